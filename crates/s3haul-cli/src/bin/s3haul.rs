@@ -1,0 +1,2 @@
+//! The s3haul command.
+fn main() {}
