@@ -1,1 +1,29 @@
-//! The s3haul library.
+//! Move, list, compare, describe and change S3 data in bulk.
+//!
+//! Every bulk task is one stream: **list** the source, **filter**, **plan** an action for each
+//! key, **act** under bounded concurrency and memory, and tell it as **events**. The modules are
+//! layers; none uses one above it (`cargo xtask tidy` holds the table):
+//!
+//! | layer | module | owns |
+//! |---|---|---|
+//! | 0 | [`error`] [`units`] [`event`] [`env`] [`location`] | errors, sizes, events, the seam for clock, randomness and connections |
+//! | 1 | [`s3`] | the wire: one async method for each S3 operation |
+//! | 1 | [`fs`] | local trees: walking, reading, atomic writing |
+//! | 2 | [`plan`] | pure rules: paths, filters, names of targets |
+//! | 2 | [`transfer`] | the engine: upload, download, copy, delete |
+//! | 3 | [`job`] | wires the stages of a whole command |
+//!
+//! The library prints nothing, reads no flags and never exits the process.
+
+pub mod env;
+pub mod error;
+pub mod event;
+pub mod fs;
+pub mod job;
+pub mod location;
+pub mod plan;
+pub mod s3;
+pub mod transfer;
+pub mod units;
+
+pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,93 @@
+//! What a job tells while it runs: the one contract between the engine and whoever shows it.
+//!
+//! Events are given by reference, so that a sink that only counts costs no allocation.
+
+use crate::error::Error;
+use crate::location::Location;
+
+/// What is done to one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ActionKind {
+    /// Local file or stream to S3.
+    Upload,
+    /// S3 to a local file or stream.
+    Download,
+    /// S3 to S3, by the server.
+    Copy,
+    /// Removal.
+    Delete,
+}
+
+/// How one object ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// It would have been done: the job is a dry run.
+    DryRun,
+    /// Nothing had to be done (for instance the target exists and is not to be overwritten).
+    Skipped,
+    /// It failed; the rest of the job goes on.
+    Failed(Error),
+}
+
+/// One object's end.
+#[derive(Debug)]
+pub struct ObjectEvent {
+    /// What was done.
+    pub action: ActionKind,
+    /// The source is removed after the action: the command was `mv`.
+    pub is_move: bool,
+    /// Source, or what is deleted.
+    pub source: Location,
+    /// Target, absent for a deletion.
+    pub target: Option<Location>,
+    /// Size of the object in bytes, where known.
+    pub bytes: u64,
+    /// Result.
+    pub outcome: Outcome,
+}
+
+/// Something that happened in a job.
+#[derive(Debug)]
+pub enum Event {
+    /// An action was queued; `bytes` is what it will move.
+    Planned {
+        /// Bytes that the action will move.
+        bytes: u64,
+    },
+    /// Nothing more will be planned: totals are final.
+    PlanComplete,
+    /// Bytes were moved on behalf of an action not yet ended (negative when a part is redone).
+    Progress {
+        /// Bytes since the last report.
+        bytes: i64,
+    },
+    /// An object ended.
+    Object(ObjectEvent),
+    /// Something the user should know that is not a failure; makes the exit status 2. The text is
+    /// what follows `warning: `.
+    Warning {
+        /// The text.
+        message: String,
+    },
+    /// The job as a whole cannot go on (for instance the listing failed).
+    Fatal {
+        /// The cause.
+        error: Error,
+    },
+}
+
+/// Receives the events of a job, from several threads at once.
+pub trait EventSink: Send + Sync {
+    /// Takes one event. Must be quick and never block for long.
+    fn emit(&self, event: &Event);
+}
+
+/// A sink that drops all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoEvents;
+
+impl EventSink for NoEvents {
+    fn emit(&self, _event: &Event) {}
+}
