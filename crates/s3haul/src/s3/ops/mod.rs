@@ -1,0 +1,24 @@
+//! The operations: what each sends and what it expects back.
+//!
+//! Inputs borrow; outputs own. Every method retries inside, so an error that comes out is final.
+//! The shapes follow <https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html>.
+
+mod bucket;
+mod delete;
+mod list;
+mod multipart;
+mod object;
+mod presign;
+mod tagging;
+
+pub use bucket::{Bucket, CreateBucket, ListBuckets};
+pub use delete::{DeleteObject, DeleteOutcome, DeleteRefused, ObjectIdentifier};
+pub use list::{ListObjects, ListPage, ListVersions, ListedObject, ListedVersion, VersionPage};
+pub use multipart::{
+    CompleteMultipart, CompletedPart, CreateMultipart, ListParts, MultipartUpload, PartPage,
+    UploadPage, UploadPart, UploadPartCopy,
+};
+pub use object::{
+    BodyStream, Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject,
+    Written,
+};

@@ -1,0 +1,57 @@
+//! The seam between operations and the client: what is to be sent, what came back.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+use super::checksum::ChecksumAlgorithm;
+use super::ops::BodyStream;
+use super::payload::Payload;
+
+/// What the retry loop and the timeouts must know of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    /// Name as the API has it, such as `PutObject`; also used in error messages.
+    pub(crate) name: &'static str,
+    /// The server may rightly be silent for minutes before the first byte.
+    pub(crate) slow: bool,
+    /// A 200 answer may carry an `<Error>` body.
+    pub(crate) error_in_200: bool,
+}
+
+/// One request, addressed by bucket and key; the client adds endpoint, signature, digests,
+/// content length, host, user agent and request payer, anew for each attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) operation: Operation,
+    pub(crate) method: Method,
+    pub(crate) bucket: Option<&'a str>,
+    pub(crate) key: Option<&'a str>,
+    /// Unencoded names and values in any order; an empty value gives `name=`.
+    pub(crate) query: Vec<(&'static str, Cow<'a, str>)>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) payload: Payload,
+    /// Checksum header to send for the payload (computed if the payload lacks it).
+    pub(crate) checksum: Option<ChecksumAlgorithm>,
+    /// Send `Content-MD5`.
+    pub(crate) md5: bool,
+    /// Region to sign for, where it must not be the one found for the bucket.
+    pub(crate) region_override: Option<&'a str>,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// An answer whose body is still coming.
+#[derive(Debug)]
+pub(crate) struct OpenAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: BodyStream,
+}
