@@ -1,0 +1,169 @@
+//! What a job is told: plain values, no flags, no environment.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
+use crate::units::{GIB, MIB};
+
+/// Which command a transfer job carries out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransferCommand {
+    /// `cp`.
+    Copy,
+    /// `mv`: like `cp`, and the source is removed once the target is safe.
+    Move,
+    /// `rm`.
+    Remove,
+}
+
+/// One `--include` or `--exclude`, in command-line order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterRule {
+    /// True for `--include`.
+    pub include: bool,
+    /// The pattern as typed.
+    pub pattern: String,
+}
+
+/// `--metadata-directive`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataDirective {
+    /// Keep the source's metadata.
+    Copy,
+    /// Write what the command line says.
+    Replace,
+}
+
+/// `--copy-props`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CopyProps {
+    /// Nothing is carried over.
+    None,
+    /// Metadata and content headers.
+    MetadataDirective,
+    /// Metadata, content headers and tags.
+    #[default]
+    Default,
+}
+
+/// Limits of the engine.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Requests in flight at most (`max_concurrent_requests`).
+    pub max_concurrent_requests: usize,
+    /// Planned actions that wait at most (`max_queue_size`).
+    pub max_queue_size: usize,
+    /// Objects of this size in bytes and more go in parts (`multipart_threshold`).
+    pub multipart_threshold: u64,
+    /// Size of a part in bytes (`multipart_chunksize`).
+    pub multipart_chunksize: u64,
+    /// Bytes a second at most, over all transfers (`max_bandwidth`).
+    pub max_bandwidth: Option<u64>,
+    /// Bytes of object data held in memory at most.
+    pub memory_budget: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            max_concurrent_requests: 64,
+            max_queue_size: 1000,
+            multipart_threshold: 8 * MIB,
+            multipart_chunksize: 8 * MIB,
+            max_bandwidth: None,
+            memory_budget: GIB / 8,
+        }
+    }
+}
+
+/// A `cp`, `mv` or `rm`, fully resolved.
+#[derive(Clone, Debug)]
+pub struct TransferSpec {
+    /// Command.
+    pub command: TransferCommand,
+    /// Source as typed: `s3://…`, a path, or `-`. What `rm` removes.
+    pub source: String,
+    /// Target as typed; none for `rm`.
+    pub target: Option<String>,
+    /// Working directory that relative paths start from.
+    pub working_dir: PathBuf,
+    /// Whole trees.
+    pub recursive: bool,
+    /// Only tell what would be done.
+    pub dry_run: bool,
+    /// Wildcards in S3 paths are plain characters.
+    pub raw: bool,
+    /// Filters in command-line order.
+    pub filters: Vec<FilterRule>,
+    /// Follow symbolic links while walking.
+    pub follow_symlinks: bool,
+    /// Keys a LIST page.
+    pub page_size: Option<u32>,
+    /// Never replace an existing target.
+    pub no_overwrite: bool,
+    /// Transfer archived objects without asking whether they are restored.
+    pub force_glacier_transfer: bool,
+    /// Skip archived objects silently.
+    pub ignore_glacier_warnings: bool,
+    /// Guess `Content-Type` from the name.
+    pub guess_mime_type: bool,
+    /// Properties of the objects written.
+    pub properties: ObjectProperties,
+    /// `--metadata-directive`.
+    pub metadata_directive: Option<MetadataDirective>,
+    /// `--copy-props`.
+    pub copy_props: CopyProps,
+    /// SSE-C key of the source objects of a copy.
+    pub source_customer_key: Option<CustomerKey>,
+    /// `--checksum-algorithm`.
+    pub checksum_algorithm: Option<ChecksumAlgorithm>,
+    /// `--checksum-mode ENABLED`.
+    pub checksum_mode: bool,
+    /// `--expected-size` of standard input in bytes.
+    pub expected_size: Option<u64>,
+    /// Limits.
+    pub tuning: Tuning,
+}
+
+/// Clients of both sides; often the same.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    /// Reads (and for `mv` and `rm` removes) the source.
+    pub source: Client,
+    /// Writes the target.
+    pub target: Client,
+}
+
+/// The standard streams, for `-`.
+pub struct Streams {
+    /// Read when the source is `-`.
+    pub input: Box<dyn Read + Send>,
+    /// Written when the target is `-`.
+    pub output: Box<dyn Write + Send>,
+}
+
+impl std::fmt::Debug for Streams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Streams")
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Objects done.
+    pub done: u64,
+    /// Objects failed.
+    pub failed: u64,
+    /// Objects that needed nothing.
+    pub skipped: u64,
+    /// Warnings.
+    pub warnings: u64,
+    /// Bytes of the objects done.
+    pub bytes: u64,
+    /// The job could not go on to its end.
+    pub fatal: bool,
+    /// The job was cancelled.
+    pub cancelled: bool,
+}
