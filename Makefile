@@ -3,12 +3,12 @@
 
 XTASK := cargo run -q -p xtask --
 
-demo: ; $(XTASK) demo
+demo: ; @$(XTASK) demo
 
-test: ; $(XTASK) test
+test: ; @$(XTASK) test
 
-check: ; $(XTASK) check
+check: ; @$(XTASK) check
 
-servers: ; $(XTASK) servers
+servers: ; @$(XTASK) servers
 
-bench: ; $(XTASK) bench $(NAME)
+bench: ; @$(XTASK) bench $(NAME)

@@ -1,9 +1,9 @@
 //! `check` and `test`: the steps that must pass before a change lands, each with its time.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use std::{fmt, fs};
 
 use anyhow::{Result, bail};
 
@@ -127,17 +127,60 @@ fn ensure_cargo_deny() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// `cargo nextest` where it is installed, because it is faster; it leaves out doc tests.
+/// Plain `cargo test`: the same on every machine, and documentation examples run too.
 fn test() -> Result<()> {
-    let mut commands = Vec::new();
-    if process::exists("cargo-nextest", "--version") {
-        commands.push(process::cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]));
-        commands.push(process::cargo(&["test", "-q", "--workspace", "--doc"]));
-    } else {
-        commands.push(process::cargo(&["test", "-q", "--workspace", "--no-fail-fast"]));
+    let mut cargo = process::cargo(&["test", "-q", "--workspace", "--no-fail-fast"]);
+    cargo.envs(Servers::locate().test_variables());
+    let mut tally = Tally::default();
+    let result = process::run_with_lines(&mut cargo, |line| tally.read(line));
+    term::line(&tally.to_string());
+    result
+}
+
+/// Sums what the many test programs of one run report.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Tally {
+    /// Reads `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines count nothing.
+    fn read(&mut self, line: &str) {
+        let Some((_, counts)) =
+            line.strip_prefix("test result: ").and_then(|report| report.split_once(". "))
+        else {
+            return;
+        };
+        for part in counts.split("; ") {
+            match part.split_once(' ') {
+                Some((count, "passed")) => self.passed += count.parse().unwrap_or(0),
+                Some((count, "failed")) => self.failed += count.parse().unwrap_or(0),
+                Some((count, "ignored")) => self.skipped += count.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
     }
-    for mut command in commands {
-        process::run(command.envs(Servers::locate().test_variables()))?;
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, failed, skipped } = self;
+        write!(f, "tests: {passed} passed, {failed} failed, {skipped} skipped")
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_many_programs_are_summed() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 27 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out");
+        tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured");
+        tally.read("test it_has_5 passed ... ok");
+        assert_eq!(tally, Tally { passed: 30, failed: 2, skipped: 1 });
+    }
 }

@@ -1,14 +1,19 @@
 //! Starting other programs: where the workspace is, how cargo is called, what a failure says.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The workspace's root, which is the parent of this package.
-pub(crate) fn root() -> &'static Path {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.parent().expect("xtask lies in the workspace's root")
+use crate::term;
+
+/// The workspace's root, which is the parent of this package: where cargo runs us, else where we
+/// were built.
+pub(crate) fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    package.parent().map(Path::to_owned).expect("xtask lies in the workspace's root")
 }
 
 /// Where cargo builds to.
@@ -38,6 +43,28 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let name = describe(command);
     let status = command.status().with_context(|| format!("could not start `{name}`"))?;
+    if !status.success() {
+        bail!("`{name}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Runs a program with its output shown, and gives each line of its standard output to a function.
+pub(crate) fn run_with_lines(command: &mut Command, mut take: impl FnMut(&str)) -> Result<()> {
+    let name = describe(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("could not start `{name}`"))?;
+    let stdout = child.stdout.take().expect("standard output is piped");
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line.with_context(|| format!("could not read what `{name}` prints"))?;
+        let line = String::from_utf8_lossy(&line);
+        term::line(&line);
+        take(&line);
+    }
+    let status = child.wait()?;
     if !status.success() {
         bail!("`{name}` failed ({status})");
     }

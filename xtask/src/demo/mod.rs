@@ -60,18 +60,16 @@ struct Tour<'a> {
 
 impl Tour<'_> {
     fn run(&self) -> Result<()> {
-        self.shell.run(&["mb", "s3://demo"])?.tell();
+        let bucket = self.shell.run(&["mb", "s3://demo"])?;
+        bucket.tell_last_lines(1);
+        bucket.tell();
         self.upload_and_list()?;
         self.download()?;
         self.copy_and_remove()?;
         self.one_object()?;
         self.streams()?;
         self.move_one()?;
-        self.shell.run(&["rb", "s3://demo", "--force"])?.tell();
-        let buckets = self.shell.run(&["ls"])?;
-        ensure!(buckets.stdout.is_empty(), "a bucket is left: {}", buckets.text());
-        buckets.tell();
-        Ok(())
+        self.remove_bucket()
     }
 
     fn upload_and_list(&self) -> Result<()> {
@@ -145,9 +143,19 @@ impl Tour<'_> {
         let cat = self.shell.run(&["cat", target])?;
         cat.tell();
         self.expect_bytes("readme.txt", &cat.stdout)?;
-        let left =
-            Totals { files: self.made.files - 1, bytes: self.made.bytes - moved_bytes(&cat) };
+        let bytes = self.made.bytes - cat.stdout.len() as u64;
+        let left = Totals { files: self.made.files - 1, bytes };
         self.expect_below("s3://demo/tree/", left)
+    }
+
+    fn remove_bucket(&self) -> Result<()> {
+        let removed = self.shell.run(&["rb", "s3://demo", "--force"])?;
+        removed.tell_last_lines(1);
+        removed.tell();
+        let buckets = self.shell.run(&["ls"])?;
+        ensure!(buckets.stdout.is_empty(), "a bucket is left: {}", buckets.text());
+        buckets.tell();
+        Ok(())
     }
 
     fn expect_bytes(&self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -168,10 +176,6 @@ impl Tour<'_> {
         listing.tell();
         summary(&listing)
     }
-}
-
-fn moved_bytes(ran: &Ran) -> u64 {
-    ran.stdout.len() as u64
 }
 
 fn expect_totals(listing: &Ran, wanted: Totals) -> Result<()> {

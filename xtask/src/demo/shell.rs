@@ -91,7 +91,8 @@ impl Ran {
     pub(super) fn tell_rates(&self, moved: Totals) {
         let seconds = self.wall.as_secs_f64().max(1e-6);
         let mut figures = self.figures();
-        figures.push(format!("{} objects", term::count(moved.files)));
+        let noun = if moved.files == 1 { "object" } else { "objects" };
+        figures.push(format!("{} {noun}", term::count(moved.files)));
         figures.push(term::bytes(moved.bytes));
         figures.push(format!("{} objects/s", term::count(rate(moved.files, seconds))));
         figures.push(format!("{}/s", term::bytes(rate(moved.bytes, seconds))));

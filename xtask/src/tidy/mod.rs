@@ -33,7 +33,7 @@ impl fmt::Display for Violation {
 
 /// Checks the workspace.
 pub(crate) fn run() -> Result<()> {
-    let files = load(process::root())?;
+    let files = load(&process::root())?;
     let violations = check(&files);
     for violation in &violations {
         term::line(&violation.to_string());
