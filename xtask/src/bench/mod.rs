@@ -1,5 +1,8 @@
 //! Benchmarks by name. Each is a function in [`BENCHES`]; this file only dispatches.
 
+mod put;
+mod usage;
+
 use anyhow::{Result, bail};
 
 /// A benchmark: what it is called, what it measures, how it runs with the arguments left.
@@ -9,7 +12,12 @@ struct Bench {
     run: fn(&[String]) -> Result<()>,
 }
 
-const BENCHES: &[Bench] = &[];
+const BENCHES: &[Bench] = &[Bench {
+    name: "put",
+    about: "CPU time a file of `cp --recursive`, next to a bare sender \
+            [--files-per-folder N] [--size BYTES] [--rounds N]",
+    run: put::run,
+}];
 
 /// Runs the benchmark that the first argument names.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -22,9 +30,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 fn existing() -> String {
-    if BENCHES.is_empty() {
-        return "none exists yet".to_owned();
-    }
     let lines: Vec<String> =
         BENCHES.iter().map(|bench| format!("  {:<10} {}", bench.name, bench.about)).collect();
     format!("these exist:\n{}", lines.join("\n"))
