@@ -225,7 +225,10 @@ impl Walk {
 
 impl std::fmt::Debug for Walk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Walk").field("root", &self.root).field("at", &self.relative).finish()
+        f.debug_struct("Walk")
+            .field("root", &self.root)
+            .field("at", &self.relative)
+            .finish_non_exhaustive()
     }
 }
 

@@ -99,15 +99,13 @@ impl<'a> Text<'a> {
     }
 
     fn has_at(self, position: usize, text: &str) -> bool {
-        match position.checked_sub(self.head.len()) {
-            Some(in_tail) => self.tail.as_bytes()[in_tail..].starts_with(text.as_bytes()),
-            None => {
-                let rest = &self.head.as_bytes()[position..];
-                let in_head = rest.len().min(text.len());
-                rest[..in_head] == text.as_bytes()[..in_head]
-                    && self.tail.as_bytes().starts_with(&text.as_bytes()[in_head..])
-            }
+        let (text, tail) = (text.as_bytes(), self.tail.as_bytes());
+        if let Some(in_tail) = position.checked_sub(self.head.len()) {
+            return tail[in_tail..].starts_with(text);
         }
+        let rest = &self.head.as_bytes()[position..];
+        let (in_head, in_tail) = text.split_at(rest.len().min(text.len()));
+        rest.starts_with(in_head) && tail.starts_with(in_tail)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Limits are S3's (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>): at most
 //! 10,000 parts of 5 MiB to 5 GiB, the last may be smaller. The rules are those of the AWS tools,
-//! so that the same file has the same ETag.
+//! so that the same file has the same `ETag`.
 
 use crate::units::{ByteRange, GIB, MIB};
 

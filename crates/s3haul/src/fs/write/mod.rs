@@ -24,3 +24,6 @@ use crate::error::{Error, Result};
 pub fn remove_file(path: &Path) -> Result<()> {
     std::fs::remove_file(path).map_err(|source| Error::local("could not remove", path, source))
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,7 +28,7 @@ pub fn absolute(path: &str, working_directory: &str) -> String {
     if path.starts_with('/') {
         normalize(path)
     } else {
-        normalize(&format!("{working_directory}/{path}"))
+        normalize(&format!("{}/{path}", working_directory.trim_end_matches('/')))
     }
 }
 
