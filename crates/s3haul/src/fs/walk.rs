@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::meta::{FileInfo, FileKind};
 use super::warning;
-use directory::{DirectoryId, Level};
+use directory::Level;
 
 /// Files and warnings handed over at a time by [`Walk::next_batch`].
 pub const BATCH_MAX: usize = 256;
@@ -178,13 +178,14 @@ impl Walk {
 
     /// Reads a directory and makes it the last level; `shown` is how warnings name it.
     fn enter(&mut self, path: &Path, shown: &str) {
-        let ancestors: Vec<DirectoryId> = self.levels.iter().map(Level::id).collect();
         let parent_length = match self.relative.strip_suffix('/') {
             Some(inside) => inside.rfind('/').map_or(0, |slash| slash + 1),
             None => 0,
         };
         match Level::read(path, parent_length, self.options.follow_symlinks, &mut self.ready) {
-            Ok(level) if ancestors.contains(&level.id()) => self.warn(shown, warning::LOOP),
+            Ok(level) if self.levels.iter().any(|above| above.id() == level.id()) => {
+                self.warn(shown, warning::LOOP);
+            }
             Ok(mut level) => {
                 if self.levels.len() >= OPEN_LEVELS_MAX {
                     level.close();

@@ -11,7 +11,7 @@ use super::WalkItem;
 use crate::fs::warning;
 
 /// Tells one directory from another, to notice loops.
-pub(super) type DirectoryId = (u64, u64);
+type DirectoryId = (u64, u64);
 
 /// A directory that is being walked.
 pub(super) struct Level {

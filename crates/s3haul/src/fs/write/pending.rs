@@ -76,7 +76,7 @@ impl PendingFile {
         let parent = Arc::new(open_root(directory).map_err(|errno| fail(errno.into()))?);
         let place = Place { parent, name, path: path.to_owned() };
         match rustix::fs::stat(path) {
-            Ok(stat) => Self::create_over(place, FileType::from_raw_mode(stat.st_mode)),
+            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty()),
             Err(_) => Self::create_temporary(place),
         }
     }
@@ -84,24 +84,25 @@ impl PendingFile {
     /// Starts a file in a directory, never following a link at its name.
     pub(super) fn create(place: Place) -> Result<Self> {
         match rustix::fs::statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Self::create_over(place, FileType::from_raw_mode(stat.st_mode)),
+            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::NOFOLLOW),
             Err(_) => Self::create_temporary(place),
         }
     }
 
-    fn create_over(place: Place, existing: FileType) -> Result<Self> {
-        match existing {
+    /// Starts a file where something is; `links` says whether a device may be behind a link.
+    fn create_over(place: Place, existing_mode: u32, links: OFlags) -> Result<Self> {
+        match FileType::from_raw_mode(existing_mode) {
             FileType::Directory => Err(place.fail("a directory is in the way of", Errno::ISDIR)),
             FileType::CharacterDevice | FileType::BlockDevice | FileType::Fifo => {
-                Self::open_direct(place)
+                Self::open_direct(place, links)
             }
             FileType::Socket => Err(place.fail("could not write to a socket", Errno::NXIO)),
             _ => Self::create_temporary(place),
         }
     }
 
-    fn open_direct(place: Place) -> Result<Self> {
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    fn open_direct(place: Place, links: OFlags) -> Result<Self> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | links;
         let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());
         let file = File::from(opened.map_err(|errno| place.fail("could not open", errno))?);
         Ok(Self { file, place, mode: WriteMode::Direct(Mutex::new(0)) })

@@ -63,3 +63,19 @@ fn agrees_with_the_rules_of_python() {
         assert_eq!(guess_content_type(name).unwrap_or("None"), expected, "{name:?}");
     }
 }
+
+#[test]
+fn tables_of_the_system_win() {
+    let mut types = ContentTypes::builtin();
+    types.add_table(
+        "# comment\ntext/javascript  js mjs # and more js\n\nimage/x-new new NEW\nempty/type\n",
+    );
+    assert_eq!(types.guess("a.js"), Some("text/javascript"));
+    assert_eq!(types.guess("a.new"), Some("image/x-new"));
+    assert_eq!(types.guess("a.new.gz"), Some("image/x-new"));
+    assert_eq!(types.guess("a.txt"), Some("text/plain"));
+    assert_eq!(types.guess("a.and"), None);
+    assert_eq!(types.guess("a"), None);
+    types.add_table("text/other js");
+    assert_eq!(types.guess("a.js"), Some("text/other"));
+}
