@@ -5,6 +5,7 @@
 //! bytes is decided in [`super::copy_props`].
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_channel::Receiver;
 
@@ -200,6 +201,7 @@ struct PartsCopy {
     engine: Arc<Engine>,
     upload: Arc<OpenUpload>,
     action: Arc<CopyAction>,
+    moved: Arc<AtomicU64>,
 }
 
 impl PartsCopy {
@@ -220,7 +222,7 @@ impl PartsCopy {
             )
             .await?;
         drop(permit);
-        Ok(Self { engine: Arc::clone(engine), upload, action: Arc::new(action.clone()) })
+        Ok(Self { engine: Arc::clone(engine), upload, action: Arc::new(action.clone()), moved: Arc::default() })
     }
 
     async fn run(&self, tasks: &mut Tasks<Result<(Part, CompletedPart)>>) -> Result<()> {
@@ -260,6 +262,7 @@ impl PartsCopy {
         let copied = self.engine.target.upload_part_copy(input).await;
         drop(permit);
         let copied = copied.map_err(|error| self.explain(error))?;
+        self.moved.fetch_add(part.range.len(), Ordering::Relaxed);
         self.engine.report.moved(part.range.len());
         Ok((part, copied))
     }
@@ -300,6 +303,7 @@ impl PartsCopy {
     /// Lets the parts in flight end, takes back their progress and drops the upload.
     async fn abandon(&self, mut tasks: Tasks<Result<(Part, CompletedPart)>>) {
         while tasks.next().await.is_some() {}
+        self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
         self.engine.uploads.abort(&self.upload).await;
     }
 }

@@ -17,11 +17,17 @@ pub(crate) struct PieceCrc {
 }
 
 /// A CRC that S3 stores and that combines over parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct CombinableCrc {
     algorithm: ChecksumAlgorithm,
     parameters: CrcAlgorithm,
     width_bytes: usize,
+}
+
+impl PartialEq for CombinableCrc {
+    fn eq(&self, other: &Self) -> bool {
+        self.algorithm == other.algorithm
+    }
 }
 
 impl CombinableCrc {

@@ -13,14 +13,14 @@ use async_channel::{Receiver, Sender};
 use super::budget::Share;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
-use super::parts::{adjusted_part_size, ranges};
+use super::parts::{parts, upload_part_size};
 use super::scheduler::{Tasks, blocking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
 use crate::plan::action::UploadAction;
-use crate::plan::content_type;
+use crate::plan::content_type::guess_content_type;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{ObjectProperties, Payload};
 use crate::units::MIB;
@@ -98,7 +98,7 @@ async fn flush(group: &mut Vec<UploadAction>, readers: &Sender<Vec<UploadAction>
 }
 
 async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tasks) {
-    let part_size = adjusted_part_size(action.size, engine.settings.tuning.multipart_chunksize);
+    let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(action.size));
     let slots = engine.limits.large(action.size.div_ceil(part_size)).await;
     let engine = Arc::clone(engine);
     tasks.spawn(async move {
@@ -254,21 +254,21 @@ async fn send_parts(
     source: &Arc<OpenSource>,
     size: u64,
 ) -> Result<()> {
-    let part_size = adjusted_part_size(size, engine.settings.tuning.multipart_chunksize);
-    let mut parts = 0;
-    for range in ranges(size, part_size) {
-        parts += 1;
+    let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size));
+    let mut count = 0;
+    for part in parts(size, part_size) {
+        count = part.number;
         let source = Arc::clone(source);
         let read = move || {
-            let bytes = fs::read_range(&source.file, &source.action.path, range)?;
+            let bytes = fs::read_range(&source.file, &source.action.path, part.range)?;
             Ok(Payload::from_bytes(bytes))
         };
-        upload.send(parts, range.len(), read).await?;
+        upload.send(part.number, part.range.len(), read).await?;
     }
     upload.all_sent().await?;
     let source = Arc::clone(source);
     blocking(move || source.identity.unchanged(&source.file, &source.action.path)).await?;
-    upload.complete(parts, size).await
+    upload.complete(count, size).await
 }
 
 /// With `--no-overwrite`, learns before all parts are sent that they are not wanted. Completion
@@ -322,7 +322,7 @@ fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut Obj
     if settings.properties.content_type.is_some() || !settings.guess_mime_type {
         return;
     }
-    let guess = content_type::guess(&action.path);
+    let guess = action.path.to_str().and_then(guess_content_type);
     if properties.content_type.as_deref() != guess {
         properties.content_type = guess.map(str::to_owned);
     }
