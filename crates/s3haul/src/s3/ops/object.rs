@@ -1,10 +1,9 @@
 //! Reading, writing and copying single objects.
 
-use bytes::Bytes;
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::{
-    Checksum, ChecksumAlgorithm, Client, CustomerKey, ObjectHead, ObjectProperties, Payload,
+    BodyStream, Checksum, ChecksumAlgorithm, Client, CustomerKey, ObjectHead, ObjectProperties,
+    Payload,
 };
 use crate::units::ByteRange;
 
@@ -125,20 +124,6 @@ pub struct ObjectBody {
     pub range: ByteRange,
     /// Bytes.
     pub body: BodyStream,
-}
-
-/// The bytes of an answer as they come. Ends with an error if the connection ends early, nothing
-/// arrives for the read timeout, or the checksum does not match.
-#[derive(Debug)]
-pub struct BodyStream {
-    _private: (),
-}
-
-impl BodyStream {
-    /// The next piece; `None` at the end. Cancel-safe.
-    pub async fn next(&mut self) -> Option<Result<Bytes>> {
-        None
-    }
 }
 
 impl Client {
