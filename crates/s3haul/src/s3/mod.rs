@@ -8,6 +8,8 @@
 
 mod checksum;
 mod client;
+mod headers;
+mod list_scan;
 pub mod ops;
 mod payload;
 mod properties;
@@ -15,7 +17,7 @@ mod request;
 mod sign;
 mod xml;
 
-pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode};
+pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use client::{
     AddressingStyle, Client, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig,
     RetryConfig, TimeoutConfig, TlsConfig,
