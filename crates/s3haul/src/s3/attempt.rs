@@ -185,19 +185,8 @@ fn add_payload_headers(request: &Request<'_>, payload: &Payload, headers: &mut H
         && checksum.algorithm == algorithm
         && let Ok(value) = HeaderValue::from_str(&checksum.value)
     {
-        headers.insert(checksum_header(algorithm), value);
+        headers.insert(algorithm.header(), value);
     }
-}
-
-fn checksum_header(algorithm: super::ChecksumAlgorithm) -> HeaderName {
-    use super::ChecksumAlgorithm as Algorithm;
-    HeaderName::from_static(match algorithm {
-        Algorithm::Crc64Nvme => "x-amz-checksum-crc64nvme",
-        Algorithm::Crc32 => "x-amz-checksum-crc32",
-        Algorithm::Crc32c => "x-amz-checksum-crc32c",
-        Algorithm::Sha1 => "x-amz-checksum-sha1",
-        Algorithm::Sha256 => "x-amz-checksum-sha256",
-    })
 }
 
 /// Whether the signature must cover the body: always over plain http.

@@ -13,6 +13,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::checksum::{Checksum, Hasher};
 use super::pool::Lease;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -24,7 +25,19 @@ pub struct BodyStream {
     received: u64,
     silence: Duration,
     waiting_since: Option<Instant>,
-    failed: bool,
+    validation: Option<Box<Validation>>,
+}
+
+/// The checksum that the whole body must have, and that of what came so far.
+struct Validation {
+    expected: Checksum,
+    hasher: Hasher,
+}
+
+impl std::fmt::Debug for Validation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.expected.fmt(f)
+    }
 }
 
 #[derive(Debug)]
@@ -52,7 +65,7 @@ impl BodyStream {
             received: 0,
             silence,
             waiting_since: None,
-            failed: false,
+            validation: None,
         };
         if is_over {
             // An empty body, or a HEAD's, whose `Content-Length` tells of another.
@@ -65,6 +78,15 @@ impl BodyStream {
     /// Bytes of the whole body, where the server told.
     pub fn expected_len(&self) -> Option<u64> {
         self.expected
+    }
+
+    /// Lets the body end with an error if its bytes do not have this checksum. To be called before
+    /// the first byte is read.
+    #[must_use]
+    pub fn validate(mut self, expected: Checksum) -> Self {
+        let hasher = Hasher::new(expected.algorithm);
+        self.validation = Some(Box::new(Validation { expected, hasher }));
+        self
     }
 
     /// The next piece; `None` at the end. Cancel-safe.
@@ -123,8 +145,13 @@ impl BodyStream {
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes> {
         self.received += piece.len() as u64;
+        if let Some(validation) = &mut self.validation {
+            validation.hasher.update(&piece);
+        }
         if self.source.as_ref().is_some_and(|source| source.incoming.is_end_stream()) {
             self.release();
+            // The last piece is not given out if it makes a wrong whole.
+            self.verify()?;
         }
         Ok(piece)
     }
@@ -141,12 +168,25 @@ impl BodyStream {
             return Some(Err(self.broken(None)));
         }
         self.release();
-        None
+        self.verify().err().map(Err)
+    }
+
+    fn verify(&mut self) -> Result<()> {
+        let Some(validation) = self.validation.take() else { return Ok(()) };
+        let Validation { expected, hasher } = *validation;
+        let found = hasher.finish();
+        if found == expected {
+            return Ok(());
+        }
+        let message = format!(
+            "the checksum of the bytes received ({}) is not the object's ({})",
+            found.value, expected.value
+        );
+        Err(Error::new(ErrorKind::Integrity, message))
     }
 
     fn broken(&mut self, cause: Option<hyper::Error>) -> Error {
         self.source = None;
-        self.failed = true;
         let message = match self.expected {
             Some(expected) => {
                 format!("connection ended after {} of {expected} bytes", self.received)
@@ -162,7 +202,6 @@ impl BodyStream {
 
     fn stalled(&mut self) -> Error {
         let url = self.source.take().map(|source| source.lease.url()).unwrap_or_default();
-        self.failed = true;
         let seconds = self.silence.as_secs();
         let message = format!(
             "Read timeout on endpoint URL: \"{url}\" (no byte for {seconds} s after {} bytes)",

@@ -16,6 +16,7 @@ use super::payload::DigestPlan;
 use super::pool::Pool;
 use super::request::{Answer, OpenAnswer, Request};
 use super::run::Run;
+use super::sign::{Signer, encode_path};
 use super::site::{Site, Sites};
 use super::tls::Tls;
 use crate::env::Env;
@@ -25,6 +26,18 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(super) inner: Arc<Inner>,
+}
+
+/// What a presigned URL is made of.
+#[derive(Debug)]
+pub(crate) struct PresignParts {
+    pub(crate) scheme: &'static str,
+    /// Host with port, as in the URL.
+    pub(crate) host: String,
+    /// Path in canonical encoding.
+    pub(crate) path: String,
+    pub(crate) signer: Arc<Signer>,
+    pub(crate) now: SystemTime,
 }
 
 /// What the clones of a client share.
@@ -125,6 +138,24 @@ impl Client {
                 Err(failure) => run.recover(failure).await?,
             }
         }
+    }
+
+    /// What a presigned URL is made of.
+    pub(crate) async fn presign_parts(&self, bucket: &str, key: &str) -> Result<PresignParts> {
+        let site = self.inner.site(Some(bucket), None)?;
+        let held = self.inner.credentials.get().await?.ok_or_else(|| {
+            Error::new(ErrorKind::Credentials, "anonymous requests cannot be presigned")
+        })?;
+        let mut path = site.target.path_prefix.clone();
+        path.push('/');
+        encode_path(key, &mut path);
+        Ok(PresignParts {
+            scheme: if site.target.https { "https" } else { "http" },
+            host: site.target.authority(),
+            path,
+            signer: site.signer(&held),
+            now: self.inner.now(),
+        })
     }
 
     /// Digests that an upload with this client should bring along (computed where blocking is

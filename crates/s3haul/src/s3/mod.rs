@@ -16,6 +16,8 @@ mod connect;
 mod connection;
 mod credentials;
 mod endpoint;
+mod headers;
+mod list_scan;
 pub mod ops;
 mod payload;
 mod pool;
@@ -35,7 +37,7 @@ mod client_tests;
 mod testing;
 
 pub use body::BodyStream;
-pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode};
+pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use client::Client;
 pub use config::{
     AddressingStyle, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig, RetryConfig,
