@@ -9,6 +9,7 @@
 mod checksum;
 mod client;
 mod headers;
+mod list_page;
 mod list_scan;
 pub mod ops;
 mod payload;
