@@ -20,6 +20,5 @@ pub use multipart::{
     UploadPage, UploadPart, UploadPartCopy,
 };
 pub use object::{
-    BodyStream, Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject,
-    Written,
+    Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,
 };

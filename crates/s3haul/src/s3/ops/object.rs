@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
-use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 
 use super::build::{document, quick, range_text, request, slow, written, written_document};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::headers::{self, Headers};
 use crate::s3::{
-    Checksum, ChecksumAlgorithm, ChecksumMode, Client, CustomerKey, DigestPlan, ObjectHead,
-    ObjectProperties, Payload,
+    BodyStream, Checksum, ChecksumAlgorithm, ChecksumMode, Client, CustomerKey, DigestPlan,
+    ObjectHead, ObjectProperties, Payload,
 };
 use crate::units::ByteRange;
 
@@ -131,20 +130,6 @@ pub struct ObjectBody {
     pub range: ByteRange,
     /// Bytes.
     pub body: BodyStream,
-}
-
-/// The bytes of an answer as they come. Ends with an error if the connection ends early, nothing
-/// arrives for the read timeout, or the checksum does not match.
-#[derive(Debug)]
-pub struct BodyStream {
-    _private: (),
-}
-
-impl BodyStream {
-    /// The next piece; `None` at the end. Cancel-safe.
-    pub async fn next(&mut self) -> Option<Result<Bytes>> {
-        None
-    }
 }
 
 impl Client {
