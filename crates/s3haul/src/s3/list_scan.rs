@@ -33,7 +33,15 @@ struct Scanner<'a> {
     url: bool,
     entries: PageBuilder,
     page: ListPage,
+}
+
+/// What was read of one object, beside its key and `ETag`.
+#[derive(Default)]
+struct Entry {
     seen: u32,
+    size: u64,
+    last_modified_s: i64,
+    storage_class: u32,
 }
 
 /// Fields that may stand once in their parent.
@@ -61,7 +69,7 @@ impl<'a> Scanner<'a> {
         // The element may stand after the keys, so it is looked for first.
         let url = memmem::find(body, b"<EncodingType>url</EncodingType>").is_some();
         let entries = PageBuilder::for_document(body.len());
-        Self { rest: body, url, entries, page: ListPage::default(), seen: 0 }
+        Self { rest: body, url, entries, page: ListPage::default() }
     }
 
     /// Reads the page; `None` if it holds anything unexpected.
@@ -140,57 +148,56 @@ impl<'a> Scanner<'a> {
 
     /// Reads one object.
     fn contents(&mut self) -> Option<()> {
-        self.seen = 0;
-        let (mut size, mut last_modified_s, mut storage_class) = (0, 0, 0);
+        let mut entry = Entry::default();
         while !self.at_end(b"Contents")? {
-            let tag = self.open()?;
-            match tag.name {
-                b"Key" => {
-                    once(&mut self.seen, field::KEY)?;
-                    let text = self.text(&tag)?;
-                    append_key(self.url, &text, &mut self.entries.keys);
-                }
-                b"LastModified" => {
-                    once(&mut self.seen, field::LAST_MODIFIED)?;
-                    let text = self.plain(&tag)?;
-                    last_modified_s = if text.is_empty() { 0 } else { parse_time(text)? };
-                }
-                b"ETag" => {
-                    once(&mut self.seen, field::ETAG)?;
-                    self.etag(&tag)?;
-                }
-                b"Size" => {
-                    once(&mut self.seen, field::SIZE)?;
-                    size = digits(self.plain(&tag)?)?;
-                }
-                b"StorageClass" => {
-                    once(&mut self.seen, field::STORAGE_CLASS)?;
-                    let text = self.plain(&tag)?;
-                    storage_class = self.entries.storage_class(text)?;
-                }
-                _ => self.skip(&tag, 0)?,
+            // The fields in the order in which S3 sends them; what is not one of them as it
+            // should be goes the long way.
+            if let Some(text) = self.field(b"<Key>", b"</Key>") {
+                self.entry_key(text, &mut entry)?;
+            } else if let Some(text) = self.field(b"<LastModified>", b"</LastModified>") {
+                once(&mut entry.seen, field::LAST_MODIFIED)?;
+                entry.last_modified_s = if text.is_empty() { 0 } else { parse_time(text)? };
+            } else if let Some(text) = self.field(b"<ETag>", b"</ETag>") {
+                once(&mut entry.seen, field::ETAG)?;
+                append_etag(text, &mut self.entries.etags)?;
+            } else if let Some(text) = self.field(b"<Size>", b"</Size>") {
+                once(&mut entry.seen, field::SIZE)?;
+                entry.size = digits(text)?;
+            } else if let Some(text) = self.field(b"<StorageClass>", b"</StorageClass>") {
+                once(&mut entry.seen, field::STORAGE_CLASS)?;
+                memchr(b'&', text).is_none().then_some(())?;
+                entry.storage_class = self.entries.storage_class(text)?;
+            } else {
+                self.other_field()?;
             }
         }
-        if self.seen & field::KEY == 0 {
-            return None;
-        }
-        self.entries.end(size, last_modified_s, storage_class)
+        (entry.seen & field::KEY != 0).then_some(())?;
+        self.entries.end(entry.size, entry.last_modified_s, entry.storage_class)
     }
 
-    /// Reads an `ETag`, whose quotes are escaped by most services.
-    fn etag(&mut self, tag: &Tag<'a>) -> Option<()> {
-        let text = self.raw(tag)?;
-        let inner = text.strip_prefix(b"&quot;").and_then(|text| text.strip_suffix(b"&quot;"));
-        let etags = &mut self.entries.etags;
-        match inner {
-            Some(inner) if memchr(b'&', inner).is_none() => {
-                etags.push(b'"');
-                etags.extend_from_slice(inner);
-                etags.push(b'"');
-            }
-            _ => etags.extend_from_slice(&unescape(text)?),
-        }
+    fn entry_key(&mut self, text: &[u8], entry: &mut Entry) -> Option<()> {
+        once(&mut entry.seen, field::KEY)?;
+        let text = unescape(text)?;
+        append_key(self.url, &text, &mut self.entries.keys);
         Some(())
+    }
+
+    /// Passes a field that is not of interest. A field that is, in another form, is unexpected.
+    fn other_field(&mut self) -> Option<()> {
+        let tag = self.open()?;
+        match tag.name {
+            b"Key" | b"LastModified" | b"ETag" | b"Size" | b"StorageClass" => None,
+            _ => self.skip(&tag, 0),
+        }
+    }
+
+    /// Text of the element that is next, if it is the one between these tags.
+    #[inline]
+    fn field(&mut self, open: &'static [u8], close: &'static [u8]) -> Option<&'a [u8]> {
+        let rest = self.rest.strip_prefix(open)?;
+        let (text, rest) = rest.split_at(memchr(b'<', rest)?);
+        self.rest = rest.strip_prefix(close)?;
+        Some(text)
     }
 
     fn common_prefixes(&mut self, tag: &Tag<'a>) -> Option<()> {
@@ -297,6 +304,20 @@ fn append_key(url: bool, text: &[u8], into: &mut Vec<u8>) {
     } else {
         into.extend_from_slice(text);
     }
+}
+
+/// Appends an `ETag`, whose quotes are escaped by most services.
+fn append_etag(text: &[u8], into: &mut Vec<u8>) -> Option<()> {
+    let inner = text.strip_prefix(b"&quot;").and_then(|text| text.strip_suffix(b"&quot;"));
+    match inner {
+        Some(inner) if memchr(b'&', inner).is_none() => {
+            into.push(b'"');
+            into.extend_from_slice(inner);
+            into.push(b'"');
+        }
+        _ => into.extend_from_slice(&unescape(text)?),
+    }
+    Some(())
 }
 
 /// Resolves references; `None` if one is not known.
