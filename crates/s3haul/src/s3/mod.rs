@@ -17,6 +17,7 @@ mod connection;
 mod credentials;
 mod endpoint;
 mod headers;
+mod list_page;
 mod list_scan;
 pub mod ops;
 mod payload;

@@ -6,6 +6,8 @@ const EMPTY: [u8; 32] = [
     0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
     0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ];
+/// 2013-05-24T00:00:00Z.
+const EXAMPLE_S: u64 = 1_369_353_600;
 const HOST: &str = "examplebucket.s3.amazonaws.com";
 
 /// The documentation's example: credentials, region and time.
@@ -15,10 +17,7 @@ fn example() -> (Signer, SystemTime) {
         secret_access_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
         session_token: None,
     };
-    (
-        Signer::new(credentials, "us-east-1".to_owned()),
-        UNIX_EPOCH + Duration::from_secs(1_369_353_600),
-    )
+    (Signer::new(credentials, "us-east-1".to_owned()), UNIX_EPOCH + Duration::from_secs(EXAMPLE_S))
 }
 
 fn authorization(
@@ -85,7 +84,7 @@ fn published_header_examples() {
 #[test]
 fn published_presigned_example() {
     let (signer, now) = example();
-    let day = Duration::from_secs(86_400);
+    let day = Duration::from_hours(24);
     let query = signer.presign(&Method::GET, HOST, "/test.txt", &[], day, now);
     assert_eq!(
         query,

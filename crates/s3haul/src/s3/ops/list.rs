@@ -1,15 +1,15 @@
-//! One page of a listing, held in columns: a buffer of key bytes with offsets, packed sizes,
-//! times, `ETag`s and storage classes; no `String` an object.
+//! Listing the objects and versions of a bucket, a page a request.
 
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::{answer_error, quick, request};
 use crate::error::Result;
+pub use crate::s3::list_page::{ListPage, ListedObject};
 use crate::s3::request::Request;
 use crate::s3::xml::malformed;
 use crate::s3::{Client, list_scan};
 
-/// Input of ListObjectsV2 and ListObjects.
+/// Input of `ListObjectsV2` and `ListObjects`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListObjects<'a> {
     /// Bucket.
@@ -28,7 +28,7 @@ pub struct ListObjects<'a> {
     pub fetch_owner: bool,
 }
 
-/// Input of ListObjectVersions.
+/// Input of `ListObjectVersions`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListVersions<'a> {
     /// Bucket.
@@ -43,124 +43,6 @@ pub struct ListVersions<'a> {
     pub version_id_marker: Option<&'a str>,
     /// Entries a page, at most 1,000.
     pub max_keys: Option<u32>,
-}
-
-/// One object of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListedObject<'a> {
-    /// Key.
-    pub key: &'a str,
-    /// Size in bytes.
-    pub size: u64,
-    /// Last modification in seconds since 1970.
-    pub last_modified_s: i64,
-    /// `ETag` with its quotes.
-    pub etag: &'a str,
-    /// Storage class; empty where the server tells none.
-    pub storage_class: &'a str,
-}
-
-/// A page of objects.
-#[derive(Clone, Debug, Default)]
-pub struct ListPage {
-    keys: String,
-    etags: String,
-    rows: Vec<Row>,
-    storage_classes: Vec<String>,
-    /// Common prefixes, in order.
-    pub common_prefixes: Vec<String>,
-    /// Whether more pages follow.
-    pub is_truncated: bool,
-    /// Token for the next page (v2), or the marker (v1).
-    pub next_token: Option<String>,
-}
-
-/// What has a fixed size in an entry. Texts end in the buffers where the next entry's begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
-    size: u64,
-    last_modified_s: i64,
-    key_end: u32,
-    etag_end: u32,
-    /// Index among the page's storage classes, plus 1; 0 where none was told.
-    storage_class: u32,
-}
-
-/// Storage classes that a page may name; S3 has about a dozen.
-const STORAGE_CLASSES_MAX: usize = 64;
-
-impl ListPage {
-    /// Objects of the page.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether the page holds no object.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// One of the objects.
-    pub fn get(&self, index: usize) -> Option<ListedObject<'_>> {
-        let row = self.rows.get(index)?;
-        let before = index.checked_sub(1).and_then(|before| self.rows.get(before));
-        let (key_start, etag_start) = before.map_or((0, 0), |row| (row.key_end, row.etag_end));
-        let class = (row.storage_class as usize).checked_sub(1);
-        Some(ListedObject {
-            key: &self.keys[key_start as usize..row.key_end as usize],
-            size: row.size,
-            last_modified_s: row.last_modified_s,
-            etag: &self.etags[etag_start as usize..row.etag_end as usize],
-            storage_class: class.map_or("", |class| &self.storage_classes[class]),
-        })
-    }
-
-    /// The last of the objects.
-    pub fn last(&self) -> Option<ListedObject<'_>> {
-        self.get(self.len().checked_sub(1)?)
-    }
-
-    /// The objects in the server's order.
-    pub fn iter(&self) -> impl Iterator<Item = ListedObject<'_>> {
-        (0..self.len()).filter_map(|index| self.get(index))
-    }
-
-    /// Adds an object at the end.
-    pub fn push(&mut self, object: ListedObject<'_>) -> Result<()> {
-        self.keys.push_str(object.key);
-        self.etags.push_str(object.etag);
-        let storage_class = self.intern(object.storage_class)?;
-        self.rows.push(Row {
-            size: object.size,
-            last_modified_s: object.last_modified_s,
-            key_end: u32::try_from(self.keys.len()).map_err(|_| malformed())?,
-            etag_end: u32::try_from(self.etags.len()).map_err(|_| malformed())?,
-            storage_class,
-        });
-        Ok(())
-    }
-
-    fn intern(&mut self, name: &str) -> Result<u32> {
-        if name.is_empty() {
-            return Ok(0);
-        }
-        let known = self.storage_classes.iter().position(|class| class == name);
-        let index = match known {
-            Some(index) => index,
-            None if self.storage_classes.len() == STORAGE_CLASSES_MAX => return Err(malformed()),
-            None => {
-                self.storage_classes.push(name.to_owned());
-                self.storage_classes.len() - 1
-            }
-        };
-        u32::try_from(index + 1).map_err(|_| malformed())
-    }
-
-    pub(crate) fn reserve(&mut self, objects: usize, key_bytes: usize) {
-        self.rows.reserve(objects);
-        self.keys.reserve(key_bytes);
-        self.etags.reserve(objects * 34);
-    }
 }
 
 /// One version or delete marker.
@@ -200,7 +82,7 @@ pub struct VersionPage {
 }
 
 impl Client {
-    /// One page of ListObjectsV2 (`encoding-type=url` always).
+    /// One page of `ListObjectsV2` (`encoding-type=url` always).
     pub async fn list_objects(&self, input: ListObjects<'_>) -> Result<ListPage> {
         let request = listing("ListObjectsV2", input.bucket, input.prefix, input.delimiter)
             .query("list-type", "2")
@@ -211,27 +93,28 @@ impl Client {
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body);
-        page.and_then(checked).map_err(|error| error.with_operation("ListObjectsV2"))
+        page.and_then(checked).map_err(|error| answer_error(&request, error))
     }
 
-    /// One page of ListObjects (version 1); `continuation_token` is the marker.
+    /// One page of `ListObjects` (version 1); `continuation_token` is the marker.
     pub async fn list_objects_v1(&self, input: ListObjects<'_>) -> Result<ListPage> {
         let request = listing("ListObjects", input.bucket, input.prefix, input.delimiter)
             .maybe("marker", input.continuation_token.or(input.start_after));
-        let answer = self.call(&with_max_keys(request, input.max_keys)).await?;
+        let request = with_max_keys(request, input.max_keys);
+        let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body).map(with_marker);
-        page.and_then(checked).map_err(|error| error.with_operation("ListObjects"))
+        page.and_then(checked).map_err(|error| answer_error(&request, error))
     }
 
-    /// One page of ListObjectVersions.
+    /// One page of `ListObjectVersions`.
     pub async fn list_versions(&self, input: ListVersions<'_>) -> Result<VersionPage> {
         let request = listing("ListObjectVersions", input.bucket, input.prefix, input.delimiter)
             .query("versions", "")
             .maybe("key-marker", input.key_marker)
             .maybe("version-id-marker", input.version_id_marker);
-        let answer = self.call(&with_max_keys(request, input.max_keys)).await?;
-        list_scan::versions(&answer.body)
-            .map_err(|error| error.with_operation("ListObjectVersions"))
+        let request = with_max_keys(request, input.max_keys);
+        let answer = self.call(&request).await?;
+        list_scan::versions(&answer.body).map_err(|error| answer_error(&request, error))
     }
 }
 
