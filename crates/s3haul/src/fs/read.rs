@@ -1,7 +1,7 @@
 //! Blocking reads of source files: whole small files and parts of large ones.
 //!
 //! A read never returns fewer bytes than asked for: a file that shrinks, grows or is rewritten
-//! underneath is an [`ErrorKind::SourceChanged`](crate::ErrorKind::SourceChanged), so no torn
+//! underneath is an [`ErrorKind::SourceChanged`], so no torn
 //! object reaches S3. Opening never blocks on a FIFO and never takes a terminal.
 
 use std::fs::File;

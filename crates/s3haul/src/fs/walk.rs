@@ -260,4 +260,5 @@ fn is_readable(path: &Path, stat: &Stat) -> bool {
 }
 
 #[cfg(test)]
+#[cfg(test)]
 mod tests;
