@@ -12,7 +12,7 @@ use async_channel::Receiver;
 use super::copy_props::{CarriedTags, CopyPlan, inherit, tagging_query};
 use super::delete::remove_source_object;
 use super::engine::Engine;
-use super::integrity::{CombinableCrc, PieceCrc};
+use super::integrity::{Piece, combine};
 use super::parts::{Part, parts, upload_part_size};
 use super::ranged::head;
 use super::scheduler::Tasks;
@@ -311,14 +311,9 @@ impl PartsCopy {
 
 /// The checksum of the whole, where the server told those of all parts and they combine.
 fn full_object_checksum(copied: &[(Part, CompletedPart)]) -> Option<Checksum> {
-    let algorithm = copied.first()?.1.checksum.as_ref()?.algorithm;
-    let crc = CombinableCrc::of(algorithm)?;
-    let pieces: Option<Vec<_>> = copied
-        .iter()
-        .map(|(part, done)| {
-            let value = crc.value_of(done.checksum.as_ref()?)?;
-            Some(PieceCrc { value, length: part.range.len() })
-        })
-        .collect();
-    crc.combine(pieces?)
+    let piece = |(part, done): &(Part, CompletedPart)| {
+        Some(Piece { checksum: done.checksum.clone()?, length: part.range.len() })
+    };
+    let pieces: Option<Vec<_>> = copied.iter().map(piece).collect();
+    combine(pieces?)
 }
