@@ -16,6 +16,7 @@ use super::integrity::{Piece, combine};
 use super::parts::{Part, parts, upload_part_size};
 use super::ranged::head;
 use super::scheduler::Tasks;
+use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
 use crate::error::Result;
 use crate::event::ActionKind;
@@ -104,6 +105,7 @@ fn said_properties(engine: &Engine, action: &CopyAction, plan: &CopyPlan) -> Obj
 
 /// One CopyObject.
 async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
+    refuse_existing(engine, &action.target_key).await?;
     let settings = &engine.settings;
     let plan = CopyPlan::whole(settings);
     let mut properties = said_properties(engine, action, &plan);
@@ -139,6 +141,7 @@ fn part_size(engine: &Engine, size: u64) -> u64 {
 
 /// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
 async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
+    refuse_existing(engine, &action.target_key).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, &plan);
     if plan.inherit_properties {
