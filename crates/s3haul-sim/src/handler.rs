@@ -154,7 +154,7 @@ impl Core {
         if effect == Some(Effect::LostResponse) {
             return cut();
         }
-        self.add_headers(&mut response);
+        add_headers(&mut response);
         self.ledger.answer(account.number, response.status().as_u16(), fault);
         Ok(response.map(|body| ResponseBody::new(body, account, effect.as_ref(), reset)))
     }
@@ -262,12 +262,12 @@ impl Core {
             }
         }
     }
+}
 
-    fn add_headers(&self, response: &mut Response<s3s::Body>) {
-        let headers = response.headers_mut();
-        headers.insert("x-amz-id-2", HeaderValue::from_static("s3haul-sim"));
-        headers.insert(http::header::SERVER, HeaderValue::from_static("s3haul-sim"));
-    }
+fn add_headers(response: &mut Response<s3s::Body>) {
+    let headers = response.headers_mut();
+    headers.insert("x-amz-id-2", HeaderValue::from_static("s3haul-sim"));
+    headers.insert(http::header::SERVER, HeaderValue::from_static("s3haul-sim"));
 }
 
 fn build_service(
@@ -307,13 +307,12 @@ async fn drain(mut rest: Incoming) {
 
 fn weather_message(code: &str) -> &'static str {
     match code {
-        "SlowDown" => "Please reduce your request rate.",
+        "SlowDown" | "ServiceUnavailable" => "Please reduce your request rate.",
         "InternalError" => "We encountered an internal error. Please try again.",
         "RequestTimeTooSkewed" => {
             "The difference between the request time and the current time is too large."
         }
         "ExpiredToken" => "The provided token has expired.",
-        "ServiceUnavailable" => "Please reduce your request rate.",
         "AccessDenied" => "Access Denied",
         _ => "An error ordered by the weather.",
     }

@@ -134,7 +134,7 @@ impl DiskStore {
             self.index.put_upload(upload);
             for name in list_directory(&directory)? {
                 if name.starts_with("part-") {
-                    self.index.put_part(&id, read_json(&directory.join(name))?);
+                    self.index.put_part(&id, read_json(&directory.join(name))?, &mut None);
                 }
             }
         }
@@ -365,10 +365,12 @@ impl Store for DiskStore {
         }
         let name = format!("part-{}.json", part.number);
         self.write_json(&self.hidden("uploads").join(id).join(name), &part)?;
-        if let Some(Some(replaced)) = self.index.put_part(id, part) {
+        let mut replaced = None;
+        let is_kept = self.index.put_part(id, part, &mut replaced);
+        if let Some(replaced) = replaced {
             self.discard(&replaced.blob);
         }
-        Ok(true)
+        Ok(is_kept)
     }
 
     fn parts(&self, id: &str) -> Option<Vec<Part>> {
