@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
@@ -28,6 +29,9 @@ use crate::xml::ErrorBody;
 
 /// Most bytes of a refused request's body that are read so that the client sees the answer.
 const DRAIN_BYTES_MAX: u64 = 64 << 20;
+
+/// Longest time for that.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Asks `DeleteObjects` to fail every key with this code.
 #[derive(Debug, Clone)]
@@ -185,7 +189,8 @@ impl Core {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(http::header::CONNECTION, close);
         } else if let Some(rest) = intake.take_rest() {
-            drain(rest).await;
+            // A client that sends no more must not hold the answer back.
+            let _ = tokio::time::timeout(DRAIN_TIME_MAX, drain(rest)).await;
         }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert("x-amz-request-id", value);
