@@ -147,7 +147,7 @@ impl<'r> Run<'r> {
             let operation = self.request.operation.name;
             return Err(Failure::answered(operation, open.status, &open.headers, &body));
         }
-        Ok(Answer { status: open.status, headers: open.headers, body })
+        Ok(Answer { headers: open.headers, body })
     }
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.
