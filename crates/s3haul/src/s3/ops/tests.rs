@@ -96,6 +96,26 @@ async fn a_lost_answer_to_a_conditional_put_is_found_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_conditional_put_over_a_connection_that_died_is_found_out() {
+    // A reused connection dies with the PUT, which the client then sends once more by itself.
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::ok(""),
+        1 => Reply::raw("").closing(),
+        2 => Reply::error(412, "PreconditionFailed"),
+        _ => Reply::raw(
+            "HTTP/1.1 200 X\r\ncontent-length: 5\r\n\
+             x-amz-checksum-crc64nvme: M3eFcAZSQlc=\r\n\r\n",
+        ),
+    });
+    let client = client(&world);
+    let properties = ObjectProperties::default();
+    client.put_object(put("first", &properties)).await.unwrap();
+    let conditions = Conditions { if_absent: true, ..Conditions::default() };
+    client.put_object(PutObject { conditions, ..put("k", &properties) }).await.unwrap();
+    assert_eq!(world.connections(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_conditional_put_that_is_refused_at_once_is_refused() {
     let world = World::new(|_| Reply::error(412, "PreconditionFailed"));
     let properties = ObjectProperties::default();
