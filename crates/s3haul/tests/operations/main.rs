@@ -2,6 +2,8 @@
 //! `S3HAUL_TEST_ENDPOINTS` names (`name=http://host:port`, separated by commas; credentials from
 //! `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`).
 
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 mod pass;
 
 use bytes::Bytes;

@@ -28,7 +28,7 @@ const ODD_KEYS: [&str; 10] = [
 const LONG_AGO_S: i64 = 1_577_836_800;
 
 /// Uses every operation of the client once or more.
-pub async fn pass(client: &Client, bucket: &str) {
+pub(crate) async fn pass(client: &Client, bucket: &str) {
     bucket_comes(client, bucket).await;
     objects(client, bucket).await;
     checksums(client, bucket).await;

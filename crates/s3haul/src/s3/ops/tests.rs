@@ -1,5 +1,6 @@
 //! Operations against a scripted server: what goes over the wire, and what odd answers become.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -265,12 +266,11 @@ async fn deletes_are_sent_again_for_what_was_throttled() {
 #[tokio::test(start_paused = true)]
 async fn buckets_are_listed_to_the_last_page() {
     let page = |names: &str, token: &str| {
-        let buckets: String = names
-            .chars()
-            .map(|name| {
-                format!("<Bucket><Name>{name}</Name><CreationDate>1970-01-01T00:00:07Z</CreationDate></Bucket>")
-            })
-            .collect();
+        let created = "<CreationDate>1970-01-01T00:00:07Z</CreationDate>";
+        let mut buckets = String::new();
+        for name in names.chars() {
+            write!(buckets, "<Bucket><Name>{name}</Name>{created}</Bucket>").unwrap();
+        }
         format!(
             "<ListAllMyBucketsResult><Buckets>{buckets}</Buckets>{token}</ListAllMyBucketsResult>"
         )
