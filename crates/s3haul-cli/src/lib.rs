@@ -1,6 +1,6 @@
 //! The `s3haul` command as a library.
 //!
-//! A command line goes through three stages: [`args`] parses it (clap derive, no logic),
+//! A command line goes through three stages: `args` parses it (clap derive, no logic),
 //! `settings` turns flags, environment and `~/.aws/config` into plain values (the only place that
 //! reads them), `commands` run on those values and a `Printer` and give an exit code. What a job
 //! tells comes as events and becomes lines or JSON in `render`. Version, help and usage errors

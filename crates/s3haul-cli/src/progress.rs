@@ -120,7 +120,7 @@ impl Snapshot {
         );
         if let Some(seconds) = self.planned_bytes.saturating_sub(self.moved_bytes).checked_div(rate)
         {
-            text.push_str(&format!("  {about}{}", clock(seconds)));
+            text = format!("{text}  {about}{}", clock(seconds));
         }
         text
     }

@@ -1,5 +1,7 @@
 //! A server and a working folder of a test's own.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests: it may fail them")]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -9,7 +11,7 @@ use tempfile::TempDir;
 const BINARY: &str = env!("CARGO_BIN_EXE_s3haul");
 
 /// Runs commands in a folder against a server; both are gone when it is dropped.
-pub struct Bench {
+pub(crate) struct Bench {
     folder: TempDir,
     variables: Vec<(String, String)>,
     server: Child,
@@ -19,17 +21,17 @@ pub struct Bench {
 
 impl Bench {
     /// A server that keeps objects in memory, with no bucket.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::start(&["--memory"])
     }
 
     /// A server that keeps objects in the folder `store`.
-    pub fn on_disk() -> Self {
+    pub(crate) fn on_disk() -> Self {
         Self::start(&["store"])
     }
 
     /// A server with the bucket `box` and objects in it that hold their own names.
-    pub fn with_objects(keys: &[&str]) -> Self {
+    pub(crate) fn with_objects(keys: &[&str]) -> Self {
         let bench = Self::new();
         bench.ok("mb s3://box");
         for key in keys {
@@ -61,7 +63,7 @@ impl Bench {
     }
 
     /// URL of the server.
-    pub fn endpoint(&self) -> &str {
+    pub(crate) fn endpoint(&self) -> &str {
         &self.variables.iter().find(|(name, _)| name == "AWS_ENDPOINT_URL").unwrap().1
     }
 
@@ -70,19 +72,19 @@ impl Bench {
     }
 
     /// Writes a file.
-    pub fn file(&self, name: &str, text: &str) {
+    pub(crate) fn file(&self, name: &str, text: &str) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     /// Reads a file.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// A command with the words of `args`, not yet run.
-    pub fn command(&self, args: &str) -> Command {
+    pub(crate) fn command(&self, args: &str) -> Command {
         let mut command = Command::new(BINARY);
         command
             .args(args.split_whitespace())
@@ -99,36 +101,36 @@ impl Bench {
     }
 
     /// Starts a command.
-    pub fn spawn(&self, args: &str) -> Child {
+    pub(crate) fn spawn(&self, args: &str) -> Child {
         self.command(args).spawn().unwrap()
     }
 
     /// Runs a command.
-    pub fn run(&self, args: &str) -> Output {
+    pub(crate) fn run(&self, args: &str) -> Output {
         self.command(args).output().unwrap()
     }
 
     /// Runs a command with standard input.
-    pub fn run_with_input(&self, args: &str, input: &str) -> Output {
+    pub(crate) fn run_with_input(&self, args: &str, input: &str) -> Output {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
     }
 
     /// Runs a command that has to succeed without a word on standard error; gives its output.
-    pub fn ok(&self, args: &str) -> String {
+    pub(crate) fn ok(&self, args: &str) -> String {
         let output = self.run(args);
         assert!(output.status.success() && output.stderr.is_empty(), "{args}: {output:?}");
         stdout(&output)
     }
 
     /// Lines of a command that has to succeed.
-    pub fn lines(&self, args: &str) -> Vec<String> {
+    pub(crate) fn lines(&self, args: &str) -> Vec<String> {
         self.ok(args).lines().map(str::to_owned).collect()
     }
 
     /// Exit code of a command.
-    pub fn status(&self, args: &str) -> i32 {
+    pub(crate) fn status(&self, args: &str) -> i32 {
         self.run(args).status.code().unwrap()
     }
 }
@@ -145,11 +147,11 @@ impl Drop for Bench {
 }
 
 /// Standard output as text.
-pub fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// Standard error as text.
-pub fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
