@@ -40,6 +40,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
+/// The whole command line as clap has it, for man pages, completions and reference documents.
+pub fn command() -> clap::Command {
+    args::command()
+}
+
 fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
     let environment = Environment::of_process();
     let printer = Arc::new(Printer::new(color(global, &environment)));

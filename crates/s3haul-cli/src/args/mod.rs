@@ -104,9 +104,14 @@ pub(crate) enum Command {
     Serve(ServeArgs),
 }
 
+/// The definition of the command line.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Parses a command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(args)?;
+    let matches = command().try_get_matches_from(args)?;
     Cli::from_arg_matches(&matches)
 }
 

@@ -8,7 +8,7 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::Settings;
 use super::object::customer_key;
-use super::transfer::invalid_argument_type;
+use super::transfer::{invalid_argument_type, refuse_json};
 use crate::args::{CatArgs, HeadArgs, PresignArgs};
 use crate::failure::Failure;
 
@@ -86,6 +86,9 @@ pub(crate) struct CatSettings {
 impl CatSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &CatArgs) -> Result<Self, Failure> {
+        if settings.json {
+            return Err(refuse_json());
+        }
         let objects = args.paths.iter().map(|path| {
             if s3_uri::is_s3(path) {
                 object_name(path, "cat")

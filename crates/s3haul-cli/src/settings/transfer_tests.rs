@@ -63,6 +63,7 @@ fn arguments_that_make_no_sense_are_refused() {
         "cp s3://b/ d --recursive --case-conflict warn",
         "cp s3://a/k s3://b/k --copy-props all",
         "cp f s3://b/k --expires soon",
+        "cp s3://b/k - --json",
     ] {
         assert_eq!(transfer(line).unwrap_err().status, crate::exit::USAGE, "{line}");
     }
