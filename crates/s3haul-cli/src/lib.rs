@@ -1,6 +1,6 @@
 //! The `s3haul` command as a library.
 //!
-//! A command line goes through three stages: [`args`] parses it (clap derive, no logic),
+//! A command line goes through three stages: `args` parses it (clap derive, no logic),
 //! `settings` turns flags, environment and `~/.aws/config` into plain values (the only place that
 //! reads them), `commands` run on those values and a `Printer` and give an exit code. What a job
 //! tells comes as events and becomes lines or JSON in `render`. Version, help and usage errors
@@ -22,6 +22,7 @@ mod settings;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 
 use args::{ColorChoice, GlobalArgs};
 use failure::Failure;
@@ -39,9 +40,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
+/// The whole command line as clap has it, for man pages, completions and reference documents.
+pub fn command() -> clap::Command {
+    args::command()
+}
+
 fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
     let environment = Environment::of_process();
-    let printer = Printer::new(color(global, &environment));
+    let printer = Arc::new(Printer::new(color(global, &environment)));
     if global.debug {
         logging::start(&environment, &printer);
     }

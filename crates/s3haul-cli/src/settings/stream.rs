@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use s3haul::location::ObjectName;
+use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::Settings;
 use super::object::customer_key;
-use super::transfer::{invalid_argument_type, split_bucket};
+use super::transfer::{invalid_argument_type, refuse_json};
 use crate::args::{CatArgs, HeadArgs, PresignArgs};
 use crate::failure::Failure;
 
 /// Longest validity of a presigned URL.
-const PRESIGN_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+const PRESIGN_MAX: Duration = Duration::from_hours(7 * 24);
 
 /// `presign`.
 #[derive(Debug)]
@@ -80,16 +81,20 @@ pub(crate) struct CatSettings {
     pub(crate) raw: bool,
     /// SSE-C key.
     pub(crate) customer_key: Option<CustomerKey>,
-    /// Limits.
-    pub(crate) tuning: s3haul::job::Tuning,
 }
 
 impl CatSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &CatArgs) -> Result<Self, Failure> {
-        let objects = args.paths.iter().map(|path| match path.starts_with("s3://") {
-            true => object_name(path, "cat"),
-            false => Err(invalid_argument_type("cat", "<S3Uri>...")),
+        if settings.json {
+            return Err(refuse_json());
+        }
+        let objects = args.paths.iter().map(|path| {
+            if s3_uri::is_s3(path) {
+                object_name(path, "cat")
+            } else {
+                Err(invalid_argument_type("cat", "<S3Uri>..."))
+            }
         });
         let request_payer = args.request_payer.is_some();
         Ok(Self {
@@ -98,7 +103,6 @@ impl CatSettings {
             range: args.range.as_deref().map(CatRange::parse).transpose()?,
             raw: args.raw,
             customer_key: customer_key(&args.customer_key)?,
-            tuning: settings.tuning,
         })
     }
 }
@@ -121,7 +125,7 @@ pub(crate) struct HeadSettings {
 impl HeadSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &HeadArgs) -> Result<Self, Failure> {
-        let object = address(&args.path);
+        let object = address(&args.path)?;
         if object.bucket.is_empty() {
             return Err(invalid_argument_type("head", "<S3Uri>"));
         }
@@ -137,13 +141,12 @@ impl HeadSettings {
 }
 
 /// Bucket and key of `s3://bucket/key` or `bucket/key`; either may be empty.
-pub(super) fn address(path: &str) -> ObjectName {
-    let (bucket, key) = split_bucket(path.strip_prefix("s3://").unwrap_or(path));
-    ObjectName::new(bucket, key)
+pub(super) fn address(path: &str) -> Result<ObjectName, Failure> {
+    s3_uri::parse(path).map_err(|error| Failure::usage(error.to_string()))
 }
 
 fn object_name(path: &str, command: &str) -> Result<ObjectName, Failure> {
-    let name = address(path);
+    let name = address(path)?;
     if name.bucket.is_empty() || name.key.is_empty() {
         return Err(invalid_argument_type(command, "<S3Uri>"));
     }
@@ -162,14 +165,5 @@ mod tests {
         for text in ["", "-", "9-0", "a-b", "5"] {
             assert!(CatRange::parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn addresses_may_lack_the_scheme_and_hold_arns() {
-        assert_eq!(address("s3://b/k/l"), ObjectName::new("b", "k/l"));
-        assert_eq!(address("b"), ObjectName::new("b", ""));
-        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/mine";
-        assert_eq!(address(&format!("s3://{arn}/k/l")), ObjectName::new(arn, "k/l"));
-        assert_eq!(address(&format!("s3://{arn}")), ObjectName::new(arn, ""));
     }
 }

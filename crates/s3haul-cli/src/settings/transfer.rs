@@ -1,6 +1,7 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
 use s3haul::job::{CopyProps, FilterRule, MetadataDirective, TransferCommand, TransferSpec};
+use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
@@ -38,7 +39,8 @@ impl TransferSettings {
             || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
         let mut transfer = copy_or_move(settings, &args.copy, TransferCommand::Move)?;
         let paths = (&args.copy.paths[0], &args.copy.paths[1]);
-        if may_be_same_object(paths.0, paths.1) {
+        let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
+        if both_remote && may_be_same_object(paths.0, paths.1) {
             if validate {
                 return Err(Failure::usage(
                     "--validate-same-s3-paths cannot look up the buckets behind access points \
@@ -52,7 +54,7 @@ impl TransferSettings {
 
     /// For `rm`.
     pub(crate) fn rm(settings: Settings, args: &RmArgs) -> Result<Self, Failure> {
-        if !args.path.starts_with("s3://") {
+        if !s3_uri::is_s3(&args.path) {
             return Err(invalid_argument_type("rm", "<S3Uri>"));
         }
         let output = OutputSettings { lines: Lines::from(&args.output), ..output(&settings) };
@@ -67,10 +69,14 @@ impl TransferSettings {
 
     /// For `pipe`.
     pub(crate) fn pipe(settings: Settings, args: &PipeArgs) -> Result<Self, Failure> {
-        if !args.path.starts_with("s3://") {
+        if !s3_uri::is_s3(&args.path) {
             return Err(invalid_argument_type("pipe", "<S3Uri>"));
         }
-        let lines = if args.quiet { Lines::Silent } else { Lines::OnlyErrors };
+        let lines = match (args.quiet, settings.json) {
+            (true, _) => Lines::Silent,
+            (false, true) => Lines::All,
+            (false, false) => Lines::OnlyErrors,
+        };
         let output = OutputSettings { lines, ..output(&settings) };
         let mut spec = blank_spec(&settings, TransferCommand::Copy, "-")?;
         spec.target = Some(args.path.clone());
@@ -153,6 +159,9 @@ fn copy_or_move(
     command: TransferCommand,
 ) -> Result<TransferSettings, Failure> {
     let paths = PathPair::check(args, command)?;
+    if settings.json && args.paths[1] == "-" {
+        return Err(refuse_json());
+    }
     let mut spec = blank_spec(&settings, command, &args.paths[0])?;
     spec.target = Some(args.paths[1].clone());
     spec.recursive = args.recursive;
@@ -217,7 +226,7 @@ fn source_customer_key(args: &CopyArgs, paths: PathPair) -> Result<Option<Custom
 
 fn copy_output(settings: &Settings, args: &CopyArgs, paths: PathPair) -> OutputSettings {
     let mut lines = Lines::from(&args.output);
-    if paths == PathPair::Stream && lines == Lines::All {
+    if paths == PathPair::Stream && lines == Lines::All && !settings.json {
         lines = Lines::OnlyErrors;
     }
     let asked = args.progress_multiline || args.progress_frequency.is_some();
@@ -251,9 +260,8 @@ impl PathPair {
     /// Checks what can be told from the arguments alone, with the texts of `aws s3`.
     fn check(args: &CopyArgs, command: TransferCommand) -> Result<Self, Failure> {
         let name = if command == TransferCommand::Move { "mv" } else { "cp" };
-        let remote = |path: &str| path.starts_with("s3://");
         let (source, target) = (&args.paths[0], &args.paths[1]);
-        let pair = match (remote(source), remote(target)) {
+        let pair = match (s3_uri::is_s3(source), s3_uri::is_s3(target)) {
             (true, true) => Self::Remote,
             (true, false) => Self::Download,
             (false, true) => Self::Upload,
@@ -304,33 +312,23 @@ pub(super) fn invalid_argument_type(command: &str, usage: &str) -> Failure {
     Failure::usage(format!("usage: s3haul {command} {usage}\nError: Invalid argument type"))
 }
 
+/// The error for `--json` where standard output is data.
+pub(super) fn refuse_json() -> Failure {
+    Failure::usage("--json cannot be used where the objects themselves go to standard output")
+}
+
 /// Whether source and target have the same key and one of them is an access point, so that both
 /// may be the same object.
 fn may_be_same_object(source: &str, target: &str) -> bool {
-    let (Some(source), Some(target)) = (source.strip_prefix("s3://"), target.strip_prefix("s3://"))
-    else {
+    let (Ok(source), Ok(target)) = (s3_uri::parse(source), s3_uri::parse(target)) else {
         return false;
     };
-    let (source_bucket, source_key) = split_bucket(source);
-    let (target_bucket, target_key) = split_bucket(target);
+    let (source_key, target_key) = (&source.key, &target.key);
     let base = source_key.rsplit('/').next().unwrap_or_default();
     let same_key = source_key == target_key
         || ((target_key.ends_with('/') || target_key.is_empty())
-            && source_key == format!("{target_key}{base}"));
-    same_key && [source_bucket, target_bucket].into_iter().any(is_access_point)
-}
-
-/// Splits `bucket/key`, where the bucket may be the ARN of an access point.
-pub(super) fn split_bucket(path: &str) -> (&str, &str) {
-    let skip = match path.strip_prefix("arn:") {
-        Some(_) => path.find("accesspoint").map_or(0, |at| at + "accesspoint/".len()),
-        None => 0,
-    };
-    let skip = skip.min(path.len());
-    match path.get(skip..).and_then(|rest| rest.find('/')) {
-        Some(at) => (&path[..skip + at], &path[skip + at + 1..]),
-        None => (path, ""),
-    }
+            && *source_key == format!("{target_key}{base}"));
+    same_key && [source.bucket, target.bucket].iter().any(|bucket| is_access_point(bucket))
 }
 
 fn is_access_point(bucket: &str) -> bool {
