@@ -1,199 +1,105 @@
-//! Runs one request to its end: endpoint, signature, connection, retries, errors.
+//! The client: settings, shared state, and the loop that runs one request to its end.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
 
+use http::HeaderValue;
+
+use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
+use super::config::{ClientConfig, CredentialsConfig};
+use super::connect::Dialer;
+use super::credentials::CredentialsCache;
+use super::endpoint::DEFAULT_REGION;
 use super::payload::DigestPlan;
+use super::pool::Pool;
 use super::request::{Answer, OpenAnswer, Request};
+use super::run::Run;
+use super::sign::{Signer, encode_path};
+use super::site::{Site, Sites};
+use super::tls::Tls;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
-
-/// How the bucket is put into the URL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AddressingStyle {
-    /// Virtual host where the bucket's name allows it and the endpoint is Amazon's; else path.
-    #[default]
-    Auto,
-    /// `https://bucket.host/key`.
-    Virtual,
-    /// `https://host/bucket/key`.
-    Path,
-}
-
-/// Where requests go.
-#[derive(Clone, Debug, Default)]
-pub struct EndpointConfig {
-    /// Custom endpoint URL.
-    pub url: Option<String>,
-    /// Region; found from the bucket where absent.
-    pub region: Option<String>,
-    /// Addressing style.
-    pub addressing: AddressingStyle,
-    /// Dual-stack endpoints.
-    pub dualstack: bool,
-    /// FIPS endpoints.
-    pub fips: bool,
-    /// Transfer acceleration.
-    pub accelerate: bool,
-}
-
-/// Where credentials come from.
-#[derive(Clone, Default)]
-pub enum CredentialsConfig {
-    /// Environment, profiles, SSO, web identity, containers, instance metadata, in the order of
-    /// the AWS tools.
-    #[default]
-    Chain,
-    /// The same, with a named profile.
-    Profile(String),
-    /// Given.
-    Static {
-        /// Access key id.
-        access_key_id: String,
-        /// Secret access key.
-        secret_access_key: String,
-        /// Session token.
-        session_token: Option<String>,
-    },
-    /// Requests are not signed.
-    Anonymous,
-}
-
-impl std::fmt::Debug for CredentialsConfig {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Chain => "Chain",
-            Self::Profile(_) => "Profile",
-            Self::Static { .. } => "Static(******)",
-            Self::Anonymous => "Anonymous",
-        })
-    }
-}
-
-/// TLS settings.
-#[derive(Clone, Debug)]
-pub struct TlsConfig {
-    /// Verify the server's certificate. On unless the user says `--no-verify-ssl`.
-    pub verify: bool,
-    /// PEM file with the certificates to trust instead of the system's.
-    pub ca_bundle: Option<PathBuf>,
-}
-
-impl Default for TlsConfig {
-    fn default() -> Self {
-        Self { verify: true, ca_bundle: None }
-    }
-}
-
-/// Proxies, as URLs (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`).
-#[derive(Clone, Debug, Default)]
-pub struct ProxyConfig {
-    /// For `http://` endpoints.
-    pub http: Option<String>,
-    /// For `https://` endpoints.
-    pub https: Option<String>,
-    /// Hosts that are reached directly, comma separated.
-    pub no_proxy: Option<String>,
-}
-
-/// Time limits.
-#[derive(Clone, Copy, Debug)]
-pub struct TimeoutConfig {
-    /// To open a connection, TLS included.
-    pub connect: Duration,
-    /// Without a byte while one is due: the first byte of quick operations, and between the bytes
-    /// of a body. Operations that may rightly be silent for long have their own limit.
-    pub read: Duration,
-}
-
-impl Default for TimeoutConfig {
-    fn default() -> Self {
-        Self { connect: Duration::from_secs(10), read: Duration::from_secs(20) }
-    }
-}
-
-/// Limits of retrying.
-#[derive(Clone, Copy, Debug)]
-pub struct RetryConfig {
-    /// Attempts in all, at least 1.
-    pub max_attempts: u32,
-    /// No new attempt after this time.
-    pub max_elapsed: Duration,
-}
-
-impl Default for RetryConfig {
-    fn default() -> Self {
-        Self { max_attempts: 10, max_elapsed: Duration::from_secs(180) }
-    }
-}
-
-/// Settings of a client.
-#[derive(Clone, Debug)]
-pub struct ClientConfig {
-    /// Where requests go.
-    pub endpoint: EndpointConfig,
-    /// Who signs them.
-    pub credentials: CredentialsConfig,
-    /// TLS.
-    pub tls: TlsConfig,
-    /// Proxies.
-    pub proxy: ProxyConfig,
-    /// Time limits.
-    pub timeouts: TimeoutConfig,
-    /// Limits of retrying.
-    pub retry: RetryConfig,
-    /// `payload_signing_enabled`: sign bodies also over https. Over http they always are.
-    pub payload_signing: bool,
-    /// `request_checksum_calculation`.
-    pub request_checksums: ChecksumMode,
-    /// `response_checksum_validation`.
-    pub response_checksums: ChecksumMode,
-    /// Send `x-amz-request-payer: requester`.
-    pub request_payer: bool,
-    /// Open connections at most, over all hosts.
-    pub max_connections: usize,
-    /// `User-Agent`.
-    pub user_agent: String,
-}
-
-impl Default for ClientConfig {
-    fn default() -> Self {
-        Self {
-            endpoint: EndpointConfig::default(),
-            credentials: CredentialsConfig::default(),
-            tls: TlsConfig::default(),
-            proxy: ProxyConfig::default(),
-            timeouts: TimeoutConfig::default(),
-            retry: RetryConfig::default(),
-            payload_signing: false,
-            request_checksums: ChecksumMode::default(),
-            response_checksums: ChecksumMode::default(),
-            request_payer: false,
-            max_connections: 1024,
-            user_agent: concat!("s3haul/", env!("CARGO_PKG_VERSION")).to_owned(),
-        }
-    }
-}
 
 /// An S3 client; clones share connections, credentials and what was learned of buckets.
 #[derive(Clone, Debug)]
 pub struct Client {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
+/// What a presigned URL is made of.
 #[derive(Debug)]
-struct Inner {
-    config: ClientConfig,
-    #[expect(dead_code, reason = "contract stub")]
-    env: Env,
+pub(crate) struct PresignParts {
+    pub(crate) scheme: &'static str,
+    /// Host with port, as in the URL.
+    pub(crate) host: String,
+    /// Path in canonical encoding.
+    pub(crate) path: String,
+    pub(crate) signer: Arc<Signer>,
+    pub(crate) now: SystemTime,
+}
+
+/// What the clones of a client share.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) config: ClientConfig,
+    pub(super) env: Env,
+    pub(super) pool: Pool,
+    pub(super) credentials: CredentialsCache,
+    pub(super) sites: Sites,
+    pub(super) user_agent: HeaderValue,
+    /// What the server's clock is ahead of ours, once a request was refused for it.
+    clock_offset_ms: AtomicI64,
+}
+
+impl Inner {
+    /// The time, by the server's clock as far as it is known.
+    pub(super) fn now(&self) -> SystemTime {
+        let now = self.env.clock.now();
+        let offset_ms = self.clock_offset_ms.load(Ordering::Relaxed);
+        let offset = Duration::from_millis(offset_ms.unsigned_abs());
+        let shifted = if offset_ms < 0 { now.checked_sub(offset) } else { now.checked_add(offset) };
+        shifted.unwrap_or(now)
+    }
+
+    /// Takes over the server's clock.
+    pub(super) fn set_clock(&self, server: SystemTime) {
+        let now = self.env.clock.now();
+        let offset_ms = match server.duration_since(now) {
+            Ok(ahead) => i64::try_from(ahead.as_millis()).unwrap_or(0),
+            Err(behind) => i64::try_from(behind.duration().as_millis()).map_or(0, |ms| -ms),
+        };
+        self.clock_offset_ms.store(offset_ms, Ordering::Relaxed);
+    }
+
+    pub(super) fn site(&self, bucket: Option<&str>, region: Option<&str>) -> Result<Arc<Site>> {
+        let site = self.sites.get(&self.config, &self.pool, bucket)?;
+        match region {
+            Some(region) if region != site.target.region => {
+                Sites::resolve(&self.config, &self.pool, bucket, region)
+            }
+            _ => Ok(site),
+        }
+    }
 }
 
 impl Client {
     /// Makes a client. Opens no connection and fetches no credentials yet.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {
-        Ok(Self { inner: Arc::new(Inner { config, env }) })
+        let user_agent = HeaderValue::from_str(&config.user_agent).map_err(|error| {
+            Error::new(ErrorKind::Config, "the user agent cannot be sent").with_source(error)
+        })?;
+        let dialer = Dialer {
+            env: env.clone(),
+            tls: Tls::new(config.tls.clone()),
+            connect_timeout: config.timeouts.connect,
+        };
+        let pool = Pool::new(dialer, config.max_connections);
+        let credentials = CredentialsCache::new(&config.credentials);
+        let (sites, clock_offset_ms) = (Sites::default(), AtomicI64::new(0));
+        let inner = Inner { config, env, pool, credentials, sites, user_agent, clock_offset_ms };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The settings.
@@ -201,23 +107,76 @@ impl Client {
         &self.inner.config
     }
 
+    /// Region that requests are sent to where nothing else is known of the bucket.
+    pub fn region(&self) -> &str {
+        self.inner.config.endpoint.region.as_deref().unwrap_or(DEFAULT_REGION)
+    }
+
     /// Sends a request with retries and gives its whole answer, which is a success (2xx without
     /// an error in its body). Bodies of answers are small here; more than 64 MiB is an error.
-    pub(crate) async fn call(&self, _request: &Request<'_>) -> Result<Answer> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub(crate) async fn call(&self, request: &Request<'_>) -> Result<Answer> {
+        let mut run = Run::new(&self.inner, request);
+        loop {
+            let result = match run.attempt().await {
+                Ok(open) => run.read_whole(open).await,
+                Err(failure) => Err(failure),
+            };
+            match result {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => run.recover(failure).await?,
+            }
+        }
     }
 
     /// Sends a request with retries up to the headers of a successful answer and gives the body
     /// to read.
-    pub(crate) async fn open(&self, _request: &Request<'_>) -> Result<OpenAnswer> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub(crate) async fn open(&self, request: &Request<'_>) -> Result<OpenAnswer> {
+        let mut run = Run::new(&self.inner, request);
+        loop {
+            match run.attempt().await {
+                Ok(open) => return Ok(open),
+                Err(failure) => run.recover(failure).await?,
+            }
+        }
+    }
+
+    /// What a presigned URL is made of.
+    pub(crate) async fn presign_parts(&self, bucket: &str, key: &str) -> Result<PresignParts> {
+        let site = self.inner.site(Some(bucket), None)?;
+        let held = self.inner.credentials.get().await?.ok_or_else(|| {
+            Error::new(ErrorKind::Credentials, "anonymous requests cannot be presigned")
+        })?;
+        let mut path = site.target.path_prefix.clone();
+        path.push('/');
+        encode_path(key, &mut path);
+        Ok(PresignParts {
+            scheme: if site.target.https { "https" } else { "http" },
+            host: site.target.authority(),
+            path,
+            signer: site.signer(&held),
+            now: self.inner.now(),
+        })
     }
 
     /// Digests that an upload with this client should bring along (computed where blocking is
     /// fine); `algorithm` is what the caller asked for by name.
     pub fn upload_digests(&self, algorithm: Option<ChecksumAlgorithm>) -> DigestPlan {
-        let default = (self.inner.config.request_checksums == ChecksumMode::WhenSupported)
+        let config = &self.inner.config;
+        let default = (config.request_checksums == ChecksumMode::WhenSupported)
             .then_some(ChecksumAlgorithm::Crc64Nvme);
-        DigestPlan { sha256: true, md5: false, checksum: algorithm.or(default) }
+        let is_plain = config
+            .endpoint
+            .url
+            .as_deref()
+            .is_some_and(|url| url.trim_start().to_ascii_lowercase().starts_with("http://"));
+        let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);
+        let sha256 = is_signed && (is_plain || config.payload_signing);
+        DigestPlan { sha256, md5: false, checksum: algorithm.or(default) }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::new(error)
     }
 }

@@ -6,19 +6,43 @@
 //! connections; `client` runs one request to its end; `ops` says what each operation sends and
 //! expects.
 
+mod addresses;
+mod attempt;
+mod body;
 mod checksum;
 mod client;
+mod config;
+mod connect;
+mod connection;
+mod credentials;
+mod endpoint;
+mod headers;
+mod list_page;
+mod list_scan;
 pub mod ops;
 mod payload;
+mod pool;
 mod properties;
+mod proxy;
 mod request;
+mod retry;
+mod run;
 mod sign;
+mod site;
+mod tls;
 mod xml;
 
-pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode};
-pub use client::{
-    AddressingStyle, Client, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig,
-    RetryConfig, TimeoutConfig, TlsConfig,
+#[cfg(test)]
+mod client_tests;
+#[cfg(test)]
+mod testing;
+
+pub use body::BodyStream;
+pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
+pub use client::Client;
+pub use config::{
+    AddressingStyle, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig, RetryConfig,
+    TimeoutConfig, TlsConfig,
 };
 pub use payload::{DigestPlan, Digests, Payload};
 pub use properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};

@@ -1,6 +1,16 @@
-//! What an object carries beside its bytes.
+//! What an object carries beside its bytes, and the headers that say it.
 
-use super::checksum::Checksum;
+use std::time::UNIX_EPOCH;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::HeaderMap;
+use http::header;
+use md5::{Digest as _, Md5};
+
+use super::checksum::{Checksum, ChecksumAlgorithm};
+use super::headers::{self, Headers};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Server-side encryption with keys that S3 manages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +39,13 @@ impl std::fmt::Debug for CustomerKey {
             .field("algorithm", &self.algorithm)
             .field("key", &"******")
             .finish()
+    }
+}
+
+impl CustomerKey {
+    /// Key and the MD5 of the key, both in base64.
+    pub(crate) fn encoded(&self) -> (String, String) {
+        (BASE64.encode(&self.key), BASE64.encode(Md5::digest(&self.key)))
     }
 }
 
@@ -74,6 +91,85 @@ pub struct ObjectProperties {
     pub tagging: Option<String>,
 }
 
+impl ObjectProperties {
+    /// Headers that CreateMultipartUpload, PutObject and CopyObject have in common.
+    pub(crate) fn write(&self, into: &mut Headers) -> Result<()> {
+        into.maybe(&header::CONTENT_TYPE, self.content_type.as_deref())?;
+        into.maybe(&header::CONTENT_ENCODING, self.content_encoding.as_deref())?;
+        into.maybe(&header::CONTENT_LANGUAGE, self.content_language.as_deref())?;
+        into.maybe(&header::CONTENT_DISPOSITION, self.content_disposition.as_deref())?;
+        into.maybe(&header::CACHE_CONTROL, self.cache_control.as_deref())?;
+        into.maybe(&header::EXPIRES, self.expires.as_deref())?;
+        into.metadata(self.metadata.as_deref().unwrap_or_default())?;
+        into.maybe(&headers::STORAGE_CLASS, self.storage_class.as_deref())?;
+        into.maybe(&headers::WEBSITE_REDIRECT, self.website_redirect.as_deref())?;
+        into.maybe(&headers::TAGGING, self.tagging.as_deref())?;
+        self.write_access(into)?;
+        match &self.encryption {
+            None => {}
+            Some(Encryption::Aes256) => into.fixed(&headers::SSE, "AES256"),
+            Some(Encryption::Kms { key_id }) => {
+                into.fixed(&headers::SSE, "aws:kms");
+                into.maybe(&headers::SSE_KMS_KEY_ID, key_id.as_deref())?;
+            }
+        }
+        into.customer_key(self.customer_key.as_ref())
+    }
+
+    fn write_access(&self, into: &mut Headers) -> Result<()> {
+        into.maybe(&headers::ACL, self.acl.as_deref())?;
+        for grant in &self.grants {
+            let name = match grant.permission {
+                "read" => &headers::GRANT_READ,
+                "full-control" => &headers::GRANT_FULL_CONTROL,
+                "read-acp" => &headers::GRANT_READ_ACP,
+                "write-acp" => &headers::GRANT_WRITE_ACP,
+                other => {
+                    let message = format!("there is no grant of `{other}`");
+                    return Err(Error::new(ErrorKind::Config, message));
+                }
+            };
+            into.text(name, &grant.grantees)?;
+        }
+        Ok(())
+    }
+
+    fn read(headers: &HeaderMap) -> Self {
+        let text = |name| headers::text(headers, name);
+        let encryption = match text(&headers::SSE).as_deref() {
+            Some("AES256") => Some(Encryption::Aes256),
+            Some("aws:kms") => Some(Encryption::Kms { key_id: text(&headers::SSE_KMS_KEY_ID) }),
+            _ => None,
+        };
+        Self {
+            content_type: text(&header::CONTENT_TYPE),
+            content_encoding: text(&header::CONTENT_ENCODING),
+            content_language: text(&header::CONTENT_LANGUAGE),
+            content_disposition: text(&header::CONTENT_DISPOSITION),
+            cache_control: text(&header::CACHE_CONTROL),
+            expires: text(&header::EXPIRES),
+            metadata: Some(read_metadata(headers)),
+            storage_class: text(&headers::STORAGE_CLASS),
+            website_redirect: text(&headers::WEBSITE_REDIRECT),
+            encryption,
+            ..Self::default()
+        }
+    }
+}
+
+/// User metadata, sorted by name.
+fn read_metadata(headers: &HeaderMap) -> Vec<(String, String)> {
+    let mut metadata: Vec<_> = headers
+        .iter()
+        .filter_map(|(name, value)| {
+            let name = name.as_str().strip_prefix(headers::METADATA_PREFIX)?;
+            Some((name.to_owned(), headers::value_text(value)))
+        })
+        .collect();
+    metadata.sort();
+    metadata
+}
+
 /// What S3 tells of an object in the headers of HEAD and GET.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectHead {
@@ -99,4 +195,134 @@ pub struct ObjectHead {
     /// Content headers, storage class, metadata, encryption and redirect, as they would be sent
     /// to write the same object again.
     pub properties: ObjectProperties,
+}
+
+impl ObjectHead {
+    /// Reads the headers of an answer to HEAD or GET; `size` is the whole object's.
+    pub(crate) fn read(headers: &HeaderMap, size: u64) -> Self {
+        let text = |name| headers::text(headers, name);
+        let checksums = read_checksums(headers);
+        let full_object = match text(&headers::CHECKSUM_TYPE) {
+            Some(kind) => kind == "FULL_OBJECT",
+            None => checksums.iter().all(|checksum| !checksum.is_composite()),
+        };
+        Self {
+            size,
+            etag: text(&header::ETAG).unwrap_or_default(),
+            last_modified_s: text(&header::LAST_MODIFIED).map_or(0, |date| http_date(&date)),
+            version_id: text(&headers::VERSION_ID),
+            restore: text(&headers::RESTORE),
+            parts_count: headers::number(headers, &headers::MP_PARTS_COUNT),
+            checksum_is_full_object: full_object && !checksums.is_empty(),
+            checksums,
+            tagging_count: headers::number(headers, &headers::TAGGING_COUNT),
+            properties: ObjectProperties::read(headers),
+        }
+    }
+}
+
+/// Checksums among headers, the cheapest to verify first.
+pub(crate) fn read_checksums(headers: &HeaderMap) -> Vec<Checksum> {
+    ChecksumAlgorithm::ALL
+        .into_iter()
+        .filter_map(|algorithm| {
+            let value = headers::text(headers, algorithm.header())?;
+            Some(Checksum { algorithm, value })
+        })
+        .collect()
+}
+
+/// Seconds since 1970 of an HTTP date; 0 where it is none.
+fn http_date(text: &str) -> i64 {
+    let since =
+        httpdate::parse_http_date(text).ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_secs()).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn properties() -> ObjectProperties {
+        ObjectProperties {
+            content_type: Some("text/plain".to_owned()),
+            content_encoding: Some("gzip".to_owned()),
+            content_language: Some("de".to_owned()),
+            content_disposition: Some("inline".to_owned()),
+            cache_control: Some("no-store".to_owned()),
+            expires: Some("Wed, 21 Oct 2015 07:28:00 GMT".to_owned()),
+            metadata: Some(vec![
+                ("a".to_owned(), "1".to_owned()),
+                ("name".to_owned(), "Größe".to_owned()),
+            ]),
+            storage_class: Some("STANDARD_IA".to_owned()),
+            website_redirect: Some("/there".to_owned()),
+            encryption: Some(Encryption::Kms { key_id: Some("arn:key".to_owned()) }),
+            ..ObjectProperties::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut written = Headers::default();
+        properties().write(&mut written).unwrap();
+        let headers: HeaderMap = written.0.into_iter().collect();
+        assert_eq!(ObjectProperties::read(&headers), properties());
+    }
+
+    #[test]
+    fn keys_and_grants_have_their_headers() {
+        let properties = ObjectProperties {
+            acl: Some("private".to_owned()),
+            grants: vec![Grant { permission: "read-acp", grantees: "id=1".to_owned() }],
+            customer_key: Some(CustomerKey { algorithm: "AES256".to_owned(), key: vec![7; 32] }),
+            tagging: Some("a=b".to_owned()),
+            ..ObjectProperties::default()
+        };
+        let mut written = Headers::default();
+        properties.write(&mut written).unwrap();
+        assert!(!format!("{written:?}").contains("BwcHBw"), "the key is shown");
+        let headers: HeaderMap = written.0.into_iter().collect();
+        assert_eq!(headers["x-amz-grant-read-acp"], "id=1");
+        assert_eq!(headers["x-amz-tagging"], "a=b");
+        assert_eq!(
+            headers["x-amz-server-side-encryption-customer-key"],
+            "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
+        );
+        assert_eq!(
+            headers["x-amz-server-side-encryption-customer-key-md5"],
+            "y4HAEFCYWuvAXWFTtA1Qpg=="
+        );
+    }
+
+    #[test]
+    fn what_no_header_can_carry_is_an_error() {
+        for (name, value) in [("a", "x\ny"), ("a b", "x"), ("\u{e9}", "x")] {
+            let metadata = Some(vec![(name.to_owned(), value.to_owned())]);
+            let properties = ObjectProperties { metadata, ..ObjectProperties::default() };
+            let error = properties.write(&mut Headers::default()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Config, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_tells_what_its_checksums_cover() {
+        let read = |pairs: &[(&'static str, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, http::HeaderValue::from_static(value));
+            }
+            ObjectHead::read(&headers, 5)
+        };
+        assert!(!read(&[]).checksum_is_full_object);
+        assert!(read(&[("x-amz-checksum-sha256", "abc=")]).checksum_is_full_object);
+        assert!(!read(&[("x-amz-checksum-sha256", "abc=-3")]).checksum_is_full_object);
+        let composite = [("x-amz-checksum-crc32", "abc="), ("x-amz-checksum-type", "COMPOSITE")];
+        assert!(!read(&composite).checksum_is_full_object);
+        let head = read(&[("last-modified", "Fri, 24 May 2013 00:00:00 GMT"), ("etag", "\"e\"")]);
+        assert_eq!(
+            (head.last_modified_s, head.etag.as_str(), head.size),
+            (1_369_353_600, "\"e\"", 5)
+        );
+    }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::body::BodyStream;
 use super::checksum::ChecksumAlgorithm;
-use super::ops::BodyStream;
 use super::payload::Payload;
 
 /// What the retry loop and the timeouts must know of an operation.

@@ -1,7 +1,13 @@
 //! Buckets.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::Client;
+use bytes::Bytes;
+use http::Method;
+
+use super::build::{document, quick, request};
+use crate::error::Result;
+use crate::s3::headers;
+use crate::s3::xml::{Element, Writer, malformed, parse_time};
+use crate::s3::{Client, Payload};
 
 /// A bucket of the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,29 +38,117 @@ pub struct CreateBucket<'a> {
     pub tags: &'a [(String, String)],
 }
 
+/// Buckets a page of ListBuckets.
+const BUCKETS_PER_PAGE: &str = "1000";
+/// Where buckets without a location constraint live.
+const DEFAULT_REGION: &str = "us-east-1";
+
 impl Client {
     /// All buckets (all pages).
-    pub async fn list_buckets(&self, _input: ListBuckets<'_>) -> Result<Vec<Bucket>> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn list_buckets(&self, input: ListBuckets<'_>) -> Result<Vec<Bucket>> {
+        let mut buckets = Vec::new();
+        let mut token: Option<String> = None;
+        loop {
+            let mut request = request(quick("ListBuckets"), Method::GET, "", None)
+                .query("max-buckets", BUCKETS_PER_PAGE)
+                .maybe("prefix", input.prefix)
+                .maybe("bucket-region", input.region)
+                .maybe("continuation-token", token.as_deref());
+            request.bucket = None;
+            let answer = self.call(&request).await?;
+            let root = document(&answer, "ListBuckets", "ListAllMyBucketsResult")?;
+            read_buckets(&root, &mut buckets)?;
+            let next = root.filled("ContinuationToken");
+            // The same token again would be an endless loop.
+            if next.is_none() || next == token {
+                return Ok(buckets);
+            }
+            token = next;
+        }
     }
 
     /// Creates a bucket in the client's region.
-    pub async fn create_bucket(&self, _input: CreateBucket<'_>) -> Result<()> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn create_bucket(&self, input: CreateBucket<'_>) -> Result<()> {
+        let region = self.config().endpoint.region.as_deref().unwrap_or(DEFAULT_REGION);
+        let mut request = request(quick("CreateBucket"), Method::PUT, input.bucket, None);
+        request.region_override = Some(region);
+        request.payload = Payload::from_bytes(bucket_configuration(region, input.tags));
+        self.call(&request).await.map(drop)
     }
 
     /// Removes an empty bucket.
-    pub async fn delete_bucket(&self, _bucket: &str) -> Result<()> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
+        let request = request(quick("DeleteBucket"), Method::DELETE, bucket, None);
+        self.call(&request).await.map(drop)
     }
 
     /// Whether a bucket exists and may be used; gives its region where the server tells it.
-    pub async fn head_bucket(&self, _bucket: &str) -> Result<Option<String>> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn head_bucket(&self, bucket: &str) -> Result<Option<String>> {
+        let request = request(quick("HeadBucket"), Method::HEAD, bucket, None);
+        let answer = self.call(&request).await?;
+        Ok(headers::text(&answer.headers, &headers::BUCKET_REGION))
     }
 
     /// Region of a bucket.
-    pub async fn get_bucket_location(&self, _bucket: &str) -> Result<String> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn get_bucket_location(&self, bucket: &str) -> Result<String> {
+        let request =
+            request(quick("GetBucketLocation"), Method::GET, bucket, None).query("location", "");
+        let answer = self.call(&request).await?;
+        let root = document(&answer, "GetBucketLocation", "LocationConstraint")?;
+        Ok(match root.text.trim() {
+            "" => DEFAULT_REGION,
+            "EU" => "eu-west-1",
+            region => region,
+        }
+        .to_owned())
+    }
+}
+
+fn read_buckets(root: &Element, into: &mut Vec<Bucket>) -> Result<()> {
+    let Some(list) = root.child("Buckets") else { return Ok(()) };
+    for bucket in list.all("Bucket") {
+        let created_s = parse_time(bucket.text_of("CreationDate").as_bytes());
+        into.push(Bucket {
+            name: bucket.filled("Name").ok_or_else(malformed)?,
+            created_s: created_s.ok_or_else(malformed)?,
+            region: bucket.filled("BucketRegion"),
+        });
+    }
+    Ok(())
+}
+
+/// Body of CreateBucket; none where there is nothing to say.
+fn bucket_configuration(region: &str, tags: &[(String, String)]) -> Bytes {
+    const ROOT: &str = "CreateBucketConfiguration";
+    if region == DEFAULT_REGION && tags.is_empty() {
+        return Bytes::new();
+    }
+    let mut writer = Writer::new(ROOT, 64 * (tags.len() + 1));
+    if region != DEFAULT_REGION {
+        writer.text("LocationConstraint", region);
+    }
+    if !tags.is_empty() {
+        writer.open("Tags");
+        writer.tags(tags);
+        writer.close("Tags");
+    }
+    writer.finish(ROOT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_region_is_not_told() {
+        assert!(bucket_configuration(DEFAULT_REGION, &[]).is_empty());
+        let tags = [("a".to_owned(), "<b>".to_owned())];
+        assert_eq!(
+            bucket_configuration("eu-west-1", &tags),
+            "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+             <LocationConstraint>eu-west-1</LocationConstraint>\
+             <Tags><Tag><Key>a</Key><Value>&lt;b&gt;</Value></Tag></Tags>\
+             </CreateBucketConfiguration>"
+        );
     }
 }

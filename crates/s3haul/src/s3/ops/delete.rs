@@ -1,7 +1,16 @@
 //! Removing objects.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+
+use super::build::{document, quick, request};
 use crate::error::{Error, ErrorKind, Result};
-use crate::s3::Client;
+use crate::s3::headers::Headers;
+use crate::s3::xml::{self, Element, Writer};
+use crate::s3::{Client, Payload};
 
 /// Input of DeleteObject.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,19 +54,207 @@ pub struct DeleteOutcome {
     pub refused: Vec<DeleteRefused>,
 }
 
+impl ObjectIdentifier {
+    /// Whether the XML of DeleteObjects can carry the key; [`Client::delete_objects`] removes
+    /// keys with control characters one by one.
+    pub fn fits_xml(&self) -> bool {
+        xml::fits(&self.key)
+    }
+}
+
+/// Keys of one DeleteObjects request.
+const KEYS_MAX: usize = 1000;
+/// Times that DeleteObjects is sent again for entries that failed for a while.
+const RETRIES_MAX: u32 = 6;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
 impl Client {
     /// Removes one object; succeeds also where there is none.
-    pub async fn delete_object(&self, _input: DeleteObject<'_>) -> Result<()> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn delete_object(&self, input: DeleteObject<'_>) -> Result<()> {
+        self.delete_one(input, None).await
+    }
+
+    async fn delete_one(&self, input: DeleteObject<'_>, etag: Option<&str>) -> Result<()> {
+        let mut headers = Headers::default();
+        headers.maybe(&http::header::IF_MATCH, etag)?;
+        let request = request(quick("DeleteObject"), Method::DELETE, input.bucket, Some(input.key))
+            .maybe("versionId", input.version_id)
+            .headers(headers);
+        self.call(&request).await.map(drop)
     }
 
     /// Removes up to 1,000 objects with one request (quiet mode). Entries that fail with a
     /// throttle or server error are tried again inside.
     pub async fn delete_objects(
         &self,
-        _bucket: &str,
-        _objects: &[ObjectIdentifier],
+        bucket: &str,
+        objects: &[ObjectIdentifier],
     ) -> Result<DeleteOutcome> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+        if objects.len() > KEYS_MAX {
+            let message = format!("{} keys are more than one request may remove", objects.len());
+            return Err(Error::new(ErrorKind::Config, message).with_operation("DeleteObjects"));
+        }
+        let (mut pending, odd): (Vec<_>, Vec<_>) =
+            objects.iter().partition(|object| object.fits_xml());
+        let mut outcome = DeleteOutcome::default();
+        for object in odd {
+            outcome.refused.extend(self.delete_odd(bucket, object).await?);
+        }
+        for attempt in 0.. {
+            if pending.is_empty() {
+                break;
+            }
+            let refused = self.delete_once(bucket, &pending).await?;
+            let last = attempt == RETRIES_MAX;
+            let (again, refused) = split(refused, &mut pending, last);
+            outcome.refused.extend(refused);
+            if !again {
+                break;
+            }
+            tokio::time::sleep(FIRST_PAUSE * 2_u32.pow(attempt)).await;
+        }
+        Ok(outcome)
+    }
+
+    /// Removes an object whose key XML cannot carry.
+    async fn delete_odd(
+        &self,
+        bucket: &str,
+        object: &ObjectIdentifier,
+    ) -> Result<Option<DeleteRefused>> {
+        let version_id = object.version_id.as_deref();
+        let input = DeleteObject { bucket, key: &object.key, version_id };
+        let Err(error) = self.delete_one(input, object.etag.as_deref()).await else {
+            return Ok(None);
+        };
+        let Some(service) = error.service_error() else { return Err(error) };
+        Ok(Some(DeleteRefused {
+            key: object.key.clone(),
+            version_id: object.version_id.clone(),
+            code: service.code.clone(),
+            message: service.message.clone(),
+        }))
+    }
+
+    async fn delete_once(
+        &self,
+        bucket: &str,
+        objects: &[&ObjectIdentifier],
+    ) -> Result<Vec<DeleteRefused>> {
+        let mut request = request(quick("DeleteObjects"), Method::POST, bucket, None)
+            .query("delete", "")
+            .payload(Payload::from_bytes(body(objects)), None);
+        // S3 wants an MD5 or a checksum; the MD5 is what every service of this kind understands.
+        request.md5 = true;
+        request.operation.error_in_200 = true;
+        let answer = self.call(&request).await?;
+        let root = document(&answer, "DeleteObjects", "DeleteResult")?;
+        Ok(root.all("Error").map(read_refused).collect())
+    }
+}
+
+/// Sorts what was refused: `pending` keeps the entries to be sent again (whether there are any is
+/// told), the rest is final.
+fn split(
+    refused: Vec<DeleteRefused>,
+    pending: &mut Vec<&ObjectIdentifier>,
+    last: bool,
+) -> (bool, Vec<DeleteRefused>) {
+    let (again, mut fatal): (Vec<_>, Vec<_>) =
+        refused.into_iter().partition(|entry| !last && is_passing(&entry.code));
+    let name = |entry: &DeleteRefused| (entry.key.clone(), entry.version_id.clone());
+    let names: HashSet<_> = again.iter().map(name).collect();
+    pending.retain(|object| names.contains(&(object.key.clone(), object.version_id.clone())));
+    // An entry that was never sent cannot be sent again: told as it is.
+    let sent: HashSet<_> =
+        pending.iter().map(|object| (object.key.clone(), object.version_id.clone())).collect();
+    fatal.extend(again.into_iter().filter(|entry| !sent.contains(&name(entry))));
+    (!pending.is_empty(), fatal)
+}
+
+fn is_passing(code: &str) -> bool {
+    matches!(
+        code,
+        "InternalError"
+            | "SlowDown"
+            | "ServiceUnavailable"
+            | "RequestTimeout"
+            | "RequestTimeTooSkewed"
+            | "Throttling"
+            | "ThrottlingException"
+            | "RequestLimitExceeded"
+            | "OperationAborted"
+            | "ConditionalRequestConflict"
+    )
+}
+
+fn body(objects: &[&ObjectIdentifier]) -> Bytes {
+    let capacity = objects.iter().map(|object| object.key.len() + 96).sum::<usize>() + 64;
+    let mut writer = Writer::new("Delete", capacity);
+    writer.text("Quiet", "true");
+    for object in objects {
+        writer.open("Object");
+        writer.text("Key", &object.key);
+        if let Some(version) = &object.version_id {
+            writer.text("VersionId", version);
+        }
+        if let Some(etag) = &object.etag {
+            writer.text("ETag", etag);
+        }
+        writer.close("Object");
+    }
+    writer.finish("Delete")
+}
+
+fn read_refused(entry: &Element) -> DeleteRefused {
+    DeleteRefused {
+        key: entry.text_of("Key").to_owned(),
+        version_id: entry.filled("VersionId"),
+        code: entry.text_of("Code").to_owned(),
+        message: entry.text_of("Message").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(key: &str) -> ObjectIdentifier {
+        ObjectIdentifier { key: key.to_owned(), ..ObjectIdentifier::default() }
+    }
+
+    fn refused(key: &str, code: &str) -> DeleteRefused {
+        let (key, code) = (key.to_owned(), code.to_owned());
+        DeleteRefused { key, code, version_id: None, message: String::new() }
+    }
+
+    #[test]
+    fn the_body_carries_odd_keys() {
+        let versioned = ObjectIdentifier {
+            version_id: Some("v1".to_owned()),
+            etag: Some("\"e\"".to_owned()),
+            ..object("a&<\n>")
+        };
+        let body = body(&[&versioned]);
+        let text = std::str::from_utf8(&body).unwrap();
+        assert!(text.contains("<Key>a&amp;&lt;&#10;&gt;</Key><VersionId>v1</VersionId>"), "{text}");
+        assert!(text.contains("<ETag>&quot;e&quot;</ETag>"), "{text}");
+        assert!(!object("a\u{1}").fits_xml());
+    }
+
+    #[test]
+    fn only_passing_failures_are_sent_again() {
+        let objects = [object("a"), object("b"), object("c")];
+        let mut pending: Vec<_> = objects.iter().collect();
+        let answer = || {
+            vec![refused("a", "AccessDenied"), refused("b", "SlowDown"), refused("x", "SlowDown")]
+        };
+        let (again, fatal) = split(answer(), &mut pending, false);
+        assert!(again);
+        assert_eq!(pending, [&objects[1]]);
+        assert_eq!(fatal, [refused("a", "AccessDenied"), refused("x", "SlowDown")]);
+        let (again, fatal) = split(vec![refused("b", "SlowDown")], &mut pending, true);
+        assert!(!again && pending.is_empty());
+        assert_eq!(fatal, [refused("b", "SlowDown")]);
     }
 }

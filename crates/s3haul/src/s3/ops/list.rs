@@ -1,8 +1,13 @@
-//! One page of a listing, held in columns: a buffer of key bytes with offsets, packed sizes,
-//! times, `ETag`s and storage classes; no `String` an object.
+//! Listing the objects and versions of a bucket, a page a request.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::Client;
+use http::Method;
+
+use super::build::{quick, request};
+use crate::error::Result;
+pub use crate::s3::list_page::{ListPage, ListedObject};
+use crate::s3::request::Request;
+use crate::s3::xml::malformed;
+use crate::s3::{Client, list_scan};
 
 /// Input of ListObjectsV2 and ListObjects.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,50 +43,6 @@ pub struct ListVersions<'a> {
     pub version_id_marker: Option<&'a str>,
     /// Entries a page, at most 1,000.
     pub max_keys: Option<u32>,
-}
-
-/// One object of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListedObject<'a> {
-    /// Key.
-    pub key: &'a str,
-    /// Size in bytes.
-    pub size: u64,
-    /// Last modification in seconds since 1970.
-    pub last_modified_s: i64,
-    /// `ETag` with its quotes.
-    pub etag: &'a str,
-    /// Storage class; empty where the server tells none.
-    pub storage_class: &'a str,
-}
-
-/// A page of objects.
-#[derive(Clone, Debug, Default)]
-pub struct ListPage {
-    _text: String,
-    /// Common prefixes, in order.
-    pub common_prefixes: Vec<String>,
-    /// Whether more pages follow.
-    pub is_truncated: bool,
-    /// Token for the next page (v2), or the marker (v1).
-    pub next_token: Option<String>,
-}
-
-impl ListPage {
-    /// Objects of the page.
-    pub fn len(&self) -> usize {
-        0
-    }
-
-    /// Whether the page holds no object.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The objects in the server's order.
-    pub fn iter(&self) -> impl Iterator<Item = ListedObject<'_>> {
-        std::iter::empty()
-    }
 }
 
 /// One version or delete marker.
@@ -122,17 +83,70 @@ pub struct VersionPage {
 
 impl Client {
     /// One page of ListObjectsV2 (`encoding-type=url` always).
-    pub async fn list_objects(&self, _input: ListObjects<'_>) -> Result<ListPage> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn list_objects(&self, input: ListObjects<'_>) -> Result<ListPage> {
+        let request = listing("ListObjectsV2", input.bucket, input.prefix, input.delimiter)
+            .query("list-type", "2")
+            .maybe("start-after", input.start_after)
+            .maybe("continuation-token", input.continuation_token);
+        let request = with_max_keys(request, input.max_keys);
+        let request =
+            if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
+        let answer = self.call(&request).await?;
+        let page = list_scan::objects(&answer.body);
+        page.and_then(checked).map_err(|error| error.with_operation("ListObjectsV2"))
     }
 
     /// One page of ListObjects (version 1); `continuation_token` is the marker.
-    pub async fn list_objects_v1(&self, _input: ListObjects<'_>) -> Result<ListPage> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn list_objects_v1(&self, input: ListObjects<'_>) -> Result<ListPage> {
+        let request = listing("ListObjects", input.bucket, input.prefix, input.delimiter)
+            .maybe("marker", input.continuation_token.or(input.start_after));
+        let answer = self.call(&with_max_keys(request, input.max_keys)).await?;
+        let page = list_scan::objects(&answer.body).map(with_marker);
+        page.and_then(checked).map_err(|error| error.with_operation("ListObjects"))
     }
 
     /// One page of ListObjectVersions.
-    pub async fn list_versions(&self, _input: ListVersions<'_>) -> Result<VersionPage> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn list_versions(&self, input: ListVersions<'_>) -> Result<VersionPage> {
+        let request = listing("ListObjectVersions", input.bucket, input.prefix, input.delimiter)
+            .query("versions", "")
+            .maybe("key-marker", input.key_marker)
+            .maybe("version-id-marker", input.version_id_marker);
+        let answer = self.call(&with_max_keys(request, input.max_keys)).await?;
+        list_scan::versions(&answer.body)
+            .map_err(|error| error.with_operation("ListObjectVersions"))
     }
+}
+
+fn listing<'a>(
+    operation: &'static str,
+    bucket: &'a str,
+    prefix: &'a str,
+    delimiter: Option<&'a str>,
+) -> Request<'a> {
+    let request = request(quick(operation), Method::GET, bucket, None)
+        .query("encoding-type", "url")
+        .maybe("delimiter", delimiter);
+    if prefix.is_empty() { request } else { request.query("prefix", prefix) }
+}
+
+fn with_max_keys(request: Request<'_>, max_keys: Option<u32>) -> Request<'_> {
+    match max_keys {
+        Some(max_keys) => request.query("max-keys", max_keys.to_string()),
+        None => request,
+    }
+}
+
+/// Version 1 tells a marker only where a delimiter was given; else the last entry is it.
+fn with_marker(mut page: ListPage) -> ListPage {
+    if page.is_truncated && page.next_token.is_none() {
+        let key = page.last().map(|object| object.key);
+        let prefix = page.common_prefixes.last().map(String::as_str);
+        page.next_token = key.max(prefix).map(str::to_owned);
+    }
+    page
+}
+
+/// A page that says that there is more but not where would end the listing early, unseen.
+fn checked(page: ListPage) -> Result<ListPage> {
+    if page.is_truncated && page.next_token.is_none() { Err(malformed()) } else { Ok(page) }
 }

@@ -4,6 +4,7 @@
 //! The shapes follow <https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html>.
 
 mod bucket;
+mod build;
 mod delete;
 mod list;
 mod multipart;
@@ -19,6 +20,5 @@ pub use multipart::{
     UploadPage, UploadPart, UploadPartCopy,
 };
 pub use object::{
-    BodyStream, Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject,
-    Written,
+    Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,
 };

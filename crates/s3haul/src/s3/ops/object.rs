@@ -1,10 +1,15 @@
 //! Reading, writing and copying single objects.
 
-use bytes::Bytes;
+use std::fmt::Write as _;
 
+use http::{HeaderMap, Method, StatusCode, header};
+
+use super::build::{document, quick, range_text, request, slow, written, written_document};
 use crate::error::{Error, ErrorKind, Result};
+use crate::s3::headers::{self, Headers};
 use crate::s3::{
-    Checksum, ChecksumAlgorithm, Client, CustomerKey, ObjectHead, ObjectProperties, Payload,
+    BodyStream, Checksum, ChecksumAlgorithm, ChecksumMode, Client, CustomerKey, DigestPlan,
+    ObjectHead, ObjectProperties, Payload,
 };
 use crate::units::ByteRange;
 
@@ -127,39 +132,260 @@ pub struct ObjectBody {
     pub body: BodyStream,
 }
 
-/// The bytes of an answer as they come. Ends with an error if the connection ends early, nothing
-/// arrives for the read timeout, or the checksum does not match.
-#[derive(Debug)]
-pub struct BodyStream {
-    _private: (),
-}
-
-impl BodyStream {
-    /// The next piece; `None` at the end. Cancel-safe.
-    pub async fn next(&mut self) -> Option<Result<Bytes>> {
-        None
-    }
-}
-
 impl Client {
     /// Headers of an object.
-    pub async fn head_object(&self, _input: HeadObject<'_>) -> Result<ObjectHead> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn head_object(&self, input: HeadObject<'_>) -> Result<ObjectHead> {
+        let mut headers = Headers::with_capacity(4);
+        if input.checksums {
+            headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
+        }
+        headers.customer_key(input.customer_key)?;
+        let request = request(quick("HeadObject"), Method::HEAD, input.bucket, Some(input.key))
+            .maybe("versionId", input.version_id)
+            .headers(headers);
+        let answer = self.call(&request).await?;
+        let size = headers::number(&answer.headers, &header::CONTENT_LENGTH).unwrap_or(0);
+        Ok(ObjectHead::read(&answer.headers, size))
     }
 
     /// Bytes of an object or a range of it. Retries happen up to the first byte of the body; what
-    /// fails later the caller resumes with a range.
-    pub async fn get_object(&self, _input: GetObject<'_>) -> Result<ObjectBody> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    /// fails later the caller resumes with a range. The answer covers what was asked for, cut off
+    /// at the end of the object; a server that answers with other bytes is an error.
+    pub async fn get_object(&self, input: GetObject<'_>) -> Result<ObjectBody> {
+        let when_supported = self.config().response_checksums == ChecksumMode::WhenSupported;
+        let mut headers = Headers::with_capacity(8);
+        if input.checksums || when_supported {
+            headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
+        }
+        if let Some(range) = input.range {
+            headers.text(&header::RANGE, &range_text(range)?)?;
+        }
+        input.conditions.write(&mut headers)?;
+        headers.customer_key(input.customer_key)?;
+        let request = request(quick("GetObject"), Method::GET, input.bucket, Some(input.key))
+            .maybe("versionId", input.version_id)
+            .headers(headers);
+        let answer = self.open(&request).await?;
+        let covered = covered(answer.status, &answer.headers, input.range)
+            .map_err(|error| error.with_operation("GetObject"))?;
+        let head = ObjectHead::read(&answer.headers, covered.size);
+        let body = answer.body;
+        Ok(ObjectBody { head, range: covered.range, body })
     }
 
     /// Writes an object.
-    pub async fn put_object(&self, _input: PutObject<'_>) -> Result<Written> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    ///
+    /// With [`Conditions::if_absent`], an attempt whose answer was lost may have written the
+    /// object, and the next one is refused because of it. That refusal is a success if the object
+    /// that is there has the checksum or `ETag` of these bytes.
+    pub async fn put_object(&self, input: PutObject<'_>) -> Result<Written> {
+        let checksum = self.upload_digests(input.checksum).checksum;
+        let mut headers = Headers::with_capacity(16);
+        if let Some(algorithm) = checksum {
+            headers.fixed(&headers::SDK_CHECKSUM_ALGORITHM, algorithm.name());
+        }
+        input.properties.write(&mut headers)?;
+        input.conditions.write(&mut headers)?;
+        let request = request(quick("PutObject"), Method::PUT, input.bucket, Some(input.key))
+            .headers(headers)
+            .payload(input.payload, checksum);
+        match self.call(&request).await {
+            Ok(answer) => Ok(written(&answer.headers)),
+            Err(error) if input.conditions.if_absent && is_retried_refusal(&error) => {
+                let mut payload = request.payload;
+                let plan = DigestPlan { md5: true, checksum, ..DigestPlan::default() };
+                payload.digest(plan);
+                let expected = Expected {
+                    etag: payload.digests().md5.map(|md5| quoted_hex(&md5)),
+                    checksum: payload.digests().checksum.clone(),
+                    size: Some(payload.len()),
+                };
+                let key = input.properties.customer_key.as_ref();
+                self.written_before(input.bucket, input.key, key, &expected).await.ok_or(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Copies an object of at most 5 GB on the server. An error in a 200 answer is an error.
-    pub async fn copy_object(&self, _input: CopyObject<'_>) -> Result<Written> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+    pub async fn copy_object(&self, input: CopyObject<'_>) -> Result<Written> {
+        let mut headers = Headers::with_capacity(16);
+        input.source.write(&mut headers)?;
+        input.properties.write(&mut headers)?;
+        input.conditions.write(&mut headers)?;
+        if let Some(replace) = input.replace_metadata {
+            headers.fixed(&headers::METADATA_DIRECTIVE, directive(replace));
+        }
+        if let Some(replace) = input.replace_tagging {
+            headers.fixed(&headers::TAGGING_DIRECTIVE, directive(replace));
+        }
+        if let Some(algorithm) = input.checksum {
+            headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
+        }
+        let request = request(slow("CopyObject"), Method::PUT, input.bucket, Some(input.key))
+            .headers(headers);
+        let answer = self.call(&request).await?;
+        let root = document(&answer, "CopyObject", "CopyObjectResult")?;
+        Ok(written_document(&answer.headers, &root))
+    }
+
+    /// Looks whether the object that an attempt without answer should have written is there.
+    pub(super) async fn written_before(
+        &self,
+        bucket: &str,
+        key: &str,
+        customer_key: Option<&CustomerKey>,
+        expected: &Expected,
+    ) -> Option<Written> {
+        let input = HeadObject { bucket, key, version_id: None, customer_key, checksums: true };
+        let head = self.head_object(input).await.ok()?;
+        expected.is(&head).then(|| Written {
+            etag: head.etag,
+            version_id: head.version_id,
+            checksum: head.checksums.into_iter().next(),
+        })
+    }
+}
+
+/// What is known of an object that was to be written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expected {
+    pub(super) etag: Option<String>,
+    pub(super) checksum: Option<Checksum>,
+    pub(super) size: Option<u64>,
+}
+
+impl Expected {
+    /// Whether an object is the expected one for sure: its checksum or `ETag` is, and its size.
+    fn is(&self, head: &ObjectHead) -> bool {
+        let same_etag = self.etag.as_ref().is_some_and(|etag| *etag == head.etag);
+        let same_checksum =
+            self.checksum.as_ref().is_some_and(|checksum| head.checksums.contains(checksum));
+        self.size.is_none_or(|size| size == head.size) && (same_etag || same_checksum)
+    }
+}
+
+/// Whether a condition failed only after an earlier attempt, which may have been carried out.
+pub(super) fn is_retried_refusal(error: &Error) -> bool {
+    error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1
+}
+
+/// Bytes as a quoted hexadecimal number, which is how an `ETag` shows an MD5.
+pub(super) fn quoted_hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2 + 2);
+    text.push('"');
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.push('"');
+    text
+}
+
+fn directive(replace: bool) -> &'static str {
+    if replace { "REPLACE" } else { "COPY" }
+}
+
+/// Bytes of the object that an answer carries, and the size of the whole.
+#[derive(Debug, PartialEq, Eq)]
+struct Covered {
+    range: ByteRange,
+    size: u64,
+}
+
+fn covered(status: StatusCode, headers: &HeaderMap, asked: Option<ByteRange>) -> Result<Covered> {
+    let told = headers.get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());
+    let length = headers::number(headers, &header::CONTENT_LENGTH);
+    match (status, asked) {
+        (StatusCode::PARTIAL_CONTENT, Some(asked)) => {
+            let told = told.unwrap_or("no range");
+            let covered = content_range(told).ok_or_else(|| other_bytes(asked, told))?;
+            let end = asked.end.min(covered.size);
+            let fits = covered.range == ByteRange { start: asked.start, end }
+                && length.is_none_or(|length: u64| length == covered.range.len());
+            if fits { Ok(covered) } else { Err(other_bytes(asked, told)) }
+        }
+        // Servers may answer with the whole object to a range that covers it.
+        (_, asked) => {
+            let size = length.unwrap_or(0);
+            let whole = Covered { range: ByteRange { start: 0, end: size }, size };
+            match asked {
+                Some(asked) if asked.start > 0 || asked.end < size || length.is_none() => {
+                    Err(other_bytes(asked, "the whole object"))
+                }
+                _ => Ok(whole),
+            }
+        }
+    }
+}
+
+/// Reads `bytes 0-9/100`.
+fn content_range(text: &str) -> Option<Covered> {
+    let (range, size) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let range =
+        ByteRange { start: first.parse().ok()?, end: last.parse::<u64>().ok()?.checked_add(1)? };
+    let size = size.parse().ok()?;
+    (!range.is_empty() && range.end <= size).then_some(Covered { range, size })
+}
+
+fn other_bytes(asked: ByteRange, told: &str) -> Error {
+    let message =
+        format!("the server was asked for bytes {}-{} and sent {told}", asked.start, asked.end - 1);
+    Error::new(ErrorKind::Integrity, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn answer(
+        status: u16,
+        range: Option<&'static str>,
+        length: u64,
+        asked: Option<(u64, u64)>,
+    ) -> Result<Covered> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        if let Some(range) = range {
+            headers.insert(header::CONTENT_RANGE, HeaderValue::from_static(range));
+        }
+        let asked = asked.map(|(start, end)| ByteRange { start, end });
+        covered(StatusCode::from_u16(status).unwrap(), &headers, asked)
+    }
+
+    #[test]
+    fn answers_must_cover_what_was_asked() {
+        let covered = |start, end, size| Covered { range: ByteRange { start, end }, size };
+        assert_eq!(answer(200, None, 7, None).unwrap(), covered(0, 7, 7));
+        assert_eq!(answer(206, Some("bytes 2-4/9"), 3, Some((2, 5))).unwrap(), covered(2, 5, 9));
+        // Cut off at the end of the object.
+        assert_eq!(answer(206, Some("bytes 2-8/9"), 7, Some((2, 50))).unwrap(), covered(2, 9, 9));
+        // The range was ignored, which does no harm where it covers everything.
+        assert_eq!(answer(200, None, 9, Some((0, 9))).unwrap(), covered(0, 9, 9));
+        for (status, range, length, asked) in [
+            (206, Some("bytes 2-3/9"), 2, (2, 5)),
+            (206, Some("bytes 1-3/9"), 3, (2, 5)),
+            (206, Some("bytes 2-4/9"), 2, (2, 5)),
+            (206, Some("bytes 2-4/*"), 3, (2, 5)),
+            (206, Some("bytes 4-2/9"), 3, (2, 5)),
+            (206, Some("bytes 2-18446744073709551615/9"), 3, (2, 5)),
+            (206, None, 3, (2, 5)),
+            (200, None, 9, (2, 5)),
+            (200, None, 9, (0, 5)),
+        ] {
+            let error = answer(status, range, length, Some(asked)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Integrity, "{status} {range:?}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_the_expected_one_only_for_sure() {
+        let head = ObjectHead { size: 3, etag: quoted_hex(&[0xab; 16]), ..ObjectHead::default() };
+        let expected = Expected { etag: Some(head.etag.clone()), checksum: None, size: Some(3) };
+        assert!(expected.is(&head));
+        assert!(!Expected { size: Some(4), ..expected.clone() }.is(&head));
+        assert!(!Expected { etag: None, ..expected }.is(&head));
     }
 }

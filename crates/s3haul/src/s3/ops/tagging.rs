@@ -1,37 +1,60 @@
 //! Tags of objects.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::Client;
+use http::Method;
+
+use super::build::{document, quick, request};
+use crate::error::Result;
+use crate::s3::xml::{Element, Writer};
+use crate::s3::{Client, Payload};
 
 impl Client {
     /// Tags of an object.
     pub async fn get_object_tagging(
         &self,
-        _bucket: &str,
-        _key: &str,
-        _version_id: Option<&str>,
+        bucket: &str,
+        key: &str,
+        version_id: Option<&str>,
     ) -> Result<Vec<(String, String)>> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+        let request = request(quick("GetObjectTagging"), Method::GET, bucket, Some(key))
+            .query("tagging", "")
+            .maybe("versionId", version_id);
+        let answer = self.call(&request).await?;
+        let root = document(&answer, "GetObjectTagging", "Tagging")?;
+        let set = root.child("TagSet");
+        let pair = |tag: &Element| (tag.text_of("Key").to_owned(), tag.text_of("Value").to_owned());
+        Ok(set.map(|set| set.all("Tag").map(pair).collect()).unwrap_or_default())
     }
 
     /// Replaces the tags of an object.
     pub async fn put_object_tagging(
         &self,
-        _bucket: &str,
-        _key: &str,
-        _version_id: Option<&str>,
-        _tags: &[(String, String)],
+        bucket: &str,
+        key: &str,
+        version_id: Option<&str>,
+        tags: &[(String, String)],
     ) -> Result<()> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+        let mut writer = Writer::new("Tagging", 64 * (tags.len() + 1));
+        writer.open("TagSet");
+        writer.tags(tags);
+        writer.close("TagSet");
+        let mut request = request(quick("PutObjectTagging"), Method::PUT, bucket, Some(key))
+            .query("tagging", "")
+            .maybe("versionId", version_id)
+            .payload(Payload::from_bytes(writer.finish("Tagging")), None);
+        request.md5 = true;
+        self.call(&request).await.map(drop)
     }
 
     /// Removes the tags of an object.
     pub async fn delete_object_tagging(
         &self,
-        _bucket: &str,
-        _key: &str,
-        _version_id: Option<&str>,
+        bucket: &str,
+        key: &str,
+        version_id: Option<&str>,
     ) -> Result<()> {
-        Err(Error::new(ErrorKind::Config, "not built yet"))
+        let request = request(quick("DeleteObjectTagging"), Method::DELETE, bucket, Some(key))
+            .query("tagging", "")
+            .maybe("versionId", version_id);
+        self.call(&request).await.map(drop)
     }
 }

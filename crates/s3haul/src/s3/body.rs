@@ -1,0 +1,212 @@
+//! The bytes of an answer as they come.
+//!
+//! Ends with an error if the connection ends early, nothing arrives for the read timeout, or the
+//! checksum does not match. The connection goes back to the pool with the last byte.
+
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::CONTENT_LENGTH;
+use http_body::Body as _;
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use super::checksum::{Checksum, Hasher};
+use super::pool::Lease;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The bytes of an answer as they come.
+#[derive(Debug)]
+pub struct BodyStream {
+    source: Option<Source>,
+    expected: Option<u64>,
+    received: u64,
+    silence: Duration,
+    waiting_since: Option<Instant>,
+    validation: Option<Box<Validation>>,
+}
+
+/// The checksum that the whole body must have, and that of what came so far.
+struct Validation {
+    expected: Checksum,
+    hasher: Hasher,
+}
+
+impl std::fmt::Debug for Validation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.expected.fmt(f)
+    }
+}
+
+#[derive(Debug)]
+struct Source {
+    incoming: Incoming,
+    lease: Lease,
+}
+
+impl BodyStream {
+    /// The body of an answer that came over a lease.
+    pub(crate) fn new(
+        incoming: Incoming,
+        lease: Lease,
+        headers: &HeaderMap,
+        silence: Duration,
+    ) -> Self {
+        let expected = headers
+            .get(CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|text| text.parse().ok());
+        let is_over = incoming.is_end_stream();
+        let mut body = Self {
+            source: Some(Source { incoming, lease }),
+            expected,
+            received: 0,
+            silence,
+            waiting_since: None,
+            validation: None,
+        };
+        if is_over {
+            // An empty body, or a HEAD's, whose `Content-Length` tells of another.
+            body.expected = None;
+            body.release();
+        }
+        body
+    }
+
+    /// Bytes of the whole body, where the server told.
+    pub fn expected_len(&self) -> Option<u64> {
+        self.expected
+    }
+
+    /// Lets the body end with an error if its bytes do not have this checksum. To be called before
+    /// the first byte is read.
+    #[must_use]
+    pub fn validate(mut self, expected: Checksum) -> Self {
+        let hasher = Hasher::new(expected.algorithm);
+        self.validation = Some(Box::new(Validation { expected, hasher }));
+        self
+    }
+
+    /// The next piece; `None` at the end. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Result<Bytes>> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// Reads the rest into one buffer; more than `limit` bytes are an error. A body that came in
+    /// one piece is not copied.
+    pub async fn collect(&mut self, limit: usize) -> Result<Bytes> {
+        let Some(first) = self.next().await else { return Ok(Bytes::new()) };
+        let first = first?;
+        let Some(second) = self.next().await else { return Ok(first) };
+        let known = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        let mut whole = BytesMut::with_capacity(known.min(limit));
+        whole.extend_from_slice(&first);
+        let mut piece = second?;
+        loop {
+            if whole.len() + piece.len() > limit {
+                self.source = None;
+                let message = format!("the answer is longer than {limit} bytes");
+                return Err(Error::new(ErrorKind::Integrity, message));
+            }
+            whole.extend_from_slice(&piece);
+            match self.next().await {
+                Some(next) => piece = next?,
+                None => return Ok(whole.freeze()),
+            }
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        loop {
+            let Some(source) = &mut self.source else { return Poll::Ready(None) };
+            match source.lease.connection.poll_body(cx, &mut source.incoming) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    self.waiting_since = None;
+                    let Ok(piece) = frame.into_data() else { continue };
+                    return Poll::Ready(Some(self.take(piece)));
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    return Poll::Ready(Some(Err(self.broken(Some(error)))));
+                }
+                Poll::Ready(None) => return Poll::Ready(self.end()),
+                Poll::Pending => {
+                    let since = *self.waiting_since.get_or_insert_with(Instant::now);
+                    let deadline = since + self.silence;
+                    if source.lease.connection.poll_deadline(cx, deadline).is_pending() {
+                        return Poll::Pending;
+                    }
+                    return Poll::Ready(Some(Err(self.stalled())));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<Bytes> {
+        self.received += piece.len() as u64;
+        if let Some(validation) = &mut self.validation {
+            validation.hasher.update(&piece);
+        }
+        if self.source.as_ref().is_some_and(|source| source.incoming.is_end_stream()) {
+            self.release();
+            // The last piece is not given out if it makes a wrong whole.
+            self.verify()?;
+        }
+        Ok(piece)
+    }
+
+    fn release(&mut self) {
+        if let Some(source) = self.source.take() {
+            drop(source.incoming);
+            source.lease.release();
+        }
+    }
+
+    fn end(&mut self) -> Option<Result<Bytes>> {
+        if self.expected.is_some_and(|expected| expected != self.received) {
+            return Some(Err(self.broken(None)));
+        }
+        self.release();
+        self.verify().err().map(Err)
+    }
+
+    fn verify(&mut self) -> Result<()> {
+        let Some(validation) = self.validation.take() else { return Ok(()) };
+        let Validation { expected, hasher } = *validation;
+        let found = hasher.finish();
+        if found == expected {
+            return Ok(());
+        }
+        let message = format!(
+            "the checksum of the bytes received ({}) is not the object's ({})",
+            found.value, expected.value
+        );
+        Err(Error::new(ErrorKind::Integrity, message))
+    }
+
+    fn broken(&mut self, cause: Option<hyper::Error>) -> Error {
+        self.source = None;
+        let message = match self.expected {
+            Some(expected) => {
+                format!("connection ended after {} of {expected} bytes", self.received)
+            }
+            None => format!("connection ended after {} bytes", self.received),
+        };
+        let error = Error::new(ErrorKind::Transport, message);
+        match cause {
+            Some(cause) => error.with_source(cause),
+            None => error,
+        }
+    }
+
+    fn stalled(&mut self) -> Error {
+        let url = self.source.take().map(|source| source.lease.url()).unwrap_or_default();
+        let seconds = self.silence.as_secs();
+        let message = format!(
+            "Read timeout on endpoint URL: \"{url}\" (no byte for {seconds} s after {} bytes)",
+            self.received
+        );
+        Error::new(ErrorKind::Timeout, message)
+    }
+}

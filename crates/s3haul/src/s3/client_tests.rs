@@ -1,0 +1,228 @@
+//! The client against a scripted server, on paused time.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use http::Method;
+use tokio::time::Instant;
+
+use super::Client;
+use super::config::RetryConfig;
+use super::testing::{Reply, World, client, client_with, config, get, put, request};
+use crate::error::ErrorKind;
+
+fn is_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_reused_and_requests_are_complete() {
+    let world = World::new(|_| Reply::ok("hello"));
+    let client = client(&world);
+    for _ in 0..5 {
+        let answer = is_send(client.call(&get())).await.unwrap();
+        assert_eq!(&answer.body[..], b"hello");
+    }
+    client.call(&put(b"12345")).await.unwrap();
+    assert_eq!(world.connections(), 1);
+    let seen = world.seen();
+    assert_eq!(seen[0].line(), "GET /bucket/key HTTP/1.1");
+    assert_eq!(seen[0].header("host"), Some("store.test"));
+    assert_eq!(seen[0].header("content-length"), None);
+    assert_eq!(seen[5].header("content-length"), Some("5"));
+    assert_eq!(seen[5].body, b"12345");
+    assert_eq!(client.inner.pool.open_connections(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn head_answers_have_a_length_but_no_body() {
+    let world = World::new(|_| Reply::raw("HTTP/1.1 200 OK\r\ncontent-length: 77\r\n\r\n"));
+    let client = client(&world);
+    for _ in 0..2 {
+        let answer = client.call(&request(Method::HEAD, "key")).await.unwrap();
+        assert_eq!(answer.headers["content-length"], "77");
+    }
+    assert_eq!(world.connections(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_connections_are_not_reused_for_long() {
+    let world = World::new(|_| Reply::ok(""));
+    let client = client(&world);
+    client.call(&get()).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    client.call(&get()).await.unwrap();
+    assert_eq!(world.connections(), 2);
+    assert_eq!(client.inner.pool.open_connections(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reused_connection_that_dies_costs_no_attempt() {
+    let world = World::new(|seen| match seen.number {
+        1 => Reply::raw("").closing(),
+        _ => Reply::ok(""),
+    });
+    let config = crate::s3::ClientConfig {
+        retry: RetryConfig { max_attempts: 1, ..RetryConfig::default() },
+        ..config()
+    };
+    let client = client_with(&world, config);
+    client.call(&get()).await.unwrap();
+    client.call(&get()).await.unwrap();
+    assert_eq!((world.connections(), world.seen().len()), (2, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn throttles_are_tried_again_after_a_while() {
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::error(503, "SlowDown"),
+        1 => Reply::status(503, "x-amz-retry-after: 7000\r\n", ""),
+        2 => Reply::status(503, "retry-after: 3\r\n", ""),
+        3 => Reply::error(500, "InternalError"),
+        _ => Reply::ok("done"),
+    });
+    let start = Instant::now();
+    let answer = client(&world).call(&put(b"x")).await.unwrap();
+    assert_eq!(&answer.body[..], b"done");
+    assert!(start.elapsed() >= Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(world.seen().iter().all(|seen| seen.body == b"x"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_final_error_tells_what_was_tried() {
+    let world = World::new(|_| Reply::status(503, "x-amz-request-id: R1\r\n", ""));
+    let config = crate::s3::ClientConfig {
+        retry: RetryConfig { max_attempts: 3, ..RetryConfig::default() },
+        ..config()
+    };
+    let error = client_with(&world, config).call(&get()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Throttled);
+    assert_eq!(error.effort().attempts, 3);
+    assert_eq!(error.subject(), Some("s3://bucket/key"));
+    assert_eq!(error.service_error().unwrap().request_id, "R1");
+    let text = error.to_string();
+    let start = "An error occurred (503) when calling the TestObject operation \
+                 (reached max retries: 2): Service Unavailable";
+    assert!(text.starts_with(start), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn permanent_errors_are_final_at_once() {
+    let world = World::new(|_| Reply::status(404, "", ""));
+    let error = client(&world).call(&get()).await.unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::NotFound, "404"));
+    assert_eq!(world.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_ends_in_a_timeout_and_another_attempt() {
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::raw("").hanging(),
+        _ => Reply::ok(""),
+    });
+    let start = Instant::now();
+    client(&world).call(&get()).await.unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    assert!((20.0..20.2).contains(&seconds), "{seconds}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_operations_may_be_silent() {
+    let world = World::new(|_| Reply::ok("").after(Duration::from_mins(20)));
+    let mut slow = get();
+    slow.operation.slow = true;
+    client(&world).call(&slow).await.unwrap();
+    assert_eq!(world.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_ends_early_or_stalls_is_an_error() {
+    let short = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc";
+    let world = World::new(move |seen| match seen.number {
+        0 => Reply::raw(short).closing(),
+        _ => Reply::raw(short).hanging(),
+    });
+    let client = client(&world);
+    for kind in [ErrorKind::Transport, ErrorKind::Timeout] {
+        let mut body = client.open(&get()).await.unwrap().body;
+        assert_eq!(&body.next().await.unwrap().unwrap()[..], b"abc");
+        let error = body.next().await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(body.next().await.is_none());
+    }
+    assert_eq!(client.inner.pool.open_connections(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn big_bodies_come_whole_and_give_the_connection_back() {
+    let big = "x".repeat(3_000_000);
+    let world = World::new(move |_| Reply::ok(&big));
+    let client = client(&world);
+    for _ in 0..2 {
+        let mut body = client.open(&get()).await.unwrap().body;
+        assert_eq!(body.collect(usize::MAX).await.unwrap().len(), 3_000_000);
+    }
+    let mut body = client.open(&get()).await.unwrap().body;
+    assert!(body.collect(1_000_000).await.is_err());
+    assert_eq!(world.connections(), 1);
+    assert_eq!(client.inner.pool.open_connections(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn chunked_bodies_give_the_connection_back() {
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    let world = World::new(move |_| Reply::raw(chunked));
+    let client = client(&world);
+    for _ in 0..2 {
+        assert_eq!(&client.call(&get()).await.unwrap().body[..], b"abc");
+    }
+    assert_eq!(world.connections(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cap_holds_and_waiters_get_their_turn() {
+    let world = World::new(|_| Reply::ok("").after(Duration::from_millis(10)));
+    let config = crate::s3::ClientConfig { max_connections: 3, ..config() };
+    let client = client_with(&world, config);
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..30 {
+        let client: Client = client.clone();
+        tasks.spawn(async move { client.call(&get()).await.map(|_| ()) });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap().unwrap();
+    }
+    assert_eq!(world.open_max.load(Ordering::SeqCst), 3);
+    assert_eq!(world.connections(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_spread_over_addresses_and_leave_dead_ones() {
+    let world = World::new(|_| Reply::ok("").after(Duration::from_millis(10)));
+    let all: Vec<_> = (1..=4).map(|last| ([10, 0, 0, last], 80).into()).collect();
+    *world.addresses.lock().unwrap() = all.clone();
+    world.refused.lock().unwrap().push(all[3]);
+    let client = client(&world);
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..9 {
+        let client: Client = client.clone();
+        tasks.spawn(async move { client.call(&get()).await.map(|_| ()) });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap().unwrap();
+    }
+    let seen = world.seen();
+    for address in &all[..3] {
+        assert_eq!(seen.iter().filter(|seen| seen.address == *address).count(), 3);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_request_closes_its_connection() {
+    let world = World::new(|_| Reply::raw("").hanging());
+    let client = client(&world);
+    let request = get();
+    let cut = tokio::time::timeout(Duration::from_secs(1), client.call(&request)).await;
+    assert!(cut.is_err());
+    assert_eq!(client.inner.pool.open_connections(), 0);
+}

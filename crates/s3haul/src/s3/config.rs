@@ -1,0 +1,173 @@
+//! Settings of a client: plain values, read from nowhere.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::checksum::ChecksumMode;
+
+/// How the bucket is put into the URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddressingStyle {
+    /// Virtual host where the bucket's name allows it and the endpoint is Amazon's; else path.
+    #[default]
+    Auto,
+    /// `https://bucket.host/key`.
+    Virtual,
+    /// `https://host/bucket/key`.
+    Path,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointConfig {
+    /// Custom endpoint URL.
+    pub url: Option<String>,
+    /// Region; found from the bucket where absent.
+    pub region: Option<String>,
+    /// Addressing style.
+    pub addressing: AddressingStyle,
+    /// Dual-stack endpoints.
+    pub dualstack: bool,
+    /// FIPS endpoints.
+    pub fips: bool,
+    /// Transfer acceleration.
+    pub accelerate: bool,
+}
+
+/// Where credentials come from.
+#[derive(Clone, Default)]
+pub enum CredentialsConfig {
+    /// Environment, profiles, SSO, web identity, containers, instance metadata, in the order of
+    /// the AWS tools.
+    #[default]
+    Chain,
+    /// The same, with a named profile.
+    Profile(String),
+    /// Given.
+    Static {
+        /// Access key id.
+        access_key_id: String,
+        /// Secret access key.
+        secret_access_key: String,
+        /// Session token.
+        session_token: Option<String>,
+    },
+    /// Requests are not signed.
+    Anonymous,
+}
+
+impl std::fmt::Debug for CredentialsConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Chain => "Chain",
+            Self::Profile(_) => "Profile",
+            Self::Static { .. } => "Static(******)",
+            Self::Anonymous => "Anonymous",
+        })
+    }
+}
+
+/// TLS settings.
+#[derive(Clone, Debug)]
+pub struct TlsConfig {
+    /// Verify the server's certificate. On unless the user says `--no-verify-ssl`.
+    pub verify: bool,
+    /// PEM file with the certificates to trust instead of the system's.
+    pub ca_bundle: Option<PathBuf>,
+}
+
+impl Default for TlsConfig {
+    fn default() -> Self {
+        Self { verify: true, ca_bundle: None }
+    }
+}
+
+/// Proxies, as URLs (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`).
+#[derive(Clone, Debug, Default)]
+pub struct ProxyConfig {
+    /// For `http://` endpoints.
+    pub http: Option<String>,
+    /// For `https://` endpoints.
+    pub https: Option<String>,
+    /// Hosts that are reached directly, comma separated.
+    pub no_proxy: Option<String>,
+}
+
+/// Time limits.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeoutConfig {
+    /// To open a connection, TLS included.
+    pub connect: Duration,
+    /// Without a byte while one is due: the first byte of quick operations, and between the bytes
+    /// of a body. Operations that may rightly be silent for long have their own limit.
+    pub read: Duration,
+}
+
+impl Default for TimeoutConfig {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(10), read: Duration::from_secs(20) }
+    }
+}
+
+/// Limits of retrying.
+#[derive(Clone, Copy, Debug)]
+pub struct RetryConfig {
+    /// Attempts in all, at least 1.
+    pub max_attempts: u32,
+    /// No new attempt after this time.
+    pub max_elapsed: Duration,
+}
+
+impl Default for RetryConfig {
+    fn default() -> Self {
+        Self { max_attempts: 10, max_elapsed: Duration::from_secs(180) }
+    }
+}
+
+/// Settings of a client.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    /// Where requests go.
+    pub endpoint: EndpointConfig,
+    /// Who signs them.
+    pub credentials: CredentialsConfig,
+    /// TLS.
+    pub tls: TlsConfig,
+    /// Proxies.
+    pub proxy: ProxyConfig,
+    /// Time limits.
+    pub timeouts: TimeoutConfig,
+    /// Limits of retrying.
+    pub retry: RetryConfig,
+    /// `payload_signing_enabled`: sign bodies also over https. Over http they always are.
+    pub payload_signing: bool,
+    /// `request_checksum_calculation`.
+    pub request_checksums: ChecksumMode,
+    /// `response_checksum_validation`.
+    pub response_checksums: ChecksumMode,
+    /// Send `x-amz-request-payer: requester`.
+    pub request_payer: bool,
+    /// Open connections at most, over all hosts.
+    pub max_connections: usize,
+    /// `User-Agent`.
+    pub user_agent: String,
+}
+
+impl Default for ClientConfig {
+    fn default() -> Self {
+        Self {
+            endpoint: EndpointConfig::default(),
+            credentials: CredentialsConfig::default(),
+            tls: TlsConfig::default(),
+            proxy: ProxyConfig::default(),
+            timeouts: TimeoutConfig::default(),
+            retry: RetryConfig::default(),
+            payload_signing: false,
+            request_checksums: ChecksumMode::default(),
+            response_checksums: ChecksumMode::default(),
+            request_payer: false,
+            max_connections: 1024,
+            user_agent: concat!("s3haul/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}

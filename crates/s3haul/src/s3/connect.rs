@@ -1,0 +1,280 @@
+//! Opens connections: picks an address, connects, speaks to the proxy, wraps in TLS.
+//!
+//! [`Wire`] is what hyper reads and writes: the plain or encrypted stream, which counts what was
+//! written (an upload is alive while bytes are taken) and survives a server that stops reading in
+//! the middle of an upload: further bytes are dropped, so that the answer the server sent before
+//! it hung up is still read.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+use tokio_rustls::client::TlsStream;
+
+use super::proxy;
+use super::tls::Tls;
+use crate::env::{Env, Io};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Addresses tried for one connection.
+const ADDRESSES_PER_CONNECT: u32 = 3;
+
+/// What a connection has written.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    written: AtomicU64,
+    is_broken: AtomicBool,
+}
+
+impl Meter {
+    /// Bytes that the socket took.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Whether the other side stopped reading.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
+    }
+}
+
+enum Stream {
+    Plain(Box<dyn Io>),
+    Tls(Box<TlsStream<Box<dyn Io>>>),
+}
+
+/// An open stream to a server.
+pub(crate) struct Wire {
+    stream: Stream,
+    meter: Arc<Meter>,
+}
+
+impl Wire {
+    fn new(stream: Stream) -> Self {
+        Self { stream, meter: Arc::default() }
+    }
+
+    /// The counters of this stream.
+    pub(crate) fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
+    }
+
+    fn wrote(&self, length: usize, result: io::Result<usize>) -> io::Result<usize> {
+        match result {
+            Ok(written) => {
+                self.meter.written.fetch_add(written as u64, Ordering::Relaxed);
+                Ok(written)
+            }
+            Err(error) if is_hangup(&error) => {
+                self.meter.is_broken.store(true, Ordering::Relaxed);
+                Ok(length)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_hangup(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.meter.is_broken() {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        let result = ready!(match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        });
+        Poll::Ready(self.wrote(bytes.len(), result))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let length = || pieces.iter().map(|piece| piece.len()).sum();
+        if self.meter.is_broken() {
+            return Poll::Ready(Ok(length()));
+        }
+        let result = ready!(match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+        });
+        Poll::Ready(self.wrote(length(), result))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.stream {
+            Stream::Plain(stream) => stream.is_write_vectored(),
+            Stream::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.meter.is_broken() {
+            return Poll::Ready(Ok(()));
+        }
+        let result = ready!(match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        });
+        Poll::Ready(self.wrote(0, result.map(|()| 0)).map(|_| ()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+/// Where connections of one kind go.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Route {
+    pub(crate) https: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) proxy: Option<proxy::ProxyTarget>,
+}
+
+impl Route {
+    /// Host and port to open the socket to.
+    pub(crate) fn socket_host(&self) -> (&str, u16) {
+        match &self.proxy {
+            Some(proxy) => (&proxy.host, proxy.port),
+            None => (&self.host, self.port),
+        }
+    }
+
+    /// Scheme and authority, for messages.
+    pub(crate) fn url(&self) -> String {
+        let (scheme, default) = if self.https { ("https", 443) } else { ("http", 80) };
+        let brackets = self.host.contains(':');
+        let (open, close) = if brackets { ("[", "]") } else { ("", "") };
+        if self.port == default {
+            format!("{scheme}://{open}{}{close}/", self.host)
+        } else {
+            format!("{scheme}://{open}{}{close}:{}/", self.host, self.port)
+        }
+    }
+}
+
+/// Chooses addresses and learns how they do.
+pub(crate) trait AddressSource {
+    /// The next address to try, and how many others there are.
+    fn pick(&self) -> Option<(SocketAddr, usize)>;
+    /// Nothing answered there.
+    fn failed(&self, address: SocketAddr);
+    /// A connection was opened there.
+    fn opened(&self, address: SocketAddr);
+}
+
+/// Opens connections.
+#[derive(Debug)]
+pub(crate) struct Dialer {
+    pub(crate) env: Env,
+    pub(crate) tls: Tls,
+    pub(crate) connect_timeout: Duration,
+}
+
+impl Dialer {
+    /// Opens a connection along a route, to one of the addresses.
+    pub(crate) async fn dial(
+        &self,
+        route: &Route,
+        addresses: &impl AddressSource,
+    ) -> Result<(Wire, SocketAddr)> {
+        let deadline = Instant::now() + self.connect_timeout;
+        let (socket, address) = self.connect_any(route, addresses, deadline).await?;
+        let wrapped = tokio::time::timeout_at(deadline, self.wrap(route, socket)).await;
+        match wrapped {
+            Ok(Ok(stream)) => {
+                addresses.opened(address);
+                Ok((Wire::new(stream), address))
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => {
+                addresses.failed(address);
+                Err(connect_timeout(route))
+            }
+        }
+    }
+
+    async fn connect_any(
+        &self,
+        route: &Route,
+        addresses: &impl AddressSource,
+        deadline: Instant,
+    ) -> Result<(Box<dyn Io>, SocketAddr)> {
+        let mut last = None;
+        for left in (1..=ADDRESSES_PER_CONNECT).rev() {
+            let Some((address, others)) = addresses.pick() else { break };
+            let budget = deadline.saturating_duration_since(Instant::now());
+            let share = if others == 0 { budget } else { budget / left };
+            match tokio::time::timeout(share, self.env.connector.connect(address)).await {
+                Ok(Ok(socket)) => return Ok((socket, address)),
+                Ok(Err(error)) => last = Some(cannot_connect(route, error)),
+                Err(_) => last = Some(connect_timeout(route)),
+            }
+            addresses.failed(address);
+            if others == 0 {
+                break;
+            }
+        }
+        Err(last.unwrap_or_else(|| cannot_connect(route, io::ErrorKind::AddrNotAvailable.into())))
+    }
+
+    async fn wrap(&self, route: &Route, mut socket: Box<dyn Io>) -> Result<Stream> {
+        if !route.https {
+            return Ok(Stream::Plain(socket));
+        }
+        if let Some(proxy) = &route.proxy {
+            socket = proxy::tunnel(socket, proxy, &route.host, route.port).await?;
+        }
+        let stream = self.tls.handshake(&route.host, socket).await?;
+        Ok(Stream::Tls(Box::new(stream)))
+    }
+}
+
+/// The error for a host that cannot be reached, worded as the AWS tools do.
+pub(crate) fn cannot_connect(route: &Route, source: io::Error) -> Error {
+    let via = route.proxy.as_ref().map(|proxy| format!(" through the proxy {}", proxy.host));
+    let message = format!(
+        "Could not connect to the endpoint URL: \"{}\"{}",
+        route.url(),
+        via.unwrap_or_default()
+    );
+    Error::new(ErrorKind::Transport, message).with_source(source)
+}
+
+fn connect_timeout(route: &Route) -> Error {
+    let message = format!("Connect timeout on endpoint URL: \"{}\"", route.url());
+    Error::new(ErrorKind::Timeout, message)
+}

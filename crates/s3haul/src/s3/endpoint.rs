@@ -1,0 +1,293 @@
+//! Where a request goes: pure rules from settings, bucket and region to host and path.
+//!
+//! Follows the rules that the AWS tools ship (`endpoint-rule-set-1.json` and the addressing rules
+//! of botocore): virtual hosts on Amazon's endpoints where the bucket is one DNS label, paths on
+//! custom endpoints unless virtual hosts are asked for and the host is no IP address. Knows no
+//! network. Not supported, and said so: multi-region access points (they need `SigV4a`) and
+//! directory buckets (they need sessions).
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use super::config::{AddressingStyle, EndpointConfig};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Region where none is set.
+pub(crate) const DEFAULT_REGION: &str = "us-east-1";
+
+/// Where requests for one bucket (or for none) go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) https: bool,
+    /// Host name without port; IPv6 addresses without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// What goes before the key: empty, or begins with `/` and does not end with one.
+    pub(crate) path_prefix: String,
+    /// Region that the signature is for.
+    pub(crate) region: String,
+}
+
+impl Target {
+    /// `host` or `host:port` as in a URL, without the scheme's default port.
+    pub(crate) fn authority(&self) -> String {
+        let mut authority =
+            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        if self.port != default_port(self.https) {
+            let _ = write!(authority, ":{}", self.port);
+        }
+        authority
+    }
+}
+
+fn default_port(https: bool) -> u16 {
+    if https { 443 } else { 80 }
+}
+
+/// The parts of a URL that matter here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SplitUrl {
+    pub(crate) https: bool,
+    /// `user:password` before the host, still percent-encoded.
+    pub(crate) user_info: Option<String>,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Empty, or begins with `/` and does not end with one.
+    pub(crate) path: String,
+}
+
+impl SplitUrl {
+    /// Reads an `http` or `https` URL; `None` if it is none.
+    pub(crate) fn parse(url: &str) -> Option<Self> {
+        let (scheme, rest) = url.trim().split_once("://")?;
+        let https = match scheme.to_ascii_lowercase().as_str() {
+            "https" => true,
+            "http" => false,
+            _ => return None,
+        };
+        let rest = rest.split(['?', '#']).next()?;
+        let (authority, path) = match rest.find('/') {
+            Some(at) => (&rest[..at], rest[at..].trim_end_matches('/')),
+            None => (rest, ""),
+        };
+        let (user_info, host_port) = match authority.rsplit_once('@') {
+            Some((user, host)) => (Some(user.to_owned()), host),
+            None => (None, authority),
+        };
+        let (host, port) = split_port(host_port, default_port(https))?;
+        let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
+        (!host.is_empty()).then(|| Self { https, user_info, host, port, path: path.to_owned() })
+    }
+}
+
+fn split_port(host_port: &str, default: u16) -> Option<(&str, u16)> {
+    let after_bracket = host_port.rfind(']').map_or(0, |at| at + 1);
+    match host_port[after_bracket..].rfind(':') {
+        None => Some((host_port, default)),
+        Some(at) => {
+            let (host, port) = host_port.split_at(after_bracket + at);
+            let port = if port.len() == 1 { default } else { port[1..].parse().ok()? };
+            Some((host, port))
+        }
+    }
+}
+
+/// Finds the target for a bucket (a name or an access point ARN) in a region.
+pub(crate) fn resolve(
+    config: &EndpointConfig,
+    bucket: Option<&str>,
+    region: &str,
+) -> Result<Target> {
+    let region = match region {
+        "" | "aws-global" => DEFAULT_REGION,
+        other => other,
+    };
+    check_region(region)?;
+    let custom = config.url.as_deref().map(parse_custom).transpose()?;
+    match bucket {
+        None => Ok(service_target(config, custom.as_ref(), region)),
+        Some(arn) if arn.starts_with("arn:") => access_point(config, custom.as_ref(), arn),
+        Some(bucket) => bucket_target(config, custom.as_ref(), bucket, region),
+    }
+}
+
+fn parse_custom(url: &str) -> Result<SplitUrl> {
+    SplitUrl::parse(url)
+        .ok_or_else(|| config_error(format!("Invalid endpoint: {}", without_user(url))))
+}
+
+fn without_user(url: &str) -> &str {
+    let url = url.split('?').next().unwrap_or(url);
+    url.rsplit_once('@').map_or(url, |(_, host)| host)
+}
+
+fn config_error(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Config, message)
+}
+
+/// A region becomes part of a host name: it must be one DNS label.
+fn check_region(region: &str) -> Result<()> {
+    if is_dns_label(region, 1) {
+        return Ok(());
+    }
+    Err(config_error(format!("Provided region_name '{region}' doesn't match a supported format.")))
+}
+
+fn is_dns_label(text: &str, min_length: usize) -> bool {
+    let bytes = text.as_bytes();
+    (min_length..=63).contains(&bytes.len())
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+        && bytes.first() != Some(&b'-')
+        && bytes.last() != Some(&b'-')
+}
+
+/// Whether a bucket can be a label of a host name (and match a wildcard certificate).
+fn is_virtual_hostable(bucket: &str) -> bool {
+    is_dns_label(bucket, 3) && !bucket.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// As above, with dots, which only fits plain http.
+fn is_virtual_hostable_with_dots(bucket: &str) -> bool {
+    (3..=63).contains(&bucket.len())
+        && bucket.split('.').all(|label| is_dns_label(label, 1))
+        && !bucket.bytes().any(|byte| byte.is_ascii_uppercase())
+        && bucket.parse::<IpAddr>().is_err()
+}
+
+/// Suffix of host names in the partition of a region.
+fn dns_suffix(region: &str) -> &'static str {
+    const SUFFIXES: [(&str, &str); 7] = [
+        ("cn-", "amazonaws.com.cn"),
+        ("us-iso-", "c2s.ic.gov"),
+        ("us-isob-", "sc2s.sgov.gov"),
+        ("eu-isoe-", "cloud.adc-e.uk"),
+        ("us-isof-", "csp.hci.ic.gov"),
+        ("eusc-", "amazonaws.eu"),
+        ("", "amazonaws.com"),
+    ];
+    SUFFIXES
+        .iter()
+        .find(|(prefix, _)| region.starts_with(prefix))
+        .map_or("amazonaws.com", |(_, suffix)| suffix)
+}
+
+/// `s3`, `s3-fips`, with `.dualstack`, region and suffix; `base` is `s3` or `s3-accesspoint`.
+fn amazon_host(config: &EndpointConfig, base: &str, region: &str) -> String {
+    let fips = if config.fips { "-fips" } else { "" };
+    let dualstack = if config.dualstack { ".dualstack" } else { "" };
+    format!("{base}{fips}{dualstack}.{region}.{}", dns_suffix(region))
+}
+
+fn amazon(host: String, path_prefix: String, region: &str) -> Target {
+    Target { https: true, host, port: 443, path_prefix, region: region.to_owned() }
+}
+
+fn at_custom(url: &SplitUrl, label: Option<&str>, path: Option<&str>, region: &str) -> Target {
+    let host = label.map_or_else(|| url.host.clone(), |label| format!("{label}.{}", url.host));
+    let mut path_prefix = url.path.clone();
+    if let Some(path) = path {
+        path_prefix.push('/');
+        path_prefix.push_str(&encode_segment(path));
+    }
+    Target { https: url.https, host, port: url.port, path_prefix, region: region.to_owned() }
+}
+
+fn service_target(config: &EndpointConfig, custom: Option<&SplitUrl>, region: &str) -> Target {
+    match custom {
+        Some(url) => at_custom(url, None, None, region),
+        None => amazon(amazon_host(config, "s3", region), String::new(), region),
+    }
+}
+
+fn bucket_target(
+    config: &EndpointConfig,
+    custom: Option<&SplitUrl>,
+    bucket: &str,
+    region: &str,
+) -> Result<Target> {
+    if bucket.ends_with("--x-s3") || bucket.ends_with("--xa-s3") {
+        let message = format!("directory buckets (S3 Express) are not supported yet: `{bucket}`");
+        return Err(config_error(message));
+    }
+    if let Some(url) = custom {
+        let is_virtual = config.addressing == AddressingStyle::Virtual
+            && url.host.parse::<IpAddr>().is_err()
+            && (is_virtual_hostable(bucket)
+                || (!url.https && is_virtual_hostable_with_dots(bucket)));
+        let (label, path) = if is_virtual { (Some(bucket), None) } else { (None, Some(bucket)) };
+        return Ok(at_custom(url, label, path, region));
+    }
+    let hostable = is_virtual_hostable(bucket);
+    if config.accelerate {
+        return accelerated(config, bucket, region);
+    }
+    let host = amazon_host(config, "s3", region);
+    if hostable && config.addressing != AddressingStyle::Path {
+        return Ok(amazon(format!("{bucket}.{host}"), String::new(), region));
+    }
+    Ok(amazon(host, format!("/{}", encode_segment(bucket)), region))
+}
+
+fn accelerated(config: &EndpointConfig, bucket: &str, region: &str) -> Result<Target> {
+    if !is_virtual_hostable(bucket) {
+        return Err(config_error("S3 Accelerate cannot be used with this bucket's name"));
+    }
+    if config.fips {
+        return Err(config_error("Accelerate cannot be used with FIPS"));
+    }
+    if config.addressing == AddressingStyle::Path {
+        return Err(config_error("Path-style addressing cannot be used with S3 Accelerate"));
+    }
+    let dualstack = if config.dualstack { ".dualstack" } else { "" };
+    let suffix = dns_suffix(region);
+    Ok(amazon(format!("{bucket}.s3-accelerate{dualstack}.{suffix}"), String::new(), region))
+}
+
+/// `arn:partition:s3:region:account:accesspoint/name` (or `:name`).
+fn access_point(config: &EndpointConfig, custom: Option<&SplitUrl>, arn: &str) -> Result<Target> {
+    let invalid = || config_error(format!("Invalid ARN: `{arn}`"));
+    let mut fields = arn.splitn(6, ':').skip(2);
+    let mut field = || fields.next().ok_or_else(invalid);
+    let (service, region, account, resource) = (field()?, field()?, field()?, field()?);
+    if service != "s3" {
+        let message = format!("ARNs of `{service}` are not supported: `{arn}`");
+        return Err(config_error(message));
+    }
+    let name = resource
+        .strip_prefix("accesspoint")
+        .and_then(|rest| rest.strip_prefix(['/', ':']))
+        .ok_or_else(invalid)?;
+    if region.is_empty() {
+        let message =
+            format!("multi-region access points are not supported (they need SigV4a): `{arn}`");
+        return Err(config_error(message));
+    }
+    if !is_dns_label(name, 3) || !is_dns_label(account, 1) {
+        return Err(invalid());
+    }
+    check_region(region)?;
+    if config.accelerate {
+        return Err(config_error("Access Points do not support S3 Accelerate"));
+    }
+    let label = format!("{name}-{account}");
+    Ok(match custom {
+        Some(url) => at_custom(url, Some(&label), None, region),
+        None => {
+            let host = amazon_host(config, "s3-accesspoint", region);
+            amazon(format!("{label}.{host}"), String::new(), region)
+        }
+    })
+}
+
+/// Percent-encodes one path segment (bucket names are nearly always plain).
+fn encode_segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte as char);
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,185 @@
+//! A page of a listing in columns: all keys in one buffer, all `ETag`s in another, the rest in
+//! rows of fixed size, storage classes as numbers. No `String` an object: a page of 1,000 costs
+//! a handful of allocations.
+
+use super::xml::malformed;
+use crate::error::Result;
+
+/// Storage classes that a page may name; S3 has about a dozen.
+const STORAGE_CLASSES_MAX: usize = 64;
+/// Length of a quoted MD5.
+const ETAG_BYTES: usize = 34;
+
+/// One object of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedObject<'a> {
+    /// Key.
+    pub key: &'a str,
+    /// Size in bytes.
+    pub size: u64,
+    /// Last modification in seconds since 1970.
+    pub last_modified_s: i64,
+    /// `ETag` with its quotes.
+    pub etag: &'a str,
+    /// Storage class; empty where the server tells none.
+    pub storage_class: &'a str,
+}
+
+/// A page of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListPage {
+    keys: String,
+    etags: String,
+    rows: Vec<Row>,
+    storage_classes: Vec<String>,
+    /// Common prefixes, in order.
+    pub common_prefixes: Vec<String>,
+    /// Whether more pages follow.
+    pub is_truncated: bool,
+    /// Token for the next page (v2), or the marker (v1).
+    pub next_token: Option<String>,
+}
+
+/// What has a fixed size in an entry. Its texts end here in their buffers and begin where those
+/// of the entry before end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Row {
+    size: u64,
+    last_modified_s: i64,
+    key_end: u32,
+    etag_end: u32,
+    /// Index among the page's storage classes, plus 1; 0 where none was told.
+    storage_class: u32,
+}
+
+impl ListPage {
+    /// Objects of the page.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the page holds no object.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// One of the objects.
+    pub fn get(&self, index: usize) -> Option<ListedObject<'_>> {
+        let row = self.rows.get(index)?;
+        let before = index.checked_sub(1).map(|before| self.rows[before]).unwrap_or_default();
+        let class = (row.storage_class as usize).checked_sub(1);
+        Some(ListedObject {
+            key: &self.keys[before.key_end as usize..row.key_end as usize],
+            size: row.size,
+            last_modified_s: row.last_modified_s,
+            etag: &self.etags[before.etag_end as usize..row.etag_end as usize],
+            storage_class: class.map_or("", |class| &self.storage_classes[class]),
+        })
+    }
+
+    /// The last of the objects.
+    pub fn last(&self) -> Option<ListedObject<'_>> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// The objects in the server's order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = ListedObject<'_>> + Clone {
+        (0..self.len()).map(|index| self.get(index).expect("the index is below the length"))
+    }
+}
+
+/// Fills the columns of a page.
+#[derive(Debug, Default)]
+pub(crate) struct PageBuilder {
+    /// Bytes of the keys; the entry's own are at the end when [`PageBuilder::end`] is called.
+    pub(crate) keys: Vec<u8>,
+    /// Bytes of the `ETag`s, likewise.
+    pub(crate) etags: Vec<u8>,
+    rows: Vec<Row>,
+    storage_classes: Vec<String>,
+}
+
+impl PageBuilder {
+    /// With room for the entries of a document of that length.
+    pub(crate) fn for_document(bytes: usize) -> Self {
+        // An entry's XML has some 240 bytes beside its key; too much room is given back by the
+        // page's short life.
+        let objects = (bytes / 256).min(1000);
+        Self {
+            keys: Vec::with_capacity(bytes.saturating_sub(objects * 200).min(bytes / 2)),
+            etags: Vec::with_capacity(objects * ETAG_BYTES),
+            rows: Vec::with_capacity(objects),
+            storage_classes: Vec::new(),
+        }
+    }
+
+    /// Ends an entry whose key and `ETag` were appended to the buffers.
+    pub(crate) fn end(
+        &mut self,
+        size: u64,
+        last_modified_s: i64,
+        storage_class: u32,
+    ) -> Option<()> {
+        self.rows.push(Row {
+            size,
+            last_modified_s,
+            key_end: u32::try_from(self.keys.len()).ok()?,
+            etag_end: u32::try_from(self.etags.len()).ok()?,
+            storage_class,
+        });
+        Some(())
+    }
+
+    /// Number of a storage class; `None` if the page names too many.
+    pub(crate) fn storage_class(&mut self, name: &[u8]) -> Option<u32> {
+        if name.is_empty() {
+            return Some(0);
+        }
+        let known = self.storage_classes.iter().position(|class| class.as_bytes() == name);
+        let index = match known {
+            Some(index) => index,
+            None if self.storage_classes.len() == STORAGE_CLASSES_MAX => return None,
+            None => {
+                self.storage_classes.push(std::str::from_utf8(name).ok()?.to_owned());
+                self.storage_classes.len() - 1
+            }
+        };
+        u32::try_from(index + 1).ok()
+    }
+
+    /// Adds a whole entry.
+    pub(crate) fn push(&mut self, object: ListedObject<'_>) -> Option<()> {
+        self.keys.extend_from_slice(object.key.as_bytes());
+        self.etags.extend_from_slice(object.etag.as_bytes());
+        let storage_class = self.storage_class(object.storage_class.as_bytes())?;
+        self.end(object.size, object.last_modified_s, storage_class)
+    }
+
+    /// The page; `None` if a text is not UTF-8.
+    pub(crate) fn finish(self) -> Option<ListPage> {
+        let keys = String::from_utf8(self.keys).ok()?;
+        let etags = String::from_utf8(self.etags).ok()?;
+        let whole_characters = self.rows.iter().all(|row| {
+            keys.is_char_boundary(row.key_end as usize)
+                && etags.is_char_boundary(row.etag_end as usize)
+        });
+        whole_characters.then(|| ListPage {
+            keys,
+            etags,
+            rows: self.rows,
+            storage_classes: self.storage_classes,
+            ..ListPage::default()
+        })
+    }
+}
+
+impl ListPage {
+    /// A page of given objects, for callers that have their own listings.
+    pub fn from_objects<'a>(objects: impl IntoIterator<Item = ListedObject<'a>>) -> Result<Self> {
+        let mut builder = PageBuilder::default();
+        for object in objects {
+            builder.push(object).ok_or_else(malformed)?;
+        }
+        builder.finish().ok_or_else(malformed)
+    }
+}

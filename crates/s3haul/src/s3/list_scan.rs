@@ -1,0 +1,493 @@
+//! Pages of listings out of their XML.
+//!
+//! A page of 1,000 keys has 300 KB of XML, and a bucket may have a million pages. The scanner
+//! jumps from one `<` to the next and copies keys and `ETag`s straight into the page's columns.
+//! It understands what S3 services send, and nothing else: attributes, comments, CDATA, unknown
+//! entities, repeated elements or a wrong end make it give up, and the strict reader decides. So
+//! it may be fast without being clever, and both must agree (tested).
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memmem};
+
+use super::list_page::{ListPage, ListedObject, PageBuilder};
+use super::ops::{ListedVersion, VersionPage};
+use super::xml::{Element, malformed, parse_time, resolve};
+use crate::error::Result;
+
+/// Elements inside one another that the scanner passes over.
+const DEPTH_MAX: usize = 8;
+
+/// Reads a page of ListObjectsV2 or ListObjects.
+pub(crate) fn objects(body: &[u8]) -> Result<ListPage> {
+    match Scanner::new(body).page() {
+        Some(page) => Ok(page),
+        None => strict(body),
+    }
+}
+
+/// Position in a page, and what was read of it.
+struct Scanner<'a> {
+    rest: &'a [u8],
+    /// Keys are in the encoding of URLs.
+    url: bool,
+    entries: PageBuilder,
+    page: ListPage,
+}
+
+/// What was read of one object, beside its key and `ETag`.
+#[derive(Default)]
+struct Entry {
+    seen: u32,
+    size: u64,
+    last_modified_s: i64,
+    storage_class: u32,
+}
+
+/// Fields that may stand once in their parent.
+mod field {
+    pub(super) const KEY: u32 = 1;
+    pub(super) const SIZE: u32 = 2;
+    pub(super) const LAST_MODIFIED: u32 = 4;
+    pub(super) const ETAG: u32 = 8;
+    pub(super) const STORAGE_CLASS: u32 = 16;
+    pub(super) const IS_TRUNCATED: u32 = 1;
+    pub(super) const TOKEN: u32 = 2;
+    pub(super) const MARKER: u32 = 4;
+    pub(super) const ENCODING: u32 = 8;
+}
+
+/// A start tag that was passed.
+struct Tag<'a> {
+    name: &'a [u8],
+    /// `<Name/>`.
+    is_empty: bool,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(body: &'a [u8]) -> Self {
+        // The element may stand after the keys, so it is looked for first.
+        let url = memmem::find(body, b"<EncodingType>url</EncodingType>").is_some();
+        let entries = PageBuilder::for_document(body.len());
+        Self { rest: body, url, entries, page: ListPage::default() }
+    }
+
+    /// Reads the page; `None` if it holds anything unexpected.
+    fn page(mut self) -> Option<ListPage> {
+        self.skip_blanks();
+        if let Some(rest) = self.rest.strip_prefix(b"<?xml ") {
+            self.rest = &rest[memmem::find(rest, b"?>")? + 2..];
+            self.skip_blanks();
+        }
+        self.root()?;
+        let mut seen = 0;
+        while !self.at_end(b"ListBucketResult")? {
+            let tag = self.open()?;
+            if tag.name == b"Contents" && !tag.is_empty {
+                self.contents()?;
+            } else {
+                self.of_the_page(&tag, &mut seen)?;
+            }
+        }
+        self.skip_blanks();
+        let url_was_told = seen & field::ENCODING != 0;
+        if !self.rest.is_empty() || (self.url && !url_was_told) {
+            return None;
+        }
+        let mut page = self.entries.finish()?;
+        page.common_prefixes = self.page.common_prefixes;
+        page.is_truncated = self.page.is_truncated;
+        page.next_token = self.page.next_token;
+        Some(page)
+    }
+
+    /// Passes the root's start tag, the only one that may have attributes.
+    fn root(&mut self) -> Option<()> {
+        let rest = self.rest.strip_prefix(b"<ListBucketResult")?;
+        let end = memchr(b'>', rest)?;
+        let attributes = &rest[..end];
+        if !attributes.is_empty() && !attributes.starts_with(b" xmlns=\"http://")
+            || attributes.ends_with(b"/")
+            || attributes.contains(&b'<')
+        {
+            return None;
+        }
+        self.rest = &rest[end + 1..];
+        Some(())
+    }
+
+    /// Reads what is told of the whole page.
+    fn of_the_page(&mut self, tag: &Tag<'a>, seen: &mut u32) -> Option<()> {
+        match tag.name {
+            b"CommonPrefixes" => return self.common_prefixes(tag),
+            b"IsTruncated" => {
+                once(seen, field::IS_TRUNCATED)?;
+                self.page.is_truncated = flag(std::str::from_utf8(self.plain(tag)?).ok()?).ok()?;
+            }
+            b"NextContinuationToken" => {
+                once(seen, field::TOKEN)?;
+                (*seen & field::MARKER == 0).then_some(())?;
+                let token = String::from_utf8(self.plain(tag)?.to_vec()).ok()?;
+                self.page.next_token = Some(token).filter(|token| !token.is_empty());
+            }
+            b"NextMarker" => {
+                once(seen, field::MARKER)?;
+                let marker = self.key(tag)?;
+                // Which of both counts the strict reader knows.
+                (*seen & field::TOKEN == 0).then_some(())?;
+                self.page.next_token = Some(marker).filter(|marker| !marker.is_empty());
+            }
+            b"EncodingType" => {
+                once(seen, field::ENCODING)?;
+                self.plain(tag)?;
+            }
+            _ => self.skip(tag, 0)?,
+        }
+        Some(())
+    }
+
+    /// Reads one object.
+    fn contents(&mut self) -> Option<()> {
+        let mut entry = Entry::default();
+        while !self.at_end(b"Contents")? {
+            // The fields in the order in which S3 sends them; what is not one of them as it
+            // should be goes the long way.
+            if let Some(text) = self.field(b"<Key>", b"</Key>") {
+                self.entry_key(text, &mut entry)?;
+            } else if let Some(text) = self.field(b"<LastModified>", b"</LastModified>") {
+                once(&mut entry.seen, field::LAST_MODIFIED)?;
+                entry.last_modified_s = if text.is_empty() { 0 } else { parse_time(text)? };
+            } else if let Some(text) = self.field(b"<ETag>", b"</ETag>") {
+                once(&mut entry.seen, field::ETAG)?;
+                append_etag(text, &mut self.entries.etags)?;
+            } else if let Some(text) = self.field(b"<Size>", b"</Size>") {
+                once(&mut entry.seen, field::SIZE)?;
+                entry.size = digits(text)?;
+            } else if let Some(text) = self.field(b"<StorageClass>", b"</StorageClass>") {
+                once(&mut entry.seen, field::STORAGE_CLASS)?;
+                memchr(b'&', text).is_none().then_some(())?;
+                entry.storage_class = self.entries.storage_class(text)?;
+            } else {
+                self.other_field()?;
+            }
+        }
+        (entry.seen & field::KEY != 0).then_some(())?;
+        self.entries.end(entry.size, entry.last_modified_s, entry.storage_class)
+    }
+
+    fn entry_key(&mut self, text: &[u8], entry: &mut Entry) -> Option<()> {
+        once(&mut entry.seen, field::KEY)?;
+        let text = unescape(text)?;
+        append_key(self.url, &text, &mut self.entries.keys);
+        Some(())
+    }
+
+    /// Passes a field that is not of interest. A field that is, in another form, is unexpected.
+    fn other_field(&mut self) -> Option<()> {
+        let tag = self.open()?;
+        match tag.name {
+            b"Key" | b"LastModified" | b"ETag" | b"Size" | b"StorageClass" => None,
+            _ => self.skip(&tag, 0),
+        }
+    }
+
+    /// Text of the element that is next, if it is the one between these tags.
+    #[inline]
+    fn field(&mut self, open: &'static [u8], close: &'static [u8]) -> Option<&'a [u8]> {
+        let rest = self.rest.strip_prefix(open)?;
+        let (text, rest) = rest.split_at(memchr(b'<', rest)?);
+        self.rest = rest.strip_prefix(close)?;
+        Some(text)
+    }
+
+    fn common_prefixes(&mut self, tag: &Tag<'a>) -> Option<()> {
+        if tag.is_empty {
+            return None;
+        }
+        let before = self.page.common_prefixes.len();
+        while !self.at_end(b"CommonPrefixes")? {
+            let tag = self.open()?;
+            if tag.name == b"Prefix" {
+                let prefix = self.key(&tag)?;
+                self.page.common_prefixes.push(prefix);
+            } else {
+                self.skip(&tag, 0)?;
+            }
+        }
+        (self.page.common_prefixes.len() > before).then_some(())
+    }
+
+    /// Text of an element that holds a key.
+    fn key(&mut self, tag: &Tag<'a>) -> Option<String> {
+        let text = self.text(tag)?;
+        let mut bytes = Vec::with_capacity(text.len());
+        append_key(self.url, &text, &mut bytes);
+        String::from_utf8(bytes).ok()
+    }
+
+    /// Text of an element, and passes its end tag.
+    fn text(&mut self, tag: &Tag<'a>) -> Option<Cow<'a, [u8]>> {
+        unescape(self.raw(tag)?)
+    }
+
+    /// Text without references.
+    fn plain(&mut self, tag: &Tag<'a>) -> Option<&'a [u8]> {
+        let text = self.raw(tag)?;
+        memchr(b'&', text).is_none().then_some(text)
+    }
+
+    /// Text as it stands.
+    fn raw(&mut self, tag: &Tag<'a>) -> Option<&'a [u8]> {
+        if tag.is_empty {
+            return Some(b"");
+        }
+        let (text, rest) = self.rest.split_at(memchr(b'<', self.rest)?);
+        let rest = rest.strip_prefix(b"</")?.strip_prefix(tag.name)?;
+        self.rest = rest.strip_prefix(b">")?;
+        Some(text)
+    }
+
+    /// Passes an element that is not of interest, with all that is in it.
+    fn skip(&mut self, tag: &Tag<'a>, depth: usize) -> Option<()> {
+        if tag.is_empty {
+            return Some(());
+        }
+        loop {
+            self.rest = &self.rest[memchr(b'<', self.rest)?..];
+            if self.at_end(tag.name)? {
+                return Some(());
+            }
+            let inner = self.open()?;
+            if depth == DEPTH_MAX {
+                return None;
+            }
+            self.skip(&inner, depth + 1)?;
+        }
+    }
+
+    /// Passes blanks, and the end tag of an element if it is next (which is told).
+    fn at_end(&mut self, name: &[u8]) -> Option<bool> {
+        self.skip_blanks();
+        let Some(rest) = self.rest.strip_prefix(b"</") else { return Some(false) };
+        self.rest = rest.strip_prefix(name)?.strip_prefix(b">")?;
+        Some(true)
+    }
+
+    /// Passes a start tag without attributes.
+    fn open(&mut self) -> Option<Tag<'a>> {
+        let rest = self.rest.strip_prefix(b"<")?;
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric())?;
+        let (name, rest) = rest.split_at(length);
+        let is_empty = rest.starts_with(b"/>");
+        self.rest = rest.strip_prefix(if is_empty { &b"/>"[..] } else { b">" })?;
+        (!name.is_empty()).then_some(Tag { name, is_empty })
+    }
+
+    fn skip_blanks(&mut self) {
+        while let [b' ' | b'\n' | b'\r' | b'\t', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+    }
+}
+
+/// Notes a field; `None` if it was there already.
+fn once(seen: &mut u32, field: u32) -> Option<()> {
+    let first = *seen & field == 0;
+    *seen |= field;
+    first.then_some(())
+}
+
+/// Appends a key as it is meant.
+fn append_key(url: bool, text: &[u8], into: &mut Vec<u8>) {
+    if url {
+        decode_url(text, into);
+    } else {
+        into.extend_from_slice(text);
+    }
+}
+
+/// Appends an `ETag`, whose quotes are escaped by most services.
+fn append_etag(text: &[u8], into: &mut Vec<u8>) -> Option<()> {
+    let inner = text.strip_prefix(b"&quot;").and_then(|text| text.strip_suffix(b"&quot;"));
+    match inner {
+        Some(inner) if memchr(b'&', inner).is_none() => {
+            into.push(b'"');
+            into.extend_from_slice(inner);
+            into.push(b'"');
+        }
+        _ => into.extend_from_slice(&unescape(text)?),
+    }
+    Some(())
+}
+
+/// Resolves references; `None` if one is not known.
+fn unescape(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let Some(mut at) = memchr(b'&', text) else { return Some(Cow::Borrowed(text)) };
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        plain.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        let (name, after) = rest.split_at(memchr(b';', rest)?);
+        let character = resolve(std::str::from_utf8(name).ok()?)?;
+        plain.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = &after[1..];
+        let Some(next) = memchr(b'&', rest) else { break };
+        at = next;
+    }
+    plain.extend_from_slice(rest);
+    Some(Cow::Owned(plain))
+}
+
+/// A number of digits only; 0 for none.
+fn digits(text: &[u8]) -> Option<u64> {
+    text.iter().try_fold(0_u64, |value, byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        value.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// Reads a page with the strict reader.
+fn strict(body: &[u8]) -> Result<ListPage> {
+    let root = Element::parse_as(body, "ListBucketResult")?;
+    let decode = Decoder::of(&root);
+    let mut entries = PageBuilder::for_document(body.len());
+    for entry in root.all("Contents") {
+        let object = ListedObject {
+            key: &decode.text(entry.child("Key").ok_or_else(malformed)?)?,
+            size: number(entry.text_of("Size"))?,
+            last_modified_s: time(entry.text_of("LastModified"))?,
+            etag: entry.text_of("ETag"),
+            storage_class: entry.text_of("StorageClass"),
+        };
+        entries.push(object).ok_or_else(malformed)?;
+    }
+    let mut page = entries.finish().ok_or_else(malformed)?;
+    page.common_prefixes = decode.common_prefixes(&root)?;
+    page.is_truncated = flag(root.text_of("IsTruncated"))?;
+    // The token of version 2 is opaque, the marker of version 1 is a key.
+    page.next_token = match root.filled("NextContinuationToken") {
+        Some(token) => Some(token),
+        None => decode.filled(&root, "NextMarker")?,
+    };
+    Ok(page)
+}
+
+/// Reads a page of ListObjectVersions: versions and delete markers stay in the server's order.
+pub(crate) fn versions(body: &[u8]) -> Result<VersionPage> {
+    let root = Element::parse_as(body, "ListVersionsResult")?;
+    let decode = Decoder::of(&root);
+    let mut versions = Vec::with_capacity(root.children.len());
+    for entry in &root.children {
+        let is_delete_marker = match entry.name.as_str() {
+            "Version" => false,
+            "DeleteMarker" => true,
+            _ => continue,
+        };
+        versions.push(ListedVersion {
+            key: decode.text(entry.child("Key").ok_or_else(malformed)?)?,
+            version_id: entry.text_of("VersionId").to_owned(),
+            is_latest: flag(entry.text_of("IsLatest"))?,
+            is_delete_marker,
+            size: number(entry.text_of("Size"))?,
+            last_modified_s: time(entry.text_of("LastModified"))?,
+            etag: entry.text_of("ETag").to_owned(),
+            storage_class: entry.text_of("StorageClass").to_owned(),
+        });
+    }
+    let page = VersionPage {
+        versions,
+        common_prefixes: decode.common_prefixes(&root)?,
+        is_truncated: flag(root.text_of("IsTruncated"))?,
+        next_key_marker: decode.filled(&root, "NextKeyMarker")?,
+        next_version_id_marker: root.filled("NextVersionIdMarker"),
+    };
+    if page.is_truncated && page.next_key_marker.is_none() { Err(malformed()) } else { Ok(page) }
+}
+
+/// Undoes `encoding-type=url` where the server says that it did it.
+pub(crate) struct Decoder {
+    url: bool,
+}
+
+impl Decoder {
+    pub(crate) fn of(root: &Element) -> Self {
+        Self { url: root.text_of("EncodingType") == "url" }
+    }
+
+    /// Text of an element that holds a key.
+    pub(crate) fn text(&self, element: &Element) -> Result<String> {
+        if !self.url {
+            return Ok(element.text.clone());
+        }
+        let mut bytes = Vec::with_capacity(element.text.len());
+        decode_url(element.text.as_bytes(), &mut bytes);
+        String::from_utf8(bytes).map_err(|error| malformed().with_source(error))
+    }
+
+    /// Key in a child, unless it is empty or absent.
+    pub(crate) fn filled(&self, parent: &Element, name: &str) -> Result<Option<String>> {
+        let child = parent.child(name).filter(|child| !child.text.is_empty());
+        child.map(|child| self.text(child)).transpose()
+    }
+
+    fn common_prefixes(&self, root: &Element) -> Result<Vec<String>> {
+        let mut prefixes = Vec::new();
+        for group in root.all("CommonPrefixes") {
+            let before = prefixes.len();
+            for prefix in group.all("Prefix") {
+                prefixes.push(self.text(prefix)?);
+            }
+            if prefixes.len() == before {
+                return Err(malformed());
+            }
+        }
+        Ok(prefixes)
+    }
+}
+
+/// Appends what a text of `encoding-type=url` stands for: `+` is a blank, `%XX` a byte. A `%`
+/// without two digits stands for itself.
+fn decode_url(text: &[u8], into: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr2(b'%', b'+', rest) {
+        into.extend_from_slice(&rest[..at]);
+        let digit = |index: usize| char::from(*rest.get(at + index)?).to_digit(16);
+        let step = match (rest[at], digit(1), digit(2)) {
+            (b'%', Some(high), Some(low)) => {
+                into.push(u8::try_from(high * 16 + low).expect("two hexadecimal digits"));
+                3
+            }
+            (b'+', ..) => {
+                into.push(b' ');
+                1
+            }
+            _ => {
+                into.push(b'%');
+                1
+            }
+        };
+        rest = &rest[at + step..];
+    }
+    into.extend_from_slice(rest);
+}
+
+fn number(text: &str) -> Result<u64> {
+    if text.is_empty() { Ok(0) } else { text.parse().map_err(|_| malformed()) }
+}
+
+fn time(text: &str) -> Result<i64> {
+    if text.is_empty() { Ok(0) } else { parse_time(text.as_bytes()).ok_or_else(malformed) }
+}
+
+fn flag(text: &str) -> Result<bool> {
+    match text {
+        "true" => Ok(true),
+        "false" | "" => Ok(false),
+        _ => Err(malformed()),
+    }
+}
+
+#[cfg(test)]
+#[path = "list_scan_tests.rs"]
+mod tests;

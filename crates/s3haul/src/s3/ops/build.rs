@@ -1,0 +1,167 @@
+//! Pieces that many operations need to build their requests.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use http::{HeaderMap, Method};
+
+use super::object::{Conditions, CopySource, Written};
+use crate::error::{Error, ErrorKind, Result};
+use crate::s3::ChecksumAlgorithm;
+use crate::s3::headers::{self, Headers};
+use crate::s3::payload::Payload;
+use crate::s3::properties::read_checksums;
+use crate::s3::request::{Answer, Operation, Request};
+use crate::s3::sign::encode_path;
+use crate::s3::xml::{Element, checksum_of};
+use crate::units::ByteRange;
+
+/// An operation that answers quickly and whose 200 is a 200.
+pub(super) const fn quick(name: &'static str) -> Operation {
+    Operation { name, slow: false, error_in_200: false }
+}
+
+/// An operation that may be silent for minutes and may say 200 before it fails.
+pub(super) const fn slow(name: &'static str) -> Operation {
+    Operation { name, slow: true, error_in_200: true }
+}
+
+/// A request without query, headers and body.
+pub(super) fn request<'a>(
+    operation: Operation,
+    method: Method,
+    bucket: &'a str,
+    key: Option<&'a str>,
+) -> Request<'a> {
+    Request {
+        operation,
+        method,
+        bucket: Some(bucket),
+        key,
+        query: Vec::new(),
+        headers: Vec::new(),
+        payload: Payload::empty(),
+        checksum: None,
+        md5: false,
+        region_override: None,
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Adds to the query.
+    pub(super) fn query(mut self, name: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
+        self.query.push((name, value.into()));
+        self
+    }
+
+    /// Adds to the query what is there.
+    pub(super) fn maybe(self, name: &'static str, value: Option<&'a str>) -> Self {
+        match value {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
+    /// Sets the headers.
+    pub(super) fn headers(mut self, headers: Headers) -> Self {
+        self.headers = headers.0;
+        self
+    }
+
+    /// Sets the body, with the checksum that goes with it.
+    pub(super) fn payload(mut self, payload: Payload, checksum: Option<ChecksumAlgorithm>) -> Self {
+        self.payload = payload;
+        self.checksum = checksum;
+        self
+    }
+}
+
+impl Conditions<'_> {
+    pub(super) fn write(&self, into: &mut Headers) -> Result<()> {
+        into.maybe(&http::header::IF_MATCH, self.if_match)?;
+        if self.if_absent {
+            into.fixed(&http::header::IF_NONE_MATCH, "*");
+        }
+        Ok(())
+    }
+}
+
+impl CopySource<'_> {
+    pub(super) fn write(&self, into: &mut Headers) -> Result<()> {
+        into.text(&headers::COPY_SOURCE, &self.encoded())?;
+        into.maybe(&headers::COPY_SOURCE_IF_MATCH, self.if_match)?;
+        into.source_customer_key(self.customer_key)
+    }
+
+    /// `bucket/key?versionId=…`, or `arn…/object/key` for an access point.
+    fn encoded(&self) -> String {
+        let mut text = String::with_capacity(self.bucket.len() + self.key.len() + 64);
+        text.push_str(self.bucket);
+        text.push_str(if self.bucket.starts_with("arn:") { "/object/" } else { "/" });
+        encode_path(self.key, &mut text);
+        if let Some(version) = self.version_id {
+            text.push_str("?versionId=");
+            encode_path(version, &mut text);
+        }
+        text
+    }
+}
+
+/// `bytes=0-9` for a half-open range.
+pub(super) fn range_text(range: ByteRange) -> Result<String> {
+    if range.is_empty() {
+        let message = format!("the range {}..{} holds no byte", range.start, range.end);
+        return Err(Error::new(ErrorKind::Config, message));
+    }
+    let mut text = String::with_capacity(48);
+    let _ = write!(text, "bytes={}-{}", range.start, range.end - 1);
+    Ok(text)
+}
+
+/// Root of an answer's document, which must have a name.
+pub(super) fn document(answer: &Answer, operation: &'static str, name: &str) -> Result<Element> {
+    Element::parse_as(&answer.body, name).map_err(|error| error.with_operation(operation))
+}
+
+/// What a write without a body in its answer tells.
+pub(super) fn written(headers: &HeaderMap) -> Written {
+    Written {
+        etag: headers::text(headers, &http::header::ETAG).unwrap_or_default(),
+        version_id: headers::text(headers, &headers::VERSION_ID),
+        checksum: read_checksums(headers).into_iter().next(),
+    }
+}
+
+/// What a write tells in a document.
+pub(super) fn written_document(headers: &HeaderMap, root: &Element) -> Written {
+    Written {
+        etag: root.text_of("ETag").to_owned(),
+        version_id: headers::text(headers, &headers::VERSION_ID),
+        checksum: checksum_of(root),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copy_sources_are_encoded() {
+        let source = CopySource {
+            bucket: "b",
+            key: "a b/ü+?.txt",
+            version_id: Some("v/1="),
+            ..CopySource::default()
+        };
+        assert_eq!(source.encoded(), "b/a%20b/%C3%BC%2B%3F.txt?versionId=v/1%3D");
+        let bucket = "arn:aws:s3:eu-west-1:1:accesspoint/p";
+        let source = CopySource { bucket, key: "k", ..CopySource::default() };
+        assert_eq!(source.encoded(), "arn:aws:s3:eu-west-1:1:accesspoint/p/object/k");
+    }
+
+    #[test]
+    fn ranges_are_inclusive_on_the_wire() {
+        assert_eq!(range_text(ByteRange { start: 0, end: 1 }).unwrap(), "bytes=0-0");
+        assert!(range_text(ByteRange { start: 3, end: 3 }).is_err());
+    }
+}

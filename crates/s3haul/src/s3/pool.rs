@@ -1,0 +1,241 @@
+//! Connections that are kept: check-out, check-in, the cap, and which host has which.
+//!
+//! A [`Lease`] is one slot under the cap together with its connection. Idle connections are reused
+//! last in, first out, for at most [`IDLE_MAX`] (S3 closes idle connections after about 5 s) and
+//! only if they are still alive. Dropping a lease closes its connection; [`Lease::release`] keeps
+//! it. There is no task: a connection is driven by whoever uses it.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use super::addresses::AddressBook;
+use super::connect::{AddressSource, Dialer, Route, cannot_connect};
+use super::connection::Connection;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long an idle connection is kept.
+const IDLE_MAX: Duration = Duration::from_millis(3_500);
+
+/// All connections of a client.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    dialer: Dialer,
+    slots: Arc<Semaphore>,
+    open: Arc<AtomicUsize>,
+    open_max: usize,
+    hosts: Mutex<HashMap<Route, Arc<Host>>>,
+}
+
+/// The connections to one host along one route.
+#[derive(Debug)]
+pub(crate) struct Host {
+    route: Route,
+    idle: Mutex<VecDeque<Idle>>,
+    book: Arc<Mutex<AddressBook>>,
+    resolving: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Idle {
+    connection: Box<Connection>,
+    since: Instant,
+}
+
+/// Counts an open connection and its address, until dropped.
+#[derive(Debug)]
+pub(crate) struct OpenGuard {
+    open: Arc<AtomicUsize>,
+    book: Arc<Mutex<AddressBook>>,
+    address: SocketAddr,
+}
+
+impl Drop for OpenGuard {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        lock(&self.book).closed(self.address);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection in use.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    pub(crate) connection: Box<Connection>,
+    /// It has carried a request before.
+    pub(crate) is_reused: bool,
+    host: Arc<Host>,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl Lease {
+    /// Keeps the connection for the next request if it can carry one, else closes it.
+    pub(crate) fn release(mut self) {
+        if self.connection.is_idle() {
+            self.host.keep(self.connection);
+        }
+    }
+
+    /// Scheme and authority, for messages.
+    pub(crate) fn url(&self) -> String {
+        self.host.route.url()
+    }
+}
+
+impl Host {
+    fn keep(&self, connection: Box<Connection>) {
+        let since = Instant::now();
+        let mut idle = lock(&self.idle);
+        idle.push_back(Idle { connection, since });
+        let expired = idle.front().is_some_and(|oldest| oldest.since + IDLE_MAX < since);
+        let oldest = if expired { idle.pop_front() } else { None };
+        drop(idle);
+        drop(oldest);
+    }
+
+    /// The idle connection used last, if it is still alive.
+    fn take_idle(&self) -> Option<Box<Connection>> {
+        loop {
+            let mut idle = lock(&self.idle).pop_back()?;
+            if idle.since.elapsed() > IDLE_MAX {
+                let rest = std::mem::take(&mut *lock(&self.idle));
+                drop(rest);
+                return None;
+            }
+            if idle.connection.is_alive() {
+                return Some(idle.connection);
+            }
+        }
+    }
+}
+
+impl AddressSource for Host {
+    fn pick(&self) -> Option<(SocketAddr, usize)> {
+        lock(&self.book).pick(Instant::now())
+    }
+
+    fn failed(&self, address: SocketAddr) {
+        lock(&self.book).failed(address, Instant::now());
+    }
+
+    fn opened(&self, address: SocketAddr) {
+        lock(&self.book).opened(address);
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(dialer: Dialer, open_max: usize) -> Self {
+        let open_max = open_max.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            dialer,
+            slots: Arc::new(Semaphore::new(open_max)),
+            open: Arc::default(),
+            open_max,
+            hosts: Mutex::default(),
+        }
+    }
+
+    /// The host at the end of a route; the same one each time.
+    pub(crate) fn host(&self, route: Route) -> Arc<Host> {
+        let mut hosts = lock(&self.hosts);
+        if let Some(host) = hosts.get(&route) {
+            return Arc::clone(host);
+        }
+        let host = Arc::new(Host {
+            route: route.clone(),
+            idle: Mutex::default(),
+            book: Arc::default(),
+            resolving: tokio::sync::Mutex::default(),
+        });
+        hosts.insert(route, Arc::clone(&host));
+        host
+    }
+
+    /// Waits for a slot under the cap and gives a connection: an idle one, unless a `fresh` one is
+    /// wanted.
+    pub(crate) async fn checkout(&self, host: &Arc<Host>, fresh: bool) -> Result<Lease> {
+        let slot = match Arc::clone(&self.slots).try_acquire_owned() {
+            Ok(slot) => slot,
+            Err(_) => Arc::clone(&self.slots)
+                .acquire_owned()
+                .await
+                .map_err(|_| Error::new(ErrorKind::Cancelled, "the client was closed"))?,
+        };
+        let kept = if fresh { None } else { host.take_idle() };
+        let is_reused = kept.is_some();
+        let connection = match kept {
+            Some(connection) => connection,
+            None => self.dial(host).await?,
+        };
+        Ok(Lease { connection, is_reused, host: Arc::clone(host), _slot: slot })
+    }
+
+    async fn dial(&self, host: &Host) -> Result<Box<Connection>> {
+        self.resolve(host).await?;
+        self.make_room();
+        let (wire, address) = self.dialer.dial(&host.route, host).await?;
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let guard =
+            OpenGuard { open: Arc::clone(&self.open), book: Arc::clone(&host.book), address };
+        tracing::debug!(%address, "connection opened");
+        Connection::new(wire, guard).await
+    }
+
+    /// Closes one idle connection where the cap is reached: connections in use are bounded by the
+    /// slots, so somebody's must be idle.
+    fn make_room(&self) {
+        if self.open.load(Ordering::Relaxed) < self.open_max {
+            return;
+        }
+        let hosts: Vec<_> = lock(&self.hosts).values().map(Arc::clone).collect();
+        let evicted = hosts.iter().find_map(|host| lock(&host.idle).pop_front());
+        drop(evicted);
+    }
+
+    /// Asks for the host's addresses again when the last answer is old. Others go on meanwhile
+    /// with what is known.
+    async fn resolve(&self, host: &Host) -> Result<()> {
+        let (stale, empty) = {
+            let book = lock(&host.book);
+            (book.is_stale(Instant::now()), book.is_empty())
+        };
+        if !stale {
+            return Ok(());
+        }
+        let turn = host.resolving.try_lock();
+        let _turn = match turn {
+            Ok(turn) => turn,
+            Err(_) if !empty => return Ok(()),
+            Err(_) => host.resolving.lock().await,
+        };
+        if !lock(&host.book).is_stale(Instant::now()) {
+            return Ok(());
+        }
+        let (name, port) = host.route.socket_host();
+        let asked = self.dialer.env.connector.resolve(name, port);
+        let answer = match tokio::time::timeout(self.dialer.connect_timeout, asked).await {
+            Ok(answer) => answer,
+            Err(_) => Err(std::io::ErrorKind::TimedOut.into()),
+        };
+        match answer {
+            Ok(addresses) => lock(&host.book).merge(&addresses, Instant::now()),
+            Err(error) if empty => return Err(cannot_connect(&host.route, error)),
+            Err(error) => tracing::debug!(%error, "name not resolved; the old addresses stay"),
+        }
+        Ok(())
+    }
+
+    /// Connections open now, for tests and reports.
+    #[cfg(test)]
+    pub(crate) fn open_connections(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,160 @@
+//! HTTP proxies: which one a host is reached through, and the CONNECT tunnel for https.
+//!
+//! Passwords travel in `Proxy-Authorization` only and are never shown.
+
+use base64::Engine as _;
+use http::HeaderValue;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::config::ProxyConfig;
+use super::endpoint::SplitUrl;
+use crate::env::Io;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Longest answer to CONNECT.
+const ANSWER_MAX: usize = 16 * 1024;
+
+/// A proxy.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ProxyTarget {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Value of `Proxy-Authorization`.
+    pub(crate) authorization: Option<HeaderValue>,
+}
+
+impl std::fmt::Debug for ProxyTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ProxyTarget({}:{})", self.host, self.port)
+    }
+}
+
+/// The proxy for a host, if any.
+pub(crate) fn for_host(
+    config: &ProxyConfig,
+    https: bool,
+    host: &str,
+    port: u16,
+) -> Result<Option<ProxyTarget>> {
+    let url = if https { &config.https } else { &config.http };
+    let Some(url) = url.as_deref().filter(|url| !url.is_empty()) else { return Ok(None) };
+    if config.no_proxy.as_deref().is_some_and(|list| is_exempt(list, host, port)) {
+        return Ok(None);
+    }
+    parse(url).map(Some)
+}
+
+fn parse(url: &str) -> Result<ProxyTarget> {
+    let with_scheme = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+    let invalid = || Error::new(ErrorKind::Config, "the proxy's URL is not valid");
+    let split = SplitUrl::parse(&with_scheme).ok_or_else(invalid)?;
+    if split.https {
+        let message = format!("proxies that speak TLS are not supported: `{}`", split.host);
+        return Err(Error::new(ErrorKind::Config, message));
+    }
+    let authorization = match &split.user_info {
+        None => None,
+        Some(user_info) => Some(basic(user_info).ok_or_else(invalid)?),
+    };
+    // Like the AWS tools, without a port: the scheme's default.
+    Ok(ProxyTarget { host: split.host, port: split.port, authorization })
+}
+
+fn basic(user_info: &str) -> Option<HeaderValue> {
+    let encoded = base64::engine::general_purpose::STANDARD.encode(percent_decode(user_info));
+    let mut value = HeaderValue::from_str(&format!("Basic {encoded}")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn percent_decode(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Whether `NO_PROXY` names a host: `*`, `host`, `.suffix`, `suffix` (at a dot), `host:port`.
+fn is_exempt(list: &str, host: &str, port: u16) -> bool {
+    let host = host.to_ascii_lowercase();
+    list.split(',').map(|entry| entry.trim().to_ascii_lowercase()).any(|entry| {
+        if entry == "*" {
+            return true;
+        }
+        let (name, entry_port) = match entry.rsplit_once(':') {
+            Some((name, digits)) if !name.contains(':') => (name, digits.parse::<u16>().ok()),
+            _ => (entry.as_str(), None),
+        };
+        let name = name.trim_start_matches("*.").trim_start_matches('.');
+        let name = name.trim_matches(['[', ']']);
+        !name.is_empty()
+            && entry_port.is_none_or(|wanted| wanted == port)
+            && (host == name || host.strip_suffix(name).is_some_and(|before| before.ends_with('.')))
+    })
+}
+
+/// Asks the proxy for a tunnel to `host:port`.
+pub(crate) async fn tunnel(
+    mut socket: Box<dyn Io>,
+    proxy: &ProxyTarget,
+    host: &str,
+    port: u16,
+) -> Result<Box<dyn Io>> {
+    let mut request =
+        format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n").into_bytes();
+    if let Some(value) = &proxy.authorization {
+        request.extend_from_slice(b"Proxy-Authorization: ");
+        request.extend_from_slice(value.as_bytes());
+        request.extend_from_slice(b"\r\n");
+    }
+    request.extend_from_slice(b"\r\n");
+    let failed = |error: std::io::Error| {
+        let message =
+            format!("Failed to connect to proxy URL: \"http://{}:{}\"", proxy.host, proxy.port);
+        Error::new(ErrorKind::Transport, message).with_source(error)
+    };
+    socket.write_all(&request).await.map_err(failed)?;
+    let head = read_head(&mut socket).await.map_err(failed)?;
+    match status_of(&head) {
+        Some(200..=299) => Ok(socket),
+        Some(407) => {
+            let message = format!("the proxy {} asks for a valid user and password", proxy.host);
+            Err(Error::new(ErrorKind::Config, message))
+        }
+        status => {
+            let status = status.map_or_else(|| "nonsense".to_owned(), |code| code.to_string());
+            let message = format!("the proxy {} refused the tunnel: {status}", proxy.host);
+            Err(Error::new(ErrorKind::Transport, message))
+        }
+    }
+}
+
+/// Reads up to the empty line and not beyond: what follows belongs to the tunnel.
+async fn read_head(socket: &mut Box<dyn Io>) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(256);
+    while !head.ends_with(b"\r\n\r\n") {
+        if head.len() >= ANSWER_MAX {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
+        head.push(socket.read_u8().await?);
+    }
+    Ok(head)
+}
+
+fn status_of(head: &[u8]) -> Option<u16> {
+    let text = std::str::from_utf8(head.get(..12)?).ok()?;
+    text.strip_prefix("HTTP/1.")?.get(2..5)?.parse().ok()
+}

@@ -1,0 +1,301 @@
+//! A request's way through its attempts: connection, answer, and what to do about a failure.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, Response};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use super::attempt::{self, Failure};
+use super::body::BodyStream;
+use super::client::Inner;
+use super::connection::Broken;
+use super::credentials::Held;
+use super::endpoint::SplitUrl;
+use super::payload::{DigestPlan, Payload};
+use super::pool::Lease;
+use super::request::{Answer, OpenAnswer, Request};
+use super::retry;
+use super::site::{Site, Sites};
+use super::xml;
+use crate::error::{Effort, Error, ErrorKind, Result};
+
+/// Longest silence of an operation that may work for minutes before it answers.
+const SLOW_SILENCE: Duration = Duration::from_mins(30);
+/// Longest body of an error answer that is read.
+const ERROR_BODY_MAX: usize = 256 * 1024;
+/// Longest body of an answer that is collected.
+const BODY_MAX: usize = 64 * 1024 * 1024;
+/// Difference between the clocks from which a refused signature is blamed on it.
+const SKEW_MIN: Duration = Duration::from_mins(4);
+
+/// A request on its way.
+pub(super) struct Run<'r> {
+    inner: &'r Inner,
+    request: &'r Request<'r>,
+    payload: Cow<'r, Payload>,
+    /// Where the next attempt goes, if not where the bucket's requests usually go.
+    site: Option<Arc<Site>>,
+    /// Where the last attempt went, and with which credentials.
+    last: Option<(Arc<Site>, Option<Arc<Held>>)>,
+    started: Instant,
+    attempts: u32,
+    /// Each of these is done once: following a redirect, mending the clock, new credentials.
+    is_redirected: bool,
+    is_clock_mended: bool,
+    is_refreshed: bool,
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn new(inner: &'r Inner, request: &'r Request<'r>) -> Self {
+        Self {
+            inner,
+            request,
+            payload: Cow::Borrowed(&request.payload),
+            site: None,
+            last: None,
+            started: Instant::now(),
+            attempts: 0,
+            is_redirected: false,
+            is_clock_mended: false,
+            is_refreshed: false,
+        }
+    }
+
+    fn silence(&self) -> Duration {
+        if self.request.operation.slow { SLOW_SILENCE } else { self.inner.config.timeouts.read }
+    }
+
+    /// Sends the request once; a success is a 2xx status.
+    pub(super) async fn attempt(&mut self) -> Result<OpenAnswer, Failure> {
+        let held = self.inner.credentials.get().await?;
+        let site = match &self.site {
+            Some(site) => Arc::clone(site),
+            None => self.inner.site(self.request.bucket, self.request.region_override)?,
+        };
+        self.digest(&site, held.is_some());
+        self.last = Some((Arc::clone(&site), held.clone()));
+        self.attempts += 1;
+        let (lease, response) = self.exchange(&site, held.as_deref()).await?;
+        let (head, incoming) = response.into_parts();
+        let mut body = BodyStream::new(incoming, lease, &head.headers, self.silence());
+        tracing::debug!(
+            operation = self.request.operation.name,
+            status = head.status.as_u16(),
+            attempt = self.attempts,
+            "answered"
+        );
+        if head.status.is_success() {
+            return Ok(OpenAnswer { status: head.status, headers: head.headers, body });
+        }
+        let text = body.collect(ERROR_BODY_MAX).await.unwrap_or_default();
+        let operation = self.request.operation.name;
+        Err(Failure::answered(operation, head.status, &head.headers, &text))
+    }
+
+    /// Computes the digests that the payload lacks, once.
+    fn digest(&mut self, site: &Site, is_signed: bool) {
+        if self.request.payload.is_empty() && self.request.checksum.is_none() && !self.request.md5 {
+            return;
+        }
+        let have = self.payload.digests();
+        let is_hash_needed = is_signed
+            && !self.request.payload.is_empty()
+            && attempt::signs_payload(self.inner, site);
+        let plan = DigestPlan {
+            sha256: is_hash_needed && have.sha256.is_none(),
+            md5: self.request.md5 && have.md5.is_none(),
+            checksum: self.request.checksum.filter(|wanted| {
+                have.checksum.as_ref().is_none_or(|checksum| checksum.algorithm != *wanted)
+            }),
+        };
+        if plan != DigestPlan::default() {
+            self.payload.to_mut().digest(plan);
+        }
+    }
+
+    /// Sends the request over a connection. When a reused connection turns out to be dead, which
+    /// says nothing of the request, it is sent once more over a new one.
+    async fn exchange(
+        &self,
+        site: &Site,
+        held: Option<&Held>,
+    ) -> Result<(Lease, Response<Incoming>), Failure> {
+        let mut is_fresh = false;
+        loop {
+            let mut lease = self.inner.pool.checkout(&site.host, is_fresh).await?;
+            let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
+            let error = match lease.connection.exchange(sent, self.silence()).await {
+                Ok(response) => return Ok((lease, response)),
+                Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
+                    is_fresh = true;
+                    continue;
+                }
+                Err(Broken::Lost(cause)) => lost(&lease, cause),
+                Err(Broken::Silent) => silent(&lease),
+            };
+            return Err(Failure::new(error));
+        }
+    }
+
+    /// Reads the rest of an answer, and finds the error that hides in a 200.
+    pub(super) async fn read_whole(&self, mut open: OpenAnswer) -> Result<Answer, Failure> {
+        let body = open.body.collect(BODY_MAX).await?;
+        if self.request.operation.error_in_200 && xml::parse_error(&body).is_some() {
+            let operation = self.request.operation.name;
+            return Err(Failure::answered(operation, open.status, &open.headers, &body));
+        }
+        Ok(Answer { status: open.status, headers: open.headers, body })
+    }
+
+    /// Makes the next attempt possible, waiting where that is due, or gives the final error.
+    pub(super) async fn recover(&mut self, failure: Failure) -> Result<()> {
+        if self.redirect(&failure) || self.mend_clock(&failure) || self.refresh(&failure) {
+            self.attempts -= 1;
+            return Ok(());
+        }
+        let elapsed = self.started.elapsed();
+        let delay = retry::next_delay(
+            &self.inner.config.retry,
+            failure.verdict,
+            self.attempts,
+            elapsed,
+            failure.asked,
+            self.inner.env.random_f64(),
+        );
+        tracing::debug!(
+            operation = self.request.operation.name,
+            attempt = self.attempts,
+            kind = ?failure.error.kind(),
+            code = failure.error.code(),
+            delay_ms = delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+            "attempt failed"
+        );
+        match delay {
+            Some(delay) => {
+                tokio::time::sleep(delay).await;
+                Ok(())
+            }
+            None => Err(self.finish(failure.error, elapsed)),
+        }
+    }
+
+    fn finish(&self, error: Error, elapsed: Duration) -> Error {
+        let error = error
+            .with_operation(self.request.operation.name)
+            .with_effort(Effort { attempts: self.attempts, elapsed });
+        match (self.request.bucket, self.request.key) {
+            (Some(bucket), Some(key)) => error.with_subject(format_args!("s3://{bucket}/{key}")),
+            (Some(bucket), None) => error.with_subject(format_args!("s3://{bucket}")),
+            _ => error,
+        }
+    }
+
+    /// Follows the server to the bucket's region, and remembers it.
+    fn redirect(&mut self, failure: &Failure) -> bool {
+        let Some(bucket) = self.request.bucket else { return false };
+        if self.is_redirected || self.request.region_override.is_some() {
+            return false;
+        }
+        let Some(site) = self.redirected_site(bucket, failure) else { return false };
+        tracing::debug!(bucket, region = site.target.region, "redirected");
+        self.is_redirected = true;
+        true
+    }
+
+    fn redirected_site(&mut self, bucket: &str, failure: &Failure) -> Option<Arc<Site>> {
+        let service = failure.error.service_error()?;
+        let (present, _) = self.last.as_ref()?;
+        let is_head = self.request.method == Method::HEAD;
+        let is_redirect = match service.status {
+            301 | 302 | 307 | 308 => true,
+            400 => is_head || failure.error.kind() == ErrorKind::WrongRegion,
+            403 => is_head,
+            _ => false,
+        };
+        if !is_redirect {
+            return None;
+        }
+        let (config, pool) = (&self.inner.config, &self.inner.pool);
+        if let Some(region) = &service.region
+            && *region != present.target.region
+        {
+            let site = Sites::resolve(config, pool, Some(bucket), region).ok()?;
+            self.inner.sites.remember(bucket, Arc::clone(&site));
+            return Some(site);
+        }
+        let location = SplitUrl::parse(failure.location.as_deref()?)?;
+        if !is_trusted(present, &location) {
+            return None;
+        }
+        let site = Sites::elsewhere(config, pool, present, location.host, location.port).ok()?;
+        self.site = Some(Arc::clone(&site));
+        Some(site)
+    }
+
+    /// Takes over the server's clock when a signature was refused and the clocks differ.
+    fn mend_clock(&mut self, failure: &Failure) -> bool {
+        let Some(date) = failure.date else { return false };
+        let is_suspect = match failure.error.code() {
+            "RequestTimeTooSkewed" => true,
+            "RequestExpired"
+            | "RequestInTheFuture"
+            | "SignatureDoesNotMatch"
+            | "InvalidSignatureException"
+            | "AuthFailure"
+            | "403" => {
+                let now = self.inner.now();
+                let apart = now.duration_since(date).unwrap_or_else(|error| error.duration());
+                apart > SKEW_MIN
+            }
+            _ => false,
+        };
+        if !is_suspect || self.is_clock_mended {
+            return false;
+        }
+        self.is_clock_mended = true;
+        self.inner.set_clock(date);
+        true
+    }
+
+    /// Asks for new credentials when the server calls the present ones expired.
+    fn refresh(&mut self, failure: &Failure) -> bool {
+        let is_expired = matches!(failure.error.code(), "ExpiredToken" | "TokenRefreshRequired");
+        let Some((_, Some(held))) = &self.last else { return false };
+        if !is_expired || self.is_refreshed {
+            return false;
+        }
+        self.is_refreshed = true;
+        self.inner.credentials.expire(held.generation)
+    }
+}
+
+/// A redirect to another host is followed within Amazon's names or the custom endpoint's only.
+fn is_trusted(present: &Site, location: &SplitUrl) -> bool {
+    let same_scheme = location.https == present.target.https;
+    let ends = |host: &str, suffix: &str| {
+        host == suffix || host.strip_suffix(suffix).is_some_and(|rest| rest.ends_with('.'))
+    };
+    let amazon = ["amazonaws.com", "amazonaws.com.cn"]
+        .iter()
+        .any(|suffix| ends(&present.target.host, suffix) && ends(&location.host, suffix));
+    same_scheme && (amazon || ends(&location.host, &present.target.host))
+}
+
+fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
+    let message = format!(
+        "Connection was closed before we received a valid response from endpoint URL: \"{}\"",
+        lease.url()
+    );
+    let error = Error::new(ErrorKind::Transport, message);
+    match cause {
+        Some(cause) => error.with_source(cause),
+        None => error,
+    }
+}
+
+fn silent(lease: &Lease) -> Error {
+    Error::new(ErrorKind::Timeout, format!("Read timeout on endpoint URL: \"{}\"", lease.url()))
+}

@@ -1,0 +1,144 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const EMPTY: [u8; 32] = [
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
+    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
+];
+const HOST: &str = "examplebucket.s3.amazonaws.com";
+
+/// The documentation's example: credentials, region and time.
+fn example() -> (Signer, SystemTime) {
+    let credentials = Credentials {
+        access_key_id: "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        secret_access_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
+        session_token: None,
+    };
+    (
+        Signer::new(credentials, "us-east-1".to_owned()),
+        UNIX_EPOCH + Duration::from_secs(1_369_353_600),
+    )
+}
+
+fn authorization(
+    method: &Method,
+    path: &str,
+    query: &str,
+    extra: &[(&'static str, &'static str)],
+    hash: [u8; 32],
+) -> String {
+    let (signer, now) = example();
+    let mut headers = HeaderMap::new();
+    headers.insert("host", HeaderValue::from_static(HOST));
+    headers.insert("user-agent", HeaderValue::from_static("not signed"));
+    for (name, value) in extra {
+        headers.insert(*name, HeaderValue::from_static(value));
+    }
+    signer.sign(method, path, query, &mut headers, PayloadHash::Sha256(hash), now);
+    headers["authorization"].to_str().unwrap().to_owned()
+}
+
+/// <https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html>.
+#[test]
+fn published_header_examples() {
+    let start =
+        "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request";
+    let get = authorization(&Method::GET, "/test.txt", "", &[("range", "bytes=0-9")], EMPTY);
+    assert_eq!(
+        get,
+        format!(
+            "{start}, SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, Signature=\
+             f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+        )
+    );
+    let body = digest::digest(&digest::SHA256, b"Welcome to Amazon S3.");
+    let mut path = String::from("/");
+    encode_path("test$file.text", &mut path);
+    let put = authorization(
+        &Method::PUT,
+        &path,
+        "",
+        &[("date", "Fri, 24 May 2013 00:00:00 GMT"), ("x-amz-storage-class", "REDUCED_REDUNDANCY")],
+        body.as_ref().try_into().unwrap(),
+    );
+    assert_eq!(
+        put,
+        format!(
+            "{start}, SignedHeaders=date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class, \
+             Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"
+        )
+    );
+    let lifecycle = encode_query(&[("lifecycle", "")]);
+    assert!(
+        authorization(&Method::GET, "/", &lifecycle, &[], EMPTY)
+            .ends_with("fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543")
+    );
+    let list = encode_query(&[("prefix", "J"), ("max-keys", "2")]);
+    assert!(
+        authorization(&Method::GET, "/", &list, &[], EMPTY)
+            .ends_with("34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")
+    );
+}
+
+/// <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>.
+#[test]
+fn published_presigned_example() {
+    let (signer, now) = example();
+    let day = Duration::from_secs(86_400);
+    let query = signer.presign(&Method::GET, HOST, "/test.txt", &[], day, now);
+    assert_eq!(
+        query,
+        "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2F\
+         us-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&\
+         X-Amz-SignedHeaders=host&X-Amz-Signature=\
+         aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"
+    );
+}
+
+#[test]
+fn caches_follow_the_clock() {
+    let (signer, now) = example();
+    let sign_at = |signer: &Signer, now| {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", HeaderValue::from_static(HOST));
+        signer.sign(&Method::GET, "/", "", &mut headers, PayloadHash::Unsigned, now);
+        headers
+    };
+    for seconds in [0, 1, 86_399, 86_400, 5, 86_400 * 300] {
+        let now = now + Duration::from_secs(seconds);
+        let fresh = sign_at(&example().0, now);
+        assert_eq!(sign_at(&signer, now), fresh, "after {seconds} s");
+        assert_eq!(fresh["x-amz-content-sha256"], UNSIGNED);
+    }
+}
+
+#[test]
+fn every_byte_is_encoded() {
+    let key: String = (0_u8..128).map(char::from).chain("é漢😀".chars()).collect();
+    let mut path = String::new();
+    encode_path(&key, &mut path);
+    assert!(
+        path.contains("%00%01%02") && path.contains("%20%21%22%23%24%25%26%27%28%29%2A%2B%2C-./0")
+    );
+    assert!(path.ends_with("z%7B%7C%7D~%7F%C3%A9%E6%BC%A2%F0%9F%98%80"));
+    assert_eq!(encode_query(&[("b", "/ +"), ("a", ""), ("a-b", "x")]), "a=&a-b=x&b=%2F%20%2B");
+}
+
+#[test]
+fn blanks_in_values_do_not_change_the_signature() {
+    let sign = |value| authorization(&Method::GET, "/", "", &[("x-amz-meta-a", value)], EMPTY);
+    assert_eq!(sign("a  b \t c "), sign("a b c"));
+    assert_ne!(sign("a b c"), sign("ab c"));
+}
+
+proptest! {
+    #[test]
+    fn dates_are_those_of_a_calendar(second in 0_u64..253_402_300_799) {
+        let expected = jiff::Timestamp::from_second(i64::try_from(second).unwrap())
+            .unwrap()
+            .strftime("%Y%m%dT%H%M%SZ")
+            .to_string();
+        prop_assert_eq!(time_text(second), expected);
+    }
+}

@@ -1,0 +1,252 @@
+//! A scripted world for tests: connections are in-memory pipes, a closure answers each request.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use http::Method;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+
+use super::config::{ClientConfig, CredentialsConfig, EndpointConfig};
+use super::payload::Payload;
+use super::request::{Operation, Request};
+use super::{AddressingStyle, Client};
+use crate::env::{BoxFuture, Clock, Connector, Env, Io};
+
+/// A request as the server saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// Number of the request over all connections, from 0.
+    pub(crate) number: usize,
+    /// Number of the connection, from 0.
+    pub(crate) connection: usize,
+    pub(crate) address: SocketAddr,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Seen {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    pub(crate) fn line(&self) -> &str {
+        self.head.lines().next().unwrap()
+    }
+}
+
+/// What the server does with a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) delay: Duration,
+    /// Close after the bytes.
+    pub(crate) close: bool,
+    /// Never do anything more.
+    pub(crate) hang: bool,
+}
+
+impl Reply {
+    pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { bytes: bytes.into(), delay: Duration::ZERO, close: false, hang: false }
+    }
+
+    pub(crate) fn status(status: u16, headers: &str, body: &str) -> Self {
+        Self::raw(format!(
+            "HTTP/1.1 {status} X\r\ncontent-length: {}\r\n{headers}\r\n{body}",
+            body.len()
+        ))
+    }
+
+    pub(crate) fn ok(body: &str) -> Self {
+        Self::status(200, "", body)
+    }
+
+    pub(crate) fn error(status: u16, code: &str) -> Self {
+        let body = format!("<Error><Code>{code}</Code><Message>told so</Message></Error>");
+        Self::status(status, "", &body)
+    }
+
+    pub(crate) fn closing(self) -> Self {
+        Self { close: true, ..self }
+    }
+
+    pub(crate) fn hanging(self) -> Self {
+        Self { hang: true, ..self }
+    }
+
+    pub(crate) fn after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+}
+
+type Answer = dyn Fn(&Seen) -> Reply + Send + Sync;
+
+/// The server side.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) addresses: Arc<Mutex<Vec<SocketAddr>>>,
+    pub(crate) refused: Arc<Mutex<Vec<SocketAddr>>>,
+    pub(crate) seen: Arc<Mutex<Vec<Seen>>>,
+    pub(crate) connections: Arc<AtomicUsize>,
+    pub(crate) open: Arc<AtomicUsize>,
+    pub(crate) open_max: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
+    answer: Arc<Answer>,
+}
+
+impl World {
+    pub(crate) fn new(answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+        Self {
+            addresses: Arc::new(Mutex::new(vec![SocketAddr::from(([10, 0, 0, 1], 80))])),
+            refused: Arc::default(),
+            seen: Arc::default(),
+            connections: Arc::default(),
+            open: Arc::default(),
+            open_max: Arc::default(),
+            requests: Arc::default(),
+            answer: Arc::new(answer),
+        }
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    async fn serve(self, mut stream: DuplexStream, connection: usize, address: SocketAddr) {
+        while let Some((head, body)) = read_request(&mut stream).await {
+            let number = self.requests.fetch_add(1, Ordering::SeqCst);
+            let seen = Seen { number, connection, address, head, body };
+            let reply = (self.answer)(&seen);
+            self.seen.lock().unwrap().push(seen);
+            if !reply.delay.is_zero() {
+                tokio::time::sleep(reply.delay).await;
+            }
+            if stream.write_all(&reply.bytes).await.is_err() || reply.close {
+                break;
+            }
+            if reply.hang {
+                std::future::pending::<()>().await;
+            }
+        }
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn read_request(stream: &mut DuplexStream) -> Option<(String, Vec<u8>)> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.ok()?);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase().strip_prefix("content-length:").map(str::to_owned)
+        })
+        .map_or(0, |text| text.trim().parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    Some((head, body))
+}
+
+impl Connector for World {
+    fn resolve<'a>(
+        &'a self,
+        _host: &'a str,
+        _port: u16,
+    ) -> BoxFuture<'a, io::Result<Vec<SocketAddr>>> {
+        Box::pin(async move { Ok(self.addresses.lock().unwrap().clone()) })
+    }
+
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Io>>> {
+        Box::pin(async move {
+            if self.refused.lock().unwrap().contains(&address) {
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
+            let (near, far) = tokio::io::duplex(64 * 1024);
+            let connection = self.connections.fetch_add(1, Ordering::SeqCst);
+            let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
+            self.open_max.fetch_max(open, Ordering::SeqCst);
+            tokio::spawn(self.clone().serve(far, connection, address));
+            Ok(Box::new(near) as Box<dyn Io>)
+        })
+    }
+}
+
+/// A clock that starts at a fixed time and follows tokio's.
+pub(crate) struct PausedClock {
+    start: tokio::time::Instant,
+}
+
+impl PausedClock {
+    pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
+
+    fn new() -> Self {
+        Self { start: tokio::time::Instant::now() }
+    }
+}
+
+impl Clock for PausedClock {
+    fn now(&self) -> SystemTime {
+        Self::START + Duration::from_secs(1_700_000_000) + self.start.elapsed()
+    }
+}
+
+pub(crate) fn config() -> ClientConfig {
+    ClientConfig {
+        endpoint: EndpointConfig {
+            url: Some("http://store.test".to_owned()),
+            addressing: AddressingStyle::Path,
+            ..EndpointConfig::default()
+        },
+        credentials: CredentialsConfig::Static {
+            access_key_id: "AKIDEXAMPLE".to_owned(),
+            secret_access_key: "secret".to_owned(),
+            session_token: None,
+        },
+        ..ClientConfig::default()
+    }
+}
+
+pub(crate) fn client(world: &World) -> Client {
+    client_with(world, config())
+}
+
+pub(crate) fn client_with(world: &World, config: ClientConfig) -> Client {
+    let env = Env::new(Arc::new(world.clone()), Arc::new(PausedClock::new()), 7);
+    Client::new(config, env).unwrap()
+}
+
+pub(crate) fn request(method: Method, key: &str) -> Request<'_> {
+    Request {
+        operation: Operation { name: "TestObject", slow: false, error_in_200: false },
+        method,
+        bucket: Some("bucket"),
+        key: Some(key),
+        query: Vec::new(),
+        headers: Vec::new(),
+        payload: Payload::empty(),
+        checksum: None,
+        md5: false,
+        region_override: None,
+    }
+}
+
+pub(crate) fn get() -> Request<'static> {
+    request(Method::GET, "key")
+}
+
+pub(crate) fn put(bytes: &'static [u8]) -> Request<'static> {
+    let payload = Payload::from_bytes(bytes::Bytes::from_static(bytes));
+    Request { payload, ..request(Method::PUT, "key") }
+}
