@@ -1,1 +1,21 @@
-//! Stub.
+//! Local trees: walking, reading and atomic writing.
+//!
+//! Everything here blocks and is meant for few, fat calls on threads made for blocking. It knows
+//! nothing of S3 beyond the order of keys, and nothing of jobs. Paths that come from keys never
+//! leave the root they are written below.
+//!
+//! * [`walk`] yields a tree in S3 key order, one directory's names in memory at a level.
+//! * [`read`] reads whole small files and parts of large ones, and notices that a file changed.
+//! * [`mod@write`] writes to a temporary file beside the target and renames it.
+//! * [`meta`] holds sizes, times and identities of files; [`warning`] the texts scripts know.
+
+pub mod meta;
+pub mod read;
+pub mod walk;
+pub mod warning;
+pub mod write;
+
+pub use meta::{FileIdentity, FileInfo, FileKind};
+pub use read::{WholeFile, open_source, read_range, read_whole};
+pub use walk::{LocalFile, Walk, WalkItem, WalkOptions};
+pub use write::{Committed, CreateError, Escape, PendingFile, TargetRoot, remove_file};

@@ -1,1 +1,12 @@
-//! Stub.
+//! Pure rules: what paths mean, which names match, what things are called.
+//!
+//! Nothing here waits, reads a file or knows a clock; what must be known of the local file system
+//! is handed in as plain facts. Every rule follows the AWS tools, quirks included, because scripts
+//! depend on them; where a rule is ours the module says so.
+
+pub mod content_type;
+pub mod filter;
+mod glob;
+pub mod paths;
+pub mod s3_uri;
+pub mod wildcard;

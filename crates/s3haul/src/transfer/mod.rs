@@ -1,1 +1,3 @@
-//! Stub.
+//! The engine: upload, download, copy, delete.
+
+pub mod parts;

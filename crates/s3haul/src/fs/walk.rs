@@ -1,0 +1,264 @@
+//! A local tree in S3 key order, as a blocking producer of batches.
+//!
+//! Depth first; each directory's names are sorted as bytes with `/` behind those of directories,
+//! which is the order in which S3 lists the keys they become. Memory is one directory's names a
+//! level. A file costs one `stat`; permission to read it is asked of the system only where its
+//! mode does not tell. What cannot be read is a warning and the rest goes on. Names that are not
+//! UTF-8 cannot be keys and are skipped with a warning.
+
+mod directory;
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustix::fs::{Access, AtFlags, CWD, Stat};
+use rustix::io::Errno;
+
+use super::meta::{FileInfo, FileKind};
+use super::warning;
+use directory::Level;
+
+/// Files and warnings handed over at a time by [`Walk::next_batch`].
+pub const BATCH_MAX: usize = 256;
+
+/// Directories held open at once: those deeper than this are reached by their whole paths.
+const OPEN_LEVELS_MAX: usize = 64;
+
+/// Decides by a directory's key (relative, ending in `/`) whether it is left out as a whole.
+pub type Prune = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// How to walk.
+#[derive(Clone)]
+pub struct WalkOptions {
+    /// Whether links are followed (`--no-follow-symlinks` skips them instead).
+    pub follow_symlinks: bool,
+    /// Directories that need not be looked into.
+    pub prune: Option<Prune>,
+}
+
+impl Default for WalkOptions {
+    fn default() -> Self {
+        Self { follow_symlinks: true, prune: None }
+    }
+}
+
+impl std::fmt::Debug for WalkOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WalkOptions")
+            .field("follow_symlinks", &self.follow_symlinks)
+            .field("prune", &self.prune.is_some())
+            .finish()
+    }
+}
+
+/// A regular file found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalFile {
+    /// Full path.
+    pub path: PathBuf,
+    /// Name relative to the root with `/` between components; its last name for a single file.
+    pub relative: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Modification time, to the nanosecond.
+    pub modified: SystemTime,
+    /// Type and permission bits.
+    pub mode: u32,
+}
+
+/// What a walk finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WalkItem {
+    /// A file to be transferred.
+    File(LocalFile),
+    /// What follows `warning: `; makes the exit status 2.
+    Warning(String),
+}
+
+/// A walk through a tree, or over a single file.
+pub struct Walk {
+    options: WalkOptions,
+    root: PathBuf,
+    levels: Vec<Level>,
+    /// Key of the directory that the last level lists, ending in `/` unless it is the root.
+    relative: String,
+    /// Found but not yet handed out: a single file, and warnings.
+    ready: VecDeque<WalkItem>,
+}
+
+impl Walk {
+    /// Walks a directory. Its path should be absolute, as the warnings show it.
+    pub fn tree(root: &Path, options: WalkOptions) -> Self {
+        let mut walk = Self::empty(root, options);
+        // The AWS tools name a tree's root with a separator at the end.
+        let mut shown = root.to_string_lossy().into_owned();
+        if !shown.ends_with('/') {
+            shown.push('/');
+        }
+        if walk.options.follow_symlinks || !is_link(root) {
+            match rustix::fs::stat(root) {
+                Ok(stat) => match FileInfo::from_stat(&stat).kind {
+                    FileKind::Directory => walk.enter(root, &shown),
+                    FileKind::Special => walk.warn(&shown, warning::SPECIAL),
+                    // `file/` names nothing.
+                    _ => walk.warn(&shown, warning::MISSING),
+                },
+                Err(_) => walk.warn(&shown, warning::MISSING),
+            }
+        }
+        walk
+    }
+
+    /// Looks at a single file.
+    pub fn file(path: &Path, options: WalkOptions) -> Self {
+        let mut walk = Self::empty(path, options);
+        if !walk.options.follow_symlinks && is_link(path) {
+            return walk;
+        }
+        match path.file_name().map(|name| name.to_str().ok_or(name)) {
+            Some(Ok(name)) => {
+                let stat = rustix::fs::stat(path);
+                walk.found(path.to_owned(), name.to_owned(), stat);
+            }
+            Some(Err(name)) => {
+                let parent = path.parent().unwrap_or(Path::new(""));
+                let text = warning::undecodable(parent, name.as_encoded_bytes());
+                walk.ready.push_back(WalkItem::Warning(text));
+            }
+            None => walk.warn(&path.to_string_lossy(), warning::MISSING),
+        }
+        walk
+    }
+
+    fn empty(root: &Path, options: WalkOptions) -> Self {
+        let root = root.to_owned();
+        Self { options, root, levels: Vec::new(), relative: String::new(), ready: VecDeque::new() }
+    }
+
+    /// The next files and warnings in order, at most [`BATCH_MAX`]; `None` at the end.
+    pub fn next_batch(&mut self) -> Option<Vec<WalkItem>> {
+        let mut batch = Vec::with_capacity(BATCH_MAX);
+        batch.extend(self.by_ref().take(BATCH_MAX));
+        (!batch.is_empty()).then_some(batch)
+    }
+
+    /// Goes on by one name: descends, climbs, or finds a file.
+    fn step(&mut self) -> bool {
+        let Some(level) = self.levels.last_mut() else { return false };
+        let Some(index) = level.advance() else {
+            self.relative.truncate(level.parent_length());
+            self.levels.pop();
+            return true;
+        };
+        let level = &*level;
+        let name = level.name(index);
+        if let Some(directory) = name.strip_suffix('/') {
+            let path = level.path().join(directory);
+            let parent_length = self.relative.len();
+            self.relative.push_str(directory);
+            self.relative.push('/');
+            let pruned = self.options.prune.as_ref().is_some_and(|prune| prune(&self.relative));
+            let depth = self.levels.len();
+            if !pruned {
+                self.enter(&path, &path.to_string_lossy());
+            }
+            if self.levels.len() == depth {
+                self.relative.truncate(parent_length);
+            }
+        } else {
+            let stat = level.stat(name);
+            let path = level.path().join(name);
+            let relative = format!("{}{name}", self.relative);
+            self.found(path, relative, stat);
+        }
+        true
+    }
+
+    /// Reads a directory and makes it the last level; `shown` is how warnings name it.
+    fn enter(&mut self, path: &Path, shown: &str) {
+        let parent_length = match self.relative.strip_suffix('/') {
+            Some(inside) => inside.rfind('/').map_or(0, |slash| slash + 1),
+            None => 0,
+        };
+        match Level::read(path, parent_length, self.options.follow_symlinks, &mut self.ready) {
+            Ok(level) if self.levels.iter().any(|above| above.id() == level.id()) => {
+                self.warn(shown, warning::LOOP);
+            }
+            Ok(mut level) => {
+                if self.levels.len() >= OPEN_LEVELS_MAX {
+                    level.close();
+                }
+                self.levels.push(level);
+            }
+            Err(Errno::NOENT) => self.warn(shown, warning::MISSING),
+            Err(_) => self.warn(shown, warning::UNREADABLE),
+        }
+    }
+
+    /// Takes up one file, or the warning about it.
+    fn found(&mut self, path: PathBuf, relative: String, stat: Result<Stat, Errno>) {
+        let Ok(stat) = stat else {
+            return self.warn(&path.to_string_lossy(), warning::MISSING);
+        };
+        let info = FileInfo::from_stat(&stat);
+        if info.kind != FileKind::File {
+            // A directory that was a file when its parent was read is gone as a file.
+            let special = info.kind == FileKind::Special;
+            let reason = if special { warning::SPECIAL } else { warning::MISSING };
+            return self.warn(&path.to_string_lossy(), reason);
+        }
+        if !is_readable(&path, &stat) {
+            return self.warn(&path.to_string_lossy(), warning::UNREADABLE);
+        }
+        if !info.has_valid_time {
+            self.ready.push_back(WalkItem::Warning(warning::INVALID_TIME.to_owned()));
+        }
+        let FileInfo { size, modified, mode, .. } = info;
+        self.ready.push_back(WalkItem::File(LocalFile { path, relative, size, modified, mode }));
+    }
+
+    fn warn(&mut self, shown: &str, reason: &str) {
+        self.ready.push_back(WalkItem::Warning(warning::skipping(shown, reason)));
+    }
+}
+
+impl std::fmt::Debug for Walk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Walk")
+            .field("root", &self.root)
+            .field("at", &self.relative)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Walk {
+    type Item = WalkItem;
+
+    fn next(&mut self) -> Option<WalkItem> {
+        loop {
+            if let Some(item) = self.ready.pop_front() {
+                return Some(item);
+            }
+            if !self.step() {
+                return None;
+            }
+        }
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    rustix::fs::lstat(path).is_ok_and(|stat| FileInfo::from_stat(&stat).kind == FileKind::Symlink)
+}
+
+/// Whether the file may be read: from its mode where that is plain, else by asking the system.
+fn is_readable(path: &Path, stat: &Stat) -> bool {
+    const READABLE_BY_ALL: u32 = 0o444;
+    stat.st_mode & READABLE_BY_ALL == READABLE_BY_ALL
+        || rustix::fs::accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS).is_ok()
+}
+
+#[cfg(test)]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Walks over real trees.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn tree(names: &[&str]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for name in names {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name.as_bytes()).unwrap();
+    }
+    dir
+}
+
+/// Keys and warnings of a walk; the root is shown as `ROOT`.
+fn walk(root: &Path, options: WalkOptions) -> (Vec<String>, Vec<String>) {
+    let (mut keys, mut warnings) = (Vec::new(), Vec::new());
+    for item in Walk::tree(root, options) {
+        match item {
+            WalkItem::File(file) => {
+                assert_eq!(file.path, root.join(&file.relative));
+                keys.push(file.relative);
+            }
+            WalkItem::Warning(text) => {
+                warnings.push(text.replace(&*root.to_string_lossy(), "ROOT"));
+            }
+        }
+    }
+    (keys, warnings)
+}
+
+#[test]
+fn keys_come_in_the_order_of_s3() {
+    let dir = tree(&["a/b", "a.txt", "a0", "a/b.c/d", "a-b/x", "B", "é", "z", "a/b-"]);
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    let mut sorted = keys.clone();
+    sorted.sort_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
+    assert_eq!(keys, sorted);
+    assert_eq!(keys.len(), 9);
+    assert!(warnings.is_empty());
+}
+
+#[test]
+fn facts_are_those_of_the_file() {
+    let dir = tree(&["d/f"]);
+    let path = dir.path().join("d/f");
+    let time = SystemTime::UNIX_EPOCH + Duration::new(1_234_567_890, 123_456_000);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    for item in [
+        Walk::tree(dir.path(), WalkOptions::default()).next(),
+        Walk::file(&path, WalkOptions::default()).next(),
+    ] {
+        let Some(WalkItem::File(file)) = item else { panic!("{item:?}") };
+        assert_eq!((file.size, file.modified, &file.path), (3, time, &path));
+        assert_eq!(file.mode & 0o170_000, 0o100_000);
+    }
+}
+
+#[test]
+fn a_missing_or_mistaken_root_is_a_warning() {
+    let dir = tree(&["f"]);
+    let missing = "Skipping file ROOT/. File does not exist.";
+    for root in [dir.path().join("none"), dir.path().join("f")] {
+        assert_eq!(walk(&root, WalkOptions::default()), (vec![], vec![missing.to_owned()]));
+    }
+    let none = Walk::file(&dir.path().join("none"), WalkOptions::default());
+    assert!(matches!(none.collect::<Vec<_>>().as_slice(), [WalkItem::Warning(_)]));
+}
+
+#[test]
+fn special_files_and_dead_links_are_warned_of_in_the_known_words() {
+    let dir = tree(&["a", "z"]);
+    let fifo = dir.path().join("fifo");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    symlink("nowhere", dir.path().join("dead")).unwrap();
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    assert_eq!(keys, ["a", "z"]);
+    assert_eq!(
+        warnings,
+        [
+            "Skipping file ROOT/dead. File does not exist.",
+            "Skipping file ROOT/fifo. File is character special device, block special device, \
+             FIFO, or socket."
+        ]
+    );
+}
+
+#[test]
+fn links_are_followed_or_left_out() {
+    let dir = tree(&["real/f", "g"]);
+    symlink("real", dir.path().join("link")).unwrap();
+    symlink("g", dir.path().join("h")).unwrap();
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    assert_eq!(keys, ["g", "h", "link/f", "real/f"]);
+    assert!(warnings.is_empty());
+    let plain = WalkOptions { follow_symlinks: false, prune: None };
+    assert_eq!(walk(dir.path(), plain.clone()).0, ["g", "real/f"]);
+    assert_eq!(walk(&dir.path().join("link"), plain.clone()), (vec![], vec![]));
+    assert_eq!(Walk::file(&dir.path().join("h"), plain).count(), 0);
+}
+
+#[test]
+fn loops_end() {
+    let dir = tree(&["a/b/f"]);
+    symlink("../..", dir.path().join("a/b/up")).unwrap();
+    symlink(".", dir.path().join("a/self")).unwrap();
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    assert_eq!(keys, ["a/b/f"]);
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].starts_with("Skipping file ROOT/a/b/up. Directory is a link"));
+}
+
+#[test]
+fn names_that_are_no_text_are_skipped() {
+    let dir = tree(&["ok"]);
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    if fs::write(dir.path().join(name), b"x").is_err() {
+        return; // This file system holds no such names.
+    }
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    assert_eq!(keys, ["ok"]);
+    assert_eq!(
+        warnings,
+        ["Skipping file b'caf\\xe9'. There was an error trying to decode the the file \
+          b'caf\\xe9' in directory \"ROOT\". \nPlease check your locale settings.  The filename \
+          was decoded as: utf-8\nOn posix platforms, check the LC_CTYPE environment variable."]
+    );
+}
+
+#[test]
+fn unreadable_things_are_warned_of_and_the_rest_goes_on() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tree(&["a", "closed/f", "secret", "z"]);
+    for name in ["closed", "secret"] {
+        fs::set_permissions(dir.path().join(name), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    if fs::read(dir.path().join("secret")).is_ok() {
+        return; // The superuser reads everything.
+    }
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    fs::set_permissions(dir.path().join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(keys, ["a", "z"]);
+    assert_eq!(
+        warnings,
+        [
+            "Skipping file ROOT/closed. File/Directory is not readable.",
+            "Skipping file ROOT/secret. File/Directory is not readable."
+        ]
+    );
+}
+
+#[test]
+fn directories_can_be_left_out_unread() {
+    let dir = tree(&["a/skip/x", "a/keep", "skip/y", "z/skip"]);
+    let prune: Prune = Arc::new(|directory| directory.ends_with("skip/"));
+    let options = WalkOptions { follow_symlinks: true, prune: Some(prune) };
+    assert_eq!(walk(dir.path(), options).0, ["a/keep", "z/skip"]);
+}
+
+#[test]
+fn batches_are_bounded_and_complete() {
+    let names: Vec<String> = (0..600).map(|index| format!("{}/{index}", index % 7)).collect();
+    let dir = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut walk = Walk::tree(dir.path(), WalkOptions::default());
+    let sizes: Vec<usize> = std::iter::from_fn(|| walk.next_batch()).map(|b| b.len()).collect();
+    assert_eq!(sizes, [256, 256, 88]);
+}
+
+#[test]
+fn deep_trees_do_not_hold_every_directory_open() {
+    let deep = vec!["d"; OPEN_LEVELS_MAX + 20].join("/");
+    let dir = tree(&[&format!("{deep}/f"), "a"]);
+    assert_eq!(walk(dir.path(), WalkOptions::default()).0, ["a".to_owned(), format!("{deep}/f")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn every_tree_comes_whole_and_sorted(
+        names in proptest::collection::btree_set("[ab.!0/é]{1,8}", 1..30),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut expected = std::collections::BTreeSet::new();
+        for name in names {
+            let parts: Vec<&str> =
+                name.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+            let relative = parts.join("/");
+            let path = dir.path().join(&relative);
+            let parent = path.parent().unwrap();
+            let room = !relative.is_empty() && fs::create_dir_all(parent).is_ok();
+            if room && fs::write(&path, b"").is_ok() {
+                expected.insert(relative);
+            }
+        }
+        let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+        prop_assert_eq!(keys, expected.into_iter().collect::<Vec<_>>());
+        prop_assert!(warnings.is_empty());
+    }
+}

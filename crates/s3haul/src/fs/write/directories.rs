@@ -1,0 +1,214 @@
+//! Resolves directories below a root at descriptor level, and keeps the last used ones open.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::names::{Escape, EscapeReason};
+use super::root::CreateError;
+use crate::error::Error;
+
+/// Directories held open at once below one root.
+const OPEN_MAX: usize = 64;
+/// How often a resolution is tried again when the tree changes underneath it.
+const RACE_RETRIES: u32 = 16;
+
+/// The directories below one root.
+#[derive(Debug)]
+pub(super) struct Directories {
+    root: Arc<OwnedFd>,
+    path: PathBuf,
+    cache: Mutex<Cache>,
+    /// Whether the kernel resolves beneath a directory by itself; learned at the first refusal.
+    resolves_beneath: AtomicBool,
+}
+
+/// The directories used last.
+#[derive(Debug, Default)]
+struct Cache {
+    open: HashMap<Box<str>, (Arc<OwnedFd>, u64)>,
+    uses: u64,
+}
+
+impl Cache {
+    fn get(&mut self, relative: &str) -> Option<Arc<OwnedFd>> {
+        self.uses += 1;
+        let (directory, last_use) = self.open.get_mut(relative)?;
+        *last_use = self.uses;
+        Some(Arc::clone(directory))
+    }
+
+    fn insert(&mut self, relative: &str, directory: Arc<OwnedFd>) {
+        if self.open.len() >= OPEN_MAX {
+            let oldest = self.open.iter().min_by_key(|(_, (_, last_use))| *last_use);
+            if let Some(name) = oldest.map(|(name, _)| name.clone()) {
+                self.open.remove(&name);
+            }
+        }
+        self.uses += 1;
+        self.open.insert(relative.into(), (directory, self.uses));
+    }
+}
+
+impl Directories {
+    pub(super) fn new(root: OwnedFd, path: PathBuf) -> Self {
+        Self {
+            root: Arc::new(root),
+            path,
+            cache: Mutex::default(),
+            resolves_beneath: AtomicBool::new(cfg!(target_os = "linux")),
+        }
+    }
+
+    /// Path of the root, for messages.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A directory below the root, created with its parents where it is missing.
+    pub(super) fn create(&self, relative: &str) -> Result<Arc<OwnedFd>, CreateError> {
+        if let Some(found) = self.cached(relative) {
+            return Ok(found);
+        }
+        let opened = match self.open(relative) {
+            Err(Errno::NOENT) => {
+                self.make(relative)?;
+                self.open(relative)
+            }
+            other => other,
+        };
+        let directory = opened.map_err(|errno| self.explain(relative, errno))?;
+        Ok(self.remember(relative, directory))
+    }
+
+    /// A directory below the root, `None` when it does not exist.
+    pub(super) fn find(&self, relative: &str) -> Result<Option<Arc<OwnedFd>>, CreateError> {
+        if let Some(found) = self.cached(relative) {
+            return Ok(Some(found));
+        }
+        match self.open(relative) {
+            Ok(directory) => Ok(Some(self.remember(relative, directory))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(self.explain(relative, errno)),
+        }
+    }
+
+    /// Forgets a directory that turned out to be gone.
+    pub(super) fn forget(&self, relative: &str) {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).open.remove(relative);
+    }
+
+    fn cached(&self, relative: &str) -> Option<Arc<OwnedFd>> {
+        if relative.is_empty() {
+            return Some(Arc::clone(&self.root));
+        }
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(relative)
+    }
+
+    fn remember(&self, relative: &str, directory: OwnedFd) -> Arc<OwnedFd> {
+        let directory = Arc::new(directory);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.insert(relative, Arc::clone(&directory));
+        directory
+    }
+
+    /// Makes the last component, and through [`Self::create`] all missing ones above it.
+    fn make(&self, relative: &str) -> Result<(), CreateError> {
+        let (parent, name) = relative.rsplit_once('/').unwrap_or(("", relative));
+        let directory = self.create(parent)?;
+        match rustix::fs::mkdirat(&directory, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(self.explain(relative, errno)),
+        }
+    }
+
+    fn open(&self, relative: &str) -> Result<OwnedFd, Errno> {
+        #[cfg(target_os = "linux")]
+        if self.resolves_beneath.load(Ordering::Relaxed) {
+            match self.open_beneath(relative) {
+                // Old kernels do not know the call, some sandboxes forbid it.
+                Err(Errno::NOSYS | Errno::PERM) => {
+                    self.resolves_beneath.store(false, Ordering::Relaxed);
+                }
+                other => return other,
+            }
+        }
+        self.open_by_components(relative)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_beneath(&self, relative: &str) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let mut retries = RACE_RETRIES;
+        loop {
+            match rustix::fs::openat2(&self.root, relative, flags(), Mode::empty(), resolve) {
+                // Something was renamed while `..` of a link was resolved.
+                Err(Errno::AGAIN | Errno::INTR) if retries > 0 => retries -= 1,
+                // A magic link, or links without end: neither leads anywhere below the root.
+                Err(Errno::LOOP) => return Err(Errno::XDEV),
+                other => return other,
+            }
+        }
+    }
+
+    fn open_by_components(&self, relative: &str) -> Result<OwnedFd, Errno> {
+        let mut current: Option<OwnedFd> = None;
+        for component in relative.split('/') {
+            let parent = current.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
+            let flags = flags() | OFlags::NOFOLLOW;
+            let next = rustix::fs::openat(parent, component, flags, Mode::empty())
+                .map_err(|errno| if is_link(parent, component) { Errno::XDEV } else { errno })?;
+            current = Some(next);
+        }
+        current.ok_or(Errno::NOENT)
+    }
+
+    /// Turns a failure to reach a directory into what the caller should tell.
+    fn explain(&self, relative: &str, errno: Errno) -> CreateError {
+        if errno == Errno::XDEV {
+            return Escape { name: relative.to_owned(), reason: EscapeReason::Link }.into();
+        }
+        let doing = if errno == Errno::NOTDIR {
+            "a file is where a directory is needed, could not create"
+        } else {
+            "could not create directory"
+        };
+        Error::local(doing, &self.path.join(relative), errno.into()).into()
+    }
+}
+
+fn flags() -> OFlags {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // A descriptor that only names the directory needs no permission to read it.
+    #[cfg(target_os = "linux")]
+    let flags = flags | OFlags::PATH;
+    flags
+}
+
+fn is_link(parent: BorrowedFd<'_>, name: &str) -> bool {
+    rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+}
+
+/// Opens a root directory, following links: the user named it.
+pub(super) fn open_root(path: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, flags(), Mode::empty())
+}
+
+#[cfg(test)]
+impl Directories {
+    /// Pretends to be on a kernel without `openat2`.
+    pub(super) fn without_openat2(self) -> Self {
+        self.resolves_beneath.store(false, Ordering::Relaxed);
+        self
+    }
+
+    pub(super) fn open_count(&self) -> usize {
+        self.cache.lock().unwrap().open.len()
+    }
+}

@@ -1,0 +1,29 @@
+//! Atomic local writes below a root that no key can escape.
+//!
+//! A target is written to a temporary file `<name>.<8 hex digits>` beside it and renamed over it
+//! at the end, so that a reader sees the old contents or the new, never a mixture. A temporary
+//! file that is not committed is removed when it is dropped. Keys are names chosen by others:
+//! they are resolved at descriptor level (`openat2` with `RESOLVE_BENEATH` where the kernel has
+//! it, otherwise component by component without links), so that neither `..` nor a link planted
+//! in the target leads outside, even while the tree is changed by others.
+
+mod directories;
+mod names;
+mod pending;
+mod root;
+
+pub use names::{Escape, EscapeReason};
+pub use pending::{Committed, PendingFile};
+pub use root::{CreateError, TargetRoot};
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Removes a local file (the source of a finished `mv`, or a file that `sync --delete` drops).
+pub fn remove_file(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).map_err(|source| Error::local("could not remove", path, source))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Which relative names may be written, and how temporary files are named. Pure.
+
+use std::fmt;
+
+use crate::fs::warning;
+
+/// Longest name of one path component on common file systems, in bytes.
+pub(super) const NAME_LENGTH_MAX: usize = 255;
+/// Length of the random end of a temporary name: a dot and eight hexadecimal digits.
+const SUFFIX_LENGTH: usize = 9;
+
+/// A key that cannot be written below the target root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Escape {
+    /// The relative name.
+    pub name: String,
+    /// Why it is refused.
+    pub reason: EscapeReason,
+}
+
+/// Why a relative name is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EscapeReason {
+    /// A component is `..`.
+    Parent,
+    /// It starts with `/`.
+    Absolute,
+    /// A component is empty or `.`: two keys would share one file.
+    EmptyComponent,
+    /// It holds a NUL byte.
+    Nul,
+    /// A symbolic link on the way leads out of the root.
+    Link,
+}
+
+impl Escape {
+    /// What follows `warning: `, in the words of the AWS tools where they have the case.
+    pub fn warning(&self) -> String {
+        warning::skipping(&self.name, self.reason.text())
+    }
+}
+
+impl EscapeReason {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Parent => warning::PARENT_REFERENCE,
+            Self::Absolute => "Key is an absolute path and would leave the target directory.",
+            Self::EmptyComponent => {
+                "Key has an empty or `.` component, which a local path cannot express."
+            }
+            Self::Nul => "Key has a NUL byte, which a local path cannot hold.",
+            Self::Link => "A symbolic link on its path leads out of the target directory.",
+        }
+    }
+}
+
+impl fmt::Display for Escape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.reason.text())
+    }
+}
+
+impl std::error::Error for Escape {}
+
+/// Splits a relative name into its directory (empty for the root) and its last component, after
+/// checking that it stays below the root.
+pub(super) fn split_checked(relative: &str) -> Result<(&str, &str), Escape> {
+    check(relative).map_err(|reason| Escape { name: relative.to_owned(), reason })?;
+    Ok(relative.rsplit_once('/').unwrap_or(("", relative)))
+}
+
+fn check(relative: &str) -> Result<(), EscapeReason> {
+    // Looked for first: a key that is two kinds of wrong is told as the more dangerous one.
+    if relative.split('/').any(|component| component == "..") {
+        return Err(EscapeReason::Parent);
+    }
+    if relative.starts_with('/') {
+        return Err(EscapeReason::Absolute);
+    }
+    if memchr::memchr(0, relative.as_bytes()).is_some() {
+        return Err(EscapeReason::Nul);
+    }
+    if relative.split('/').any(|component| component.is_empty() || component == ".") {
+        return Err(EscapeReason::EmptyComponent);
+    }
+    Ok(())
+}
+
+/// `<name>.<8 hex digits>`, the name cut at a character so that the whole fits a file system.
+pub(super) fn temporary_name(name: &str, random: u32) -> String {
+    let mut end = name.len().min(NAME_LENGTH_MAX - SUFFIX_LENGTH);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}.{random:08x}", &name[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_that_would_leave_the_root_are_refused() {
+        let reason = |name: &str| split_checked(name).unwrap_err().reason;
+        assert_eq!(reason("../a"), EscapeReason::Parent);
+        assert_eq!(reason("a/../b"), EscapeReason::Parent);
+        assert_eq!(reason("a/.."), EscapeReason::Parent);
+        assert_eq!(reason(".."), EscapeReason::Parent);
+        assert_eq!(reason("/etc/passwd"), EscapeReason::Absolute);
+        assert_eq!(reason("/../x"), EscapeReason::Parent);
+        assert_eq!(reason(""), EscapeReason::EmptyComponent);
+        assert_eq!(reason("a//b"), EscapeReason::EmptyComponent);
+        assert_eq!(reason("a/"), EscapeReason::EmptyComponent);
+        assert_eq!(reason("./a"), EscapeReason::EmptyComponent);
+        assert_eq!(reason("a\0b"), EscapeReason::Nul);
+        assert_eq!(split_checked("..a/b..").unwrap(), ("..a", "b.."));
+        assert_eq!(split_checked("f").unwrap(), ("", "f"));
+    }
+
+    #[test]
+    fn parent_references_are_worded_as_scripts_know_them() {
+        let escape = split_checked("../../a").unwrap_err();
+        assert_eq!(escape.warning(), "Skipping file ../../a. File references a parent directory.");
+    }
+
+    proptest! {
+        #[test]
+        fn temporary_names_fit_and_keep_the_start(name in "[a-zé漢😀]{1,200}", random: u32) {
+            let temporary = temporary_name(&name, random);
+            prop_assert!(temporary.len() <= NAME_LENGTH_MAX);
+            let (start, suffix) = temporary.rsplit_once('.').unwrap();
+            prop_assert!(name.starts_with(start));
+            prop_assert_eq!(suffix.len(), 8);
+            // Nothing is cut needlessly: one more character would not have fitted.
+            prop_assert!(start == name || temporary.len() + 4 > NAME_LENGTH_MAX);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A file being written: temporary until it is committed.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::directories::open_root;
+use super::names;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fs::{meta, warning};
+
+/// How many random temporary names are tried before giving up.
+const NAME_TRIES: u32 = 16;
+
+/// Where a file will be.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The directory.
+    pub(super) parent: Arc<OwnedFd>,
+    /// Name in it.
+    pub(super) name: String,
+    /// Whole path, for messages.
+    pub(super) path: PathBuf,
+}
+
+/// A file being written.
+///
+/// Written at any position from several threads at once, unless [`Self::is_sequential`]. Removed
+/// when it is dropped before [`Self::commit`].
+#[derive(Debug)]
+pub struct PendingFile {
+    file: File,
+    place: Place,
+    mode: WriteMode,
+}
+
+#[derive(Debug)]
+enum WriteMode {
+    /// A temporary file with this name, not yet renamed (`None` once it is).
+    Temporary(Option<String>),
+    /// A device or FIFO, written in order; the position is the next byte's.
+    Direct(Mutex<u64>),
+}
+
+/// What a commit could not do though the contents are in place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Committed {
+    /// Set when the modification time could not be set: what follows `warning: `.
+    pub warning: Option<String>,
+}
+
+impl PendingFile {
+    /// Starts a file at a path the user named: missing parents are created, links on the way are
+    /// followed, and a device or FIFO (also behind a link, such as `/dev/stdout`) is written
+    /// directly.
+    pub fn at(path: &Path) -> Result<Self> {
+        let fail = |source: io::Error| Error::local("could not create", path, source);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| fail(Errno::INVAL.into()))?.to_owned();
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if !directory.is_dir() {
+            std::fs::create_dir_all(directory)
+                .map_err(|source| Error::local("could not create directory", directory, source))?;
+        }
+        let parent = Arc::new(open_root(directory).map_err(|errno| fail(errno.into()))?);
+        let place = Place { parent, name, path: path.to_owned() };
+        match rustix::fs::stat(path) {
+            // Whatever `/dev/stdout` leads to, its name must not be replaced by a file.
+            Ok(_) if directory == Path::new("/dev") => Self::open_direct(place, OFlags::empty()),
+            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty()),
+            Err(_) => Self::create_temporary(place),
+        }
+    }
+
+    /// Starts a file in a directory, never following a link at its name.
+    pub(super) fn create(place: Place) -> Result<Self> {
+        match rustix::fs::statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::NOFOLLOW),
+            Err(_) => Self::create_temporary(place),
+        }
+    }
+
+    /// Starts a file where something is; `links` says whether a device may be behind a link.
+    fn create_over(place: Place, existing_mode: u32, links: OFlags) -> Result<Self> {
+        match FileType::from_raw_mode(existing_mode) {
+            FileType::Directory => Err(place.fail("a directory is in the way of", Errno::ISDIR)),
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Fifo => {
+                Self::open_direct(place, links)
+            }
+            FileType::Socket => Err(place.fail("could not write to a socket", Errno::NXIO)),
+            _ => Self::create_temporary(place),
+        }
+    }
+
+    fn open_direct(place: Place, links: OFlags) -> Result<Self> {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | links;
+        let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());
+        let file = File::from(opened.map_err(|errno| place.fail("could not open", errno))?);
+        Ok(Self { file, place, mode: WriteMode::Direct(Mutex::new(0)) })
+    }
+
+    fn create_temporary(place: Place) -> Result<Self> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o666);
+        for _ in 0..NAME_TRIES {
+            let name = names::temporary_name(&place.name, fastrand::u32(..));
+            match rustix::fs::openat(&place.parent, &name, flags | OFlags::NOFOLLOW, mode) {
+                Ok(fd) => {
+                    let mode = WriteMode::Temporary(Some(name));
+                    return Ok(Self { file: File::from(fd), place, mode });
+                }
+                Err(Errno::EXIST | Errno::INTR) => {}
+                Err(errno) => return Err(place.fail("could not create", errno)),
+            }
+        }
+        Err(place.fail("could not create a temporary file for", Errno::EXIST))
+    }
+
+    /// Path of the file once it is committed.
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// Whether bytes must come in order: the target is a device or FIFO.
+    pub fn is_sequential(&self) -> bool {
+        matches!(self.mode, WriteMode::Direct(_))
+    }
+
+    /// Reserves room on the disk, so that a full disk is noticed before the download.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room. A file system that cannot reserve is no error.
+    pub fn preallocate(&self, size: u64) -> Result<()> {
+        if self.is_sequential() || size == 0 {
+            return Ok(());
+        }
+        match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), 0, size) {
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                let doing = format!("no room for {size} bytes of");
+                Err(self.place.fail(&doing, errno))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes bytes at a position; for a sequential target the position must be the next byte.
+    pub fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
+        match &self.mode {
+            WriteMode::Temporary(_) => self
+                .file
+                .write_all_at(bytes, position)
+                .map_err(|source| Error::local("could not write", self.path(), source)),
+            WriteMode::Direct(next) => self.write_in_order(next, position, bytes),
+        }
+    }
+
+    fn write_in_order(&self, next: &Mutex<u64>, position: u64, bytes: &[u8]) -> Result<()> {
+        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+        if position != *next {
+            let path = self.path().display();
+            let message = format!("could not write `{path}` at {position}: it is at {next}");
+            return Err(Error::new(ErrorKind::Local, message));
+        }
+        io::Write::write_all(&mut &self.file, bytes)
+            .map_err(|source| Error::local("could not write", self.path(), source))?;
+        *next += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Puts the file in its place, with this modification time (whole seconds).
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be renamed; the temporary file is removed then. A time that cannot be set
+    /// is not an error but a warning in [`Committed`].
+    pub fn commit(mut self, modified: Option<SystemTime>) -> Result<Committed> {
+        let WriteMode::Temporary(temporary) = &mut self.mode else {
+            return Ok(Committed::default());
+        };
+        let warning = modified.and_then(|time| set_time(&self.file, &self.place.path, time));
+        if let Some(name) = temporary.as_deref() {
+            let Place { parent, name: target, .. } = &self.place;
+            rustix::fs::renameat(parent, name, parent, target)
+                .map_err(|errno| self.place.fail("could not replace", errno))?;
+        }
+        *temporary = None;
+        Ok(Committed { warning })
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if let WriteMode::Temporary(Some(name)) = &self.mode {
+            let removed = rustix::fs::unlinkat(&self.place.parent, name, AtFlags::empty());
+            if let Err(errno) = removed {
+                tracing::debug!(%name, %errno, "a temporary file could not be removed");
+            }
+        }
+    }
+}
+
+impl Place {
+    fn fail(&self, doing: &str, errno: Errno) -> Error {
+        Error::local(doing, &self.path, errno.into())
+    }
+}
+
+fn set_time(file: &File, path: &Path, time: SystemTime) -> Option<String> {
+    let errno = rustix::fs::futimens(file, &meta::whole_second_timestamps(time)).err()?;
+    Some(warning::time_not_set(path, &io::Error::from(errno).to_string()))
+}

@@ -1,0 +1,147 @@
+//! The directory that a job writes below.
+
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustix::fs::AtFlags;
+use rustix::io::Errno;
+
+use super::directories::{Directories, open_root};
+use super::names::{self, Escape};
+use super::pending::{Committed, PendingFile, Place};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A target directory; everything written through it stays below it.
+///
+/// Cheap to clone, used from several threads at once.
+#[derive(Clone, Debug)]
+pub struct TargetRoot {
+    directories: Arc<Directories>,
+}
+
+/// Why a file below a root could not be created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// The key would leave the root, or no local path can express it: skip it with
+    /// [`Escape::warning`] and exit status 2.
+    #[error(transparent)]
+    Escape(#[from] Escape),
+    /// The object fails.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+impl CreateError {
+    /// The same error, told of the whole name and not only of its directory.
+    fn of(mut self, relative: &str) -> Self {
+        if let Self::Escape(escape) = &mut self {
+            relative.clone_into(&mut escape.name);
+        }
+        self
+    }
+}
+
+impl From<CreateError> for Error {
+    fn from(error: CreateError) -> Self {
+        match error {
+            CreateError::Failed(error) => error,
+            CreateError::Escape(escape) => {
+                Self::new(ErrorKind::Local, "could not write below the target directory")
+                    .with_source(escape)
+            }
+        }
+    }
+}
+
+impl TargetRoot {
+    /// Opens a directory, creating it and its parents where they are missing.
+    pub fn open(path: &Path) -> Result<Self> {
+        std::fs::create_dir_all(path)
+            .map_err(|source| Error::local("could not create directory", path, source))?;
+        let root = open_root(path)
+            .map_err(|errno| Error::local("could not open directory", path, errno.into()))?;
+        Ok(Self { directories: Arc::new(Directories::new(root, path.to_owned())) })
+    }
+
+    /// Path of the root.
+    pub fn path(&self) -> &Path {
+        self.directories.path()
+    }
+
+    /// Full path of a relative name, for messages only.
+    pub fn path_of(&self, relative: &str) -> PathBuf {
+        self.path().join(relative)
+    }
+
+    /// Starts a file: creates missing parents and a temporary file beside the target.
+    pub fn create(&self, relative: &str) -> Result<PendingFile, CreateError> {
+        let (directory, name) = names::split_checked(relative)?;
+        let path = self.path_of(relative);
+        check_length(name, &path)?;
+        for last_try in [false, true] {
+            let parent = self.directories.create(directory).map_err(|error| error.of(relative))?;
+            match PendingFile::create(Place { parent, name: name.to_owned(), path: path.clone() }) {
+                // The directory was removed since it was opened: make it anew, once.
+                Err(error) if !last_try && is_missing(&error) => {
+                    self.directories.forget(directory);
+                }
+                result => return Ok(result?),
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// Writes a whole small file in one call: [`Self::create`], write, [`PendingFile::commit`].
+    pub fn write_whole(
+        &self,
+        relative: &str,
+        bytes: &[u8],
+        modified: Option<SystemTime>,
+    ) -> Result<Committed, CreateError> {
+        let pending = self.create(relative)?;
+        pending.write_at(0, bytes)?;
+        Ok(pending.commit(modified)?)
+    }
+
+    /// Whether the name exists, links followed: what `--no-overwrite` asks.
+    pub fn exists(&self, relative: &str) -> Result<bool, CreateError> {
+        let (directory, name) = names::split_checked(relative)?;
+        let found = self.directories.find(directory).map_err(|error| error.of(relative))?;
+        let Some(parent) = found else { return Ok(false) };
+        match rustix::fs::statat(parent.as_fd(), name, AtFlags::empty()) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
+            Err(errno) => {
+                Err(Error::local("could not examine", &self.path_of(relative), errno.into()).into())
+            }
+        }
+    }
+
+    /// Removes a file below the root (`sync --delete`); directories are never removed.
+    pub fn remove(&self, relative: &str) -> Result<(), CreateError> {
+        let (directory, name) = names::split_checked(relative)?;
+        let gone =
+            || Error::local("could not remove", &self.path_of(relative), Errno::NOENT.into());
+        let found = self.directories.find(directory).map_err(|error| error.of(relative))?;
+        let parent = found.ok_or_else(gone)?;
+        rustix::fs::unlinkat(parent.as_fd(), name, AtFlags::empty()).map_err(|errno| {
+            Error::local("could not remove", &self.path_of(relative), errno.into()).into()
+        })
+    }
+}
+
+fn check_length(name: &str, path: &Path) -> Result<()> {
+    if name.len() > names::NAME_LENGTH_MAX {
+        return Err(Error::local("could not create", path, Errno::NAMETOOLONG.into()));
+    }
+    Ok(())
+}
+
+fn is_missing(error: &Error) -> bool {
+    let source = std::error::Error::source(error);
+    source
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .is_some_and(|source| source.kind() == std::io::ErrorKind::NotFound)
+}

@@ -1,0 +1,273 @@
+//! Writing below a root, on a real file system.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
+
+use super::directories::{Directories, open_root};
+use super::*;
+use crate::error::ErrorKind;
+
+struct Place {
+    dir: tempfile::TempDir,
+    root: TargetRoot,
+}
+
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let root = TargetRoot::open(&dir.path().join("root")).unwrap();
+    Place { dir, root }
+}
+
+impl Place {
+    fn write(&self, relative: &str, bytes: &[u8]) {
+        let committed = self.root.write_whole(relative, bytes, None).unwrap();
+        assert_eq!(committed, Committed::default());
+    }
+
+    fn read(&self, relative: &str) -> Vec<u8> {
+        fs::read(self.root.path_of(relative)).unwrap()
+    }
+
+    /// All names in a directory below the root.
+    fn names(&self, relative: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.root.path_of(relative)).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn escape(&self, relative: &str) -> EscapeReason {
+        match self.root.create(relative) {
+            Err(CreateError::Escape(escape)) => {
+                assert_eq!(escape.name, relative);
+                escape.reason
+            }
+            other => panic!("{relative}: {other:?}"),
+        }
+    }
+}
+
+fn failure(result: Result<PendingFile, CreateError>) -> String {
+    match result {
+        Err(CreateError::Failed(error)) => {
+            assert_eq!(error.kind(), ErrorKind::Local);
+            error.to_string()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn files_appear_only_when_committed() {
+    let place = place();
+    place.write("a/b/f", b"old");
+    let pending = place.root.create("a/b/f").unwrap();
+    pending.preallocate(9).unwrap();
+    pending.write_at(4, b"tents").unwrap();
+    assert_eq!(place.read("a/b/f"), b"old");
+    assert_eq!(place.names("a/b").len(), 2, "the temporary file is beside the target");
+    pending.write_at(0, b"cont").unwrap();
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_750);
+    assert_eq!(pending.commit(Some(time)).unwrap().warning, None);
+    assert_eq!(place.names("a/b"), ["f"]);
+    let metadata = fs::metadata(place.root.path_of("a/b/f")).unwrap();
+    let whole = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    assert_eq!(metadata.modified().unwrap(), whole, "whole seconds, as the AWS tools set");
+    assert_eq!(metadata.accessed().unwrap(), whole);
+    assert_eq!(place.read("a/b/f"), b"conttents");
+}
+
+#[test]
+fn dropped_files_leave_nothing() {
+    let place = place();
+    let pending = place.root.create("f").unwrap();
+    pending.write_at(0, b"half").unwrap();
+    assert!(place.names("")[0].starts_with("f."));
+    drop(pending);
+    assert!(place.names("").is_empty());
+}
+
+#[test]
+fn permissions_are_those_of_any_new_file() {
+    let place = place();
+    place.write("f", b"");
+    fs::write(place.root.path_of("g"), b"").unwrap();
+    let mode = |name| fs::metadata(place.root.path_of(name)).unwrap().permissions().mode();
+    assert_eq!(mode("f"), mode("g"));
+}
+
+#[test]
+fn names_that_lead_out_are_told_apart() {
+    let place = place();
+    assert_eq!(place.escape("../f"), EscapeReason::Parent);
+    assert_eq!(place.escape("a/../f"), EscapeReason::Parent);
+    assert_eq!(place.escape("/f"), EscapeReason::Absolute);
+    assert_eq!(place.escape("a//f"), EscapeReason::EmptyComponent);
+    assert_eq!(place.escape("a\0f"), EscapeReason::Nul);
+    assert!(place.names("").is_empty(), "nothing was created on the way");
+}
+
+/// Links out of the root, by an absolute path and by `..`, with and without `openat2`.
+#[test]
+fn links_out_of_the_root_are_refused() {
+    let place = place();
+    let outside = place.dir.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, place.root.path_of("absolute")).unwrap();
+    symlink("../outside", place.root.path_of("parent")).unwrap();
+    symlink("itself", place.root.path_of("itself")).unwrap();
+    for key in ["absolute/f", "parent/f", "absolute/new/f", "itself/f"] {
+        assert_eq!(place.escape(key), EscapeReason::Link, "{key}");
+    }
+    let plain = Directories::new(open_root(place.root.path()).unwrap(), "root".into());
+    let plain = plain.without_openat2();
+    for directory in ["absolute", "parent", "parent/new", "itself"] {
+        let error = plain.create(directory).unwrap_err();
+        assert!(matches!(error, CreateError::Escape(_)), "{directory}: {error:?}");
+    }
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn links_within_the_root_may_be_followed() {
+    let place = place();
+    fs::create_dir(place.root.path_of("real")).unwrap();
+    symlink("real", place.root.path_of("link")).unwrap();
+    let linked = place.root.create("link/new/f");
+    // Old kernels and sandboxes follow none at all.
+    match linked {
+        Ok(pending) => {
+            let _ = pending.commit(None).unwrap();
+            assert_eq!(place.names("real/new"), ["f"]);
+        }
+        Err(error) => assert!(matches!(error, CreateError::Escape(_)), "{error:?}"),
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_the_target_is_replaced_not_followed() {
+    let place = place();
+    let outside = place.dir.path().join("precious");
+    fs::write(&outside, b"keep").unwrap();
+    symlink(&outside, place.root.path_of("f")).unwrap();
+    place.write("f", b"new");
+    assert_eq!(fs::read(&outside).unwrap(), b"keep");
+    assert_eq!(place.read("f"), b"new");
+}
+
+#[test]
+fn without_openat2_directories_are_made_all_the_same() {
+    let place = place();
+    let plain = Directories::new(open_root(place.root.path()).unwrap(), "root".into());
+    let plain = plain.without_openat2();
+    plain.create("a/b/c").unwrap();
+    assert!(place.root.path_of("a/b/c").is_dir());
+    assert!(plain.find("a/b/missing").unwrap().is_none());
+}
+
+#[test]
+fn keys_that_need_one_name_for_file_and_directory_fail_each_for_itself() {
+    let place = place();
+    place.write("a", b"1");
+    let text = failure(place.root.create("a/b"));
+    assert!(text.contains("a file is where a directory is needed"), "{text}");
+    place.write("d/f", b"1");
+    let text = failure(place.root.create("d"));
+    assert!(text.contains("a directory is in the way of"), "{text}");
+    let pending = place.root.create("late").unwrap();
+    fs::create_dir(place.root.path_of("late")).unwrap();
+    let error = pending.commit(None).unwrap_err();
+    assert!(error.to_string().contains("could not replace"), "{error}");
+    assert_eq!(place.names(""), ["a", "d", "late"], "no temporary file is left");
+}
+
+#[test]
+fn long_names_work_up_to_the_limit() {
+    let place = place();
+    let longest = "é".repeat(127);
+    place.write(&longest, b"x");
+    assert_eq!(place.names(""), [longest]);
+    let text = failure(place.root.create(&"x".repeat(256)));
+    assert!(text.contains("could not create"), "{text}");
+    let text = failure(place.root.create(&format!("{}/f", "x".repeat(256))));
+    assert!(text.contains("could not create directory"), "{text}");
+}
+
+#[test]
+fn special_files_are_written_in_order() {
+    let pending = PendingFile::at(std::path::Path::new("/dev/null")).unwrap();
+    assert!(pending.is_sequential());
+    pending.preallocate(1 << 40).unwrap();
+    pending.write_at(0, b"abc").unwrap();
+    assert!(pending.write_at(5, b"x").is_err(), "a gap");
+    pending.write_at(3, b"de").unwrap();
+    assert_eq!(pending.commit(Some(SystemTime::now())).unwrap(), Committed::default());
+    assert!(std::path::Path::new("/dev/null").exists());
+}
+
+#[test]
+fn an_exact_target_gets_its_parents() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("some/where/file");
+    let pending = PendingFile::at(&path).unwrap();
+    pending.write_at(0, b"x").unwrap();
+    let _ = pending.commit(None).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"x");
+}
+
+#[test]
+fn existence_and_removal() {
+    let place = place();
+    place.write("d/f", b"x");
+    assert!(place.root.exists("d/f").unwrap());
+    assert!(place.root.exists("d").unwrap());
+    assert!(!place.root.exists("d/g").unwrap());
+    assert!(!place.root.exists("e/f").unwrap());
+    assert!(!place.root.exists("d/f/g").unwrap());
+    assert!(matches!(place.root.exists("../x"), Err(CreateError::Escape(_))));
+    place.root.remove("d/f").unwrap();
+    assert!(!place.root.exists("d/f").unwrap());
+    assert!(place.root.remove("d/f").is_err());
+    assert!(place.root.remove("d").is_err(), "directories stay");
+    assert_eq!(place.names(""), ["d"]);
+}
+
+#[test]
+fn directories_that_vanish_are_made_again() {
+    let place = place();
+    place.write("d/f", b"1");
+    fs::remove_dir_all(place.root.path_of("d")).unwrap();
+    place.write("d/f", b"2");
+    assert_eq!(place.read("d/f"), b"2");
+}
+
+#[test]
+fn few_directories_stay_open() {
+    let place = place();
+    let directories = Directories::new(open_root(place.root.path()).unwrap(), "root".into());
+    for index in 0..300 {
+        directories.create(&format!("{index}/x")).unwrap();
+    }
+    assert!(directories.open_count() <= 64);
+}
+
+#[test]
+fn many_threads_may_create_the_same_tree() {
+    let place = place();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let root = place.root.clone();
+            scope.spawn(move || {
+                for index in 0..50 {
+                    let pending = root.create(&format!("a/b/{index}/{thread}")).unwrap();
+                    pending.write_at(0, b"x").unwrap();
+                    let _ = pending.commit(None).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(place.names("a/b").len(), 50);
+    assert_eq!(place.names("a/b/7"), ["0", "1", "2", "3"]);
+}

@@ -1,0 +1,410 @@
+//! What the path arguments of `cp`, `mv`, `sync` and `rm` mean: roots, names of targets, refusals.
+//!
+//! The rules are those of the AWS tools. A command on a directory (`--recursive`, or `sync`) adds
+//! a separator to both sides, so that `rm --recursive s3://b/pre` touches only `pre/…`. Otherwise
+//! a target that ends in a separator or is a local directory takes the source's name, and any
+//! other target is the exact name.
+
+mod local;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::filter::FilterRoots;
+use super::s3_uri;
+use crate::event::ActionKind;
+use crate::location::{Location, ObjectName};
+
+pub use local::{absolute, display_local, normalize, references_parent};
+
+/// A command that takes paths and moves or removes objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Copy.
+    Cp,
+    /// Copy, then remove the source.
+    Mv,
+    /// Copy what differs.
+    Sync,
+    /// Remove objects.
+    Rm,
+}
+
+impl Command {
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cp => "cp",
+            Self::Mv => "mv",
+            Self::Sync => "sync",
+            Self::Rm => "rm",
+        }
+    }
+
+    fn usage(self) -> &'static str {
+        match self {
+            Self::Rm => "<S3Uri>",
+            _ => "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>",
+        }
+    }
+}
+
+/// What is known of a local path; both false for S3 paths and streams. Existence is that of the
+/// path as given, being a directory that of its absolute form (an empty target is the working
+/// directory).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LocalFacts {
+    /// Something is there (links followed).
+    pub exists: bool,
+    /// It is a directory.
+    pub is_directory: bool,
+}
+
+/// The path arguments of a command, and what they are judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct PathArguments<'a> {
+    /// The command.
+    pub command: Command,
+    /// First path as given.
+    pub source: &'a str,
+    /// Second path as given.
+    pub target: Option<&'a str>,
+    /// `--recursive` was given.
+    pub recursive: bool,
+    /// Absolute path of the working directory.
+    pub working_directory: &'a str,
+    /// Facts of a local source.
+    pub source_facts: LocalFacts,
+    /// Facts of a local target.
+    pub target_facts: LocalFacts,
+}
+
+/// Path arguments that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathError {
+    /// Text of the AWS tools.
+    pub message: String,
+    /// Sort of the error, which sets the exit status.
+    pub kind: PathErrorKind,
+}
+
+/// Sort of a path error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathErrorKind {
+    /// The arguments make no sense: exit status 252.
+    ParamValidation,
+    /// A local source is missing: exit status 255.
+    Missing,
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PathError {}
+
+impl PathError {
+    fn invalid(message: impl Into<String>) -> Self {
+        Self { message: message.into(), kind: PathErrorKind::ParamValidation }
+    }
+}
+
+/// One side of a job: a root that relative names are added to, or an exact name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// An absolute local path; ends in `/` when names are added to it.
+    Local(String),
+    /// Bucket and key or prefix; ends in `/` when names are added to it, or is empty.
+    Object(ObjectName),
+    /// Standard input or output.
+    Stream,
+}
+
+impl Side {
+    /// What all paths of this side start with, as filters see them: `bucket/prefix/`, `/dir/`.
+    pub fn path_prefix(&self) -> String {
+        match self {
+            Self::Local(path) => path.clone(),
+            Self::Object(name) => format!("{}/{}", name.bucket, name.key),
+            Self::Stream => String::new(),
+        }
+    }
+
+    /// The location itself.
+    pub fn location(&self) -> Location {
+        self.with("")
+    }
+
+    /// The location of a relative name below this root.
+    pub fn with(&self, relative: &str) -> Location {
+        match self {
+            Self::Local(path) => Location::Local(PathBuf::from(format!("{path}{relative}"))),
+            Self::Object(name) => Location::Object(ObjectName::new(
+                name.bucket.clone(),
+                format!("{}{relative}", name.key),
+            )),
+            Self::Stream => Location::Stream,
+        }
+    }
+}
+
+/// What a command is to do with its paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPlan {
+    /// The command.
+    pub command: Command,
+    /// What is done to each object.
+    pub action: ActionKind,
+    /// Whether all below the source is meant, not one name.
+    pub is_directory: bool,
+    /// Whether targets are the target's root and the source's relative name; otherwise the target
+    /// is the exact name.
+    pub use_source_name: bool,
+    /// The source: a root when `is_directory`, else one name.
+    pub source: Side,
+    /// The target; `None` for `rm`.
+    pub target: Option<Side>,
+    /// Roots that filter patterns are joined to.
+    pub filter_roots: FilterRoots,
+}
+
+impl PathPlan {
+    /// Works out what path arguments mean.
+    pub fn new(arguments: &PathArguments<'_>) -> Result<Self, PathError> {
+        let action = action_of(arguments)?;
+        let source_text = with_bucket_slash(arguments.source)?;
+        let target_text = arguments.target.map(with_bucket_slash).transpose()?;
+        let is_stream = arguments.source == "-" || arguments.target == Some("-");
+        check_stream(arguments, is_stream)?;
+        if arguments.command == Command::Mv && action == ActionKind::Copy {
+            check_not_onto_itself(&source_text, target_text.as_deref().unwrap_or_default())?;
+        }
+        if action == ActionKind::Upload && !is_stream && !arguments.source_facts.exists {
+            return Err(PathError {
+                message: format!("The user-provided path {} does not exist.", arguments.source),
+                kind: PathErrorKind::Missing,
+            });
+        }
+        check_directory_buckets(arguments)?;
+
+        let is_directory = arguments.command == Command::Sync || arguments.recursive;
+        let format = |text: &str, facts| format_side(text, facts, is_directory, arguments);
+        let (source, source_takes_name) = format(&source_text, arguments.source_facts)?;
+        let target = target_text.as_deref().map(|text| format(text, arguments.target_facts));
+        let target = target.transpose()?;
+        let root = |text: &str| filter_root(text, is_directory, arguments.working_directory);
+        let source_root = root(&source_text)?;
+        let target_root = target_text.as_deref().map_or(Ok(source_root.clone()), root)?;
+        Ok(Self {
+            command: arguments.command,
+            action,
+            is_directory,
+            use_source_name: target
+                .as_ref()
+                .map_or(source_takes_name, |(_, takes_name)| *takes_name),
+            source,
+            target: target.map(|(side, _)| side),
+            filter_roots: FilterRoots { source: source_root, target: target_root },
+        })
+    }
+
+    /// The text of the AWS tools (with its `warning: `) for a move between names that may stand
+    /// for one and the same object, which would then be lost. Not to be shown when
+    /// `--validate-same-s3-paths` is given: the underlying buckets are compared then.
+    pub fn alias_warning(&self) -> Option<&'static str> {
+        let (Command::Mv, Side::Object(source), Some(Side::Object(target))) =
+            (self.command, &self.source, &self.target)
+        else {
+            return None;
+        };
+        let has_alias = s3_uri::is_alias(&source.bucket) || s3_uri::is_alias(&target.bucket);
+        (has_alias && has_same_key(source, target)).then_some(ALIAS_WARNING)
+    }
+
+    /// Whether one side is standard input or output.
+    pub fn is_stream(&self) -> bool {
+        self.source == Side::Stream || self.target == Some(Side::Stream)
+    }
+
+    /// Relative name of a single source: its last component.
+    pub fn single_name(&self) -> &str {
+        let path = match &self.source {
+            Side::Local(path) => path,
+            Side::Object(name) => &name.key,
+            Side::Stream => "-",
+        };
+        path.rsplit_once('/').map_or(path, |(_, name)| name)
+    }
+
+    /// What all source paths start with before their relative names, as filters see them.
+    pub fn source_path_prefix(&self) -> String {
+        parent_prefix(self.source.path_prefix(), self.is_directory)
+    }
+
+    /// What all target paths start with before their relative names, as filters see them.
+    pub fn target_path_prefix(&self) -> String {
+        let target = self.target.as_ref().unwrap_or(&self.source);
+        parent_prefix(target.path_prefix(), self.is_directory)
+    }
+
+    /// Location of the source with a relative name.
+    pub fn source_for(&self, relative: &str) -> Location {
+        if self.is_directory { self.source.with(relative) } else { self.source.location() }
+    }
+
+    /// Location of the target for a relative name; `None` for `rm`.
+    pub fn target_for(&self, relative: &str) -> Option<Location> {
+        let target = self.target.as_ref()?;
+        Some(if self.use_source_name { target.with(relative) } else { target.location() })
+    }
+
+    /// The directory that a download writes below, when names are added to it: to be opened (and
+    /// created) as a target root. `None` when the target is one exact file, or no local path.
+    pub fn target_directory(&self) -> Option<&Path> {
+        match &self.target {
+            Some(Side::Local(path)) if self.use_source_name => Some(Path::new(path)),
+            _ => None,
+        }
+    }
+}
+
+const ALIAS_WARNING: &str = "warning: Provided s3 paths may resolve to same underlying s3 \
+    object(s) and result in deletion instead of being moved. To resolve and validate underlying \
+    s3 paths are not the same, specify the --validate-same-s3-paths flag or set the \
+    AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS environment variable to true. To resolve s3 outposts \
+    access point path, the arn must be used instead of the alias.";
+
+fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
+    let source = s3_uri::is_s3(arguments.source);
+    let target = arguments.target.map(s3_uri::is_s3);
+    match (arguments.command, source, target) {
+        (Command::Rm, true, None) => Ok(ActionKind::Delete),
+        (Command::Cp | Command::Mv | Command::Sync, source, Some(target)) if source || target => {
+            Ok(match (source, target) {
+                (true, true) => ActionKind::Copy,
+                (true, false) => ActionKind::Download,
+                _ => ActionKind::Upload,
+            })
+        }
+        (command, ..) => Err(PathError::invalid(format!(
+            "usage: aws s3 {} {}\nError: Invalid argument type",
+            command.name(),
+            command.usage()
+        ))),
+    }
+}
+
+/// `s3://bucket` is `s3://bucket/`.
+fn with_bucket_slash(path: &str) -> Result<String, PathError> {
+    if s3_uri::is_s3(path) {
+        let name = s3_uri::parse(path).map_err(|error| PathError::invalid(error.to_string()))?;
+        if name.key.is_empty() && !path.ends_with('/') {
+            return Ok(format!("{path}/"));
+        }
+    }
+    Ok(path.to_owned())
+}
+
+fn check_stream(arguments: &PathArguments<'_>, is_stream: bool) -> Result<(), PathError> {
+    if is_stream && (arguments.command != Command::Cp || arguments.recursive) {
+        let message = "Streaming currently is only compatible with non-recursive cp commands";
+        return Err(PathError::invalid(message));
+    }
+    Ok(())
+}
+
+fn check_not_onto_itself(source: &str, target: &str) -> Result<(), PathError> {
+    if is_same_path(source, target) {
+        let message = format!("Cannot mv a file onto itself: {source} - {target}");
+        return Err(PathError::invalid(message));
+    }
+    Ok(())
+}
+
+/// Whether moving `source` to `target` would end where it began.
+fn is_same_path(source: &str, target: &str) -> bool {
+    let name = source.rsplit_once('/').map_or(source, |(_, name)| name);
+    source == target || (target.ends_with('/') && source == format!("{target}{name}"))
+}
+
+/// Whether two S3 paths have the same key, so that a move through an access point alias may be a
+/// move onto itself: the AWS tools warn then.
+pub fn has_same_key(source: &ObjectName, target: &ObjectName) -> bool {
+    is_same_path(&format!("/{}", source.key), &format!("/{}", target.key))
+}
+
+fn check_directory_buckets(arguments: &PathArguments<'_>) -> Result<(), PathError> {
+    let is_directory_bucket = |path: &str| {
+        s3_uri::is_s3(path)
+            && s3_uri::parse(path).is_ok_and(|name| s3_uri::is_directory_bucket(&name.bucket))
+    };
+    let mut paths = [Some(arguments.source), arguments.target].into_iter().flatten();
+    if arguments.command == Command::Sync && paths.any(is_directory_bucket) {
+        return Err(PathError::invalid("Cannot use sync command with a directory bucket."));
+    }
+    Ok(())
+}
+
+/// The side a path names, and whether it would take the source's name.
+fn format_side(
+    text: &str,
+    facts: LocalFacts,
+    is_directory: bool,
+    arguments: &PathArguments<'_>,
+) -> Result<(Side, bool), PathError> {
+    if text == "-" {
+        return Ok((Side::Stream, false));
+    }
+    if s3_uri::is_s3(text) {
+        let separator = if is_directory && !text.ends_with('/') { "/" } else { "" };
+        let name = s3_uri::parse(&format!("{text}{separator}"))
+            .map_err(|error| PathError::invalid(error.to_string()))?;
+        return Ok((Side::Object(name), is_directory || text.ends_with('/')));
+    }
+    let mut path = absolute(text, arguments.working_directory);
+    let takes_name = is_directory || facts.is_directory || text.ends_with('/');
+    if takes_name && !path.ends_with('/') {
+        path.push('/');
+    }
+    Ok((Side::Local(path), takes_name))
+}
+
+/// The root that filter patterns are joined to.
+fn filter_root(
+    text: &str,
+    is_directory: bool,
+    working_directory: &str,
+) -> Result<String, PathError> {
+    if s3_uri::is_s3(text) {
+        let name = s3_uri::parse(text).map_err(|error| PathError::invalid(error.to_string()))?;
+        let key = match name.key.rsplit_once('/') {
+            _ if is_directory || name.key.ends_with('/') => name.key.as_str(),
+            Some((parent, _)) => parent,
+            None => "",
+        };
+        return Ok(format!("{}/{key}", name.bucket));
+    }
+    let directory = if is_directory {
+        text
+    } else {
+        // Python's dirname: what stands before the last slash.
+        match text.rsplit_once('/') {
+            Some(("", _)) => "/",
+            Some((parent, _)) => parent,
+            None => "",
+        }
+    };
+    Ok(absolute(directory, working_directory))
+}
+
+fn parent_prefix(mut path: String, is_directory: bool) -> String {
+    if !is_directory {
+        path.truncate(path.rfind('/').map_or(0, |slash| slash + 1));
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests;
