@@ -1,1 +1,39 @@
-//! The simulator.
+//! An S3 server for trying and testing, with a request ledger and simulated weather.
+//!
+//! [`SimServer::builder`] makes a server over one of three stores: memory, files, or objects that
+//! are computed. `s3s` does the routing, the XML and the verification of signatures; the rules of
+//! S3 above it and everything around it are here. It shares no code with the client it judges.
+//!
+//! ```
+//! # async fn example() -> Result<(), s3haul_sim::SimError> {
+//! use s3haul_sim::{Effect, Fault, SimServer};
+//! let server = SimServer::builder().bucket("b").bind("127.0.0.1:0").await?;
+//! server.weather().push(Fault::new(Effect::slow_down()).operation("PutObject"));
+//! println!("{}", server.endpoint_url());
+//! assert_eq!(server.ledger().count("PutObject"), 0);
+//! server.shutdown().await;
+//! # Ok(()) }
+//! ```
+
+mod body;
+mod classify;
+mod clock;
+mod config;
+mod gate;
+mod handler;
+mod ledger;
+mod server;
+mod service;
+mod store;
+mod weather;
+mod xml;
+
+pub use clock::Clock;
+pub use config::{
+    AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, Limits,
+    SimBuilder, SimConfig, StoreKind,
+};
+pub use ledger::{LEDGER_RECORDS_DEFAULT, Ledger, Record};
+pub use server::{RunningServer, Sim, SimError, SimServer};
+pub use store::synthetic::SyntheticError;
+pub use weather::{Effect, Fault, Weather};

@@ -1,0 +1,256 @@
+//! Bodies as the connection sees them: counted, limited in time and size, and spoiled by weather.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::clock::Clock;
+use crate::ledger::{Ending, Ledger};
+use crate::weather::Effect;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a body ended early; also what makes hyper drop a connection without an answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Interrupted {
+    #[error("the weather cut the connection")]
+    Weather,
+    #[error("RequestTimeout: the body stopped arriving")]
+    Timeout,
+    #[error("EntityTooLarge: the body is larger than this server takes")]
+    TooLarge,
+}
+
+/// What the server and a request's body share.
+#[derive(Default)]
+pub(crate) struct Intake {
+    read: AtomicU64,
+    /// The body, when its reader went away before the end.
+    rest: Mutex<Option<Incoming>>,
+}
+
+impl Intake {
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The unread rest of the body.
+    pub(crate) fn take_rest(&self) -> Option<Incoming> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A request's body.
+pub(crate) struct RequestBody {
+    inner: Option<Incoming>,
+    intake: Arc<Intake>,
+    bytes_max: u64,
+    patience: Duration,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl RequestBody {
+    pub(crate) fn new(
+        inner: Incoming,
+        intake: Arc<Intake>,
+        bytes_max: u64,
+        patience: Duration,
+    ) -> Self {
+        Self { inner: Some(inner), intake, bytes_max, patience, alarm: None }
+    }
+
+    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let deadline = Instant::now() + self.patience;
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        if alarm.is_elapsed() {
+            alarm.as_mut().reset(deadline);
+        }
+        alarm.as_mut().poll(cx)
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
+        let Poll::Ready(frame) = Pin::new(inner).poll_frame(cx) else {
+            ready!(this.poll_alarm(cx));
+            return Poll::Ready(Some(Err(Interrupted::Timeout.into())));
+        };
+        if let Some(alarm) = &mut this.alarm {
+            alarm.as_mut().reset(Instant::now() + this.patience);
+        }
+        if let Some(Ok(frame)) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            let length = data.len() as u64;
+            let before = this.intake.read.fetch_add(length, Ordering::Relaxed);
+            if before + length > this.bytes_max {
+                return Poll::Ready(Some(Err(Interrupted::TooLarge.into())));
+            }
+        }
+        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.as_ref().map(Body::size_hint).unwrap_or_default()
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.take()
+            && !inner.is_end_stream()
+        {
+            *self.intake.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(inner);
+        }
+    }
+}
+
+/// Ends a request's record, whichever way the request ends.
+pub(crate) struct Account {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) number: u64,
+    pub(crate) intake: Arc<Intake>,
+    pub(crate) sent: u64,
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        let ending = Ending {
+            request_bytes: self.intake.bytes_read(),
+            response_bytes: self.sent,
+            at_us: self.clock.monotonic_us(),
+        };
+        self.ledger.end(self.number, ending);
+    }
+}
+
+/// How a response's body is spoiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spoil {
+    Cut { after: u64, reset: bool },
+    Corrupt { offset: u64 },
+}
+
+/// A response's body.
+pub(crate) struct ResponseBody {
+    inner: s3s::Body,
+    account: Account,
+    spoil: Option<Spoil>,
+    /// Tells the connection to reset instead of closing in order.
+    reset: Arc<AtomicBool>,
+    /// Turns given to the connection to flush what was sent before a cut.
+    pauses: u8,
+}
+
+impl ResponseBody {
+    pub(crate) fn new(
+        inner: s3s::Body,
+        account: Account,
+        effect: Option<&Effect>,
+        reset: Arc<AtomicBool>,
+    ) -> Self {
+        let length = Body::size_hint(&inner).exact();
+        let beyond = |at: u64| length.is_some_and(|length| at >= length);
+        let spoil = match effect {
+            Some(Effect::ResetAfter { bytes }) => Some(Spoil::Cut { after: *bytes, reset: true }),
+            Some(Effect::Truncate { bytes }) if !beyond(*bytes) => {
+                Some(Spoil::Cut { after: *bytes, reset: false })
+            }
+            Some(Effect::CorruptByte { offset }) => {
+                let last = length.map_or(*offset, |length| length.saturating_sub(1));
+                Some(Spoil::Corrupt { offset: (*offset).min(last) })
+            }
+            _ => None,
+        };
+        Self { inner, account, spoil, reset, pauses: 0 }
+    }
+
+    /// Gives the connection some turns to send what it has, then breaks it.
+    fn poll_cut(&mut self, cx: &mut Context<'_>, reset: bool) -> Poll<BoxError> {
+        const PAUSES: u8 = 4;
+        if self.pauses < PAUSES {
+            self.pauses += 1;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if reset {
+            self.reset.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(Interrupted::Weather.into())
+    }
+
+    fn spoiled(&self, data: Bytes) -> Bytes {
+        let sent = self.account.sent;
+        match self.spoil {
+            Some(Spoil::Cut { after, .. }) if sent + data.len() as u64 > after => {
+                data.slice(..usize::try_from(after - sent).unwrap_or(usize::MAX))
+            }
+            Some(Spoil::Corrupt { offset })
+                if (sent..sent + data.len() as u64).contains(&offset) =>
+            {
+                let mut bytes = data.to_vec();
+                if let Some(byte) = usize::try_from(offset - sent).ok().and_then(|at| bytes.get_mut(at))
+                {
+                    *byte ^= 1;
+                }
+                bytes.into()
+            }
+            _ => data,
+        }
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        if let Some(Spoil::Cut { after, reset }) = this.spoil
+            && this.account.sent >= after
+        {
+            return this.poll_cut(cx, reset).map(|error| Some(Err(error)));
+        }
+        let frame = ready!(Body::poll_frame(Pin::new(&mut this.inner), cx));
+        let Some(Ok(frame)) = frame else { return Poll::Ready(frame) };
+        match frame.into_data() {
+            Ok(data) => {
+                let data = this.spoiled(data);
+                this.account.sent += data.len() as u64;
+                Poll::Ready(Some(Ok(Frame::data(data))))
+            }
+            Err(other) => Poll::Ready(Some(Ok(other))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        !matches!(self.spoil, Some(Spoil::Cut { .. })) && Body::is_end_stream(&self.inner)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        Body::size_hint(&self.inner)
+    }
+}

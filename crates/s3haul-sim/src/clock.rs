@@ -1,0 +1,54 @@
+//! The server's clock: the system's, or one that follows tokio's (which tests can pause), with an
+//! offset for skew.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
+
+/// Tells the time. Cheap to share; the offset can be changed while the server runs.
+#[derive(Debug)]
+pub struct Clock {
+    start: Instant,
+    start_wall_ms: i64,
+    follows_tokio: bool,
+    offset_ms: AtomicI64,
+}
+
+fn system_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl Clock {
+    /// A clock that shows the system's time, or time as tokio counts it from now on.
+    pub(crate) fn new(follows_tokio: bool, offset_ms: i64) -> Self {
+        Self {
+            start: Instant::now(),
+            start_wall_ms: system_ms(),
+            follows_tokio,
+            offset_ms: AtomicI64::new(offset_ms),
+        }
+    }
+
+    /// Milliseconds since 1970 by this clock.
+    pub fn now_ms(&self) -> i64 {
+        let wall = if self.follows_tokio {
+            let elapsed = i64::try_from(self.start.elapsed().as_millis()).unwrap_or(i64::MAX);
+            self.start_wall_ms.saturating_add(elapsed)
+        } else {
+            system_ms()
+        };
+        wall.saturating_add(self.offset_ms.load(Ordering::Relaxed))
+    }
+
+    /// Microseconds since the server was made, by tokio's monotonic clock.
+    pub(crate) fn monotonic_us(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// Sets how far this clock is ahead of (or behind) the true time.
+    pub fn set_offset_ms(&self, offset_ms: i64) {
+        self.offset_ms.store(offset_ms, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,264 @@
+//! Settings of a simulator, and their builder.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::server::{RunningServer, Sim, SimError};
+
+/// Access key of a server that was given none (loopback only).
+pub const DEFAULT_ACCESS_KEY: &str = "s3haul-access-key";
+/// Secret key of a server that was given none (loopback only).
+pub const DEFAULT_SECRET_KEY: &str = "s3haul-secret-key";
+/// Bucket of a synthetic store unless named.
+pub const DEFAULT_SYNTHETIC_BUCKET: &str = "synthetic";
+
+/// A key pair that may sign requests.
+#[derive(Clone)]
+pub struct AccessKey {
+    /// Access key id.
+    pub id: String,
+    /// Secret key.
+    pub secret: String,
+    /// Session token that must come along; none for long-term keys.
+    pub session_token: Option<String>,
+}
+
+impl AccessKey {
+    /// A long-term key pair.
+    pub fn new(id: impl Into<String>, secret: impl Into<String>) -> Self {
+        Self { id: id.into(), secret: secret.into(), session_token: None }
+    }
+}
+
+impl std::fmt::Debug for AccessKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("AccessKey");
+        shown.field("id", &self.id).field("secret", &"******").finish_non_exhaustive()
+    }
+}
+
+/// Where objects live.
+#[derive(Debug, Clone, Default)]
+pub enum StoreKind {
+    /// In memory.
+    #[default]
+    Memory,
+    /// In memory, without the bytes: downloads get computed bytes. For benchmarks.
+    Null {
+        /// Whether bodies are hashed for their `ETag` and checksums.
+        hash: bool,
+    },
+    /// As files under a directory.
+    Disk(PathBuf),
+    /// Read-only, keys from a file: one a line, `key` or `key TAB size`.
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// The bucket that shows the keys.
+        bucket: String,
+    },
+    /// Read-only, keys from a formula: `KIND:COUNT[:SEED][:size=BYTES]`.
+    Synthetic {
+        /// The formula.
+        spec: String,
+        /// The bucket that shows the keys.
+        bucket: String,
+    },
+}
+
+/// Limits against broken and hostile clients.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Most bytes of a request's line and headers.
+    pub header_bytes_max: usize,
+    /// Longest time for a request's line and headers to arrive, counted from the end of the
+    /// request before: also the time an idle connection is kept.
+    pub header_timeout: Duration,
+    /// Longest wait for the next byte of a request's body.
+    pub body_timeout: Duration,
+    /// Most bytes of a request's body (S3: 5 GiB and some framing).
+    pub body_bytes_max: u64,
+    /// Most connections at once.
+    pub connections_max: usize,
+    /// Least size of a part that is not the last (S3: 5 MiB). Smaller for tests.
+    pub part_bytes_min: u64,
+    /// Most bytes that `CopyObject` copies (S3: 5 GiB). Smaller for tests.
+    pub copy_bytes_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            header_bytes_max: 64 * 1024,
+            header_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(60),
+            body_bytes_max: 6 << 30,
+            connections_max: 4096,
+            part_bytes_min: 5 << 20,
+            copy_bytes_max: 5 << 30,
+        }
+    }
+}
+
+/// All settings of a simulator.
+#[derive(Debug, Clone)]
+pub struct SimConfig {
+    /// Where objects live.
+    pub store: StoreKind,
+    /// The server's region.
+    pub region: String,
+    /// Keys that may sign; empty means the default pair (loopback only).
+    pub access_keys: Vec<AccessKey>,
+    /// Whether unsigned requests are served.
+    pub allow_anonymous: bool,
+    /// Buckets to create at the start, where they are missing.
+    pub buckets: Vec<String>,
+    /// How far the server's clock is ahead, in milliseconds.
+    pub clock_offset_ms: i64,
+    /// Whether the server's clock follows tokio's, which tests can pause.
+    pub virtual_clock: bool,
+    /// Records that the ledger keeps; 0 disables it (counts remain).
+    pub ledger_records: usize,
+    /// File that gets every record as a line of JSON.
+    pub ledger_file: Option<PathBuf>,
+    /// Latency of every answer.
+    pub latency: Duration,
+    /// Limits.
+    pub limits: Limits,
+}
+
+impl Default for SimConfig {
+    fn default() -> Self {
+        Self {
+            store: StoreKind::Memory,
+            region: "us-east-1".to_owned(),
+            access_keys: Vec::new(),
+            allow_anonymous: false,
+            buckets: Vec::new(),
+            clock_offset_ms: 0,
+            virtual_clock: false,
+            ledger_records: crate::ledger::LEDGER_RECORDS_DEFAULT,
+            ledger_file: None,
+            latency: Duration::ZERO,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Builds a simulator step by step.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct SimBuilder {
+    config: SimConfig,
+}
+
+impl SimBuilder {
+    /// Starts from a whole configuration.
+    pub fn from_config(config: SimConfig) -> Self {
+        Self { config }
+    }
+
+    /// Sets where objects live.
+    pub fn store(mut self, store: StoreKind) -> Self {
+        self.config.store = store;
+        self
+    }
+
+    /// Keeps objects as files under a directory.
+    pub fn disk(self, root: impl Into<PathBuf>) -> Self {
+        self.store(StoreKind::Disk(root.into()))
+    }
+
+    /// Serves computed objects in the bucket `synthetic`.
+    pub fn synthetic(self, spec: impl Into<String>) -> Self {
+        let bucket = DEFAULT_SYNTHETIC_BUCKET.to_owned();
+        self.store(StoreKind::Synthetic { spec: spec.into(), bucket })
+    }
+
+    /// Serves the keys of a file in the bucket `synthetic`.
+    pub fn key_file(self, path: impl Into<PathBuf>) -> Self {
+        let bucket = DEFAULT_SYNTHETIC_BUCKET.to_owned();
+        self.store(StoreKind::KeyFile { path: path.into(), bucket })
+    }
+
+    /// Throws bytes away.
+    pub fn null(self, hash: bool) -> Self {
+        self.store(StoreKind::Null { hash })
+    }
+
+    /// Sets the server's region.
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.config.region = region.into();
+        self
+    }
+
+    /// Adds a key pair that may sign.
+    pub fn access_key(mut self, id: impl Into<String>, secret: impl Into<String>) -> Self {
+        self.config.access_keys.push(AccessKey::new(id, secret));
+        self
+    }
+
+    /// Serves unsigned requests too.
+    pub fn allow_anonymous(mut self, allow: bool) -> Self {
+        self.config.allow_anonymous = allow;
+        self
+    }
+
+    /// Creates a bucket at the start.
+    pub fn bucket(mut self, name: impl Into<String>) -> Self {
+        self.config.buckets.push(name.into());
+        self
+    }
+
+    /// Sets how far the server's clock is ahead.
+    pub fn clock_offset_ms(mut self, offset_ms: i64) -> Self {
+        self.config.clock_offset_ms = offset_ms;
+        self
+    }
+
+    /// Lets the server's clock follow tokio's, which tests can pause.
+    pub fn virtual_clock(mut self, follows_tokio: bool) -> Self {
+        self.config.virtual_clock = follows_tokio;
+        self
+    }
+
+    /// Sets how many records the ledger keeps.
+    pub fn ledger_records(mut self, records: usize) -> Self {
+        self.config.ledger_records = records;
+        self
+    }
+
+    /// Writes every record to a file.
+    pub fn ledger_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.ledger_file = Some(path.into());
+        self
+    }
+
+    /// Sets the latency of every answer.
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.config.latency = latency;
+        self
+    }
+
+    /// Changes the limits.
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.config.limits);
+        self
+    }
+
+    /// Makes a simulator that serves connections handed to it.
+    pub fn build(self) -> Result<Sim, SimError> {
+        Sim::new(self.config)
+    }
+
+    /// Makes a simulator and listens on an address.
+    pub async fn bind(self, address: impl AsRef<str>) -> Result<RunningServer, SimError> {
+        self.build()?.bind(address).await
+    }
+
+    /// Makes a simulator and listens on a free port of the loopback address.
+    pub async fn start(self) -> Result<RunningServer, SimError> {
+        self.bind(SocketAddr::from(([127, 0, 0, 1], 0)).to_string()).await
+    }
+}

@@ -1,0 +1,304 @@
+//! Connections: hyper in front, the weather and the gate in the middle, `s3s` behind.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::clock::Clock;
+use crate::config::{SimBuilder, SimConfig};
+use crate::handler::Core;
+use crate::ledger::Ledger;
+use crate::store::synthetic::SyntheticError;
+use crate::weather::Weather;
+
+/// How long a shutdown waits for requests under way.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// Pause after a failed accept (too many open files, say).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a simulator could not be made or started.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// The store could not be opened.
+    #[error("could not open the store: {0}")]
+    Store(String),
+    /// Synthetic keys could not be made.
+    #[error(transparent)]
+    Synthetic(#[from] SyntheticError),
+    /// The ledger's file could not be created.
+    #[error("could not create the ledger's file: {0}")]
+    Ledger(#[source] io::Error),
+    /// The address could not be bound.
+    #[error("could not listen on `{address}`: {source}")]
+    Bind {
+        /// What was asked for.
+        address: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The address can be reached from outside, and the well-known key pair would open it.
+    #[error("refusing to listen on `{address}`, which is not a loopback address, without access keys of your own")]
+    OpenToTheWorld {
+        /// What was asked for.
+        address: String,
+    },
+}
+
+/// Makes simulators.
+#[derive(Debug)]
+pub struct SimServer;
+
+impl SimServer {
+    /// Starts a configuration: in memory, region us-east-1, default keys.
+    pub fn builder() -> SimBuilder {
+        SimBuilder::default()
+    }
+}
+
+/// A simulator: serves connections from any source.
+#[derive(Clone)]
+pub struct Sim {
+    core: Arc<Core>,
+    /// Whether access keys were given, not defaulted.
+    has_own_keys: bool,
+}
+
+impl Sim {
+    /// Makes a simulator.
+    pub fn new(config: SimConfig) -> Result<Self, SimError> {
+        let has_own_keys = !config.access_keys.is_empty();
+        Ok(Self { core: Arc::new(Core::new(config)?), has_own_keys })
+    }
+
+    /// The record of requests.
+    pub fn ledger(&self) -> &Ledger {
+        self.core.ledger()
+    }
+
+    /// The conditions.
+    pub fn weather(&self) -> &Weather {
+        self.core.weather()
+    }
+
+    /// The server's clock.
+    pub fn clock(&self) -> &Clock {
+        self.core.clock()
+    }
+
+    /// Serves one connection over any stream, until it ends.
+    pub async fn serve_connection<I>(&self, io: I)
+    where
+        I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (_keep, stop) = watch::channel(false);
+        let reset = Arc::new(AtomicBool::new(false));
+        serve(Arc::clone(&self.core), io, reset, stop).await;
+    }
+
+    /// Listens on an address; `127.0.0.1:0` takes a free port.
+    pub async fn bind(self, address: impl AsRef<str>) -> Result<RunningServer, SimError> {
+        let address = address.as_ref();
+        let failed = |source| SimError::Bind { address: address.to_owned(), source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let local = listener.local_addr().map_err(failed)?;
+        if !local.ip().is_loopback() && !self.has_own_keys {
+            return Err(SimError::OpenToTheWorld { address: address.to_owned() });
+        }
+        let (stop, stopped) = watch::channel(false);
+        let accepting = tokio::spawn(accept(Arc::clone(&self.core), listener, stopped));
+        Ok(RunningServer { sim: self, address: local, stop, accepting: Some(accepting) })
+    }
+}
+
+/// A simulator that listens; stops when dropped.
+pub struct RunningServer {
+    sim: Sim,
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+impl RunningServer {
+    /// The address it listens on.
+    pub fn addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL for clients.
+    pub fn endpoint_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The simulator behind it.
+    pub fn sim(&self) -> &Sim {
+        &self.sim
+    }
+
+    /// The record of requests.
+    pub fn ledger(&self) -> &Ledger {
+        self.sim.ledger()
+    }
+
+    /// The conditions.
+    pub fn weather(&self) -> &Weather {
+        self.sim.weather()
+    }
+
+    /// The server's clock.
+    pub fn clock(&self) -> &Clock {
+        self.sim.clock()
+    }
+
+    /// Stops accepting, lets requests under way end for a few seconds, then closes everything.
+    pub async fn shutdown(mut self) {
+        let _ = self.stop.send(true);
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.await;
+        }
+        if let Err(error) = self.sim.ledger().flush() {
+            tracing::warn!(%error, "could not write the ledger's file");
+        }
+    }
+}
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        // Aborting the task drops its `JoinSet`, which ends every connection.
+        if let Some(accepting) = &self.accepting {
+            accepting.abort();
+            let _ = self.sim.ledger().flush();
+        }
+    }
+}
+
+async fn accept(core: Arc<Core>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+    let mut connections = JoinSet::new();
+    let most = core.config().limits.connections_max;
+    loop {
+        tokio::select! {
+            _ = stop.changed() => break,
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept(), if connections.len() < most => match accepted {
+                Ok((stream, _)) => {
+                    let (core, stop) = (Arc::clone(&core), stop.clone());
+                    connections.spawn(serve_tcp(core, stream, stop));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "could not accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+    drop(listener);
+    let drained = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, drained).await;
+}
+
+async fn serve_tcp(core: Arc<Core>, stream: TcpStream, stop: watch::Receiver<bool>) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "could not set TCP_NODELAY");
+    }
+    let reset = Arc::new(AtomicBool::new(false));
+    serve(core, Tcp { stream, reset: Arc::clone(&reset) }, reset, stop).await;
+}
+
+async fn serve<I>(core: Arc<Core>, io: I, reset: Arc<AtomicBool>, mut stop: watch::Receiver<bool>)
+where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let limits = core.config().limits.clone();
+    let service = service_fn(move |request| {
+        let (core, reset) = (Arc::clone(&core), Arc::clone(&reset));
+        async move { core.handle(request, reset).await }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_timeout)
+        .max_buf_size(limits.header_bytes_max)
+        .serve_connection(TokioIo::new(io), service);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stopped(&mut stop) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended badly");
+    }
+}
+
+/// Waits for the order to stop; for ever, where nobody is left to give it.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    if stop.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// A TCP stream that can be closed with a reset.
+struct Tcp {
+    stream: TcpStream,
+    reset: Arc<AtomicBool>,
+}
+
+impl Drop for Tcp {
+    fn drop(&mut self) {
+        if self.reset.load(Ordering::Relaxed) {
+            let _ = self.stream.set_zero_linger();
+        }
+    }
+}
+
+impl AsyncRead for Tcp {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Tcp {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,187 @@
+//! Buckets: making, removing, their region, versioning and website.
+
+use http::{HeaderMap, HeaderValue};
+use s3s::dto::*;
+use s3s::{S3Request, S3Response, S3Result, s3_error};
+
+use super::SimService;
+use super::convert::timestamp;
+use crate::store::{Bucket as Settings, Versioning};
+
+/// The region that `LocationConstraint` does not name.
+const DEFAULT_REGION: &str = "us-east-1";
+
+impl SimService {
+    pub(super) async fn list_buckets(
+        &self,
+        req: S3Request<ListBucketsInput>,
+    ) -> S3Result<S3Response<ListBucketsOutput>> {
+        let wanted = req.input.prefix.clone().unwrap_or_default();
+        let after = req.input.continuation_token.clone();
+        let region = req.input.bucket_region.clone();
+        let most = usize::try_from(req.input.max_buckets.unwrap_or(10_000)).unwrap_or_default();
+        let mut found = self.store.buckets();
+        found.retain(|(name, settings)| {
+            name.starts_with(&wanted)
+                && after.as_ref().is_none_or(|after| name > after)
+                && region.as_ref().is_none_or(|region| *region == settings.region)
+        });
+        let truncated = found.len() > most;
+        found.truncate(most);
+        let continuation_token =
+            found.last().filter(|_| truncated).map(|(name, _)| name.clone());
+        let paged = req.input.max_buckets.is_some();
+        let buckets = found.into_iter().map(|(name, settings)| Bucket {
+            bucket_region: paged.then_some(settings.region),
+            creation_date: Some(timestamp(settings.created_ms)),
+            name: Some(name),
+        });
+        Ok(S3Response::new(ListBucketsOutput {
+            buckets: Some(buckets.collect()),
+            continuation_token,
+            owner: Some(super::convert::owner()),
+            prefix: req.input.prefix,
+        }))
+    }
+
+    pub(super) async fn create_bucket(
+        &self,
+        req: S3Request<CreateBucketInput>,
+    ) -> S3Result<S3Response<CreateBucketOutput>> {
+        let name = req.input.bucket;
+        let constraint =
+            req.input.create_bucket_configuration.and_then(|given| given.location_constraint);
+        let region = match constraint.as_ref().map(BucketLocationConstraint::as_str) {
+            None | Some("") => self.region.clone(),
+            Some("EU") => "eu-west-1".to_owned(),
+            Some(region) => region.to_owned(),
+        };
+        if let Some(existing) = self.store.bucket(&name) {
+            if existing.region == region && region == DEFAULT_REGION {
+                // us-east-1 forgives its owner.
+                return Ok(created(&name));
+            }
+            return Err(s3_error!(
+                BucketAlreadyOwnedByYou,
+                "Your previous request to create the named bucket succeeded and you already own it."
+            ));
+        }
+        let settings = Settings { region, created_ms: self.now_ms(), ..Settings::default() };
+        self.store.put_bucket(&name, settings)?;
+        Ok(created(&name))
+    }
+
+    pub(super) async fn delete_bucket(
+        &self,
+        req: S3Request<DeleteBucketInput>,
+    ) -> S3Result<S3Response<DeleteBucketOutput>> {
+        self.store.remove_bucket(&req.input.bucket)?;
+        for upload in self.store.uploads(&req.input.bucket) {
+            self.store.remove_upload(&upload.id)?;
+        }
+        let status = http::StatusCode::NO_CONTENT;
+        Ok(S3Response::with_status(DeleteBucketOutput::default(), status))
+    }
+
+    pub(super) async fn head_bucket(
+        &self,
+        req: S3Request<HeadBucketInput>,
+    ) -> S3Result<S3Response<HeadBucketOutput>> {
+        let settings = self.bucket_settings(&req.input.bucket)?;
+        let mut headers = HeaderMap::new();
+        if let Ok(region) = HeaderValue::from_str(&settings.region) {
+            headers.insert("x-amz-bucket-region", region);
+        }
+        Ok(S3Response::with_headers(HeadBucketOutput::default(), headers))
+    }
+
+    pub(super) async fn get_bucket_location(
+        &self,
+        req: S3Request<GetBucketLocationInput>,
+    ) -> S3Result<S3Response<GetBucketLocationOutput>> {
+        let region = self.bucket_settings(&req.input.bucket)?.region;
+        let location_constraint =
+            (region != DEFAULT_REGION).then(|| BucketLocationConstraint::from(region));
+        Ok(S3Response::new(GetBucketLocationOutput { location_constraint }))
+    }
+
+    pub(super) async fn get_bucket_versioning(
+        &self,
+        req: S3Request<GetBucketVersioningInput>,
+    ) -> S3Result<S3Response<GetBucketVersioningOutput>> {
+        let status = match self.bucket_settings(&req.input.bucket)?.versioning {
+            Versioning::Off => None,
+            Versioning::Enabled => Some(BucketVersioningStatus::ENABLED),
+            Versioning::Suspended => Some(BucketVersioningStatus::SUSPENDED),
+        };
+        let status = status.map(BucketVersioningStatus::from_static);
+        Ok(S3Response::new(GetBucketVersioningOutput { status, mfa_delete: None }))
+    }
+
+    pub(super) async fn put_bucket_versioning(
+        &self,
+        req: S3Request<PutBucketVersioningInput>,
+    ) -> S3Result<S3Response<PutBucketVersioningOutput>> {
+        let mut settings = self.bucket_settings(&req.input.bucket)?;
+        let status = req.input.versioning_configuration.status;
+        settings.versioning = match status.as_ref().map(BucketVersioningStatus::as_str) {
+            Some(BucketVersioningStatus::ENABLED) => Versioning::Enabled,
+            Some(BucketVersioningStatus::SUSPENDED) => Versioning::Suspended,
+            _ => return Err(s3_error!(IllegalVersioningConfigurationException)),
+        };
+        self.store.put_bucket(&req.input.bucket, settings)?;
+        Ok(S3Response::new(PutBucketVersioningOutput::default()))
+    }
+
+    pub(super) async fn get_bucket_website(
+        &self,
+        req: S3Request<GetBucketWebsiteInput>,
+    ) -> S3Result<S3Response<GetBucketWebsiteOutput>> {
+        let website = self.bucket_settings(&req.input.bucket)?.website;
+        let website = website.and_then(|stored| serde_json::from_value(stored).ok());
+        let Some(WebsiteConfiguration {
+            error_document,
+            index_document,
+            redirect_all_requests_to,
+            routing_rules,
+        }) = website
+        else {
+            return Err(s3_error!(
+                NoSuchWebsiteConfiguration,
+                "The specified bucket does not have a website configuration"
+            ));
+        };
+        Ok(S3Response::new(GetBucketWebsiteOutput {
+            error_document,
+            index_document,
+            redirect_all_requests_to,
+            routing_rules,
+        }))
+    }
+
+    pub(super) async fn put_bucket_website(
+        &self,
+        req: S3Request<PutBucketWebsiteInput>,
+    ) -> S3Result<S3Response<PutBucketWebsiteOutput>> {
+        let mut settings = self.bucket_settings(&req.input.bucket)?;
+        let website = serde_json::to_value(&req.input.website_configuration);
+        settings.website = Some(website.map_err(s3s::S3Error::internal_error)?);
+        self.store.put_bucket(&req.input.bucket, settings)?;
+        Ok(S3Response::new(PutBucketWebsiteOutput::default()))
+    }
+
+    pub(super) async fn delete_bucket_website(
+        &self,
+        req: S3Request<DeleteBucketWebsiteInput>,
+    ) -> S3Result<S3Response<DeleteBucketWebsiteOutput>> {
+        let mut settings = self.bucket_settings(&req.input.bucket)?;
+        settings.website = None;
+        self.store.put_bucket(&req.input.bucket, settings)?;
+        let status = http::StatusCode::NO_CONTENT;
+        Ok(S3Response::with_status(DeleteBucketWebsiteOutput::default(), status))
+    }
+}
+
+fn created(name: &str) -> S3Response<CreateBucketOutput> {
+    S3Response::new(CreateBucketOutput { location: Some(format!("/{name}")) })
+}

@@ -1,0 +1,213 @@
+//! `CopyObject`, and the source of copies.
+
+use std::sync::Arc;
+
+use s3s::dto::*;
+use s3s::{S3Request, S3Response, S3Result, s3_error};
+
+use super::checksum::{Algorithm, FULL_OBJECT};
+use super::conditions::ReadConditions;
+use super::convert::{
+    attributes_of, check_metadata, echo_encryption, etag, parse_tagging, show_checksums,
+    storage_class, timestamp,
+};
+use super::ingest::{Digests, hex};
+use super::put::named_algorithm;
+use super::{SimService, shown_version_id};
+use crate::store::{Blob, Checksums, Piece, StoreError, Version};
+
+/// The version that a copy takes its bytes from.
+pub(super) struct CopyFrom {
+    pub(super) version: Arc<Version>,
+    /// Version id to show.
+    pub(super) version_id: Option<String>,
+    /// Bucket and key.
+    pub(super) name: (String, String),
+    /// Whether the request names a version.
+    pub(super) names_version: bool,
+}
+
+impl SimService {
+    /// Finds the source of a copy and checks the conditions on it.
+    pub(super) fn copy_from(
+        &self,
+        source: &CopySource,
+        conditions: &ReadConditions<'_>,
+    ) -> S3Result<CopyFrom> {
+        let CopySource::Bucket { bucket, key, version_id } = source else {
+            return Err(s3_error!(NotImplemented, "Copies from access points are not implemented"));
+        };
+        let settings = self.bucket_settings(bucket)?;
+        let version = self.find(bucket, key, version_id.as_deref())?;
+        conditions.check_copy(&version)?;
+        Ok(CopyFrom {
+            version_id: shown_version_id(&settings, &version),
+            version,
+            name: (bucket.to_string(), key.to_string()),
+            names_version: version_id.is_some(),
+        })
+    }
+
+    /// Joins pieces to a blob, on a blocking thread where that means file work.
+    pub(super) async fn assemble(&self, pieces: Vec<Piece>) -> S3Result<Blob> {
+        if !self.store.blocks() {
+            return Ok(self.store.assemble(&pieces)?);
+        }
+        let store = Arc::clone(&self.store);
+        let joined = tokio::task::spawn_blocking(move || store.assemble(&pieces)).await;
+        Ok(joined.map_err(s3s::S3Error::internal_error)??)
+    }
+
+    /// Hashes a range of a stored blob.
+    pub(super) fn digest(
+        &self,
+        blob: &Blob,
+        range: std::ops::Range<u64>,
+        algorithms: impl Iterator<Item = Algorithm>,
+    ) -> Result<(u64, Option<[u8; 16]>, Checksums), StoreError> {
+        let mut source = self.store.open(blob, range)?;
+        let mut digests = Digests::new(true, algorithms);
+        while let Some(chunk) = source.next_chunk()? {
+            digests.update(&chunk);
+        }
+        Ok(digests.finish())
+    }
+
+    pub(super) async fn copy_object(
+        &self,
+        req: S3Request<CopyObjectInput>,
+    ) -> S3Result<S3Response<CopyObjectOutput>> {
+        let input = req.input;
+        let settings = self.bucket_settings(&input.bucket)?;
+        let conditions = ReadConditions {
+            if_match: input.copy_source_if_match.as_ref(),
+            if_none_match: input.copy_source_if_none_match.as_ref(),
+            if_modified_since: input.copy_source_if_modified_since.as_ref(),
+            if_unmodified_since: input.copy_source_if_unmodified_since.as_ref(),
+        };
+        let from = self.copy_from(&input.copy_source, &conditions)?;
+        self.check_copy_size(&from.version)?;
+        check_self_copy(&input, &from)?;
+        let mut version = copied_version(&input, &from.version)?;
+        let length = version.size;
+        let piece = Piece { blob: from.version.blob.clone(), offset: 0, length };
+        version.blob = self.assemble(vec![piece]).await?;
+        self.rehash(&mut version, named_algorithm(input.checksum_algorithm.as_ref()))?;
+        version.modified_ms = self.now_ms();
+        let mut result = CopyObjectResult {
+            e_tag: Some(etag(&version.etag)),
+            last_modified: Some(timestamp(version.modified_ms)),
+            ..CopyObjectResult::default()
+        };
+        show_checksums!(result, version.checksums);
+        result.checksum_type = version.checksums.kind.clone().map(ChecksumType::from);
+        let mut output = CopyObjectOutput {
+            copy_object_result: Some(result),
+            copy_source_version_id: from.version_id,
+            ..CopyObjectOutput::default()
+        };
+        echo_encryption!(output, version.attributes);
+        let mut version = Some(version);
+        self.store.update(&input.bucket, &input.key, &mut |versions| {
+            let version = version.take().unwrap_or_default();
+            output.version_id = Self::push_version(settings.versioning, versions, version);
+            Ok(())
+        })?;
+        Ok(S3Response::new(output))
+    }
+
+    fn check_copy_size(&self, version: &Version) -> S3Result<()> {
+        let most = self.limits.copy_bytes_max;
+        if version.size > most {
+            return Err(s3_error!(
+                InvalidRequest,
+                "The specified copy source is larger than the maximum allowable size for a copy source: {most}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// A copy is an object in one piece: a multipart source gets a new `ETag` and whole checksums.
+    fn rehash(&self, version: &mut Version, wanted: Option<Algorithm>) -> S3Result<()> {
+        let was_multipart = !version.parts.is_empty();
+        version.parts = Vec::new();
+        if self.store.skips_hashing() {
+            return Ok(());
+        }
+        let has_wanted = wanted.is_none_or(|wanted| version.checksums.get(wanted).is_some());
+        let is_full = version.checksums.kind.as_deref() == Some(FULL_OBJECT);
+        if !was_multipart && has_wanted && is_full {
+            return Ok(());
+        }
+        let mut algorithms: Vec<_> = wanted.into_iter().collect();
+        if algorithms.is_empty() {
+            algorithms.extend(version.checksums.present());
+        }
+        if algorithms.is_empty() {
+            algorithms.push(Algorithm::Crc64Nvme);
+        }
+        let (_, md5, checksums) =
+            self.digest(&version.blob, 0..version.size, algorithms.into_iter())?;
+        version.etag = md5.map_or_else(|| version.etag.clone(), |md5| hex(&md5));
+        version.checksums = checksums;
+        Ok(())
+    }
+}
+
+fn replaces_metadata(input: &CopyObjectInput) -> bool {
+    let directive = input.metadata_directive.as_ref();
+    directive.is_some_and(|directive| directive.as_str() == MetadataDirective::REPLACE)
+}
+
+fn check_self_copy(input: &CopyObjectInput, from: &CopyFrom) -> S3Result<()> {
+    let is_self = from.name.0 == input.bucket && from.name.1 == input.key;
+    let changes = replaces_metadata(input)
+        || from.names_version
+        || input.storage_class.is_some()
+        || input.server_side_encryption.is_some()
+        || input.sse_customer_algorithm.is_some()
+        || input.website_redirect_location.is_some();
+    if is_self && !changes {
+        return Err(s3_error!(
+            InvalidRequest,
+            "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes."
+        ));
+    }
+    Ok(())
+}
+
+/// The new version, still with the source's `ETag`, checksums and parts, without bytes.
+fn copied_version(input: &CopyObjectInput, source: &Version) -> S3Result<Version> {
+    let given = attributes_of!(input);
+    let attributes = if replaces_metadata(input) {
+        given
+    } else {
+        // These are never copied: they are the request's, or the bucket's.
+        crate::store::Attributes {
+            website_redirect: given.website_redirect,
+            encryption: given.encryption,
+            kms_key_id: given.kms_key_id,
+            customer_algorithm: given.customer_algorithm,
+            customer_key_md5: given.customer_key_md5,
+            bucket_key_enabled: given.bucket_key_enabled,
+            ..(*source.attributes).clone()
+        }
+    };
+    check_metadata(&attributes)?;
+    let directive = input.tagging_directive.as_ref();
+    let tags = if directive.is_some_and(|d| d.as_str() == TaggingDirective::REPLACE) {
+        parse_tagging(input.tagging.as_deref())?
+    } else {
+        source.tags.clone()
+    };
+    Ok(Version {
+        size: source.size,
+        etag: source.etag.clone(),
+        storage_class: storage_class(input.storage_class.as_ref())?,
+        checksums: source.checksums.clone(),
+        parts: source.parts.clone(),
+        attributes: Box::new(attributes),
+        tags,
+        ..Version::default()
+    })
+}

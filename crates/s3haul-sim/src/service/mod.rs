@@ -1,0 +1,138 @@
+//! The rules of S3 over a store, as an implementation of `s3s::S3`, by topic.
+
+mod access;
+mod bucket;
+mod checksum;
+mod conditions;
+mod convert;
+mod copy;
+mod delete;
+mod get;
+mod ingest;
+mod list;
+mod list_xml;
+mod multipart;
+mod put;
+mod tagging;
+
+pub(crate) use access::{Admission, ListRoute, Listing};
+
+use std::sync::Arc;
+
+use s3s::dto::*;
+use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
+
+use crate::clock::Clock;
+use crate::config::Limits;
+use crate::store::{Bucket as BucketSettings, Store, Version, Versions, Versioning};
+
+/// The service behind `s3s`.
+#[derive(Clone)]
+pub(crate) struct SimService {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) region: String,
+    pub(crate) limits: Limits,
+}
+
+impl SimService {
+    /// The settings of a bucket that must be there.
+    fn bucket_settings(&self, name: &str) -> S3Result<BucketSettings> {
+        let settings = self.store.bucket(name);
+        settings.ok_or_else(|| s3_error!(NoSuchBucket, "The specified bucket does not exist"))
+    }
+
+    /// The version that a request means: the newest, or the one with the given id.
+    fn find(&self, bucket: &str, key: &str, id: Option<&str>) -> S3Result<Arc<Version>> {
+        let versions: Versions = self.store.versions(bucket, key)?;
+        let found = match id {
+            None => versions.first().filter(|version| !version.delete_marker),
+            Some(id) => versions.iter().find(|version| version.id == id),
+        };
+        let Some(found) = found else {
+            return Err(match id {
+                Some(_) => s3_error!(NoSuchVersion, "The specified version does not exist."),
+                None => s3_error!(NoSuchKey, "The specified key does not exist."),
+            });
+        };
+        if found.delete_marker {
+            return Err(s3_error!(
+                MethodNotAllowed,
+                "The specified method is not allowed against this resource."
+            ));
+        }
+        Ok(Arc::clone(found))
+    }
+
+    /// Puts a version in front, as the bucket's versioning wants it; gives the id to show.
+    fn push_version(
+        versioning: Versioning,
+        versions: &mut Versions,
+        mut version: Version,
+    ) -> Option<String> {
+        if versioning == Versioning::Enabled {
+            version.id = fresh_version_id(version.modified_ms);
+        } else {
+            version.id = "null".to_owned();
+            versions.retain(|kept| kept.id != "null");
+        }
+        let shown = (versioning != Versioning::Off).then(|| version.id.clone());
+        versions.insert(0, Arc::new(version));
+        shown
+    }
+
+    /// The time for a new version: whole seconds are shown, milliseconds kept.
+    fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+}
+
+/// The version id that responses show: none for `null` in a bucket without versioning.
+fn shown_version_id(settings: &BucketSettings, version: &Version) -> Option<String> {
+    (settings.versioning != Versioning::Off).then(|| version.id.clone())
+}
+
+fn fresh_version_id(now_ms: i64) -> String {
+    format!("{now_ms:012x}{:016x}", fastrand::u64(..))
+}
+
+macro_rules! delegate {
+    ($($method:ident($input:ty) -> $output:ty;)*) => {
+        #[async_trait::async_trait]
+        impl S3 for SimService {
+            $(async fn $method(&self, req: S3Request<$input>) -> S3Result<S3Response<$output>> {
+                SimService::$method(self, req).await
+            })*
+        }
+    };
+}
+
+delegate! {
+    list_buckets(ListBucketsInput) -> ListBucketsOutput;
+    create_bucket(CreateBucketInput) -> CreateBucketOutput;
+    delete_bucket(DeleteBucketInput) -> DeleteBucketOutput;
+    head_bucket(HeadBucketInput) -> HeadBucketOutput;
+    get_bucket_location(GetBucketLocationInput) -> GetBucketLocationOutput;
+    get_bucket_versioning(GetBucketVersioningInput) -> GetBucketVersioningOutput;
+    put_bucket_versioning(PutBucketVersioningInput) -> PutBucketVersioningOutput;
+    get_bucket_website(GetBucketWebsiteInput) -> GetBucketWebsiteOutput;
+    put_bucket_website(PutBucketWebsiteInput) -> PutBucketWebsiteOutput;
+    delete_bucket_website(DeleteBucketWebsiteInput) -> DeleteBucketWebsiteOutput;
+    head_object(HeadObjectInput) -> HeadObjectOutput;
+    get_object(GetObjectInput) -> GetObjectOutput;
+    get_object_attributes(GetObjectAttributesInput) -> GetObjectAttributesOutput;
+    put_object(PutObjectInput) -> PutObjectOutput;
+    copy_object(CopyObjectInput) -> CopyObjectOutput;
+    delete_object(DeleteObjectInput) -> DeleteObjectOutput;
+    delete_objects(DeleteObjectsInput) -> DeleteObjectsOutput;
+    create_multipart_upload(CreateMultipartUploadInput) -> CreateMultipartUploadOutput;
+    upload_part(UploadPartInput) -> UploadPartOutput;
+    upload_part_copy(UploadPartCopyInput) -> UploadPartCopyOutput;
+    complete_multipart_upload(CompleteMultipartUploadInput) -> CompleteMultipartUploadOutput;
+    abort_multipart_upload(AbortMultipartUploadInput) -> AbortMultipartUploadOutput;
+    list_parts(ListPartsInput) -> ListPartsOutput;
+    list_multipart_uploads(ListMultipartUploadsInput) -> ListMultipartUploadsOutput;
+    get_object_tagging(GetObjectTaggingInput) -> GetObjectTaggingOutput;
+    put_object_tagging(PutObjectTaggingInput) -> PutObjectTaggingOutput;
+    delete_object_tagging(DeleteObjectTaggingInput) -> DeleteObjectTaggingOutput;
+}

@@ -1,0 +1,463 @@
+//! Objects as files.
+//!
+//! ```text
+//! ROOT/<bucket>/<path>             bytes of an object whose key is a harmless path
+//! ROOT/.s3haul/blobs/<id>          bytes of any other object, version or part
+//! ROOT/.s3haul/meta/<bucket>/<encoded key>.json     all versions of the key
+//! ROOT/.s3haul/buckets/<bucket>.json
+//! ROOT/.s3haul/uploads/<id>/upload.json, part-<n>.json
+//! ROOT/.s3haul/tmp/<id>            bytes on their way in
+//! ```
+//!
+//! The sidecar names the data file of each version, and its rename is the commit: a crash leaves
+//! the old state or the new one, never a mixture. Nothing is fsynced. The index of keys is held in
+//! memory and read from the sidecars at the start.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use s3s::S3Result;
+use serde::{Deserialize, Serialize};
+
+use super::memory::Index;
+use super::{
+    Blob, Bucket, CHUNK_BYTES, Change, Entry, Part, Piece, Seek, Sink, Source, Step, Store,
+    StoreError, StoreResult, Upload, Version, Versions, codec,
+};
+
+/// Directory of everything that is not an object's natural file.
+const HIDDEN: &str = ".s3haul";
+/// Version of the sidecar format.
+const FORMAT: u32 = 1;
+
+/// A key's sidecar.
+#[derive(Serialize, Deserialize)]
+struct Sidecar<V> {
+    format: u32,
+    key: String,
+    versions: Vec<V>,
+}
+
+/// Objects as files under a root directory.
+pub(crate) struct DiskStore {
+    root: PathBuf,
+    index: Index,
+}
+
+fn failed(action: &'static str) -> impl FnOnce(io::Error) -> StoreError {
+    move |source| StoreError::Io { action, source }
+}
+
+/// A name that no other file of this store has.
+fn fresh_id() -> String {
+    format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..))
+}
+
+impl DiskStore {
+    /// Opens a store, making its directories where they are missing.
+    pub(crate) fn open(root: &Path) -> StoreResult<Self> {
+        let store = Self { root: root.to_path_buf(), index: Index::default() };
+        let _ = fs::remove_dir_all(store.hidden("tmp"));
+        for directory in ["tmp", "blobs", "meta", "buckets", "uploads"] {
+            fs::create_dir_all(store.hidden(directory)).map_err(failed("making the store"))?;
+        }
+        store.load_buckets()?;
+        store.load_uploads()?;
+        Ok(store)
+    }
+
+    fn hidden(&self, name: &str) -> PathBuf {
+        self.root.join(HIDDEN).join(name)
+    }
+
+    fn load_buckets(&self) -> StoreResult {
+        for entry in list_directory(&self.hidden("buckets"))? {
+            let Some(name) = entry.strip_suffix(".json") else { continue };
+            let settings = read_json(&self.hidden("buckets").join(&entry))?;
+            self.index.put_bucket(name, settings);
+            let meta = self.hidden("meta").join(name);
+            if meta.is_dir() {
+                self.load_keys(name, &meta)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load_keys(&self, bucket: &str, top: &Path) -> StoreResult {
+        let mut pending = vec![top.to_path_buf()];
+        while let Some(directory) = pending.pop() {
+            for name in list_directory(&directory)? {
+                let path = directory.join(&name);
+                if path.is_dir() {
+                    pending.push(path);
+                    continue;
+                }
+                let sidecar: Sidecar<Version> = read_json(&path)?;
+                let relative = path.strip_prefix(top).ok().and_then(Path::to_str);
+                let encoded = relative.and_then(|path| path.strip_suffix(".json"));
+                if encoded.and_then(codec::decode).as_ref() == Some(&sidecar.key) {
+                    self.load_versions(bucket, sidecar)?;
+                } else {
+                    tracing::warn!(?path, "left out metadata that lies in the wrong place");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the versions whose files are there and whole.
+    fn load_versions(&self, bucket: &str, sidecar: Sidecar<Version>) -> StoreResult {
+        let whole = |version: &Version| match &version.blob {
+            Blob::File(path) => {
+                fs::metadata(self.root.join(path)).is_ok_and(|file| file.len() == version.size)
+            }
+            _ => version.delete_marker || version.size == 0,
+        };
+        let key = sidecar.key;
+        let versions: Vec<_> = sidecar.versions.into_iter().filter(whole).collect();
+        if versions.is_empty() {
+            tracing::warn!(bucket, key, "left out an object whose data file is missing or changed");
+            return Ok(());
+        }
+        self.index.load(bucket, &key, versions)
+    }
+
+    fn load_uploads(&self) -> StoreResult {
+        let uploads = self.hidden("uploads");
+        for id in list_directory(&uploads)? {
+            let directory = uploads.join(&id);
+            let Ok(upload) = read_json::<Upload>(&directory.join("upload.json")) else { continue };
+            self.index.put_upload(upload);
+            for name in list_directory(&directory)? {
+                if name.starts_with("part-") {
+                    self.index.put_part(&id, read_json(&directory.join(name))?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sidecar_path(&self, bucket: &str, key: &str) -> PathBuf {
+        self.hidden("meta").join(bucket).join(codec::encode(key) + ".json")
+    }
+
+    /// Gives new blobs their final place, writes the sidecar and removes what is no longer named.
+    fn persist(
+        &self,
+        bucket: &str,
+        key: &str,
+        old: &Versions,
+        new: &mut Versions,
+    ) -> StoreResult {
+        for version in new.iter_mut() {
+            if let Blob::File(path) = &version.blob
+                && is_temporary(path)
+            {
+                let placed = self.place(bucket, key, path)?;
+                Arc::make_mut(version).blob = Blob::File(placed);
+            }
+        }
+        let path = self.sidecar_path(bucket, key);
+        if new.is_empty() {
+            remove_and_prune(&path, &self.hidden("meta").join(bucket));
+        } else {
+            let versions = new.iter().map(AsRef::as_ref).collect::<Vec<&Version>>();
+            let sidecar = Sidecar { format: FORMAT, key: key.to_owned(), versions };
+            self.write_json(&path, &sidecar)?;
+        }
+        for version in old {
+            if !new.iter().any(|kept| kept.blob == version.blob) {
+                self.remove_blob(bucket, &version.blob);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a temporary file to the key's natural path, or among the blobs where that is taken
+    /// or unsafe.
+    fn place(&self, bucket: &str, key: &str, temporary: &str) -> StoreResult<String> {
+        let from = self.root.join(temporary);
+        if let Some(natural) = codec::natural_path(key) {
+            let relative = format!("{bucket}/{natural}");
+            let target = self.root.join(&relative);
+            let parent = target.parent().unwrap_or(&self.root);
+            let free = fs::create_dir_all(parent).is_ok() && fs::symlink_metadata(&target).is_err();
+            if free && fs::rename(&from, &target).is_ok() {
+                return Ok(relative);
+            }
+        }
+        let relative = format!("{HIDDEN}/blobs/{}", fresh_id());
+        fs::rename(&from, self.root.join(&relative)).map_err(failed("placing an object's file"))?;
+        Ok(relative)
+    }
+
+    fn remove_blob(&self, bucket: &str, blob: &Blob) {
+        if let Blob::File(path) = blob {
+            remove_and_prune(&self.root.join(path), &self.root.join(bucket));
+        }
+    }
+
+    fn write_json<T: Serialize>(&self, path: &Path, value: &T) -> StoreResult {
+        let text = serde_json::to_vec(value)
+            .map_err(|error| StoreError::Io { action: "writing metadata", source: error.into() })?;
+        let temporary = self.hidden("tmp").join(fresh_id());
+        let write = || {
+            fs::write(&temporary, text)?;
+            match fs::rename(&temporary, path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                    fs::rename(&temporary, path)
+                }
+                other => other,
+            }
+        };
+        write().map_err(failed("writing metadata"))
+    }
+
+    fn new_file(&self) -> StoreResult<DiskSink> {
+        let relative = format!("{HIDDEN}/tmp/{}", fresh_id());
+        let path = self.root.join(&relative);
+        let file = File::create_new(&path).map_err(failed("making a file"))?;
+        let file = BufWriter::with_capacity(CHUNK_BYTES, file);
+        Ok(DiskSink { file: Some(file), path, relative })
+    }
+
+    fn append(&self, sink: &mut DiskSink, piece: &Piece) -> StoreResult {
+        let (Blob::File(path), Some(writer)) = (&piece.blob, &mut sink.file) else { return Ok(()) };
+        let mut file = open_file(&self.root.join(path))?;
+        file.seek(SeekFrom::Start(piece.offset)).map_err(failed("reading an object's file"))?;
+        let copied = io::copy(&mut file.take(piece.length), writer)
+            .map_err(failed("joining files"))?;
+        if copied == piece.length { Ok(()) } else { Err(StoreError::Gone) }
+    }
+}
+
+fn is_temporary(path: &str) -> bool {
+    path.strip_prefix(HIDDEN).is_some_and(|rest| rest.starts_with("/tmp/"))
+}
+
+fn list_directory(path: &Path) -> StoreResult<Vec<String>> {
+    let entries = fs::read_dir(path).map_err(failed("reading the store's directory"))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed("reading the store's directory"))?;
+        names.extend(entry.file_name().into_string());
+    }
+    Ok(names)
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> StoreResult<T> {
+    let text = fs::read(path).map_err(failed("reading metadata"))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| StoreError::Io { action: "reading metadata", source: error.into() })
+}
+
+fn open_file(path: &Path) -> StoreResult<File> {
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => StoreError::Gone,
+        _ => failed("opening an object's file")(error),
+    })
+}
+
+/// Removes a file and the directories that it leaves empty, up to a top that stays.
+fn remove_and_prune(path: &Path, top: &Path) {
+    let _ = fs::remove_file(path);
+    let inside = |directory: &&Path| directory.starts_with(top) && *directory != top;
+    for directory in path.ancestors().skip(1).take_while(inside) {
+        if fs::remove_dir(directory).is_err() {
+            break;
+        }
+    }
+}
+
+impl Store for DiskStore {
+    fn buckets(&self) -> Vec<(String, Bucket)> {
+        self.index.buckets()
+    }
+
+    fn bucket(&self, name: &str) -> Option<Bucket> {
+        self.index.bucket(name)
+    }
+
+    fn put_bucket(&self, name: &str, bucket: Bucket) -> StoreResult {
+        fs::create_dir_all(self.root.join(name)).map_err(failed("making the bucket"))?;
+        self.write_json(&self.hidden("buckets").join(format!("{name}.json")), &bucket)?;
+        self.index.put_bucket(name, bucket);
+        Ok(())
+    }
+
+    fn remove_bucket(&self, name: &str) -> StoreResult {
+        self.index.remove_bucket(name)?;
+        let path = self.hidden("buckets").join(format!("{name}.json"));
+        fs::remove_file(path).map_err(failed("removing the bucket"))?;
+        let _ = fs::remove_dir_all(self.hidden("meta").join(name));
+        // Files that are no objects of ours stay where they are.
+        let _ = fs::remove_dir(self.root.join(name));
+        Ok(())
+    }
+
+    fn scan(
+        &self,
+        bucket: &str,
+        from: Seek,
+        visit: &mut dyn FnMut(Entry<'_>) -> Step,
+    ) -> StoreResult {
+        self.index.scan(bucket, from, visit)
+    }
+
+    fn versions(&self, bucket: &str, key: &str) -> StoreResult<Versions> {
+        self.index.versions(bucket, key)
+    }
+
+    fn update(&self, bucket: &str, key: &str, change: Change<'_>) -> S3Result<()> {
+        let mut persist =
+            |old: &Versions, new: &mut Versions| self.persist(bucket, key, old, new);
+        self.index.update(bucket, key, change, &mut persist)
+    }
+
+    fn stage(&self) -> StoreResult<Box<dyn Sink>> {
+        Ok(Box::new(self.new_file()?))
+    }
+
+    fn discard(&self, blob: &Blob) {
+        if let Blob::File(path) = blob {
+            let _ = fs::remove_file(self.root.join(path));
+        }
+    }
+
+    fn assemble(&self, pieces: &[Piece]) -> StoreResult<Blob> {
+        let mut sink = self.new_file()?;
+        for piece in pieces {
+            self.append(&mut sink, piece)?;
+        }
+        Box::new(sink).finish()
+    }
+
+    fn open(&self, blob: &Blob, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
+        let Blob::File(path) = blob else { return Ok(Box::new(NoSource)) };
+        let mut file = open_file(&self.root.join(path))?;
+        file.seek(SeekFrom::Start(range.start)).map_err(failed("reading an object's file"))?;
+        Ok(Box::new(DiskSource { file, remaining: range.end - range.start }))
+    }
+
+    fn put_upload(&self, upload: Upload) -> StoreResult {
+        let directory = self.hidden("uploads").join(&upload.id);
+        self.write_json(&directory.join("upload.json"), &upload)?;
+        self.index.put_upload(upload);
+        Ok(())
+    }
+
+    fn upload(&self, id: &str) -> Option<Arc<Upload>> {
+        self.index.upload(id)
+    }
+
+    fn uploads(&self, bucket: &str) -> Vec<Arc<Upload>> {
+        self.index.uploads(bucket)
+    }
+
+    fn put_part(&self, id: &str, mut part: Part) -> StoreResult<bool> {
+        if self.index.upload(id).is_none() {
+            self.discard(&part.blob);
+            return Ok(false);
+        }
+        if let Blob::File(path) = &part.blob {
+            let placed = format!("{HIDDEN}/blobs/{}", fresh_id());
+            fs::rename(self.root.join(path), self.root.join(&placed))
+                .map_err(failed("placing a part's file"))?;
+            part.blob = Blob::File(placed);
+        }
+        let name = format!("part-{}.json", part.number);
+        self.write_json(&self.hidden("uploads").join(id).join(name), &part)?;
+        if let Some(Some(replaced)) = self.index.put_part(id, part) {
+            self.discard(&replaced.blob);
+        }
+        Ok(true)
+    }
+
+    fn parts(&self, id: &str) -> Option<Vec<Part>> {
+        self.index.parts(id)
+    }
+
+    fn remove_upload(&self, id: &str) -> StoreResult<bool> {
+        let parts = self.index.parts(id).unwrap_or_default();
+        if !self.index.remove_upload(id) {
+            return Ok(false);
+        }
+        for part in parts {
+            self.discard(&part.blob);
+        }
+        let directory = self.hidden("uploads").join(id);
+        fs::remove_dir_all(directory).map_err(failed("removing an upload"))?;
+        Ok(true)
+    }
+
+    fn blocks(&self) -> bool {
+        true
+    }
+}
+
+/// Writes a temporary file, and removes it unless it was finished.
+struct DiskSink {
+    file: Option<BufWriter<File>>,
+    path: PathBuf,
+    relative: String,
+}
+
+impl Sink for DiskSink {
+    fn write(&mut self, data: Bytes) -> StoreResult {
+        match &mut self.file {
+            Some(file) => file.write_all(&data).map_err(failed("writing an object's file")),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> StoreResult<Blob> {
+        if let Some(file) = &mut self.file {
+            file.flush().map_err(failed("writing an object's file"))?;
+        }
+        self.file = None;
+        Ok(Blob::File(self.relative.clone()))
+    }
+}
+
+impl Drop for DiskSink {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+struct DiskSource {
+    file: File,
+    remaining: u64,
+}
+
+impl Source for DiskSource {
+    fn next_chunk(&mut self) -> StoreResult<Option<Bytes>> {
+        let wanted = self.remaining.min(CHUNK_BYTES as u64);
+        if wanted == 0 {
+            return Ok(None);
+        }
+        let mut chunk = Vec::with_capacity(usize::try_from(wanted).unwrap_or(CHUNK_BYTES));
+        let read = (&mut self.file).take(wanted).read_to_end(&mut chunk);
+        let read = read.map_err(failed("reading an object's file"))? as u64;
+        if read < wanted {
+            return Err(StoreError::Gone);
+        }
+        self.remaining -= read;
+        Ok(Some(chunk.into()))
+    }
+}
+
+struct NoSource;
+
+impl Source for NoSource {
+    fn next_chunk(&mut self) -> StoreResult<Option<Bytes>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,212 @@
+//! Writing S3's XML where `s3s` does not: listings, and errors of our own.
+
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What `encoding-type=url` leaves as it is.
+const URL_SAFE: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'*').remove(b'/').remove(b' ');
+
+/// XML under construction.
+pub(crate) struct Writer {
+    text: String,
+}
+
+impl Writer {
+    /// A document with its declaration.
+    pub(crate) fn new(capacity: usize) -> Self {
+        let mut text = String::with_capacity(capacity);
+        text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        Self { text }
+    }
+
+    /// A piece of a document.
+    pub(crate) fn fragment(capacity: usize) -> Self {
+        Self { text: String::with_capacity(capacity) }
+    }
+
+    /// Bytes written so far.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// What was written so far.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Appends markup as it is.
+    pub(crate) fn raw(&mut self, markup: &str) {
+        self.text.push_str(markup);
+    }
+
+    /// Appends an element with text.
+    pub(crate) fn element(&mut self, name: &str, value: &str) {
+        self.open(name);
+        escape(&mut self.text, value);
+        self.close(name);
+    }
+
+    /// Appends an element with a number.
+    pub(crate) fn number(&mut self, name: &str, value: u64) {
+        self.open(name);
+        write!(self.text, "{value}").expect("writing to a string cannot fail");
+        self.close(name);
+    }
+
+    /// Appends an element with text that is URL-encoded where the client asked for that.
+    pub(crate) fn encoded(&mut self, name: &str, value: &str, url: bool) {
+        self.open(name);
+        if url {
+            url_encode(&mut self.text, value);
+        } else {
+            escape(&mut self.text, value);
+        }
+        self.close(name);
+    }
+
+    /// Appends an element with a time.
+    pub(crate) fn time(&mut self, name: &str, ms: i64) {
+        self.open(name);
+        write_iso_time(&mut self.text, ms);
+        self.close(name);
+    }
+
+    /// Opens an element.
+    pub(crate) fn open(&mut self, name: &str) {
+        self.text.push('<');
+        self.text.push_str(name);
+        self.text.push('>');
+    }
+
+    /// Closes an element.
+    pub(crate) fn close(&mut self, name: &str) {
+        self.text.push_str("</");
+        self.text.push_str(name);
+        self.text.push('>');
+    }
+
+    /// The text.
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Escapes text; what XML cannot hold at all becomes a character reference, as in S3.
+fn escape(out: &mut String, value: &str) {
+    let plain = |b: u8| b >= 0x20 && b < 0x7f && !matches!(b, b'&' | b'<' | b'>' | b'"');
+    if value.bytes().all(plain) {
+        out.push_str(value);
+        return;
+    }
+    for c in value.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{fffe}' | '\u{ffff}' => {
+                write!(out, "&#x{:x};", u32::from(c)).expect("writing to a string cannot fail");
+            }
+            _ => out.push(c),
+        }
+    }
+}
+
+/// Encodes text as S3 does for `encoding-type=url`.
+pub(crate) fn url_encode(out: &mut String, value: &str) {
+    for piece in utf8_percent_encode(value, URL_SAFE) {
+        if piece.contains(' ') {
+            out.push_str(&piece.replace(' ', "+"));
+        } else {
+            out.push_str(piece);
+        }
+    }
+}
+
+/// A time in whole seconds, as listings show it: `2024-01-01T00:00:00.000Z`.
+pub(crate) fn iso_time(ms: i64) -> String {
+    let mut text = String::with_capacity(24);
+    write_iso_time(&mut text, ms);
+    text
+}
+
+fn write_iso_time(out: &mut String, ms: i64) {
+    let seconds = ms.div_euclid(1000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days to a civil date, in years that start in March.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z")
+        .expect("writing to a string cannot fail");
+}
+
+/// An error as S3 writes it.
+pub(crate) struct ErrorBody<'a> {
+    pub(crate) code: &'a str,
+    pub(crate) message: &'a str,
+    pub(crate) details: &'a [(&'static str, String)],
+    pub(crate) resource: &'a str,
+    pub(crate) request_id: &'a str,
+}
+
+impl ErrorBody<'_> {
+    /// The document.
+    pub(crate) fn to_xml(&self) -> String {
+        let mut xml = Writer::new(512);
+        xml.open("Error");
+        xml.element("Code", self.code);
+        xml.element("Message", self.message);
+        for (name, value) in self.details {
+            xml.element(name, value);
+        }
+        xml.element("Resource", self.resource);
+        xml.element("RequestId", self.request_id);
+        xml.close("Error");
+        xml.finish()
+    }
+
+    /// The document as a response.
+    pub(crate) fn to_response(&self, status: u16) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::from(self.to_xml()));
+        *response.status_mut() =
+            http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+        let kind = HeaderValue::from_static("application/xml");
+        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_civil() {
+        assert_eq!(iso_time(1_704_067_200_999), "2024-01-01T00:00:00.000Z");
+        assert_eq!(iso_time(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(iso_time(-1000), "1969-12-31T23:59:59.000Z");
+    }
+
+    #[test]
+    fn text_is_escaped_and_encoded() {
+        let mut text = String::new();
+        escape(&mut text, "a<&>\"\r\u{1}\u{ffff}é");
+        assert_eq!(text, "a&lt;&amp;&gt;&quot;&#xd;&#x1;&#xffff;é");
+        let mut text = String::new();
+        url_encode(&mut text, "a b+c/d~\u{ffff}*%");
+        assert_eq!(text, "a+b%2Bc/d%7E%EF%BF%BF*%25");
+    }
+}
