@@ -58,7 +58,9 @@ pub enum Event {
     },
     /// Nothing more will be planned: totals are final.
     PlanComplete,
-    /// Bytes were moved on behalf of an action not yet ended (negative when a part is redone).
+    /// Bytes were moved on behalf of an action not yet ended. Their sum is all that was moved:
+    /// every byte of an object that ends well is told here once, before its `Object` event; what
+    /// is redone or belongs to an object that failed is taken back with a negative number.
     Progress {
         /// Bytes since the last report.
         bytes: i64,

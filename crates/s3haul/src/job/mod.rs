@@ -3,8 +3,6 @@
 mod spec;
 mod transfer;
 
-pub use spec::{
-    Clients, CopyProps, FilterRule, MetadataDirective, Streams, Summary, TransferCommand,
-    TransferSpec, Tuning,
-};
+pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
 pub use transfer::run_transfer;

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
-use crate::units::{GIB, MIB};
+use crate::transfer::{CopyProps, MetadataDirective, Tuning};
 
 /// Which command a transfer job carries out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,57 +24,6 @@ pub struct FilterRule {
     pub include: bool,
     /// The pattern as typed.
     pub pattern: String,
-}
-
-/// `--metadata-directive`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetadataDirective {
-    /// Keep the source's metadata.
-    Copy,
-    /// Write what the command line says.
-    Replace,
-}
-
-/// `--copy-props`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CopyProps {
-    /// Nothing is carried over.
-    None,
-    /// Metadata and content headers.
-    MetadataDirective,
-    /// Metadata, content headers and tags.
-    #[default]
-    Default,
-}
-
-/// Limits of the engine.
-#[derive(Clone, Debug)]
-pub struct Tuning {
-    /// Requests in flight at most (`max_concurrent_requests`).
-    pub max_concurrent_requests: usize,
-    /// Planned actions that wait at most (`max_queue_size`).
-    pub max_queue_size: usize,
-    /// Objects of this size in bytes and more go in parts (`multipart_threshold`).
-    pub multipart_threshold: u64,
-    /// Size of a part in bytes (`multipart_chunksize`).
-    pub multipart_chunksize: u64,
-    /// Bytes a second at most, over all transfers (`max_bandwidth`).
-    pub max_bandwidth: Option<u64>,
-    /// Bytes of object data held in memory at most.
-    pub memory_budget: u64,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            max_concurrent_requests: 64,
-            max_queue_size: 1000,
-            multipart_threshold: 8 * MIB,
-            multipart_chunksize: 8 * MIB,
-            max_bandwidth: None,
-            memory_budget: GIB / 8,
-        }
-    }
 }
 
 /// A `cp`, `mv` or `rm`, fully resolved.

@@ -1,0 +1,57 @@
+//! What the planner decides for one object. The buckets are the same for all and not repeated.
+
+use std::path::PathBuf;
+
+use crate::s3::ObjectHead;
+
+/// A file to be written to S3.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UploadAction {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// Key in the target bucket.
+    pub(crate) key: String,
+    /// Size in bytes when it was planned.
+    pub(crate) size: u64,
+}
+
+/// An object to be written to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DownloadAction {
+    /// Key in the source bucket.
+    pub(crate) key: String,
+    /// Name below the target folder; not used where the target is one exact file.
+    pub(crate) relative: String,
+    /// Size in bytes.
+    pub(crate) size: u64,
+    /// `ETag` with its quotes; empty where unknown.
+    pub(crate) etag: String,
+    /// Last modification in seconds since 1970.
+    pub(crate) last_modified_s: i64,
+    /// Headers, where the object was asked for by itself.
+    pub(crate) head: Option<Box<ObjectHead>>,
+}
+
+/// An object to be copied by the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CopyAction {
+    /// Key in the source bucket.
+    pub(crate) source_key: String,
+    /// Key in the target bucket.
+    pub(crate) target_key: String,
+    /// Size in bytes.
+    pub(crate) size: u64,
+    /// `ETag` with its quotes; empty where unknown.
+    pub(crate) etag: String,
+    /// Headers, where the object was asked for by itself.
+    pub(crate) head: Option<Box<ObjectHead>>,
+}
+
+/// An object to be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeleteAction {
+    /// Key in the source bucket.
+    pub(crate) key: String,
+    /// Size in bytes, 0 where unknown.
+    pub(crate) size: u64,
+}

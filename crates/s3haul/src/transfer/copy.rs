@@ -1,0 +1,323 @@
+//! Objects to objects, by the server.
+//!
+//! CopyObject below `multipart_threshold`, else a multipart upload whose parts are copied ranges
+//! of one state of the source (`x-amz-copy-source-if-match`). What is carried over besides the
+//! bytes is decided in [`super::copy_props`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_channel::Receiver;
+
+use super::copy_props::{CarriedTags, CopyPlan, inherit, tagging_query};
+use super::delete::remove_source_object;
+use super::engine::Engine;
+use super::integrity::{CombinableCrc, PieceCrc};
+use super::parts::{Part, parts, upload_part_size};
+use super::ranged::head;
+use super::scheduler::Tasks;
+use super::uploads::OpenUpload;
+use crate::error::Result;
+use crate::event::ActionKind;
+use crate::plan::action::CopyAction;
+use crate::plan::content_type::guess_content_type;
+use crate::s3::ops::{
+    CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, DeleteObject,
+    UploadPartCopy,
+};
+use crate::s3::{Checksum, ObjectHead, ObjectProperties};
+use crate::units::GIB;
+
+/// Largest object that CopyObject takes.
+const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;
+
+/// Copies all that comes until the channel closes.
+pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {
+    let (small_in, small_out) = async_channel::bounded::<CopyAction>(1);
+    let mut tasks = Tasks::new();
+    for _ in 0..engine.limits.requests_max() {
+        let (engine, queue) = (Arc::clone(&engine), small_out.clone());
+        tasks.spawn(async move {
+            while let Ok(action) = queue.recv().await {
+                let result = copy_whole(&engine, &action).await;
+                conclude(&engine, action, result).await;
+            }
+        });
+    }
+    drop(small_out);
+    while let Ok(batch) = actions.recv().await {
+        for action in batch {
+            if is_multipart(&engine, action.size) {
+                start_large(&engine, action, &mut tasks).await;
+            } else {
+                let sent = small_in.send(action).await;
+                debug_assert!(sent.is_ok(), "copiers end after the dispatcher");
+            }
+        }
+        tasks.reap();
+    }
+    drop(small_in);
+    tasks.finish().await;
+}
+
+fn is_multipart(engine: &Engine, size: u64) -> bool {
+    size >= engine.settings.tuning.multipart_threshold || size > COPY_OBJECT_SIZE_MAX
+}
+
+async fn start_large(engine: &Arc<Engine>, action: CopyAction, tasks: &mut Tasks) {
+    let part_size = part_size(engine, action.size);
+    let slots = engine.limits.large(action.size.div_ceil(part_size)).await;
+    let engine = Arc::clone(engine);
+    tasks.spawn(async move {
+        let result = copy_parts(&engine, &action).await;
+        conclude(&engine, action, result).await;
+        drop(slots);
+    });
+}
+
+async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
+    let result = match result {
+        Ok(()) => remove_source_object(engine, &action.source_key, action.size).await,
+        failed => failed,
+    };
+    let source = engine.source_object(action.source_key);
+    let target = Some(engine.target_object(action.target_key));
+    engine.conclude(ActionKind::Copy, source, target, action.size, result);
+}
+
+/// Headers of the source: those that planning fetched, or fresh ones.
+async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
+    match &action.head {
+        Some(head) => Ok((**head).clone()),
+        None => head(engine, &action.source_key).await,
+    }
+}
+
+/// What the user says of the target, with the guessed media type where the metadata is replaced.
+fn said_properties(engine: &Engine, action: &CopyAction, plan: &CopyPlan) -> ObjectProperties {
+    let mut properties = engine.settings.properties.clone();
+    if plan.guess_content_type && properties.content_type.is_none() {
+        properties.content_type = guess_content_type(&action.source_key).map(str::to_owned);
+    }
+    properties
+}
+
+/// One CopyObject.
+async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
+    let settings = &engine.settings;
+    let plan = CopyPlan::whole(settings);
+    let mut properties = said_properties(engine, action, &plan);
+    if plan.inherit_properties {
+        inherit(&mut properties, head_of(engine, action).await?.properties);
+    }
+    let permit = engine.limits.request().await;
+    let input = CopyObject {
+        bucket: &settings.target_bucket,
+        key: &action.target_key,
+        source: CopySource {
+            bucket: &settings.source_bucket,
+            key: &action.source_key,
+            version_id: None,
+            if_match: None,
+            customer_key: settings.source_customer_key.as_ref(),
+        },
+        properties: &properties,
+        replace_metadata: plan.replace_metadata,
+        replace_tagging: plan.replace_tagging,
+        checksum: settings.checksum_algorithm,
+        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+    };
+    engine.target.copy_object(input).await?;
+    drop(permit);
+    engine.report.moved(action.size);
+    Ok(())
+}
+
+fn part_size(engine: &Engine, size: u64) -> u64 {
+    upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size))
+}
+
+/// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
+async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
+    let plan = CopyPlan::in_parts(&engine.settings);
+    let mut properties = said_properties(engine, action, &plan);
+    if plan.inherit_properties {
+        inherit(&mut properties, head_of(engine, action).await?.properties);
+    }
+    let mut later_tags = None;
+    if plan.inherit_tags && properties.tagging.is_none() {
+        match tagging_query(source_tags(engine, action).await?) {
+            CarriedTags::None => {}
+            CarriedTags::Header(query) => properties.tagging = Some(query),
+            CarriedTags::Later(tags) => later_tags = Some(tags),
+        }
+    }
+    let copy = PartsCopy::begin(engine, action, properties).await?;
+    let mut tasks = Tasks::new();
+    let result = copy.run(&mut tasks).await;
+    if let Err(error) = result {
+        copy.abandon(tasks).await;
+        return Err(error);
+    }
+    match later_tags {
+        Some(tags) => write_tags(engine, action, &tags).await,
+        None => Ok(()),
+    }
+}
+
+async fn source_tags(engine: &Engine, action: &CopyAction) -> Result<Vec<(String, String)>> {
+    let permit = engine.limits.request().await;
+    let bucket = &engine.settings.source_bucket;
+    let tags = engine.source.get_object_tagging(bucket, &action.source_key, None).await;
+    drop(permit);
+    tags
+}
+
+/// Tags the finished target; a target without the source's tags must not stay.
+async fn write_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    tags: &[(String, String)],
+) -> Result<()> {
+    let (bucket, key) = (&engine.settings.target_bucket, &action.target_key);
+    let permit = engine.limits.request().await;
+    let tagged = engine.target.put_object_tagging(bucket, key, None, tags).await;
+    if tagged.is_err() {
+        engine.report.unmoved(action.size);
+        let input = DeleteObject { bucket, key, version_id: None };
+        if let Err(error) = engine.target.delete_object(input).await {
+            engine.report.warning(format!(
+                "s3://{bucket}/{key} was copied without its tags and could not be removed: {error}"
+            ));
+        }
+    }
+    drop(permit);
+    tagged
+}
+
+/// A multipart copy at work.
+#[derive(Clone)]
+struct PartsCopy {
+    engine: Arc<Engine>,
+    upload: Arc<OpenUpload>,
+    action: Arc<CopyAction>,
+    moved: Arc<AtomicU64>,
+}
+
+impl PartsCopy {
+    async fn begin(
+        engine: &Arc<Engine>,
+        action: &CopyAction,
+        properties: ObjectProperties,
+    ) -> Result<Self> {
+        let settings = &engine.settings;
+        let permit = engine.limits.request().await;
+        let upload = engine
+            .uploads
+            .begin(
+                &settings.target_bucket,
+                &action.target_key,
+                properties,
+                settings.checksum_algorithm,
+            )
+            .await?;
+        drop(permit);
+        Ok(Self { engine: Arc::clone(engine), upload, action: Arc::new(action.clone()), moved: Arc::default() })
+    }
+
+    async fn run(&self, tasks: &mut Tasks<Result<(Part, CompletedPart)>>) -> Result<()> {
+        let size = self.action.size;
+        let mut copied = Vec::new();
+        for part in parts(size, part_size(&self.engine, size)) {
+            while tasks.len() >= self.engine.limits.requests_max() {
+                copied.extend(tasks.next().await.transpose()?);
+            }
+            let copy = self.clone();
+            tasks.spawn(async move { copy.copy_part(part).await });
+        }
+        while let Some(part) = tasks.next().await {
+            copied.push(part?);
+        }
+        self.complete(copied).await
+    }
+
+    async fn copy_part(&self, part: Part) -> Result<(Part, CompletedPart)> {
+        let settings = &self.engine.settings;
+        let permit = self.engine.limits.request().await;
+        let input = UploadPartCopy {
+            bucket: &self.upload.bucket,
+            key: &self.upload.key,
+            upload_id: &self.upload.id,
+            part_number: part.number,
+            source: CopySource {
+                bucket: &settings.source_bucket,
+                key: &self.action.source_key,
+                version_id: None,
+                if_match: Some(self.action.etag.as_str()).filter(|etag| !etag.is_empty()),
+                customer_key: settings.source_customer_key.as_ref(),
+            },
+            range: part.range,
+            customer_key: settings.properties.customer_key.as_ref(),
+        };
+        let copied = self.engine.target.upload_part_copy(input).await;
+        drop(permit);
+        let copied = copied.map_err(|error| self.explain(error))?;
+        self.moved.fetch_add(part.range.len(), Ordering::Relaxed);
+        self.engine.report.moved(part.range.len());
+        Ok((part, copied))
+    }
+
+    /// A source that was replaced meanwhile is no target that exists.
+    fn explain(&self, error: crate::Error) -> crate::Error {
+        if error.kind() == crate::ErrorKind::PreconditionFailed {
+            return crate::Error::new(crate::ErrorKind::SourceChanged, error.to_string());
+        }
+        error
+    }
+
+    async fn complete(&self, mut copied: Vec<(Part, CompletedPart)>) -> Result<()> {
+        copied.sort_unstable_by_key(|(part, _)| part.number);
+        let in_order = copied.iter().zip(1..).all(|((_, done), n)| done.part_number == n);
+        let bytes: u64 = copied.iter().map(|(part, _)| part.range.len()).sum();
+        assert!(in_order && bytes == self.action.size, "a copy is only completed with all parts");
+        let checksum = full_object_checksum(&copied);
+        let parts: Vec<_> = copied.into_iter().map(|(_, done)| done).collect();
+        let settings = &self.engine.settings;
+        let input = CompleteMultipart {
+            bucket: &self.upload.bucket,
+            key: &self.upload.key,
+            upload_id: &self.upload.id,
+            parts: &parts,
+            full_object_checksum: checksum.as_ref(),
+            object_size: Some(self.action.size),
+            conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+            customer_key: settings.properties.customer_key.as_ref(),
+        };
+        let permit = self.engine.limits.request().await;
+        self.engine.target.complete_multipart(input).await?;
+        drop(permit);
+        self.engine.uploads.completed(&self.upload);
+        Ok(())
+    }
+
+    /// Lets the parts in flight end, takes back their progress and drops the upload.
+    async fn abandon(&self, mut tasks: Tasks<Result<(Part, CompletedPart)>>) {
+        while tasks.next().await.is_some() {}
+        self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
+        self.engine.uploads.abort(&self.upload).await;
+    }
+}
+
+/// The checksum of the whole, where the server told those of all parts and they combine.
+fn full_object_checksum(copied: &[(Part, CompletedPart)]) -> Option<Checksum> {
+    let algorithm = copied.first()?.1.checksum.as_ref()?.algorithm;
+    let crc = CombinableCrc::of(algorithm)?;
+    let pieces: Option<Vec<_>> = copied
+        .iter()
+        .map(|(part, done)| {
+            let value = crc.value_of(done.checksum.as_ref()?)?;
+            Some(PieceCrc { value, length: part.range.len() })
+        })
+        .collect();
+    crc.combine(pieces?)
+}

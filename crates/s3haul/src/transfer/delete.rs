@@ -1,0 +1,188 @@
+//! Removal of objects.
+//!
+//! Keys come in batches as they were listed and go out as DeleteObjects of up to 1,000 keys; a
+//! single key, a key that XML cannot carry, and all keys at servers without DeleteObjects go out
+//! as DeleteObject.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_channel::Receiver;
+use futures_util::future::join_all;
+
+use super::engine::Engine;
+use super::scheduler::Tasks;
+use crate::error::{Error, ErrorKind, Result, ServiceError};
+use crate::event::ActionKind;
+use crate::plan::action::DeleteAction;
+use crate::s3::ops::{DeleteObject, DeleteRefused, ObjectIdentifier};
+
+/// Keys that one DeleteObjects may name.
+const KEYS_MAX: usize = 1000;
+/// DeleteObjects in flight: each is the work of many requests for the server.
+const BATCHES_IN_FLIGHT_MAX: usize = 16;
+/// DeleteObject requests that one batch has in flight where it goes key by key; the request
+/// permits bound all batches together.
+const SINGLES_IN_FLIGHT_MAX: usize = 64;
+
+/// Removes all that comes until the channel closes.
+pub(crate) async fn run_deletes(engine: Arc<Engine>, actions: Receiver<Vec<DeleteAction>>) {
+    let batches_refused = Arc::new(AtomicBool::new(false));
+    let mut tasks = Tasks::new();
+    for _ in 0..engine.limits.requests_max().min(BATCHES_IN_FLIGHT_MAX) {
+        let (engine, actions) = (Arc::clone(&engine), actions.clone());
+        let refused = Arc::clone(&batches_refused);
+        tasks.spawn(async move {
+            while let Ok(mut batch) = actions.recv().await {
+                while !batch.is_empty() {
+                    let rest = batch.split_off(batch.len().min(KEYS_MAX));
+                    remove_batch(&engine, batch, &refused).await;
+                    batch = rest;
+                }
+            }
+        });
+    }
+    drop(actions);
+    tasks.finish().await;
+}
+
+async fn remove_batch(engine: &Engine, batch: Vec<DeleteAction>, refused: &AtomicBool) {
+    let (together, alone): (Vec<_>, Vec<_>) =
+        batch.into_iter().partition(|action| fits_xml(&action.key));
+    remove_each(engine, alone).await;
+    if together.len() < 2 || refused.load(Ordering::Relaxed) {
+        return remove_each(engine, together).await;
+    }
+    let objects: Vec<_> = together.iter().map(|action| identifier(&action.key)).collect();
+    let permit = engine.limits.request().await;
+    let result = engine.source.delete_objects(&engine.settings.source_bucket, &objects).await;
+    drop((permit, objects));
+    match result {
+        Ok(outcome) => conclude_batch(engine, together, outcome.refused),
+        Err(error) if is_unknown_operation(&error) => {
+            refused.store(true, Ordering::Relaxed);
+            remove_each(engine, together).await;
+        }
+        Err(error) => {
+            for action in together {
+                conclude(engine, action, Err(duplicate(&error)));
+            }
+        }
+    }
+}
+
+fn conclude_batch(engine: &Engine, batch: Vec<DeleteAction>, refused: Vec<DeleteRefused>) {
+    let mut refused: HashMap<String, DeleteRefused> =
+        refused.into_iter().map(|refused| (refused.key.clone(), refused)).collect();
+    for action in batch {
+        let result = refused.remove(&action.key).map_or(Ok(()), |refused| Err(error_of(refused)));
+        conclude(engine, action, result);
+    }
+}
+
+async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
+    let mut batch = batch.into_iter();
+    loop {
+        let group: Vec<_> = batch.by_ref().take(SINGLES_IN_FLIGHT_MAX).collect();
+        if group.is_empty() {
+            return;
+        }
+        join_all(group.into_iter().map(|action| async move {
+            let result = remove_one(engine, &action.key).await;
+            conclude(engine, action, result);
+        }))
+        .await;
+    }
+}
+
+/// One DeleteObject in the source bucket.
+async fn remove_one(engine: &Engine, key: &str) -> Result<()> {
+    let bucket = &engine.settings.source_bucket;
+    let permit = engine.limits.request().await;
+    let input = DeleteObject { bucket, key, version_id: None };
+    let result = engine.source.delete_object(input).await;
+    drop(permit);
+    result
+}
+
+/// Removes the source of a move whose target is safe; nothing for other commands. The bytes that
+/// were told as moved are taken back when it fails.
+pub(super) async fn remove_source_object(engine: &Engine, key: &str, bytes: u64) -> Result<()> {
+    if !engine.settings.is_move {
+        return Ok(());
+    }
+    let removed = remove_one(engine, key).await;
+    if removed.is_err() {
+        engine.report.unmoved(bytes);
+    }
+    removed
+}
+
+fn conclude(engine: &Engine, action: DeleteAction, result: Result<()>) {
+    let source = engine.source_object(action.key);
+    engine.conclude(ActionKind::Delete, source, None, action.size, result);
+}
+
+fn identifier(key: &str) -> ObjectIdentifier {
+    ObjectIdentifier { key: key.to_owned(), version_id: None, etag: None }
+}
+
+/// Whether XML 1.0 has a way to write every character of the key.
+fn fits_xml(key: &str) -> bool {
+    key.chars().all(|c| match c {
+        '\t' | '\n' | '\r' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        c => c >= ' ',
+    })
+}
+
+fn is_unknown_operation(error: &Error) -> bool {
+    error.code() == "NotImplemented"
+        || error.service_error().is_some_and(|service| matches!(service.status, 405 | 501))
+}
+
+fn error_of(refused: DeleteRefused) -> Error {
+    let kind = match refused.code.as_str() {
+        "AccessDenied" => ErrorKind::AccessDenied,
+        "SlowDown" => ErrorKind::Throttled,
+        "InternalError" | "ServiceUnavailable" => ErrorKind::Server,
+        _ => ErrorKind::Request,
+    };
+    let DeleteRefused { code, message, .. } = refused;
+    let service = ServiceError { status: 200, code, message, ..ServiceError::default() };
+    Error::service(kind, "DeleteObjects", service)
+}
+
+/// The same failure for another key of the batch.
+fn duplicate(error: &Error) -> Error {
+    match (error.service_error(), error.operation()) {
+        (Some(service), Some(operation)) => {
+            Error::service(error.kind(), operation, service.clone()).with_effort(error.effort())
+        }
+        _ => Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_xml_cannot_write_go_alone() {
+        assert!(fits_xml("plain/ünïcode 🎉\t\r\n<&>\u{7f}\u{fffd}"));
+        for key in ["nul\0", "bell\u{7}", "\u{1b}[0m", "\u{fffe}", "\u{ffff}"] {
+            assert!(!fits_xml(key), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_failed_batch_tells_the_same_of_every_key() {
+        let service = ServiceError { status: 403, code: "AccessDenied".into(), ..ServiceError::default() };
+        let error = Error::service(ErrorKind::AccessDenied, "DeleteObjects", service);
+        assert_eq!(duplicate(&error).to_string(), error.to_string());
+        let error = Error::new(ErrorKind::Transport, "connection reset");
+        assert_eq!(duplicate(&error).to_string(), error.to_string());
+        assert_eq!(duplicate(&error).kind(), ErrorKind::Transport);
+    }
+}

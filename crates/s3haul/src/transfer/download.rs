@@ -1,0 +1,288 @@
+//! Objects to files.
+//!
+//! Small objects are received whole within the memory budget, validated, and written in batches
+//! in blocking calls; large ones go through [`super::ranged`]. A file appears under its name only
+//! when it is complete.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use async_channel::{Receiver, Sender};
+use bytes::Bytes;
+
+use super::budget::Share;
+use super::delete::remove_source_object;
+use super::engine::Engine;
+use super::fetch::{ATTEMPTS_MAX, ObjectState, back_off, may_resume, open};
+use super::ranged;
+use super::scheduler::{Tasks, blocking};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::fs::{Committed, CreateError, PendingFile, TargetRoot, meta};
+use crate::location::Location;
+use crate::plan::action::DownloadAction;
+
+/// Objects a blocking call.
+const BATCH_FILES_MAX: usize = 64;
+/// Objects that are received and wait to be written; the memory budget bounds their bytes.
+const RECEIVED_MAX: usize = 256;
+/// Threads that write small files, at least and at most.
+const WRITERS: (usize, usize) = (2, 16);
+
+/// Where files are written.
+#[derive(Clone, Debug)]
+pub(crate) enum DownloadTarget {
+    /// Below a folder.
+    Below(TargetRoot),
+    /// One file of exactly this name.
+    Exactly(PathBuf),
+}
+
+impl DownloadTarget {
+    /// Full path of a relative name.
+    pub(crate) fn path_of(&self, relative: &str) -> PathBuf {
+        match self {
+            Self::Below(root) => root.path_of(relative),
+            Self::Exactly(path) => path.clone(),
+        }
+    }
+
+    /// Starts a file. Blocks.
+    pub(crate) fn create(&self, relative: &str) -> Result<PendingFile, CreateError> {
+        match self {
+            Self::Below(root) => root.create(relative),
+            Self::Exactly(path) => Ok(PendingFile::at(path)?),
+        }
+    }
+
+    /// Whether there is something already. Blocks.
+    pub(crate) fn exists(&self, relative: &str) -> bool {
+        match self {
+            Self::Below(root) => root.exists(relative).unwrap_or(false),
+            Self::Exactly(path) => path.exists(),
+        }
+    }
+}
+
+/// A small object, received.
+struct Received {
+    action: DownloadAction,
+    chunks: Vec<Bytes>,
+    modified_s: i64,
+    _share: Share,
+}
+
+/// Why an object did not become a file.
+pub(super) type SaveResult = Result<Committed, CreateError>;
+
+/// Downloads all that comes until the channel closes.
+pub(crate) async fn run_downloads(
+    engine: Arc<Engine>,
+    target: DownloadTarget,
+    actions: Receiver<Vec<DownloadAction>>,
+) {
+    let (small_in, small_out) = async_channel::bounded(1);
+    let (received_in, received_out) = async_channel::bounded(RECEIVED_MAX);
+    let writers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let mut tasks = Tasks::new();
+    for _ in 0..writers.clamp(WRITERS.0, WRITERS.1) {
+        tasks.spawn(write_loop(Arc::clone(&engine), target.clone(), received_out.clone()));
+    }
+    for _ in 0..engine.limits.requests_max() {
+        let (engine, target) = (Arc::clone(&engine), target.clone());
+        tasks.spawn(receive_loop(engine, target, small_out.clone(), received_in.clone()));
+    }
+    drop((small_out, received_in, received_out));
+    while let Ok(batch) = actions.recv().await {
+        for action in batch {
+            if action.size < engine.settings.tuning.multipart_threshold {
+                let sent = small_in.send(action).await;
+                debug_assert!(sent.is_ok(), "receivers end after the dispatcher");
+            } else {
+                let parts = action.size.div_ceil(engine.settings.tuning.multipart_chunksize.max(1));
+                let slots = engine.limits.large(parts).await;
+                let (engine, target) = (Arc::clone(&engine), target.clone());
+                tasks.spawn(async move {
+                    let result = ranged::download(&engine, &target, &action).await;
+                    conclude(&engine, &target, action, result).await;
+                    drop(slots);
+                });
+            }
+        }
+        tasks.reap();
+    }
+    drop(small_in);
+    tasks.finish().await;
+}
+
+async fn receive_loop(
+    engine: Arc<Engine>,
+    target: DownloadTarget,
+    actions: Receiver<DownloadAction>,
+    received: Sender<Received>,
+) {
+    while let Ok(mut action) = actions.recv().await {
+        let share = engine.limits.budget.take(action.size).await;
+        match receive(&engine, &action).await {
+            Ok(Answer::Whole { chunks, modified_s }) => {
+                let received_object = Received { action, chunks, modified_s, _share: share };
+                if received.send(received_object).await.is_err() {
+                    return;
+                }
+            }
+            Ok(Answer::Grown { size, etag, modified_s }) => {
+                drop(share);
+                action = DownloadAction { size, etag, last_modified_s: modified_s, ..action };
+                let result = ranged::download(&engine, &target, &action).await;
+                conclude(&engine, &target, action, result).await;
+            }
+            Err(error) => {
+                drop(share);
+                conclude(&engine, &target, action, Err(error.into())).await;
+            }
+        }
+    }
+}
+
+/// What a GET of a small object gave.
+enum Answer {
+    Whole { chunks: Vec<Bytes>, modified_s: i64 },
+    /// The object was replaced by a larger one since it was planned.
+    Grown { size: u64, etag: String, modified_s: i64 },
+}
+
+async fn receive(engine: &Engine, action: &DownloadAction) -> Result<Answer> {
+    let object = ObjectState { key: action.key.clone(), etag: String::new() };
+    let mut failures = 0;
+    loop {
+        let permit = engine.limits.request().await;
+        let result = receive_once(engine, &object, action.size).await;
+        drop(permit);
+        match result {
+            Err(error) if failures + 1 < ATTEMPTS_MAX && may_retry(&error) => {
+                failures += 1;
+                back_off(failures).await;
+            }
+            result => return result,
+        }
+    }
+}
+
+/// A small object is received from the start again, also when its checksum did not match: the
+/// bytes may have been damaged on the way.
+fn may_retry(error: &Error) -> bool {
+    may_resume(error) || error.kind() == ErrorKind::Integrity
+}
+
+async fn receive_once(engine: &Engine, object: &ObjectState, size_max: u64) -> Result<Answer> {
+    let mut answer = open(engine, object, None).await?;
+    let head = answer.head;
+    let modified_s = head.last_modified_s;
+    if head.size > size_max {
+        return Ok(Answer::Grown { size: head.size, etag: head.etag, modified_s });
+    }
+    let mut chunks = Vec::new();
+    let mut received = 0;
+    while let Some(bytes) = answer.body.next().await {
+        let bytes = bytes?;
+        received += bytes.len() as u64;
+        engine.bandwidth.take(bytes.len() as u64).await;
+        chunks.push(bytes);
+    }
+    if received != head.size {
+        let message = format!("received {received} of {} bytes of `{}`", head.size, object.key);
+        return Err(Error::new(ErrorKind::Transport, message));
+    }
+    Ok(Answer::Whole { chunks, modified_s })
+}
+
+/// Writes small files in batches on blocking threads.
+async fn write_loop(
+    engine: Arc<Engine>,
+    target: DownloadTarget,
+    received: Receiver<Received>,
+) {
+    while let Ok(first) = received.recv().await {
+        let mut batch = vec![first];
+        while batch.len() < BATCH_FILES_MAX
+            && let Ok(next) = received.try_recv()
+        {
+            batch.push(next);
+        }
+        let (writer, root) = (Arc::clone(&engine), target.clone());
+        let written = blocking(move || {
+            // Held so that the job does not end before its last write.
+            let _engine = writer;
+            batch
+                .into_iter()
+                .map(|object| {
+                    let result = save(&root, &object);
+                    (object.action, object.chunks.iter().map(Bytes::len).sum::<usize>(), result)
+                })
+                .collect::<Vec<_>>()
+        })
+        .await;
+        let ends = written.into_iter().map(|(mut action, size, result)| {
+            action.size = size as u64;
+            if result.is_ok() {
+                engine.report.moved(action.size);
+            }
+            conclude(&engine, &target, action, result)
+        });
+        futures_util::future::join_all(ends).await;
+    }
+}
+
+fn save(target: &DownloadTarget, object: &Received) -> SaveResult {
+    let file = target.create(&object.action.relative)?;
+    let mut position = 0;
+    for chunk in &object.chunks {
+        file.write_at(position, chunk)?;
+        position += chunk.len() as u64;
+    }
+    Ok(file.commit(modified(object.modified_s))?)
+}
+
+/// Modification time for the file of an object.
+pub(super) fn modified(seconds: i64) -> Option<SystemTime> {
+    meta::system_time(seconds, 0)
+}
+
+/// Removes the source of a move and tells how the object ended. The bytes of what succeeded were
+/// told as moved before.
+pub(super) async fn conclude(
+    engine: &Engine,
+    target: &DownloadTarget,
+    action: DownloadAction,
+    result: SaveResult,
+) {
+    let path = target.path_of(&action.relative);
+    let result = match result {
+        Err(CreateError::Escape(escape)) => {
+            engine.report.warning(escape.warning());
+            return skip(engine, action, path);
+        }
+        Err(CreateError::Failed(error)) => Err(error),
+        Ok(committed) => {
+            if let Some(text) = committed.warning {
+                engine.report.warning(text);
+            }
+            remove_source_object(engine, &action.key, action.size).await
+        }
+    };
+    let source = engine.source_object(action.key);
+    let target = Some(Location::Local(path));
+    engine.conclude(ActionKind::Download, source, target, action.size, result);
+}
+
+fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
+    engine.report.object(ObjectEvent {
+        action: ActionKind::Download,
+        is_move: engine.settings.is_move,
+        source: engine.source_object(action.key),
+        target: Some(Location::Local(path)),
+        bytes: action.size,
+        outcome: Outcome::Skipped,
+    });
+}

@@ -1,0 +1,102 @@
+//! What all executors of a job share.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::bandwidth::Bandwidth;
+use super::report::Reporter;
+use super::scheduler::Limits;
+use super::settings::Settings;
+use super::uploads::OpenUploads;
+use crate::error::{Error, ErrorKind};
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::location::{Location, ObjectName};
+use crate::s3::Client;
+
+/// Settings, clients and bounds of a job. Every task and every blocking call that must have ended
+/// before the job returns holds an `Arc` of it.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) settings: Settings,
+    /// Reads and removes the source.
+    pub(crate) source: Client,
+    /// Writes the target.
+    pub(crate) target: Client,
+    pub(crate) limits: Limits,
+    pub(crate) bandwidth: Bandwidth,
+    pub(crate) report: Arc<Reporter>,
+    pub(crate) uploads: Arc<OpenUploads>,
+    _alive: mpsc::Sender<Infallible>,
+}
+
+/// Tells when nothing of an engine is left.
+#[derive(Debug)]
+pub(crate) struct Ended(mpsc::Receiver<Infallible>);
+
+impl Ended {
+    /// Waits until every holder of the engine is gone.
+    pub(crate) async fn wait(mut self) {
+        let none: Option<Infallible> = self.0.recv().await;
+        debug_assert!(none.is_none());
+    }
+}
+
+impl Engine {
+    /// An engine and the means to wait for its end.
+    pub(crate) fn new(
+        settings: Settings,
+        source: Client,
+        target: Client,
+        report: Arc<Reporter>,
+    ) -> (Arc<Self>, Ended) {
+        let (alive, ended) = mpsc::channel(1);
+        let limits = Limits::new(&settings.tuning);
+        let bandwidth = Bandwidth::new(settings.tuning.max_bandwidth);
+        let uploads = OpenUploads::new(target.clone());
+        let engine = Self {
+            settings,
+            source,
+            target,
+            limits,
+            bandwidth,
+            report,
+            uploads,
+            _alive: alive,
+        };
+        (Arc::new(engine), Ended(ended))
+    }
+
+    /// Names an object of the source.
+    pub(crate) fn source_object(&self, key: String) -> Location {
+        Location::Object(ObjectName { bucket: self.settings.source_bucket.clone(), key })
+    }
+
+    /// Names an object of the target.
+    pub(crate) fn target_object(&self, key: String) -> Location {
+        Location::Object(ObjectName { bucket: self.settings.target_bucket.clone(), key })
+    }
+
+    /// Tells how an object ended. A target that exists and is not to be replaced is no failure.
+    pub(crate) fn conclude(
+        &self,
+        action: ActionKind,
+        source: Location,
+        target: Option<Location>,
+        bytes: u64,
+        result: Result<(), Error>,
+    ) {
+        let outcome = match result {
+            Ok(()) => Outcome::Done,
+            Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
+            Err(error) => Outcome::Failed(error),
+        };
+        let is_move = self.settings.is_move;
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, outcome });
+    }
+
+    fn is_refused_overwrite(&self, error: &Error) -> bool {
+        self.settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed
+    }
+}

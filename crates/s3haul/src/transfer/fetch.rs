@@ -1,0 +1,146 @@
+//! Reads ranges of an object so that a broken connection costs only what had not arrived.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::engine::Engine;
+use crate::error::{Error, ErrorKind, Result};
+use crate::s3::ops::{Conditions, GetObject, ObjectBody};
+use crate::s3::{ChecksumMode, ObjectHead};
+use crate::units::ByteRange;
+
+/// Requests for one range that may fail in a row without a new byte.
+pub(crate) const ATTEMPTS_MAX: u32 = 5;
+/// Wait before the second attempt; doubles each time.
+const BACKOFF: Duration = Duration::from_millis(50);
+
+/// An object, and the state of it that all ranges must come from.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectState {
+    /// Key in the source bucket.
+    pub(crate) key: String,
+    /// `ETag` with its quotes; empty where unknown.
+    pub(crate) etag: String,
+}
+
+/// Whether stored checksums are asked for.
+pub(crate) fn wants_checksums(engine: &Engine) -> bool {
+    engine.settings.checksum_mode
+        || engine.source.config().response_checksums == ChecksumMode::WhenSupported
+}
+
+/// Opens an object or a range of it.
+pub(crate) async fn open(
+    engine: &Engine,
+    object: &ObjectState,
+    range: Option<ByteRange>,
+) -> Result<ObjectBody> {
+    let if_match = (range.is_some() && !object.etag.is_empty()).then_some(object.etag.as_str());
+    let input = GetObject {
+        bucket: &engine.settings.source_bucket,
+        key: &object.key,
+        version_id: None,
+        range,
+        conditions: Conditions { if_match, if_absent: false },
+        customer_key: engine.settings.source_customer_key.as_ref(),
+        checksums: wants_checksums(engine),
+    };
+    let body = engine.source.get_object(input).await.map_err(|e| changed(engine, object, e))?;
+    match range {
+        Some(range) if body.range != range => Err(Error::new(
+            ErrorKind::Integrity,
+            format!(
+                "asked for bytes {}-{} of `{}`, got {}-{}",
+                range.start,
+                range.end - 1,
+                object.key,
+                body.range.start,
+                body.range.end.saturating_sub(1)
+            ),
+        )),
+        _ => Ok(body),
+    }
+}
+
+/// A condition that no longer holds means that the object was replaced.
+fn changed(engine: &Engine, object: &ObjectState, error: Error) -> Error {
+    if error.kind() != ErrorKind::PreconditionFailed {
+        return error;
+    }
+    let (key, bucket) = (&object.key, &engine.settings.source_bucket);
+    let message =
+        format!("Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag.");
+    Error::new(ErrorKind::SourceChanged, message)
+}
+
+/// Whether reading on with a new request may help.
+pub(crate) fn may_resume(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
+}
+
+/// Waits before the next attempt; `failures` is at least 1.
+pub(crate) async fn back_off(failures: u32) {
+    tokio::time::sleep(BACKOFF * 2_u32.pow(failures.saturating_sub(1).min(6))).await;
+}
+
+/// A range that is read from as many requests as it takes.
+pub(crate) struct RangeReader<'a> {
+    engine: &'a Engine,
+    object: &'a ObjectState,
+    rest: ByteRange,
+    open: Option<ObjectBody>,
+    failures: u32,
+    head: Option<ObjectHead>,
+}
+
+impl<'a> RangeReader<'a> {
+    /// A reader of a range, which must not be empty.
+    pub(crate) fn new(engine: &'a Engine, object: &'a ObjectState, range: ByteRange) -> Self {
+        Self { engine, object, rest: range, open: None, failures: 0, head: None }
+    }
+
+    /// Headers of the first answer, once there was one.
+    pub(crate) fn take_head(&mut self) -> Option<ObjectHead> {
+        self.head.take()
+    }
+
+    /// The next bytes; `None` when the range is complete.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>> {
+        while !self.rest.is_empty() {
+            match self.step().await {
+                Ok(bytes) if !bytes.is_empty() => {
+                    self.failures = 0;
+                    self.rest.start += bytes.len() as u64;
+                    self.engine.bandwidth.take(bytes.len() as u64).await;
+                    return Ok(Some(bytes));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.open = None;
+                    self.failures += 1;
+                    if !may_resume(&error) || self.failures >= ATTEMPTS_MAX {
+                        return Err(error);
+                    }
+                    back_off(self.failures).await;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn step(&mut self) -> Result<Bytes> {
+        if self.open.is_none() {
+            let mut body = open(self.engine, self.object, Some(self.rest)).await?;
+            self.head.get_or_insert_with(|| std::mem::take(&mut body.head));
+            self.open = Some(body);
+        }
+        let early = || Error::new(ErrorKind::Transport, "the body ended early");
+        let Some(body) = &mut self.open else { return Err(early()) };
+        let bytes = body.body.next().await.ok_or_else(early)??;
+        if bytes.len() as u64 > self.rest.len() {
+            return Err(Error::new(ErrorKind::Integrity, "the body is longer than was asked for"));
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,212 @@
+//! One multipart upload: parts sent in parallel, combined checksum, completion, abort.
+//!
+//! Whoever feeds it calls [`MultipartUpload::send`] for each part in order and then
+//! [`MultipartUpload::complete`]; if anything fails in between, [`MultipartUpload::abandon`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::budget::Share;
+use super::engine::Engine;
+use super::integrity::{CombinableCrc, PieceCrc};
+use super::scheduler::{Tasks, blocking};
+use super::uploads::OpenUpload;
+use crate::error::{Error, ErrorKind, Result};
+use crate::s3::ops::{CompleteMultipart, CompletedPart, Conditions, UploadPart};
+use crate::s3::{Checksum, DigestPlan, ObjectProperties, Payload};
+
+/// A part that the server has.
+#[derive(Debug)]
+struct SentPart {
+    part: CompletedPart,
+    size: u64,
+}
+
+/// An upload at work.
+pub(crate) struct MultipartUpload {
+    engine: Arc<Engine>,
+    upload: Arc<OpenUpload>,
+    plan: DigestPlan,
+    tasks: Tasks<Result<SentPart>>,
+    sent: Vec<SentPart>,
+    given_up: Arc<AtomicBool>,
+    parts_in_flight_max: usize,
+}
+
+impl MultipartUpload {
+    /// Begins an upload to a key of the job's target bucket.
+    pub(crate) async fn begin(
+        engine: &Arc<Engine>,
+        key: &str,
+        properties: ObjectProperties,
+    ) -> Result<Self> {
+        let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+        let bucket = &engine.settings.target_bucket;
+        let permit = engine.limits.request().await;
+        let upload = engine.uploads.begin(bucket, key, properties, plan.checksum).await?;
+        drop(permit);
+        Ok(Self {
+            engine: Arc::clone(engine),
+            upload,
+            plan,
+            tasks: Tasks::new(),
+            sent: Vec::new(),
+            given_up: Arc::default(),
+            parts_in_flight_max: usize::MAX,
+        })
+    }
+
+    /// Bounds the parts in memory below what the budget allows.
+    pub(crate) fn limit_parts_in_flight(&mut self, parts_max: usize) {
+        self.parts_in_flight_max = parts_max.max(1);
+    }
+
+    /// Sends a part that `read` gives on a thread that may block. Returns when the part has its
+    /// share of the memory budget, not when it is sent; fails when an earlier part failed.
+    pub(crate) async fn send(
+        &mut self,
+        part_number: u32,
+        size: u64,
+        read: impl FnOnce() -> Result<Payload> + Send + 'static,
+    ) -> Result<()> {
+        while self.tasks.len() >= self.parts_in_flight_max {
+            self.collect_next().await?;
+        }
+        let share = self.engine.limits.budget.take(size).await;
+        while let Some(result) = self.tasks.try_next() {
+            self.sent.push(result?);
+        }
+        let task = PartTask {
+            engine: Arc::clone(&self.engine),
+            upload: Arc::clone(&self.upload),
+            plan: self.plan,
+            given_up: Arc::clone(&self.given_up),
+            part_number,
+            _share: share,
+        };
+        self.tasks.spawn(task.run(read));
+        Ok(())
+    }
+
+    /// Waits until all parts are sent; gives the bytes sent.
+    pub(crate) async fn all_sent(&mut self) -> Result<u64> {
+        while self.tasks.len() > 0 {
+            self.collect_next().await?;
+        }
+        self.sent.sort_unstable_by_key(|sent| sent.part.part_number);
+        Ok(self.sent.iter().map(|sent| sent.size).sum())
+    }
+
+    async fn collect_next(&mut self) -> Result<()> {
+        if let Some(result) = self.tasks.next().await {
+            self.sent.push(result?);
+        }
+        Ok(())
+    }
+
+    /// Makes the object of its parts. All of them were sent before.
+    pub(crate) async fn complete(&mut self, parts_expected: u32, object_size: u64) -> Result<()> {
+        let bytes = self.all_sent().await?;
+        let in_order = self.sent.iter().zip(1..).all(|(sent, n)| sent.part.part_number == n);
+        assert!(
+            in_order && self.sent.len() == parts_expected as usize && bytes == object_size,
+            "an upload is only completed with all its parts"
+        );
+        let checksum = self.full_object_checksum();
+        let parts: Vec<_> = self.sent.iter().map(|sent| sent.part.clone()).collect();
+        let settings = &self.engine.settings;
+        let input = CompleteMultipart {
+            bucket: &self.upload.bucket,
+            key: &self.upload.key,
+            upload_id: &self.upload.id,
+            parts: &parts,
+            full_object_checksum: checksum.as_ref(),
+            object_size: Some(object_size),
+            conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+            customer_key: settings.properties.customer_key.as_ref(),
+        };
+        let permit = self.engine.limits.request().await;
+        self.engine.target.complete_multipart(input).await?;
+        drop(permit);
+        self.engine.uploads.completed(&self.upload);
+        Ok(())
+    }
+
+    fn full_object_checksum(&self) -> Option<Checksum> {
+        let crc = CombinableCrc::of(self.plan.checksum?)?;
+        let pieces: Option<Vec<_>> = self
+            .sent
+            .iter()
+            .map(|sent| {
+                let value = crc.value_of(sent.part.checksum.as_ref()?)?;
+                Some(PieceCrc { value, length: sent.size })
+            })
+            .collect();
+        crc.combine(pieces?)
+    }
+
+    /// Lets the parts in flight end, takes back their progress and drops the upload.
+    pub(crate) async fn abandon(mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
+        while let Some(result) = self.tasks.next().await {
+            self.sent.extend(result.ok());
+        }
+        self.engine.report.unmoved(self.sent.iter().map(|sent| sent.size).sum());
+        self.engine.uploads.abort(&self.upload).await;
+    }
+}
+
+/// One part on its way.
+struct PartTask {
+    engine: Arc<Engine>,
+    upload: Arc<OpenUpload>,
+    plan: DigestPlan,
+    given_up: Arc<AtomicBool>,
+    part_number: u32,
+    _share: Share,
+}
+
+impl PartTask {
+    async fn run(
+        self,
+        read: impl FnOnce() -> Result<Payload> + Send + 'static,
+    ) -> Result<SentPart> {
+        self.check()?;
+        let plan = self.plan;
+        let payload = blocking(move || {
+            let mut payload = read()?;
+            payload.digest(plan);
+            Ok::<_, Error>(payload)
+        })
+        .await?;
+        let size = payload.len();
+        let checksum = payload.digests().checksum.clone();
+        self.engine.bandwidth.take(size).await;
+        let permit = self.engine.limits.request().await;
+        self.check()?;
+        let mut part = self.engine.target.upload_part(self.input(payload)).await?;
+        drop(permit);
+        part.checksum = checksum.or(part.checksum);
+        self.engine.report.moved(size);
+        Ok(SentPart { part, size })
+    }
+
+    fn input(&self, payload: Payload) -> UploadPart<'_> {
+        UploadPart {
+            bucket: &self.upload.bucket,
+            key: &self.upload.key,
+            upload_id: &self.upload.id,
+            part_number: self.part_number,
+            payload,
+            checksum: self.plan.checksum,
+            customer_key: self.engine.settings.properties.customer_key.as_ref(),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.given_up.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
+        }
+        Ok(())
+    }
+}

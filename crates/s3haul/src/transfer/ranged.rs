@@ -1,0 +1,268 @@
+//! One large object to a file, in ranges received in parallel.
+//!
+//! Each range is written at its position while it arrives and digested there; the CRCs of the
+//! ranges combine to that of the object. The file gets its name when everything matched.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use super::download::{DownloadTarget, SaveResult, modified};
+use super::engine::Engine;
+use super::fetch::{ObjectState, RangeReader, wants_checksums};
+use super::integrity::{CombinableCrc, PieceCrc, expected_of};
+use super::parts::{Part, download_parts};
+use super::scheduler::{Tasks, blocking};
+use super::stream;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fs::{Committed, PendingFile};
+use crate::plan::action::DownloadAction;
+use crate::s3::ops::HeadObject;
+use crate::s3::{ChecksumAlgorithm, ObjectHead};
+use crate::units::MIB;
+
+/// Bytes gathered for one write.
+const WRITE_SIZE: u64 = MIB;
+/// CRC computed of ranges where the object's own is not known beforehand: the one that S3 stores
+/// unless told otherwise.
+const LIKELY_CRC: ChecksumAlgorithm = ChecksumAlgorithm::Crc64Nvme;
+
+/// A file that ranges are written to. The file is dropped, and so removed if it is not complete,
+/// before the engine is let go.
+struct Writing {
+    file: PendingFile,
+    object: ObjectState,
+    crc: CombinableCrc,
+    given_up: AtomicBool,
+    written: AtomicU64,
+    engine: Arc<Engine>,
+}
+
+/// Downloads an object in ranges.
+pub(super) async fn download(
+    engine: &Arc<Engine>,
+    target: &DownloadTarget,
+    action: &DownloadAction,
+) -> SaveResult {
+    let writing = start(engine, target, action).await?;
+    let result = if writing.file.is_sequential() {
+        write_in_order(&writing, action).await
+    } else {
+        write_ranges(&writing, action).await
+    };
+    if let Err(error) = result {
+        engine.report.unmoved(writing.written.load(Ordering::Relaxed));
+        return Err(error.into());
+    }
+    let modified = modified(action.last_modified_s);
+    let committed = blocking(move || commit(writing, modified)).await;
+    if committed.is_err() {
+        engine.report.unmoved(action.size);
+    }
+    Ok(committed?)
+}
+
+fn commit(writing: Arc<Writing>, time: Option<std::time::SystemTime>) -> Result<Committed> {
+    let Some(writing) = Arc::into_inner(writing) else {
+        return Err(Error::new(ErrorKind::Local, "the file is still being written"));
+    };
+    // The engine is let go last.
+    let Writing { file, engine: _engine, .. } = writing;
+    file.commit(time)
+}
+
+async fn start(
+    engine: &Arc<Engine>,
+    target: &DownloadTarget,
+    action: &DownloadAction,
+) -> Result<Arc<Writing>, crate::fs::CreateError> {
+    let known = action.head.as_deref().and_then(expected_of);
+    let likely = CombinableCrc::of(LIKELY_CRC);
+    let crc = known.map(|(crc, _)| crc).or(likely).expect("the likely CRC is one");
+    let (engine, target) = (Arc::clone(engine), target.clone());
+    let (relative, size) = (action.relative.clone(), action.size);
+    let object = ObjectState { key: action.key.clone(), etag: action.etag.clone() };
+    blocking(move || {
+        let file = target.create(&relative)?;
+        file.preallocate(size)?;
+        let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
+        Ok(Arc::new(Writing { file, object, crc, given_up, written, engine }))
+    })
+    .await
+}
+
+async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result<()> {
+    let engine = &writing.engine;
+    let part_size = engine.settings.tuning.multipart_chunksize;
+    let mut tasks = Tasks::new();
+    let mut done = Vec::new();
+    let mut result = Ok(());
+    for part in download_parts(action.size, part_size) {
+        let share = engine.limits.budget.take(part.range.len().min(2 * WRITE_SIZE)).await;
+        while let Some(ended) = tasks.try_next() {
+            result = result.and(collect(&mut done, ended));
+        }
+        if result.is_err() {
+            break;
+        }
+        let writing = Arc::clone(writing);
+        tasks.spawn(async move {
+            let ended = write_range(&writing, part).await;
+            drop((share, writing));
+            ended
+        });
+    }
+    if result.is_err() {
+        writing.given_up.store(true, Ordering::Relaxed);
+    }
+    while let Some(ended) = tasks.next().await {
+        if ended.is_err() {
+            writing.given_up.store(true, Ordering::Relaxed);
+        }
+        result = result.and(collect(&mut done, ended));
+    }
+    result?;
+    validate(writing, action, done).await
+}
+
+/// A range that is on the disk.
+#[derive(Debug)]
+struct WrittenRange {
+    part: Part,
+    crc: PieceCrc,
+    head: Option<ObjectHead>,
+}
+
+fn collect(done: &mut Vec<WrittenRange>, ended: Result<WrittenRange>) -> Result<()> {
+    done.push(ended?);
+    Ok(())
+}
+
+async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange> {
+    let engine = &writing.engine;
+    let permit = engine.limits.request().await;
+    let mut reader = RangeReader::new(engine, &writing.object, part.range);
+    let mut digest = writing.crc.digest();
+    let mut position = part.range.start;
+    loop {
+        if writing.given_up.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
+        }
+        let chunks = gather(&mut reader).await?;
+        let length: u64 = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        if length == 0 {
+            break;
+        }
+        let target = Arc::clone(writing);
+        digest = blocking(move || write_chunks(&target, position, &chunks, digest)).await?;
+        position += length;
+        writing.written.fetch_add(length, Ordering::Relaxed);
+        engine.report.moved(length);
+    }
+    drop(permit);
+    let crc = PieceCrc { value: digest.finalize(), length: part.range.len() };
+    Ok(WrittenRange { part, crc, head: reader.take_head() })
+}
+
+/// The next bytes of a range, enough for one write; nothing at the end.
+async fn gather(reader: &mut RangeReader<'_>) -> Result<Vec<Bytes>> {
+    let (mut chunks, mut length) = (Vec::new(), 0);
+    while length < WRITE_SIZE
+        && let Some(bytes) = reader.next().await?
+    {
+        length += bytes.len() as u64;
+        chunks.push(bytes);
+    }
+    Ok(chunks)
+}
+
+fn write_chunks(
+    writing: &Writing,
+    mut position: u64,
+    chunks: &[Bytes],
+    mut digest: crc_fast::Digest,
+) -> Result<crc_fast::Digest> {
+    for chunk in chunks {
+        digest.update(chunk);
+        writing.file.write_at(position, chunk)?;
+        position += chunk.len() as u64;
+    }
+    Ok(digest)
+}
+
+/// Holds the bytes against the object's checksum, where it has one that can be compared.
+async fn validate(
+    writing: &Writing,
+    action: &DownloadAction,
+    mut done: Vec<WrittenRange>,
+) -> Result<()> {
+    done.sort_unstable_by_key(|range| range.part.number);
+    let length: u64 = done.iter().map(|range| range.crc.length).sum();
+    assert!(length == action.size, "a file is only committed with all its ranges");
+    let told = done.iter().find_map(|range| expected_of(range.head.as_ref()?));
+    let expected = match (action.head.as_deref(), told) {
+        (Some(head), _) => expected_of(head),
+        (None, Some(told)) => Some(told),
+        (None, None) if wants_checksums(&writing.engine) => ask(writing).await?,
+        (None, None) => None,
+    };
+    // A CRC other than the one computed cannot be compared without reading the file again.
+    let Some((_, expected)) = expected.filter(|(crc, _)| *crc == writing.crc) else {
+        return Ok(());
+    };
+    let computed = writing.crc.combine(done.iter().map(|range| range.crc));
+    check(&writing.object.key, &expected, computed.as_ref())
+}
+
+/// Fails when the checksums differ.
+pub(super) fn check(
+    key: &str,
+    expected: &crate::s3::Checksum,
+    computed: Option<&crate::s3::Checksum>,
+) -> Result<()> {
+    if computed == Some(expected) {
+        return Ok(());
+    }
+    let computed = computed.map_or("none", |checksum| checksum.value.as_str());
+    let message = format!(
+        "the checksum of `{key}` does not match: stored {}, computed {computed}",
+        expected.value
+    );
+    Err(Error::new(ErrorKind::Integrity, message))
+}
+
+/// Asks for the stored checksum. An object that was replaced meanwhile has another.
+async fn ask(writing: &Writing) -> Result<Option<(CombinableCrc, crate::s3::Checksum)>> {
+    let head = head(&writing.engine, &writing.object.key).await?;
+    let same = writing.object.etag.is_empty() || head.etag == writing.object.etag;
+    Ok(if same { expected_of(&head) } else { None })
+}
+
+/// HeadObject of a source object.
+pub(crate) async fn head(engine: &Engine, key: &str) -> Result<ObjectHead> {
+    let permit = engine.limits.request().await;
+    let input = HeadObject {
+        bucket: &engine.settings.source_bucket,
+        key,
+        version_id: None,
+        customer_key: engine.settings.source_customer_key.as_ref(),
+        checksums: wants_checksums(engine),
+    };
+    let head = engine.source.head_object(input).await;
+    drop(permit);
+    head
+}
+
+/// A device or FIFO takes its bytes in order.
+async fn write_in_order(writing: &Arc<Writing>, action: &DownloadAction) -> Result<()> {
+    let target = Arc::clone(writing);
+    let object = writing.object.clone();
+    let expected = action.head.as_deref().and_then(expected_of);
+    let write = move |position, bytes: &Bytes| {
+        target.file.write_at(position, bytes)?;
+        target.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    };
+    stream::in_order(&writing.engine, object, action.size, expected, write).await
+}

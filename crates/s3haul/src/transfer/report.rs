@@ -1,0 +1,118 @@
+//! Tells events and counts them, so that the summary and the events always agree.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::error::Error;
+use crate::event::{Event, EventSink, ObjectEvent, Outcome};
+
+/// Counters of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
+    pub(crate) warnings: u64,
+    pub(crate) bytes: u64,
+    pub(crate) fatal: bool,
+}
+
+/// Passes events to the sink and counts them.
+pub(crate) struct Reporter {
+    sink: Arc<dyn EventSink>,
+    done: AtomicU64,
+    failed: AtomicU64,
+    skipped: AtomicU64,
+    warnings: AtomicU64,
+    bytes: AtomicU64,
+    fatal: AtomicBool,
+}
+
+impl std::fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reporter").field("counts", &self.counts()).finish_non_exhaustive()
+    }
+}
+
+impl Reporter {
+    /// A reporter with all counters at zero.
+    pub(crate) fn new(sink: Arc<dyn EventSink>) -> Self {
+        Self {
+            sink,
+            done: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            skipped: AtomicU64::new(0),
+            warnings: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            fatal: AtomicBool::new(false),
+        }
+    }
+
+    /// An action was queued.
+    pub(crate) fn planned(&self, bytes: u64) {
+        self.sink.emit(&Event::Planned { bytes });
+    }
+
+    /// Nothing more will be planned.
+    pub(crate) fn plan_complete(&self) {
+        self.sink.emit(&Event::PlanComplete);
+    }
+
+    /// Bytes were moved.
+    pub(crate) fn moved(&self, bytes: u64) {
+        if bytes > 0 {
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            self.sink.emit(&Event::Progress { bytes });
+        }
+    }
+
+    /// Bytes told as moved count no longer.
+    pub(crate) fn unmoved(&self, bytes: u64) {
+        if bytes > 0 {
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            self.sink.emit(&Event::Progress { bytes: -bytes });
+        }
+    }
+
+    /// An object ended.
+    pub(crate) fn object(&self, event: ObjectEvent) {
+        match &event.outcome {
+            Outcome::Done => {
+                self.done.fetch_add(1, Ordering::Relaxed);
+                self.bytes.fetch_add(event.bytes, Ordering::Relaxed);
+            }
+            Outcome::DryRun => {}
+            Outcome::Skipped => {
+                self.skipped.fetch_add(1, Ordering::Relaxed);
+            }
+            Outcome::Failed(_) => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.sink.emit(&Event::Object(event));
+    }
+
+    /// Something to know that is no failure.
+    pub(crate) fn warning(&self, message: String) {
+        self.warnings.fetch_add(1, Ordering::Relaxed);
+        self.sink.emit(&Event::Warning { message });
+    }
+
+    /// The job cannot go on.
+    pub(crate) fn fatal(&self, error: Error) {
+        self.fatal.store(true, Ordering::Relaxed);
+        self.sink.emit(&Event::Fatal { error });
+    }
+
+    /// What was counted so far.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            done: self.done.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
+            skipped: self.skipped.load(Ordering::Relaxed),
+            warnings: self.warnings.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            fatal: self.fatal.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the executors are told: plain values, the same for all objects of a job.
+
+use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
+use crate::units::{GIB, MIB};
+
+/// `--metadata-directive`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataDirective {
+    /// Keep the source's metadata.
+    Copy,
+    /// Write what the command line says.
+    Replace,
+}
+
+/// `--copy-props`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CopyProps {
+    /// Nothing is carried over.
+    None,
+    /// Metadata and content headers.
+    MetadataDirective,
+    /// Metadata, content headers and tags.
+    #[default]
+    Default,
+}
+
+/// Limits of the engine.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Requests in flight at most (`max_concurrent_requests`).
+    pub max_concurrent_requests: usize,
+    /// Planned actions that wait at most (`max_queue_size`).
+    pub max_queue_size: usize,
+    /// Objects of this size in bytes and more go in parts (`multipart_threshold`).
+    pub multipart_threshold: u64,
+    /// Size of a part in bytes (`multipart_chunksize`).
+    pub multipart_chunksize: u64,
+    /// Bytes a second at most, over all transfers (`max_bandwidth`).
+    pub max_bandwidth: Option<u64>,
+    /// Bytes of object data held in memory at most.
+    pub memory_budget: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            max_concurrent_requests: 64,
+            max_queue_size: 1000,
+            multipart_threshold: 8 * MIB,
+            multipart_chunksize: 8 * MIB,
+            max_bandwidth: None,
+            memory_budget: GIB / 8,
+        }
+    }
+}
+
+/// What holds for every object of a job.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// The command is `mv`.
+    pub(crate) is_move: bool,
+    /// Bucket of the source, empty where it is local.
+    pub(crate) source_bucket: String,
+    /// Bucket of the target, empty where it is local.
+    pub(crate) target_bucket: String,
+    /// Never replace an existing target.
+    pub(crate) no_overwrite: bool,
+    /// Guess `Content-Type` from the name.
+    pub(crate) guess_mime_type: bool,
+    /// Properties of the objects written.
+    pub(crate) properties: ObjectProperties,
+    /// `--metadata-directive`.
+    pub(crate) metadata_directive: Option<MetadataDirective>,
+    /// `--copy-props`.
+    pub(crate) copy_props: CopyProps,
+    /// SSE-C key of the source objects.
+    pub(crate) source_customer_key: Option<CustomerKey>,
+    /// `--checksum-algorithm`.
+    pub(crate) checksum_algorithm: Option<ChecksumAlgorithm>,
+    /// `--checksum-mode ENABLED`.
+    pub(crate) checksum_mode: bool,
+    /// Limits.
+    pub(crate) tuning: Tuning,
+}

@@ -1,0 +1,304 @@
+//! Standard input to an object, an object to standard output.
+//!
+//! Neither has positions to come back to: input is read once and its parts are kept until they
+//! are sent, output is written in order while the next ranges are received ahead.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use super::engine::Engine;
+use super::fetch::{ObjectState, RangeReader};
+use super::integrity::{CombinableCrc, PieceCrc};
+use super::multipart::MultipartUpload;
+use super::parts::{self, Part, download_parts, stream_part_size, stream_size_max};
+use super::ranged;
+use super::scheduler::{Tasks, blocking};
+use super::upload::put;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::ActionKind;
+use crate::location::Location;
+use crate::plan::content_type::guess_content_type;
+use crate::s3::{Checksum, ObjectProperties, Payload};
+
+/// Parts of a stream in memory.
+const PARTS_IN_MEMORY_MAX: usize = 6;
+/// Ranges that are received ahead of the output.
+const RANGES_AHEAD_MAX: usize = 16;
+
+type Input = Box<dyn Read + Send>;
+type Output = Box<dyn Write + Send>;
+
+/// Uploads standard input to one key.
+pub(crate) async fn upload_stream(
+    engine: &Arc<Engine>,
+    input: Input,
+    key: String,
+    expected_size: Option<u64>,
+) {
+    engine.report.planned(expected_size.unwrap_or(0));
+    engine.report.plan_complete();
+    let sent = send_stream(engine, input, &key, expected_size).await;
+    let (size, result) = sent.map_or_else(|error| (0, Err(error)), |size| (size, Ok(())));
+    let target = Some(engine.target_object(key));
+    engine.conclude(ActionKind::Upload, Location::Stream, target, size, result);
+}
+
+async fn send_stream(
+    engine: &Arc<Engine>,
+    input: Input,
+    key: &str,
+    expected_size: Option<u64>,
+) -> Result<u64> {
+    let mut properties = engine.settings.properties.clone();
+    if engine.settings.guess_mime_type && properties.content_type.is_none() {
+        properties.content_type = guess_content_type(key).map(str::to_owned);
+    }
+    let tuning = &engine.settings.tuning;
+    let mut reader = StreamReader { input, ahead: BytesMut::new(), ended: false };
+    let share = engine.limits.budget.take(tuning.multipart_threshold).await;
+    reader = reader.fill(tuning.multipart_threshold).await?;
+    if reader.ended && (reader.ahead.len() as u64) < tuning.multipart_threshold {
+        let bytes = reader.ahead.freeze();
+        let size = bytes.len() as u64;
+        let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+        let payload = blocking(move || {
+            let mut payload = Payload::from_bytes(bytes);
+            payload.digest(plan);
+            payload
+        });
+        put(engine, key, payload.await, &properties).await?;
+        return Ok(size);
+    }
+    drop(share);
+    send_in_parts(engine, reader, key, properties, expected_size).await
+}
+
+async fn send_in_parts(
+    engine: &Arc<Engine>,
+    reader: StreamReader,
+    key: &str,
+    properties: ObjectProperties,
+    expected_size: Option<u64>,
+) -> Result<u64> {
+    let mut upload = MultipartUpload::begin(engine, key, properties).await?;
+    upload.limit_parts_in_flight(PARTS_IN_MEMORY_MAX);
+    let part_size = stream_part_size(engine.settings.tuning.multipart_chunksize, expected_size);
+    let sent = send_parts(&mut upload, reader, part_size).await;
+    if sent.is_err() {
+        upload.abandon().await;
+    }
+    sent
+}
+
+async fn send_parts(
+    upload: &mut MultipartUpload,
+    mut reader: StreamReader,
+    part_size: u64,
+) -> Result<u64> {
+    let mut number = 0;
+    let mut size = 0;
+    loop {
+        reader = reader.fill(part_size).await?;
+        let bytes = reader.take(part_size);
+        if bytes.is_empty() {
+            break;
+        }
+        if u64::from(number) >= parts::PARTS_MAX {
+            let max = stream_size_max(part_size);
+            let message = format!(
+                "standard input is longer than {max} bytes: tell its size with --expected-size"
+            );
+            return Err(Error::new(ErrorKind::Request, message));
+        }
+        number += 1;
+        size += bytes.len() as u64;
+        let length = bytes.len() as u64;
+        upload.send(number, length, move || Ok(Payload::from_bytes(bytes))).await?;
+    }
+    upload.complete(number, size).await?;
+    Ok(size)
+}
+
+/// Reads a stream in pieces of exact sizes. The blocking read does not hold the job: a terminal
+/// that nobody types on would hold it for ever.
+struct StreamReader {
+    input: Input,
+    ahead: BytesMut,
+    ended: bool,
+}
+
+impl StreamReader {
+    /// Reads until `size` bytes are there or the stream ends.
+    async fn fill(self, size: u64) -> Result<Self> {
+        if self.ended || self.ahead.len() as u64 >= size {
+            return Ok(self);
+        }
+        blocking(move || self.fill_blocking(size)).await
+    }
+
+    fn fill_blocking(mut self, size: u64) -> Result<Self> {
+        let missing = size - self.ahead.len() as u64;
+        let mut piece = Vec::new();
+        let read = (&mut self.input).take(missing).read_to_end(&mut piece);
+        let read = read.map_err(|source| {
+            Error::new(ErrorKind::Local, "could not read standard input").with_source(source)
+        })?;
+        self.ended = (read as u64) < missing;
+        if self.ahead.is_empty() {
+            self.ahead = BytesMut::from(Bytes::from(piece));
+        } else {
+            self.ahead.extend_from_slice(&piece);
+        }
+        Ok(self)
+    }
+
+    fn take(&mut self, size: u64) -> Bytes {
+        let size = usize::try_from(size).unwrap_or(usize::MAX).min(self.ahead.len());
+        self.ahead.split_to(size).freeze()
+    }
+}
+
+/// Downloads one object to standard output. The headers were asked for before.
+pub(crate) async fn download_stream(
+    engine: &Arc<Engine>,
+    output: Output,
+    key: String,
+    head: &crate::s3::ObjectHead,
+) {
+    engine.report.planned(head.size);
+    engine.report.plan_complete();
+    let object = ObjectState { key: key.clone(), etag: head.etag.clone() };
+    let expected = super::integrity::expected_of(head);
+    let mut output = output;
+    let write = move |_position: u64, bytes: &Bytes| {
+        output.write_all(bytes).and_then(|()| output.flush()).map_err(output_error)
+    };
+    let result = match in_order(engine, object, head.size, expected, write).await {
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        result => result,
+    };
+    let source = engine.source_object(key);
+    engine.conclude(ActionKind::Download, source, Some(Location::Stream), head.size, result);
+}
+
+fn output_error(source: std::io::Error) -> Error {
+    Error::new(ErrorKind::Local, "could not write standard output").with_source(source)
+}
+
+/// Whoever read the output has seen enough: a quiet end.
+fn is_broken_pipe(error: &Error) -> bool {
+    std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .is_some_and(|source| source.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Receives an object in ranges ahead and writes them in order; `write` runs on threads that may
+/// block.
+pub(super) async fn in_order<W>(
+    engine: &Arc<Engine>,
+    object: ObjectState,
+    size: u64,
+    expected: Option<(CombinableCrc, Checksum)>,
+    mut write: W,
+) -> Result<()>
+where
+    W: FnMut(u64, &Bytes) -> Result<()> + Send + 'static,
+{
+    let mut ahead = ReadAhead::new(engine, object, size);
+    let crc = expected.as_ref().map(|(crc, _)| *crc);
+    let mut pieces = Vec::new();
+    while let Some((part, chunks)) = ahead.next().await? {
+        let (written, piece);
+        (write, written, piece) = blocking(move || {
+            let mut digest = crc.map(CombinableCrc::digest);
+            let mut position = part.range.start;
+            let written = chunks.iter().try_for_each(|chunk| {
+                if let Some(digest) = &mut digest {
+                    digest.update(chunk);
+                }
+                let written = write(position, chunk);
+                position += chunk.len() as u64;
+                written
+            });
+            let value = digest.map_or(0, |digest| digest.finalize());
+            (write, written, PieceCrc { value, length: part.range.len() })
+        })
+        .await;
+        written?;
+        engine.report.moved(part.range.len());
+        pieces.push(piece);
+    }
+    match expected {
+        Some((crc, expected)) if size > 0 => {
+            ranged::check(&ahead.object.key, &expected, crc.combine(pieces).as_ref())
+        }
+        _ => Ok(()),
+    }
+}
+
+type Fetched = Result<Vec<Bytes>>;
+
+/// Ranges of one object, received in parallel and given in order.
+struct ReadAhead {
+    engine: Arc<Engine>,
+    object: ObjectState,
+    parts: parts::Parts,
+    tasks: Tasks<(u32, Fetched)>,
+    /// Ranges asked for and not yet given, in order, with their bytes once they are there.
+    waiting: VecDeque<(Part, super::budget::Share, Option<Fetched>)>,
+    ahead_max: usize,
+}
+
+impl ReadAhead {
+    fn new(engine: &Arc<Engine>, object: ObjectState, size: u64) -> Self {
+        let tuning = &engine.settings.tuning;
+        let part_size = tuning.multipart_chunksize.max(1);
+        // All ranges ahead fit the budget together, so that an early one never waits for a later.
+        let fitting = usize::try_from(tuning.memory_budget / 2 / part_size).unwrap_or(usize::MAX);
+        let ahead_max = fitting.min(engine.limits.requests_max()).clamp(1, RANGES_AHEAD_MAX);
+        Self {
+            engine: Arc::clone(engine),
+            object,
+            parts: download_parts(size, part_size),
+            tasks: Tasks::new(),
+            waiting: VecDeque::new(),
+            ahead_max,
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<(Part, Vec<Bytes>)>> {
+        while self.waiting.len() < self.ahead_max
+            && let Some(part) = self.parts.next()
+        {
+            let share = self.engine.limits.budget.take(part.range.len()).await;
+            self.waiting.push_back((part, share, None));
+            let (engine, object) = (Arc::clone(&self.engine), self.object.clone());
+            self.tasks.spawn(async move { (part.number, fetch(&engine, &object, part).await) });
+        }
+        while matches!(self.waiting.front(), Some((_, _, None))) {
+            let Some((number, fetched)) = self.tasks.next().await else { break };
+            let waiting = self.waiting.iter_mut().find(|(part, ..)| part.number == number);
+            if let Some((_, _, slot)) = waiting {
+                *slot = Some(fetched);
+            }
+        }
+        match self.waiting.pop_front() {
+            Some((part, _share, Some(fetched))) => Ok(Some((part, fetched?))),
+            _ => Ok(None),
+        }
+    }
+}
+
+async fn fetch(engine: &Engine, object: &ObjectState, part: Part) -> Fetched {
+    let permit = engine.limits.request().await;
+    let mut reader = RangeReader::new(engine, object, part.range);
+    let mut chunks = Vec::new();
+    while let Some(bytes) = reader.next().await? {
+        chunks.push(bytes);
+    }
+    drop(permit);
+    Ok(chunks)
+}

@@ -1,0 +1,366 @@
+//! Files to S3.
+//!
+//! Small files are the product: a batch of them is opened, read, checked and digested in one
+//! blocking call, then handed one by one to as many loops as there are request permits. Files of
+//! `multipart_threshold` and more go in parts, each read and digested in a blocking call of its
+//! own. A file that changes while it is read is tried once more from the start and then fails:
+//! what reaches S3 is always one state of the file.
+
+use std::sync::Arc;
+
+use async_channel::{Receiver, Sender};
+
+use super::budget::Share;
+use super::engine::Engine;
+use super::multipart::MultipartUpload;
+use super::parts::{parts, upload_part_size};
+use super::scheduler::{Tasks, blocking};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::fs;
+use crate::location::Location;
+use crate::plan::action::UploadAction;
+use crate::plan::content_type::guess_content_type;
+use crate::s3::ops::{Conditions, HeadObject, PutObject};
+use crate::s3::{ObjectProperties, Payload};
+use crate::units::MIB;
+
+/// Files a blocking call.
+const BATCH_FILES_MAX: usize = 64;
+/// Files a blocking call while readers are idle: the first requests start sooner.
+const BATCH_FILES_IDLE_MAX: usize = 16;
+/// Bytes a blocking call.
+const BATCH_BYTES_MAX: u64 = 4 * MIB;
+/// Files that are read and wait to be sent; the memory budget bounds their bytes.
+const PREPARED_MAX: usize = 256;
+/// Threads that read, at least and at most.
+const READERS: (usize, usize) = (2, 32);
+
+/// A small file, read.
+struct Prepared {
+    action: UploadAction,
+    payload: Result<Payload>,
+    _share: Share,
+}
+
+/// Uploads all that comes until the channel closes.
+pub(crate) async fn run_uploads(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
+    let readers = std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2);
+    let readers = readers.clamp(READERS.0, READERS.1);
+    let (batch_in, batch_out) = async_channel::bounded(readers);
+    let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
+    let mut tasks = Tasks::new();
+    for _ in 0..readers {
+        tasks.spawn(read_loop(Arc::clone(&engine), batch_out.clone(), ready_in.clone()));
+    }
+    for _ in 0..engine.limits.requests_max() {
+        tasks.spawn(send_loop(Arc::clone(&engine), ready_out.clone()));
+    }
+    drop((batch_out, ready_in, ready_out));
+    while let Ok(batch) = actions.recv().await {
+        dispatch(&engine, batch, &batch_in, &mut tasks).await;
+        tasks.reap();
+    }
+    drop(batch_in);
+    tasks.finish().await;
+}
+
+/// Hands small files to the readers in batches and starts large ones.
+async fn dispatch(
+    engine: &Arc<Engine>,
+    batch: Vec<UploadAction>,
+    readers: &Sender<Vec<UploadAction>>,
+    tasks: &mut Tasks,
+) {
+    let mut group = Vec::new();
+    let mut group_bytes = 0;
+    for action in batch {
+        if action.size >= engine.settings.tuning.multipart_threshold {
+            start_large(engine, action, tasks).await;
+            continue;
+        }
+        let files_max = if readers.is_empty() { BATCH_FILES_IDLE_MAX } else { BATCH_FILES_MAX };
+        if group.len() >= files_max || group_bytes + action.size > BATCH_BYTES_MAX {
+            flush(&mut group, readers).await;
+            group_bytes = 0;
+        }
+        group_bytes += action.size;
+        group.push(action);
+    }
+    flush(&mut group, readers).await;
+}
+
+async fn flush(group: &mut Vec<UploadAction>, readers: &Sender<Vec<UploadAction>>) {
+    if !group.is_empty() {
+        let sent = readers.send(std::mem::take(group)).await;
+        debug_assert!(sent.is_ok(), "readers end after the dispatcher");
+    }
+}
+
+async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tasks) {
+    let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(action.size));
+    let slots = engine.limits.large(action.size.div_ceil(part_size)).await;
+    let engine = Arc::clone(engine);
+    tasks.spawn(async move {
+        let (size, result) = upload_file(&engine, &action).await;
+        finish(&engine, action, size, result).await;
+        drop(slots);
+    });
+}
+
+/// Reads batches of small files on blocking threads.
+async fn read_loop(
+    engine: Arc<Engine>,
+    batches: Receiver<Vec<UploadAction>>,
+    ready: Sender<Prepared>,
+) {
+    let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    while let Ok(batch) = batches.recv().await {
+        let sizes = batch.iter().map(|action| action.size);
+        let mut share = engine.limits.budget.take_all(sizes).await;
+        let read = blocking(move || {
+            batch
+                .into_iter()
+                .map(|action| {
+                    let payload = read_small(&action).map(|mut payload| {
+                        payload.digest(plan);
+                        payload
+                    });
+                    let share = share.split(action.size);
+                    Prepared { action, payload, _share: share }
+                })
+                .collect::<Vec<_>>()
+        })
+        .await;
+        for prepared in read {
+            if ready.send(prepared).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn read_small(action: &UploadAction) -> Result<Payload> {
+    let whole = fs::read_whole(&action.path, action.size)?;
+    Ok(Payload::from_bytes(whole.bytes))
+}
+
+/// Sends small files, one after the other.
+async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
+    let mut properties = engine.settings.properties.clone();
+    while let Ok(Prepared { action, payload, _share }) = ready.recv().await {
+        let (size, result) = match payload {
+            Ok(payload) => {
+                set_content_type(&engine, &action, &mut properties);
+                let size = payload.len();
+                (size, put(&engine, &action.key, payload, &properties).await)
+            }
+            Err(error) if error.kind() == ErrorKind::SourceChanged => {
+                drop(_share);
+                upload_again(&engine, &action).await
+            }
+            Err(error) => (action.size, Err(error)),
+        };
+        finish(&engine, action, size, result).await;
+    }
+}
+
+/// One PutObject.
+pub(super) async fn put(
+    engine: &Engine,
+    key: &str,
+    payload: Payload,
+    properties: &ObjectProperties,
+) -> Result<()> {
+    let settings = &engine.settings;
+    let size = payload.len();
+    engine.bandwidth.take(size).await;
+    let permit = engine.limits.request().await;
+    let input = PutObject {
+        bucket: &settings.target_bucket,
+        key,
+        payload,
+        properties,
+        checksum: settings.checksum_algorithm,
+        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+    };
+    engine.target.put_object(input).await?;
+    drop(permit);
+    engine.report.moved(size);
+    Ok(())
+}
+
+/// Uploads one file by itself; tries once more if it changed meanwhile.
+async fn upload_file(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Result<()>) {
+    let result = upload_once(engine, action, action.size).await;
+    match result {
+        Err(error) if error.kind() == ErrorKind::SourceChanged => {
+            upload_again(engine, action).await
+        }
+        result => (action.size, result),
+    }
+}
+
+/// The second and last try of a file that changed during the first.
+async fn upload_again(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Result<()>) {
+    let path = action.path.clone();
+    match blocking(move || fs::FileInfo::of_path(&path)).await {
+        Ok(info) => (info.size, upload_once(engine, action, info.size).await),
+        Err(error) => (action.size, Err(error)),
+    }
+}
+
+async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> Result<()> {
+    let mut properties = engine.settings.properties.clone();
+    set_content_type(engine, action, &mut properties);
+    if size >= engine.settings.tuning.multipart_threshold {
+        return upload_parts(engine, action, size, properties).await;
+    }
+    let _share = engine.limits.budget.take(size).await;
+    let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    let action_sized = UploadAction { size, ..action.clone() };
+    let payload = blocking(move || {
+        let mut payload = read_small(&action_sized)?;
+        payload.digest(plan);
+        Ok::<_, Error>(payload)
+    })
+    .await?;
+    put(engine, &action.key, payload, &properties).await
+}
+
+/// Uploads one file in parts.
+async fn upload_parts(
+    engine: &Arc<Engine>,
+    action: &UploadAction,
+    size: u64,
+    properties: ObjectProperties,
+) -> Result<()> {
+    refuse_existing(engine, &action.key).await?;
+    let source = OpenSource::open(action, size).await?;
+    let mut upload = MultipartUpload::begin(engine, &action.key, properties).await?;
+    let sent = send_parts(engine, &mut upload, &source, size).await;
+    match sent {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            upload.abandon().await;
+            Err(error)
+        }
+    }
+}
+
+async fn send_parts(
+    engine: &Engine,
+    upload: &mut MultipartUpload,
+    source: &Arc<OpenSource>,
+    size: u64,
+) -> Result<()> {
+    let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size));
+    let mut count = 0;
+    for part in parts(size, part_size) {
+        count = part.number;
+        let source = Arc::clone(source);
+        let read = move || {
+            let bytes = fs::read_range(&source.file, &source.action.path, part.range)?;
+            Ok(Payload::from_bytes(bytes))
+        };
+        upload.send(part.number, part.range.len(), read).await?;
+    }
+    upload.all_sent().await?;
+    let source = Arc::clone(source);
+    blocking(move || source.identity.unchanged(&source.file, &source.action.path)).await?;
+    upload.complete(count, size).await
+}
+
+/// With `--no-overwrite`, learns before all parts are sent that they are not wanted. Completion
+/// holds the same condition again.
+async fn refuse_existing(engine: &Engine, key: &str) -> Result<()> {
+    let settings = &engine.settings;
+    if !settings.no_overwrite {
+        return Ok(());
+    }
+    let bucket = &settings.target_bucket;
+    let customer_key = settings.properties.customer_key.as_ref();
+    let permit = engine.limits.request().await;
+    let input = HeadObject { bucket, key, customer_key, ..HeadObject::default() };
+    let head = engine.target.head_object(input).await;
+    drop(permit);
+    if head.is_ok() {
+        return Err(Error::new(ErrorKind::PreconditionFailed, "the target exists"));
+    }
+    Ok(())
+}
+
+/// A large file while its parts are read.
+struct OpenSource {
+    action: UploadAction,
+    file: std::fs::File,
+    identity: fs::FileIdentity,
+}
+
+impl OpenSource {
+    async fn open(action: &UploadAction, size: u64) -> Result<Arc<Self>> {
+        let action = action.clone();
+        blocking(move || {
+            let (file, identity) = fs::read::open_with_identity(&action.path)?;
+            if identity.size != size {
+                let message = format!(
+                    "`{}` changed: it has {} bytes, {size} were expected",
+                    action.path.display(),
+                    identity.size
+                );
+                return Err(Error::new(ErrorKind::SourceChanged, message));
+            }
+            fs::read::advise_sequential(&file, size);
+            Ok(Arc::new(Self { action, file, identity }))
+        })
+        .await
+    }
+}
+
+fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut ObjectProperties) {
+    let settings = &engine.settings;
+    if settings.properties.content_type.is_some() || !settings.guess_mime_type {
+        return;
+    }
+    let guess = action.path.to_str().and_then(guess_content_type);
+    if properties.content_type.as_deref() != guess {
+        properties.content_type = guess.map(str::to_owned);
+    }
+}
+
+/// Removes the source of a move and tells how the file ended.
+async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Result<()>) {
+    if let Err(error) = &result
+        && let Some(text) = fs::read::skip_warning(&action.path, error)
+    {
+        return skip_with_warning(engine, action, text);
+    }
+    let UploadAction { path, key, .. } = action;
+    let removed = match result {
+        Ok(()) if engine.settings.is_move => remove_source(engine, path.clone(), size).await,
+        result => result,
+    };
+    let (source, target) = (Location::Local(path), Some(engine.target_object(key)));
+    engine.conclude(ActionKind::Upload, source, target, size, removed);
+}
+
+async fn remove_source(engine: &Engine, path: std::path::PathBuf, size: u64) -> Result<()> {
+    let removed = blocking(move || fs::remove_file(&path)).await;
+    if removed.is_err() {
+        engine.report.unmoved(size);
+    }
+    removed
+}
+
+/// A file that is gone or unreadable by now is skipped as the AWS tools skip it while walking.
+fn skip_with_warning(engine: &Engine, action: UploadAction, text: String) {
+    engine.report.warning(text);
+    engine.report.object(ObjectEvent {
+        action: ActionKind::Upload,
+        is_move: engine.settings.is_move,
+        source: Location::Local(action.path),
+        target: Some(engine.target_object(action.key)),
+        bytes: action.size,
+        outcome: Outcome::Skipped,
+    });
+}
