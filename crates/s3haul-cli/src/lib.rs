@@ -1,1 +1,84 @@
-//! The command as a library.
+//! The `s3haul` command as a library.
+//!
+//! A command line goes through three stages: [`args`] parses it (clap derive, no logic),
+//! `settings` turns flags, environment and `~/.aws/config` into plain values (the only place that
+//! reads them), `commands` run on those values and a `Printer` and give an exit code. What a job
+//! tells comes as events and becomes lines or JSON in `render`. Version, help and usage errors
+//! read no configuration and start no runtime.
+
+mod args;
+mod commands;
+pub mod env_vars;
+pub mod exit;
+mod failure;
+mod hints;
+mod interrupt;
+mod logging;
+mod printer;
+mod progress;
+mod render;
+mod runtime;
+mod settings;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use args::{ColorChoice, GlobalArgs};
+use failure::Failure;
+use printer::Printer;
+use settings::Environment;
+
+/// Runs a command line (the program's name first) to its end and gives the exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    match args::parse(args) {
+        Ok(cli) => {
+            let (global, command) = cli.into_parts();
+            run_command(&global, command)
+        }
+        Err(error) => report_usage(&error),
+    }
+}
+
+fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
+    let environment = Environment::of_process();
+    let printer = Printer::new(color(global, &environment));
+    if global.debug {
+        logging::start(&environment, &printer);
+    }
+    let status = match commands::dispatch(global, command, environment, &printer) {
+        Ok(status) => status,
+        Err(failure) => {
+            report(&failure, &printer);
+            failure.status
+        }
+    };
+    printer.flush();
+    status
+}
+
+fn color(global: &GlobalArgs, environment: &Environment) -> Option<bool> {
+    match global.color.unwrap_or_default() {
+        ColorChoice::On => Some(true),
+        ColorChoice::Off => Some(false),
+        ColorChoice::Auto => environment.get(env_vars::NO_COLOR).map(|_| false),
+    }
+}
+
+fn report(failure: &Failure, printer: &Printer) {
+    let (red, plain) = if printer.color() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
+    printer.error(|buffer| {
+        // Writing to a vector cannot fail.
+        _ = writeln!(buffer, "s3haul: {red}error{plain}: {}", failure.message);
+        if let Some(hint) = &failure.hint {
+            _ = writeln!(buffer, "hint: {hint}");
+        }
+    });
+}
+
+/// Prints help, version or a usage error the way clap has it, with the exit codes of `aws`.
+fn report_usage(error: &clap::Error) -> u8 {
+    let to_output = !error.use_stderr();
+    // Nobody is left to tell when this fails.
+    _ = error.print();
+    if to_output { exit::SUCCESS } else { exit::USAGE }
+}

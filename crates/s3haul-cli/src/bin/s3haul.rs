@@ -1,2 +1,7 @@
-//! The s3haul command.
-fn main() {}
+//! The `s3haul` command: everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(s3haul_cli::run(std::env::args_os()))
+}

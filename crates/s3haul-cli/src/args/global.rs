@@ -1,0 +1,77 @@
+//! Flags of all commands, accepted before and after the command's name.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// Flags of all commands.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalArgs {
+    /// Use this profile of ~/.aws/config and ~/.aws/credentials.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Send requests to this region, and make buckets in it.
+    #[arg(long, global = true, value_name = "REGION")]
+    pub(crate) region: Option<String>,
+    /// Send requests to this URL instead of Amazon's.
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) endpoint_url: Option<String>,
+    /// Do not sign requests, to read public data without credentials.
+    #[arg(long, global = true)]
+    pub(crate) no_sign_request: bool,
+    /// Do not verify the server's certificate. Anyone on the way can then read and change the
+    /// data.
+    #[arg(long, global = true)]
+    pub(crate) no_verify_ssl: bool,
+    /// Trust the certificate authorities of this PEM file instead of the system's.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) ca_bundle: Option<PathBuf>,
+    /// Give up after this many seconds without a byte from the server; 0 waits forever.
+    #[arg(long, global = true, value_name = "SECONDS")]
+    pub(crate) cli_read_timeout: Option<u64>,
+    /// Give up opening a connection after this many seconds; 0 waits forever.
+    #[arg(long, global = true, value_name = "SECONDS")]
+    pub(crate) cli_connect_timeout: Option<u64>,
+    /// Write one JSON object a line to standard output instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Do not show progress.
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    /// Colour messages on a terminal (auto), always (on) or never (off).
+    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    pub(crate) color: Option<ColorChoice>,
+    /// Log what the program does to standard error.
+    #[arg(long, global = true)]
+    pub(crate) debug: bool,
+    /// Accepted for compatibility; the commands here print their own format. Use --json for
+    /// output that programs read.
+    #[arg(long, global = true, value_name = "FORMAT")]
+    #[arg(value_parser = ["json", "text", "table", "yaml", "yaml-stream", "off"])]
+    pub(crate) output: Option<String>,
+    /// Refused: the commands here have no output to query. Use --json and a JSON tool.
+    #[arg(long, global = true, value_name = "EXPRESSION", hide = true)]
+    pub(crate) query: Option<String>,
+    /// Accepted for compatibility; the commands here always read all pages.
+    #[arg(long, global = true, hide = true)]
+    pub(crate) no_paginate: bool,
+    /// Accepted for compatibility; there is no pager.
+    #[arg(long, global = true, hide = true)]
+    pub(crate) no_cli_pager: bool,
+    /// Accepted for compatibility; there are no prompts.
+    #[arg(long, global = true, hide = true)]
+    pub(crate) no_cli_auto_prompt: bool,
+}

@@ -1,0 +1,98 @@
+//! The command line as types: one file a command, no logic, no defaults that depend on anything.
+//!
+//! Flags have the names and shapes of `aws s3`; the help texts are the reference documentation.
+
+mod buckets;
+mod filters;
+mod global;
+mod list;
+mod object;
+mod serve;
+mod stream;
+mod transfer;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub(crate) use buckets::{MbArgs, RbArgs};
+pub(crate) use filters::FilterArgs;
+pub(crate) use global::{ColorChoice, GlobalArgs};
+pub(crate) use list::LsArgs;
+pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
+pub(crate) use serve::ServeArgs;
+pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
+pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs};
+
+/// Move, list and remove S3 data in bulk. The flags are those of `aws s3`, and `alias aws=s3haul`
+/// works: the word `s3` before a command is accepted.
+#[derive(Debug, Parser)]
+#[command(name = "s3haul", version, infer_long_args = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Flags of all commands.
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    /// Command.
+    #[command(subcommand)]
+    pub(crate) command: TopCommand,
+}
+
+/// A command with or without the word `s3` before it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TopCommand {
+    /// A command.
+    #[command(flatten)]
+    Plain(Command),
+    /// Accept `s3haul s3 COMMAND` for `s3haul COMMAND`, so that `alias aws=s3haul` works.
+    #[command(hide = true)]
+    S3 {
+        /// Command.
+        #[command(subcommand)]
+        command: Command,
+    },
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Copy files to S3, objects to files, or objects to objects.
+    Cp(Box<CpArgs>),
+    /// Move files to S3, objects to files, or objects to objects.
+    Mv(Box<MvArgs>),
+    /// Remove objects.
+    Rm(RmArgs),
+    /// List buckets, or the objects under a prefix.
+    Ls(LsArgs),
+    /// Make a bucket.
+    Mb(MbArgs),
+    /// Remove a bucket.
+    Rb(RbArgs),
+    /// Print a URL with which anyone can read an object for a while.
+    Presign(PresignArgs),
+    /// Write objects to standard output.
+    Cat(CatArgs),
+    /// Show what S3 knows of an object or a bucket.
+    Head(HeadArgs),
+    /// Write standard input to an object.
+    Pipe(Box<PipeArgs>),
+    /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
+    Serve(ServeArgs),
+}
+
+/// Parses a command line, the program's name first.
+pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(args)?;
+    Cli::from_arg_matches(&matches)
+}
+
+impl Cli {
+    /// Separates the flags of all commands from the command.
+    pub(crate) fn into_parts(self) -> (GlobalArgs, Command) {
+        match self.command {
+            TopCommand::Plain(command) | TopCommand::S3 { command } => (self.global, command),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

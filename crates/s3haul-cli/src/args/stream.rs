@@ -1,0 +1,83 @@
+//! `presign`, `cat`, `head` and `pipe`.
+
+use clap::Args;
+
+use super::{CustomerKeyArgs, ObjectArgs};
+
+/// Prints a URL with which anyone can read an object for a while.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PresignArgs {
+    /// The object. The s3:// may be left out.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// How many seconds the URL is valid: 604800 (7 days) at most.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    pub(crate) expires_in: u64,
+}
+
+/// Writes objects to standard output, one after the other.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CatArgs {
+    /// The objects. Addresses may hold * and ?, which match any characters.
+    #[arg(value_name = "S3Uri", required = true)]
+    pub(crate) paths: Vec<String>,
+    /// Only these bytes of each object: START-END (END included), START- or -LENGTH (the last
+    /// bytes).
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub(crate) range: Option<String>,
+    /// Take * and ? in addresses for the characters themselves.
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+    /// Encryption.
+    #[command(flatten)]
+    pub(crate) customer_key: CustomerKeyArgs,
+}
+
+/// Shows what S3 knows of an object, or whether a bucket is there.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct HeadArgs {
+    /// The object or bucket.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// Show this version of the object.
+    #[arg(long, value_name = "ID")]
+    pub(crate) version_id: Option<String>,
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+    /// Encryption.
+    #[command(flatten)]
+    pub(crate) customer_key: CustomerKeyArgs,
+}
+
+/// Writes standard input to an object.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PipeArgs {
+    /// The object to write.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// The size in bytes that standard input will have; needed only for more than 78 GiB.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) expected_size: Option<u64>,
+    /// Do not replace an object that exists.
+    #[arg(long)]
+    pub(crate) no_overwrite: bool,
+    /// Print nothing at all; only the exit status tells.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+    /// Properties.
+    #[command(flatten)]
+    pub(crate) object: ObjectArgs,
+    /// Encryption.
+    #[command(flatten)]
+    pub(crate) customer_key: CustomerKeyArgs,
+}

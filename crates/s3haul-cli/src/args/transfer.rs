@@ -1,0 +1,156 @@
+//! `cp`, `mv` and `rm`.
+
+use clap::Args;
+
+use super::{CustomerKeyArgs, FilterArgs, ObjectArgs};
+
+/// What is printed.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Print nothing at all; only the exit status tells.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Print only errors and warnings.
+    #[arg(long)]
+    pub(crate) only_show_errors: bool,
+}
+
+/// Flags that `cp` and `mv` share.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CopyArgs {
+    /// What to copy and where to: a local path, an s3:// address, or - for a standard stream (cp
+    /// only).
+    #[arg(num_args = 2, required = true, value_names = ["SOURCE", "TARGET"])]
+    pub(crate) paths: Vec<String>,
+    /// Copy all files or objects under the source.
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// Only print what would be done.
+    #[arg(long)]
+    pub(crate) dryrun: bool,
+    /// Never replace a file or object that exists.
+    #[arg(long)]
+    pub(crate) no_overwrite: bool,
+    /// Take * and ? in s3:// addresses for the characters themselves.
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Filters.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// Upload what symbolic links point to, which is the default.
+    #[arg(long, overrides_with = "no_follow_symlinks")]
+    pub(crate) follow_symlinks: bool,
+    /// Leave symbolic links out.
+    #[arg(long)]
+    pub(crate) no_follow_symlinks: bool,
+    /// Ask for this many keys a page of a listing, at most 1,000.
+    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page_size: Option<u32>,
+    /// Accept being charged for reading buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+    /// Try to transfer archived objects too.
+    #[arg(long)]
+    pub(crate) force_glacier_transfer: bool,
+    /// Skip archived objects without a warning.
+    #[arg(long)]
+    pub(crate) ignore_glacier_warnings: bool,
+    /// The region of the source bucket of a copy, where it is not that of --region.
+    #[arg(long, value_name = "REGION")]
+    pub(crate) source_region: Option<String>,
+    /// Verify downloads against the checksum that S3 holds.
+    #[arg(long, value_name = "MODE", value_parser = ["ENABLED"])]
+    pub(crate) checksum_mode: Option<String>,
+    /// Copy metadata from the source object or replace it by what the flags say.
+    #[arg(long, value_name = "DIRECTIVE", value_parser = ["COPY", "REPLACE"])]
+    pub(crate) metadata_directive: Option<String>,
+    /// What a copy carries over: nothing, metadata, or metadata and tags (default).
+    #[arg(long, value_name = "WHAT")]
+    #[arg(value_parser = ["none", "metadata-directive", "default", "all"])]
+    pub(crate) copy_props: Option<String>,
+    /// What to do with objects whose keys differ only by case; only ignore is there yet.
+    #[arg(long, value_name = "HOW", value_parser = ["ignore", "skip", "warn", "error"])]
+    pub(crate) case_conflict: Option<String>,
+    /// Print a progress line at most every so many seconds, also where there is no terminal.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) progress_frequency: Option<u64>,
+    /// Print each progress line on a line of its own, also where there is no terminal.
+    #[arg(long)]
+    pub(crate) progress_multiline: bool,
+    /// Printing.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Properties.
+    #[command(flatten)]
+    pub(crate) object: ObjectArgs,
+    /// Encryption.
+    #[command(flatten)]
+    pub(crate) customer_key: CustomerKeyArgs,
+    /// Decrypt the source of a copy with the key of --sse-c-copy-source-key. AES256 is the only
+    /// method.
+    #[arg(long, num_args = 0..=1, default_missing_value = "AES256", value_name = "METHOD")]
+    #[arg(value_parser = ["AES256"], help_heading = "Encryption with your own key")]
+    pub(crate) sse_c_copy_source: Option<String>,
+    /// The key for --sse-c-copy-source.
+    #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
+    pub(crate) sse_c_copy_source_key: Option<String>,
+}
+
+/// Copies files to S3, objects to files, or objects to objects.
+#[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul cp [OPTIONS] <LocalPath> <S3Uri>\n       \
+    s3haul cp [OPTIONS] <S3Uri> <LocalPath>\n       s3haul cp [OPTIONS] <S3Uri> <S3Uri>")]
+pub(crate) struct CpArgs {
+    /// Flags shared with `mv`.
+    #[command(flatten)]
+    pub(crate) copy: CopyArgs,
+    /// The size in bytes that standard input will have; needed only for more than 78 GiB.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) expected_size: Option<u64>,
+}
+
+/// Moves files to S3, objects to files, or objects to objects. Each source is removed once its
+/// target is safe.
+#[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul mv [OPTIONS] <LocalPath> <S3Uri>\n       \
+    s3haul mv [OPTIONS] <S3Uri> <LocalPath>\n       s3haul mv [OPTIONS] <S3Uri> <S3Uri>")]
+pub(crate) struct MvArgs {
+    /// Flags shared with `cp`.
+    #[command(flatten)]
+    pub(crate) copy: CopyArgs,
+    /// Refuse to move between access points that may name the same bucket.
+    #[arg(long)]
+    pub(crate) validate_same_s3_paths: bool,
+}
+
+/// Removes objects. Without --recursive the one named; it is no error if there is none.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RmArgs {
+    /// What to remove.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// Remove all objects under the address.
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// Only print what would be removed.
+    #[arg(long)]
+    pub(crate) dryrun: bool,
+    /// Take * and ? in the address for the characters themselves.
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Filters.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// Ask for this many keys a page of a listing, at most 1,000.
+    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page_size: Option<u32>,
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+    /// Printing.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}

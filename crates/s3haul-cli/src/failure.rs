@@ -1,0 +1,43 @@
+//! Why a command ended early: the exit code, the message, and what may help.
+
+use s3haul::Error;
+
+use crate::{exit, hints};
+
+/// The end of a command that did not do its work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Exit code.
+    pub(crate) status: u8,
+    /// Printed after `s3haul: error: `.
+    pub(crate) message: String,
+    /// Printed after `hint: `.
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    /// Arguments that make no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { status: exit::USAGE, message: message.into(), hint: None }
+    }
+
+    /// Anything that has no code of its own.
+    pub(crate) fn other(message: impl Into<String>) -> Self {
+        Self { status: exit::OTHER, message: message.into(), hint: None }
+    }
+
+    /// The same with another exit code.
+    pub(crate) fn with_status(self, status: u8) -> Self {
+        Self { status, ..self }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            status: exit::of_error(&error),
+            message: error.to_string(),
+            hint: hints::for_error(&error),
+        }
+    }
+}

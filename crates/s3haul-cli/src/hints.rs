@@ -1,0 +1,97 @@
+//! What a user can do about an error: one sentence, or nothing.
+
+use s3haul::{Error, ErrorKind};
+
+/// Advice for an error, where there is some that helps most of the time.
+pub(crate) fn for_error(error: &Error) -> Option<String> {
+    for_code(error).or_else(|| for_kind(error))
+}
+
+fn for_code(error: &Error) -> Option<String> {
+    let hint = match error.code() {
+        "NoSuchBucket" => match bucket(error) {
+            Some(bucket) => format!("make the bucket with `s3haul mb s3://{bucket}`"),
+            None => "make the bucket with `s3haul mb`".to_owned(),
+        },
+        "RequestTimeTooSkewed" => {
+            "the clock of this machine is off by more than 15 minutes: set it".to_owned()
+        }
+        "ExpiredToken" | "ExpiredTokenException" => {
+            "the session has expired: get new credentials".to_owned()
+        }
+        "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
+            "the credentials are not those of this service: check AWS_ACCESS_KEY_ID, the profile \
+             and the endpoint"
+                .to_owned()
+        }
+        "BucketNotEmpty" => "remove the objects too with `s3haul rb --force`".to_owned(),
+        "InvalidObjectState" => {
+            "the object is archived: restore it first, then transfer it".to_owned()
+        }
+        _ => return None,
+    };
+    Some(hint)
+}
+
+fn for_kind(error: &Error) -> Option<String> {
+    let hint = match error.kind() {
+        ErrorKind::WrongRegion => {
+            match error.service_error().and_then(|service| service.region.as_deref()) {
+                Some(region) => format!("the bucket is in {region}: add `--region {region}`"),
+                None => "name the bucket's region with `--region`".to_owned(),
+            }
+        }
+        ErrorKind::Credentials => {
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile with `--profile`, \
+             or read public data with `--no-sign-request`"
+                .to_owned()
+        }
+        ErrorKind::Certificate => {
+            "name the certificate authority of the server with `--ca-bundle`".to_owned()
+        }
+        ErrorKind::Transport if refused(error) => {
+            "nothing listens at the endpoint: check that the server runs and that the endpoint \
+             URL is right"
+                .to_owned()
+        }
+        ErrorKind::Throttled => {
+            "the service asks for fewer requests: lower max_concurrent_requests".to_owned()
+        }
+        _ => return None,
+    };
+    Some(hint)
+}
+
+fn refused(error: &Error) -> bool {
+    error.to_string().to_lowercase().contains("refused")
+}
+
+/// The bucket of a subject such as `s3://bucket/key`.
+fn bucket(error: &Error) -> Option<&str> {
+    let rest = error.subject()?.strip_prefix("s3://")?;
+    rest.split('/').next().filter(|bucket| !bucket.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use s3haul::error::ServiceError;
+
+    fn service(kind: ErrorKind, code: &str, region: Option<&str>) -> Error {
+        let region = region.map(str::to_owned);
+        let service = ServiceError { code: code.into(), region, ..ServiceError::default() };
+        Error::service(kind, "ListObjectsV2", service).with_subject("s3://box/key")
+    }
+
+    #[test]
+    fn hints_name_what_to_type() {
+        let hint = |error| for_error(&error);
+        let missing = service(ErrorKind::NotFound, "NoSuchBucket", None);
+        assert_eq!(hint(missing).unwrap(), "make the bucket with `s3haul mb s3://box`");
+        let moved = service(ErrorKind::WrongRegion, "PermanentRedirect", Some("eu-west-1"));
+        assert_eq!(hint(moved).unwrap(), "the bucket is in eu-west-1: add `--region eu-west-1`");
+        assert!(hint(Error::new(ErrorKind::Transport, "Connection refused")).is_some());
+        assert!(hint(Error::new(ErrorKind::Transport, "connection reset")).is_none());
+        assert!(hint(service(ErrorKind::NotFound, "NoSuchKey", None)).is_none());
+    }
+}

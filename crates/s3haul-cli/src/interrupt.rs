@@ -1,0 +1,100 @@
+//! Ctrl-C and SIGTERM: the first one cancels, the second one ends the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::exit;
+
+/// Cancellation by signals. Dropping it stops listening.
+pub(crate) struct Interrupt {
+    token: CancellationToken,
+    by_terminate: Arc<AtomicBool>,
+    _listener: JoinSet<()>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signal {
+    Interrupt,
+    Terminate,
+}
+
+impl Interrupt {
+    /// Begins to listen. Needs a runtime.
+    pub(crate) fn listen() -> Self {
+        let token = CancellationToken::new();
+        let by_terminate = Arc::new(AtomicBool::new(false));
+        let mut listener = JoinSet::new();
+        listener.spawn(run(token.clone(), Arc::clone(&by_terminate)));
+        Self { token, by_terminate, _listener: listener }
+    }
+
+    /// The token that is cancelled.
+    pub(crate) fn token(&self) -> CancellationToken {
+        self.token.clone()
+    }
+
+    /// What is printed when a transfer was cancelled.
+    pub(crate) fn message(&self) -> &'static str {
+        if self.by_terminate.load(Ordering::Relaxed) {
+            "cancelled: terminated by a signal"
+        } else {
+            "cancelled: ctrl-c received"
+        }
+    }
+}
+
+async fn run(token: CancellationToken, by_terminate: Arc<AtomicBool>) {
+    let Ok(mut signals) = Signals::new() else { return };
+    let first = signals.next().await;
+    by_terminate.store(first == Signal::Terminate, Ordering::Relaxed);
+    token.cancel();
+    signals.next().await;
+    end_process();
+}
+
+#[expect(clippy::exit, reason = "the user asked a second time: nothing is to be waited for")]
+fn end_process() {
+    std::process::exit(i32::from(exit::INTERRUPTED));
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Signal {
+        _ = tokio::signal::ctrl_c().await;
+        Signal::Interrupt
+    }
+}

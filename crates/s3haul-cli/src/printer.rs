@@ -1,0 +1,227 @@
+//! The only place that writes to the standard streams.
+//!
+//! Lines are collected in buffers and written in big pieces: at once on a terminal, else when a
+//! buffer is full, when [`Printer::flush`] is called (a ticker does, ten times a second) and at
+//! the end. A progress bar is taken away while lines are written, so nothing tears. When whoever
+//! reads standard output has gone, what is meant for it is dropped and
+//! [`Printer::output_is_closed`] tells.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indicatif::ProgressBar;
+
+/// A buffer that is this full in bytes is written.
+const BUFFER_FULL: usize = 64 * 1024;
+
+/// Writes to the standard streams.
+pub(crate) struct Printer {
+    buffers: Mutex<Buffers>,
+    output_closed: Arc<AtomicBool>,
+    output_is_terminal: bool,
+    error_is_terminal: bool,
+    color: bool,
+}
+
+#[derive(Default)]
+struct Buffers {
+    output: Vec<u8>,
+    error: Vec<u8>,
+    bar: Option<ProgressBar>,
+    /// Columns that a progress line without a line feed occupies.
+    covered: usize,
+}
+
+impl Printer {
+    /// A printer for this process; `color` is what the flags say, where they do.
+    pub(crate) fn new(color: Option<bool>) -> Self {
+        let error_is_terminal = io::stderr().is_terminal();
+        Self {
+            buffers: Mutex::default(),
+            output_closed: Arc::default(),
+            output_is_terminal: io::stdout().is_terminal(),
+            error_is_terminal,
+            color: color.unwrap_or(error_is_terminal),
+        }
+    }
+
+    /// Whether standard output is a terminal.
+    pub(crate) fn output_is_terminal(&self) -> bool {
+        self.output_is_terminal
+    }
+
+    /// Whether standard error is a terminal.
+    pub(crate) fn error_is_terminal(&self) -> bool {
+        self.error_is_terminal
+    }
+
+    /// Whether messages are coloured.
+    pub(crate) fn color(&self) -> bool {
+        self.color
+    }
+
+    /// Whether the reader of standard output has gone.
+    pub(crate) fn output_is_closed(&self) -> bool {
+        self.output_closed.load(Ordering::Relaxed)
+    }
+
+    /// Lets `write` append whole lines to standard output.
+    pub(crate) fn output(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut buffers = self.lock();
+        let start = buffers.output.len();
+        write(&mut buffers.output);
+        let covered = std::mem::take(&mut buffers.covered);
+        cover(&mut buffers.output, start, covered);
+        if buffers.output.len() >= BUFFER_FULL || (self.output_is_terminal && buffers.bar.is_none())
+        {
+            self.write_out(&mut buffers);
+        }
+    }
+
+    /// Lets `write` append whole lines to standard error; what was meant for standard output
+    /// before is written before.
+    pub(crate) fn error(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut buffers = self.lock();
+        let start = buffers.error.len();
+        write(&mut buffers.error);
+        let covered = std::mem::take(&mut buffers.covered);
+        cover(&mut buffers.error, start, covered);
+        if buffers.bar.is_none() {
+            self.write_out(&mut buffers);
+        }
+    }
+
+    /// Prints a progress line over the last one, or below it.
+    pub(crate) fn progress_line(&self, line: &str, multiline: bool) {
+        let mut buffers = self.lock();
+        let start = buffers.output.len();
+        buffers.output.extend_from_slice(line.as_bytes());
+        let covered = std::mem::take(&mut buffers.covered);
+        buffers.output.push(b'\n');
+        cover(&mut buffers.output, start, covered);
+        if !multiline {
+            buffers.output.pop();
+            buffers.output.push(b'\r');
+            buffers.covered = line.chars().count();
+        }
+        self.write_out(&mut buffers);
+    }
+
+    /// Puts a progress bar below the lines, or takes it away.
+    pub(crate) fn set_bar(&self, bar: Option<ProgressBar>) {
+        let mut buffers = self.lock();
+        self.write_out(&mut buffers);
+        buffers.bar = bar;
+    }
+
+    /// Writes what is still in the buffers.
+    pub(crate) fn flush(&self) {
+        self.write_out(&mut self.lock());
+    }
+
+    /// Standard output for bytes that are not lines.
+    pub(crate) fn byte_stream(&self) -> ByteStream {
+        ByteStream { file: duplicate_output(), closed: Arc::clone(&self.output_closed) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Buffers> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_out(&self, buffers: &mut Buffers) {
+        if buffers.output.is_empty() && buffers.error.is_empty() {
+            return;
+        }
+        let Buffers { output, error, bar, .. } = buffers;
+        let write = || {
+            self.write_output(output);
+            let mut stream = io::stderr().lock();
+            // Nobody is left to tell that standard error cannot be written.
+            _ = stream.write_all(error);
+        };
+        match bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+        buffers.output.clear();
+        buffers.error.clear();
+    }
+
+    fn write_output(&self, bytes: &[u8]) {
+        if bytes.is_empty() || self.output_is_closed() {
+            return;
+        }
+        let mut stream = io::stdout().lock();
+        if stream.write_all(bytes).and_then(|()| stream.flush()).is_err() {
+            self.output_closed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Printer {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// Pads the line that was appended at `start` so that it hides a progress line.
+fn cover(buffer: &mut Vec<u8>, start: usize, columns: usize) {
+    if columns == 0 || buffer.len() == start {
+        return;
+    }
+    let line_end = buffer[start..].iter().position(|byte| *byte == b'\n').map(|at| start + at);
+    let end = line_end.unwrap_or(buffer.len());
+    let width = String::from_utf8_lossy(&buffer[start..end]).chars().count();
+    let padding = std::iter::repeat_n(b' ', columns.saturating_sub(width));
+    buffer.splice(end..end, padding);
+}
+
+/// Standard output as a plain file, so that bytes go out without a buffer between.
+pub(crate) struct ByteStream {
+    file: io::Result<std::fs::File>,
+    closed: Arc<AtomicBool>,
+}
+
+#[cfg(unix)]
+fn duplicate_output() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd;
+    io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from)
+}
+
+#[cfg(windows)]
+fn duplicate_output() -> io::Result<std::fs::File> {
+    use std::os::windows::io::AsHandle;
+    io::stdout().as_handle().try_clone_to_owned().map(std::fs::File::from)
+}
+
+impl Write for ByteStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = match &mut self.file {
+            Ok(file) => file.write(bytes),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        };
+        if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            self.closed.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_cover_the_progress_line_before_them() {
+        let mut buffer = b"before\n".to_vec();
+        let start = buffer.len();
+        buffer.extend_from_slice(b"ab\nc\n");
+        cover(&mut buffer, start, 5);
+        assert_eq!(buffer, b"before\nab   \nc\n");
+    }
+}

@@ -1,0 +1,28 @@
+//! The tokio runtime, built only by commands that need it.
+
+use std::future::Future;
+use std::time::Duration;
+
+use crate::failure::Failure;
+
+/// Worker threads at most: beyond this the connections, not the CPUs, are the limit.
+const WORKERS_MAX: usize = 16;
+
+/// How long threads that are still blocked at the end, for instance on standard input, are waited
+/// for.
+const SHUTDOWN_WAIT: Duration = Duration::from_millis(100);
+
+/// Runs a future on a runtime of its own.
+pub(crate) fn block_on<T>(
+    future: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.min(WORKERS_MAX))
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::other(format!("cannot start threads: {error}")))?;
+    let result = runtime.block_on(future);
+    runtime.shutdown_timeout(SHUTDOWN_WAIT);
+    result
+}

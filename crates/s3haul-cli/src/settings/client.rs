@@ -1,0 +1,222 @@
+//! The client's settings: endpoint, region, credentials, TLS, proxies, limits.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use s3haul::s3::{
+    AddressingStyle, ChecksumMode, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig,
+    RetryConfig, TimeoutConfig, TlsConfig,
+};
+
+use super::environment::Environment;
+use super::profile::{Profile, ProfileName};
+use crate::args::GlobalArgs;
+use crate::env_vars;
+use crate::failure::Failure;
+
+/// What a time limit of 0 means: practically never.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Everything that the client is told.
+pub(super) fn config(
+    global: &GlobalArgs,
+    environment: &Environment,
+    name: &ProfileName,
+    profile: &Profile,
+) -> Result<ClientConfig, Failure> {
+    let checksums = |variable, key| checksum_mode(environment, profile, variable, key);
+    Ok(ClientConfig {
+        endpoint: endpoint(global, environment, profile)?,
+        credentials: credentials(global, environment, name, profile),
+        tls: tls(global, environment, profile),
+        proxy: proxy(environment),
+        timeouts: timeouts(global),
+        retry: retry(environment, profile)?,
+        payload_signing: flag("payload_signing_enabled", profile.s3("payload_signing_enabled"))?,
+        request_checksums: checksums(
+            env_vars::AWS_REQUEST_CHECKSUM_CALCULATION,
+            "request_checksum_calculation",
+        )?,
+        response_checksums: checksums(
+            env_vars::AWS_RESPONSE_CHECKSUM_VALIDATION,
+            "response_checksum_validation",
+        )?,
+        ..ClientConfig::default()
+    })
+}
+
+fn endpoint(
+    global: &GlobalArgs,
+    environment: &Environment,
+    profile: &Profile,
+) -> Result<EndpointConfig, Failure> {
+    let region = global.region.as_deref().or_else(|| {
+        environment
+            .first(&[env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION])
+            .or_else(|| profile.get("region"))
+    });
+    let dualstack = environment.is_true(env_vars::AWS_USE_DUALSTACK_ENDPOINT)
+        || flag("use_dualstack_endpoint", profile.get("use_dualstack_endpoint"))?
+        || flag("use_dualstack_endpoint", profile.s3("use_dualstack_endpoint"))?;
+    let fips = environment.is_true(env_vars::AWS_USE_FIPS_ENDPOINT)
+        || flag("use_fips_endpoint", profile.get("use_fips_endpoint"))?;
+    Ok(EndpointConfig {
+        url: endpoint_url(global, environment, profile)?,
+        region: region.map(str::to_owned),
+        addressing: addressing(profile)?,
+        dualstack,
+        fips,
+        accelerate: flag("use_accelerate_endpoint", profile.s3("use_accelerate_endpoint"))?,
+    })
+}
+
+fn endpoint_url(
+    global: &GlobalArgs,
+    environment: &Environment,
+    profile: &Profile,
+) -> Result<Option<String>, Failure> {
+    if let Some(url) = &global.endpoint_url {
+        return match has_http_scheme(url) {
+            true => Ok(Some(url.clone())),
+            false => Err(Failure::usage(format!(
+                "Bad value for --endpoint-url \"{url}\": scheme is missing. Must be of the form \
+                 http://<hostname>/ or https://<hostname>/"
+            ))),
+        };
+    }
+    let ignored = environment.is_true(env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS)
+        || flag("ignore_configured_endpoint_urls", profile.get("ignore_configured_endpoint_urls"))?;
+    if ignored {
+        return Ok(None);
+    }
+    let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];
+    match environment.first(&variables).or_else(|| profile.endpoint_url()) {
+        Some(url) if !has_http_scheme(url) => {
+            Err(Failure::other(format!("Invalid endpoint: {url}")))
+        }
+        url => Ok(url.map(str::to_owned)),
+    }
+}
+
+fn has_http_scheme(url: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
+}
+
+fn addressing(profile: &Profile) -> Result<AddressingStyle, Failure> {
+    match profile.s3("addressing_style") {
+        None | Some("auto") => Ok(AddressingStyle::Auto),
+        Some("virtual") => Ok(AddressingStyle::Virtual),
+        Some("path") => Ok(AddressingStyle::Path),
+        Some(other) => Err(Failure::other(format!(
+            "S3 addressing style {other} is invalid. Valid options are: 'auto', 'virtual', and \
+             'path'"
+        ))),
+    }
+}
+
+/// A profile named by flag goes before credentials of the environment, one named by the
+/// environment after them, as in the AWS tools.
+fn credentials(
+    global: &GlobalArgs,
+    environment: &Environment,
+    name: &ProfileName,
+    profile: &Profile,
+) -> CredentialsConfig {
+    if global.no_sign_request {
+        return CredentialsConfig::Anonymous;
+    }
+    let in_environment = environment.get(env_vars::AWS_ACCESS_KEY_ID).is_some();
+    if !name.by_flag && (in_environment || !name.must_exist) {
+        return CredentialsConfig::Chain;
+    }
+    let keys = (profile.get("aws_access_key_id"), profile.get("aws_secret_access_key"));
+    match keys {
+        (Some(id), Some(secret)) if profile.get("role_arn").is_none() => {
+            CredentialsConfig::Static {
+                access_key_id: id.to_owned(),
+                secret_access_key: secret.to_owned(),
+                session_token: profile.get("aws_session_token").map(str::to_owned),
+            }
+        }
+        _ => CredentialsConfig::Profile(name.name.clone()),
+    }
+}
+
+fn tls(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> TlsConfig {
+    let configured = || {
+        environment
+            .get(env_vars::AWS_CA_BUNDLE)
+            .or_else(|| profile.get("ca_bundle"))
+            .or_else(|| environment.get(env_vars::REQUESTS_CA_BUNDLE))
+            .map(|path| environment.expand_path(path))
+    };
+    let ca_bundle: Option<PathBuf> = global.ca_bundle.clone().or_else(configured);
+    TlsConfig { verify: !global.no_verify_ssl, ca_bundle }
+}
+
+fn proxy(environment: &Environment) -> ProxyConfig {
+    let first = |names: [&str; 2]| environment.first(&names).map(str::to_owned);
+    ProxyConfig {
+        http: first([env_vars::HTTP_PROXY_LOWER, env_vars::HTTP_PROXY]),
+        https: first([env_vars::HTTPS_PROXY_LOWER, env_vars::HTTPS_PROXY]),
+        no_proxy: first([env_vars::NO_PROXY_LOWER, env_vars::NO_PROXY]),
+    }
+}
+
+fn timeouts(global: &GlobalArgs) -> TimeoutConfig {
+    let limit = |seconds: Option<u64>, default| match seconds {
+        None => default,
+        Some(0) => FOREVER,
+        Some(seconds) => Duration::from_secs(seconds).min(FOREVER),
+    };
+    let default = TimeoutConfig::default();
+    TimeoutConfig {
+        connect: limit(global.cli_connect_timeout, default.connect),
+        read: limit(global.cli_read_timeout, default.read),
+    }
+}
+
+fn retry(environment: &Environment, profile: &Profile) -> Result<RetryConfig, Failure> {
+    let default = RetryConfig::default();
+    let value = environment.get(env_vars::AWS_MAX_ATTEMPTS).or_else(|| profile.get("max_attempts"));
+    let Some(value) = value else { return Ok(default) };
+    match value.parse() {
+        Ok(max_attempts @ 1..) => Ok(RetryConfig { max_attempts, ..default }),
+        _ => Err(Failure::other(format!(
+            "Invalid value for max_attempts: {value}. The value must be an integer of at least 1"
+        ))),
+    }
+}
+
+fn checksum_mode(
+    environment: &Environment,
+    profile: &Profile,
+    variable: &str,
+    key: &str,
+) -> Result<ChecksumMode, Failure> {
+    let Some(value) = environment.get(variable).or_else(|| profile.get(key)) else {
+        return Ok(ChecksumMode::default());
+    };
+    match value.to_ascii_lowercase().as_str() {
+        "when_supported" => Ok(ChecksumMode::WhenSupported),
+        "when_required" => Ok(ChecksumMode::WhenRequired),
+        _ => Err(Failure::other(format!(
+            "Invalid value for {key}: {value}. Valid values are: when_supported, when_required"
+        ))),
+    }
+}
+
+/// A boolean of the configuration file.
+fn flag(key: &str, value: Option<&str>) -> Result<bool, Failure> {
+    match value.map(|value| value.trim().to_ascii_lowercase()).as_deref() {
+        None | Some("" | "false" | "0" | "no" | "off") => Ok(false),
+        Some("true" | "1" | "yes" | "on") => Ok(true),
+        Some(other) => Err(Failure::other(format!(
+            "Invalid value for {key}: {other}. Valid values are: true, false"
+        ))),
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! The only place where flags, the environment and `~/.aws` become plain values.
+//!
+//! Everything below `of_process` is a function of its arguments, so tests need no environment.
+
+mod client;
+mod environment;
+mod ini;
+mod object;
+mod output;
+mod profile;
+mod serve;
+mod shorthand;
+mod stream;
+mod timestamp;
+mod transfer;
+mod tuning;
+
+use s3haul::job::Tuning;
+use s3haul::s3::ClientConfig;
+
+use crate::args::GlobalArgs;
+use crate::failure::Failure;
+
+pub(crate) use environment::Environment;
+pub(crate) use output::{AwsProgress, Lines, OutputSettings};
+pub(crate) use serve::{ServeSettings, Store};
+pub(crate) use stream::{CatRange, CatSettings, HeadSettings, PresignSettings};
+pub(crate) use transfer::TransferSettings;
+
+use profile::{Profile, ProfileName};
+
+/// What all commands that talk to S3 need.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Limits.
+    pub(crate) tuning: Tuning,
+    /// `--json`.
+    pub(crate) json: bool,
+    /// `--no-progress` was not given.
+    pub(crate) progress: bool,
+    /// The environment, for the settings of single commands.
+    environment: Environment,
+}
+
+impl Settings {
+    /// Reads the configuration files and puts all together.
+    pub(crate) fn load(global: &GlobalArgs, environment: Environment) -> Result<Self, Failure> {
+        let name = ProfileName::resolve(global.profile.as_deref(), &environment);
+        let profile = Profile::load(&name, &environment)?;
+        Self::combine(global, environment, &name, &profile)
+    }
+
+    fn combine(
+        global: &GlobalArgs,
+        environment: Environment,
+        name: &ProfileName,
+        profile: &Profile,
+    ) -> Result<Self, Failure> {
+        let tuning = tuning::tuning(profile)?;
+        let mut client = client::config(global, &environment, name, profile)?;
+        client.max_connections = client.max_connections.max(tuning.max_concurrent_requests);
+        let (json, progress) = (global.json, !global.no_progress);
+        Ok(Self { client, tuning, json, progress, environment })
+    }
+}
+
+/// Refuses flags that are parsed only so that their refusal can be explained.
+pub(crate) fn refuse_unsupported(global: &GlobalArgs) -> Result<(), Failure> {
+    if global.query.is_some() {
+        return Err(Failure::usage(
+            "--query is not supported: these commands print no document to query; use --json and \
+             a JSON tool such as jq",
+        ));
+    }
+    Ok(())
+}

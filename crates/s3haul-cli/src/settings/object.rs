@@ -1,0 +1,161 @@
+//! What written objects carry: flags into [`ObjectProperties`].
+
+use jiff::tz::TimeZone;
+use s3haul::s3::{ChecksumAlgorithm, CustomerKey, Encryption, Grant, ObjectProperties};
+
+use super::shorthand;
+use super::timestamp::http_date;
+use crate::args::{CustomerKeyArgs, ObjectArgs};
+use crate::failure::Failure;
+
+/// Properties of the objects written.
+pub(super) fn properties(
+    args: &ObjectArgs,
+    customer_key: Option<CustomerKey>,
+) -> Result<ObjectProperties, Failure> {
+    let expires = args.expires.as_deref().map(|text| http_date(text, &TimeZone::system()));
+    let metadata = args.metadata.as_deref().map(|text| {
+        let text = match text.strip_prefix("file://") {
+            Some(path) => String::from_utf8_lossy(&read_parameter("--metadata", path)?).into(),
+            None => text.to_owned(),
+        };
+        shorthand::map("--metadata", &text)
+    });
+    Ok(ObjectProperties {
+        content_type: args.content_type.clone(),
+        content_encoding: args.content_encoding.clone(),
+        content_language: args.content_language.clone(),
+        content_disposition: args.content_disposition.clone(),
+        cache_control: args.cache_control.clone(),
+        expires: expires.transpose()?,
+        metadata: metadata.transpose()?,
+        storage_class: args.storage_class.clone(),
+        website_redirect: args.website_redirect.clone(),
+        acl: args.acl.clone(),
+        grants: grants(&args.grants)?,
+        encryption: encryption(args)?,
+        customer_key,
+        tagging: None,
+    })
+}
+
+/// `--checksum-algorithm`.
+pub(super) fn checksum_algorithm(args: &ObjectArgs) -> Result<Option<ChecksumAlgorithm>, Failure> {
+    let Some(name) = args.checksum_algorithm.as_deref() else { return Ok(None) };
+    match name {
+        "CRC64NVME" => Ok(Some(ChecksumAlgorithm::Crc64Nvme)),
+        "CRC32" => Ok(Some(ChecksumAlgorithm::Crc32)),
+        "CRC32C" => Ok(Some(ChecksumAlgorithm::Crc32c)),
+        "SHA1" => Ok(Some(ChecksumAlgorithm::Sha1)),
+        "SHA256" => Ok(Some(ChecksumAlgorithm::Sha256)),
+        _ => Err(Failure::usage(format!(
+            "--checksum-algorithm {name} is not supported yet: use CRC64NVME, CRC32, CRC32C, SHA1 \
+             or SHA256"
+        ))),
+    }
+}
+
+/// `--sse-c` and `--sse-c-key`.
+pub(super) fn customer_key(args: &CustomerKeyArgs) -> Result<Option<CustomerKey>, Failure> {
+    key_pair("--sse-c", args.sse_c.as_deref(), args.sse_c_key.as_deref())
+}
+
+/// A method flag and its key flag, which belong together.
+pub(super) fn key_pair(
+    flag: &str,
+    method: Option<&str>,
+    key: Option<&str>,
+) -> Result<Option<CustomerKey>, Failure> {
+    let both = |given: String, missing: String| {
+        Failure::usage(format!("It {given} is specified, {missing} must be specified as well."))
+    };
+    match (method, key) {
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(both(flag.to_owned(), format!("{flag}-key"))),
+        (None, Some(_)) => Err(both(format!("{flag}-key"), flag.to_owned())),
+        (Some(algorithm), Some(key)) => {
+            let key = key_bytes(&format!("{flag}-key"), key)?;
+            Ok(Some(CustomerKey { algorithm: algorithm.to_owned(), key }))
+        }
+    }
+}
+
+fn key_bytes(flag: &str, key: &str) -> Result<Vec<u8>, Failure> {
+    match key.strip_prefix("fileb://").or_else(|| key.strip_prefix("file://")) {
+        Some(path) => read_parameter(flag, path),
+        None => Ok(key.as_bytes().to_vec()),
+    }
+}
+
+fn read_parameter(flag: &str, path: &str) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| {
+        Failure::usage(format!(
+            "Error parsing parameter '{flag}': Unable to load paramfile {path}: {error}"
+        ))
+    })
+}
+
+fn encryption(args: &ObjectArgs) -> Result<Option<Encryption>, Failure> {
+    match (args.sse.as_deref(), args.sse_kms_key_id.clone()) {
+        (Some("aws:kms"), key_id) => Ok(Some(Encryption::Kms { key_id })),
+        (_, Some(_)) => Err(Failure::usage("--sse-kms-key-id needs --sse aws:kms")),
+        (Some(_), None) => Ok(Some(Encryption::Aes256)),
+        (None, None) => Ok(None),
+    }
+}
+
+/// `--grants`; a permission that is named twice counts as the last says, as in the AWS tools.
+fn grants(args: &[String]) -> Result<Vec<Grant>, Failure> {
+    let mut grants: Vec<Grant> = Vec::new();
+    for arg in args {
+        let (permission, grantees) = arg
+            .split_once('=')
+            .ok_or_else(|| Failure::usage("grants should be of the form permission=principal"))?;
+        let permission = match permission {
+            "read" => "read",
+            "full" => "full-control",
+            "readacl" => "read-acp",
+            "writeacl" => "write-acp",
+            _ => {
+                let message = "permission must be one of: read|readacl|writeacl|full";
+                return Err(Failure::usage(message));
+            }
+        };
+        grants.retain(|grant| grant.permission != permission);
+        grants.push(Grant { permission, grantees: grantees.to_owned() });
+    }
+    Ok(grants)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kms_keys_need_kms() {
+        let args = ObjectArgs { sse_kms_key_id: Some("k".into()), ..ObjectArgs::default() };
+        assert!(properties(&args, None).is_err());
+        let args = ObjectArgs { sse: Some("aws:kms".into()), ..args };
+        let expected = Some(Encryption::Kms { key_id: Some("k".into()) });
+        assert_eq!(properties(&args, None).unwrap().encryption, expected);
+    }
+
+    #[test]
+    fn method_and_key_belong_together() {
+        let failure = key_pair("--sse-c", Some("AES256"), None).unwrap_err();
+        assert_eq!(failure.message, "It --sse-c is specified, --sse-c-key must be specified as well.");
+        assert!(key_pair("--sse-c", None, Some("k")).is_err());
+        let key = key_pair("--sse-c", Some("AES256"), Some("secret")).unwrap().unwrap();
+        assert_eq!(key.key, b"secret");
+    }
+
+    #[test]
+    fn grants_map_to_headers() {
+        let given = ["read=id=1,id=2", "full=uri=x"].map(str::to_owned);
+        let grants = grants(&given).unwrap();
+        assert_eq!(grants[0], Grant { permission: "read", grantees: "id=1,id=2".into() });
+        assert_eq!(grants[1].permission, "full-control");
+        assert!(super::grants(&["read".to_owned()]).is_err());
+        assert!(super::grants(&["all=id=1".to_owned()]).is_err());
+    }
+}

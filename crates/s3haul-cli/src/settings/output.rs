@@ -1,0 +1,47 @@
+//! What a transfer prints.
+
+use crate::args::OutputArgs;
+
+/// Which lines are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// All.
+    All,
+    /// Errors, warnings and what a dry run would do.
+    OnlyErrors,
+    /// None.
+    Silent,
+}
+
+impl From<&OutputArgs> for Lines {
+    fn from(args: &OutputArgs) -> Self {
+        match (args.quiet, args.only_show_errors) {
+            (true, _) => Self::Silent,
+            (false, true) => Self::OnlyErrors,
+            (false, false) => Self::All,
+        }
+    }
+}
+
+/// Progress in the form of `aws s3`, printed also where there is no terminal because a flag of
+/// its own asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AwsProgress {
+    /// A new line each time instead of overwriting the last one.
+    pub(crate) multiline: bool,
+    /// Seconds between lines at least.
+    pub(crate) frequency_s: u64,
+}
+
+/// What a transfer prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutputSettings {
+    /// Which lines.
+    pub(crate) lines: Lines,
+    /// Events as JSON.
+    pub(crate) json: bool,
+    /// A progress bar, where there is a terminal.
+    pub(crate) bar: bool,
+    /// Progress as `aws s3` prints it.
+    pub(crate) aws_progress: Option<AwsProgress>,
+}

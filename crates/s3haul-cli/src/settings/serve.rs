@@ -1,0 +1,157 @@
+//! `serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::environment::Environment;
+use crate::args::{GlobalArgs, ServeArgs};
+use crate::env_vars;
+use crate::failure::Failure;
+
+/// Credentials on loopback where none are given: known to everyone, so never used elsewhere.
+const LOCAL_ACCESS_KEY: &str = "s3haul";
+const LOCAL_SECRET_KEY: &str = "s3haul-secret";
+
+/// Where objects live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Store {
+    /// Files below a folder.
+    Directory(PathBuf),
+    /// Memory.
+    Memory,
+    /// Nowhere.
+    Null,
+    /// Computed.
+    Synthetic {
+        /// What is computed.
+        spec: String,
+        /// File of keys.
+        keys: Option<PathBuf>,
+    },
+}
+
+/// `serve`.
+pub(crate) struct ServeSettings {
+    /// Where to listen.
+    pub(crate) address: SocketAddr,
+    /// Store.
+    pub(crate) store: Store,
+    /// Access key id.
+    pub(crate) access_key: String,
+    /// Secret access key.
+    pub(crate) secret_key: String,
+    /// Region.
+    pub(crate) region: String,
+    /// File for a line for each request.
+    pub(crate) ledger: Option<PathBuf>,
+    /// Wait before each answer.
+    pub(crate) latency: Duration,
+    /// Stop at the end of standard input.
+    pub(crate) stop_with_stdin: bool,
+}
+
+impl ServeSettings {
+    /// From flags and environment.
+    pub(crate) fn new(
+        global: &GlobalArgs,
+        args: &ServeArgs,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let given = |flag: &Option<String>, variable| {
+            flag.clone().or_else(|| environment.get(variable).map(str::to_owned))
+        };
+        let access_key = given(&args.access_key, env_vars::S3HAUL_SERVE_ACCESS_KEY);
+        let secret_key = given(&args.secret_key, env_vars::S3HAUL_SERVE_SECRET_KEY);
+        if access_key.is_some() != secret_key.is_some() {
+            return Err(Failure::usage("--access-key and --secret-key belong together"));
+        }
+        if access_key.is_none() && !args.address.ip().is_loopback() {
+            return Err(Failure::usage(format!(
+                "{} can be reached from other machines: set --access-key and --secret-key",
+                args.address
+            )));
+        }
+        Ok(Self {
+            address: args.address,
+            store: store(args)?,
+            access_key: access_key.unwrap_or_else(|| LOCAL_ACCESS_KEY.to_owned()),
+            secret_key: secret_key.unwrap_or_else(|| LOCAL_SECRET_KEY.to_owned()),
+            region: global.region.clone().unwrap_or_else(|| "us-east-1".to_owned()),
+            ledger: args.ledger.clone(),
+            latency: args.latency.as_deref().map_or(Ok(Duration::ZERO), duration)?,
+            stop_with_stdin: args.stop_with_stdin,
+        })
+    }
+}
+
+fn store(args: &ServeArgs) -> Result<Store, Failure> {
+    if args.keys.is_some() && args.synthetic.is_none() {
+        return Err(Failure::usage("--keys needs --synthetic"));
+    }
+    if args.memory {
+        return Ok(Store::Memory);
+    }
+    if args.null {
+        return Ok(Store::Null);
+    }
+    if let Some(spec) = &args.synthetic {
+        return Ok(Store::Synthetic { spec: spec.clone(), keys: args.keys.clone() });
+    }
+    let missing = || Failure::usage("name the folder to serve");
+    args.directory.clone().map(Store::Directory).ok_or_else(missing)
+}
+
+/// `30ms`, `1.5s` or `200us`.
+fn duration(text: &str) -> Result<Duration, Failure> {
+    let invalid = || Failure::usage(format!("Invalid time `{text}`: use a form such as 30ms"));
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(invalid)?;
+    let scale = match &text[split..] {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err(invalid()),
+    };
+    let number: f64 = text[..split].trim().parse().map_err(|_| invalid())?;
+    Duration::try_from_secs_f64(number * scale).map_err(|_| invalid())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration("30ms").unwrap(), Duration::from_millis(30));
+        assert_eq!(duration("1.5s").unwrap(), Duration::from_millis(1500));
+        for text in ["30", "ms", "-1s", "1h"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_machines_need_credentials() {
+        let args = |address: &str| ServeArgs {
+            directory: None,
+            address: address.parse().unwrap(),
+            memory: true,
+            null: false,
+            synthetic: None,
+            keys: None,
+            ledger: None,
+            latency: None,
+            access_key: None,
+            secret_key: None,
+            stop_with_stdin: false,
+        };
+        let none = Environment::default();
+        let global = GlobalArgs::default();
+        assert!(ServeSettings::new(&global, &args("127.0.0.1:0"), &none).is_ok());
+        assert!(ServeSettings::new(&global, &args("0.0.0.0:0"), &none).is_err());
+        let set = Environment::of(&[
+            (env_vars::S3HAUL_SERVE_ACCESS_KEY, "a"),
+            (env_vars::S3HAUL_SERVE_SECRET_KEY, "b"),
+        ]);
+        assert!(ServeSettings::new(&global, &args("0.0.0.0:0"), &set).is_ok());
+    }
+}

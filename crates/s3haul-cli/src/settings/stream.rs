@@ -1,0 +1,175 @@
+//! `presign`, `cat` and `head`.
+
+use std::time::Duration;
+
+use s3haul::location::ObjectName;
+use s3haul::s3::{ClientConfig, CustomerKey};
+
+use super::Settings;
+use super::object::customer_key;
+use super::transfer::{invalid_argument_type, split_bucket};
+use crate::args::{CatArgs, HeadArgs, PresignArgs};
+use crate::failure::Failure;
+
+/// Longest validity of a presigned URL.
+const PRESIGN_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// `presign`.
+#[derive(Debug)]
+pub(crate) struct PresignSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Object.
+    pub(crate) object: ObjectName,
+    /// Validity.
+    pub(crate) expires_in: Duration,
+    /// JSON output.
+    pub(crate) json: bool,
+}
+
+impl PresignSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, args: &PresignArgs) -> Result<Self, Failure> {
+        let expires_in = Duration::from_secs(args.expires_in);
+        if expires_in.is_zero() || expires_in > PRESIGN_MAX {
+            return Err(Failure::usage("--expires-in must be between 1 and 604800 seconds"));
+        }
+        let object = object_name(&args.path, "presign")?;
+        Ok(Self { client: settings.client, object, expires_in, json: settings.json })
+    }
+}
+
+/// Bytes of an object that are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CatRange {
+    /// From here to the end.
+    From(u64),
+    /// From the first to the last, both included.
+    Between(u64, u64),
+    /// So many at the end.
+    Last(u64),
+}
+
+impl CatRange {
+    fn parse(text: &str) -> Result<Self, Failure> {
+        let invalid =
+            || Failure::usage(format!("Invalid range `{text}`: use START-END, START- or -LENGTH"));
+        let number = |text: &str| text.parse::<u64>().map_err(|_| invalid());
+        let text = text.strip_prefix("bytes=").unwrap_or(text);
+        match text.split_once('-').ok_or_else(invalid)? {
+            ("", length) => Ok(Self::Last(number(length)?)),
+            (start, "") => Ok(Self::From(number(start)?)),
+            (start, end) => match (number(start)?, number(end)?) {
+                (start, end) if start <= end && end < u64::MAX => Ok(Self::Between(start, end)),
+                _ => Err(invalid()),
+            },
+        }
+    }
+}
+
+/// `cat`.
+#[derive(Debug)]
+pub(crate) struct CatSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Objects or patterns.
+    pub(crate) objects: Vec<ObjectName>,
+    /// Bytes of each.
+    pub(crate) range: Option<CatRange>,
+    /// Wildcards are plain characters.
+    pub(crate) raw: bool,
+    /// SSE-C key.
+    pub(crate) customer_key: Option<CustomerKey>,
+    /// Limits.
+    pub(crate) tuning: s3haul::job::Tuning,
+}
+
+impl CatSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, args: &CatArgs) -> Result<Self, Failure> {
+        let objects = args.paths.iter().map(|path| match path.starts_with("s3://") {
+            true => object_name(path, "cat"),
+            false => Err(invalid_argument_type("cat", "<S3Uri>...")),
+        });
+        let request_payer = args.request_payer.is_some();
+        Ok(Self {
+            client: ClientConfig { request_payer, ..settings.client },
+            objects: objects.collect::<Result<_, _>>()?,
+            range: args.range.as_deref().map(CatRange::parse).transpose()?,
+            raw: args.raw,
+            customer_key: customer_key(&args.customer_key)?,
+            tuning: settings.tuning,
+        })
+    }
+}
+
+/// `head`.
+#[derive(Debug)]
+pub(crate) struct HeadSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Object, or a bucket where the key is empty.
+    pub(crate) object: ObjectName,
+    /// Version.
+    pub(crate) version_id: Option<String>,
+    /// SSE-C key.
+    pub(crate) customer_key: Option<CustomerKey>,
+    /// JSON output.
+    pub(crate) json: bool,
+}
+
+impl HeadSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, args: &HeadArgs) -> Result<Self, Failure> {
+        let object = address(&args.path);
+        if object.bucket.is_empty() {
+            return Err(invalid_argument_type("head", "<S3Uri>"));
+        }
+        let request_payer = args.request_payer.is_some();
+        Ok(Self {
+            client: ClientConfig { request_payer, ..settings.client },
+            object,
+            version_id: args.version_id.clone(),
+            customer_key: customer_key(&args.customer_key)?,
+            json: settings.json,
+        })
+    }
+}
+
+/// Bucket and key of `s3://bucket/key` or `bucket/key`; either may be empty.
+pub(super) fn address(path: &str) -> ObjectName {
+    let (bucket, key) = split_bucket(path.strip_prefix("s3://").unwrap_or(path));
+    ObjectName::new(bucket, key)
+}
+
+fn object_name(path: &str, command: &str) -> Result<ObjectName, Failure> {
+    let name = address(path);
+    if name.bucket.is_empty() || name.key.is_empty() {
+        return Err(invalid_argument_type(command, "<S3Uri>"));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_start_end_from_or_last() {
+        assert_eq!(CatRange::parse("0-9").unwrap(), CatRange::Between(0, 9));
+        assert_eq!(CatRange::parse("bytes=5-").unwrap(), CatRange::From(5));
+        assert_eq!(CatRange::parse("-5").unwrap(), CatRange::Last(5));
+        for text in ["", "-", "9-0", "a-b", "5"] {
+            assert!(CatRange::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_may_lack_the_scheme_and_hold_arns() {
+        assert_eq!(address("s3://b/k/l"), ObjectName::new("b", "k/l"));
+        assert_eq!(address("b"), ObjectName::new("b", ""));
+        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/mine";
+        assert_eq!(address(&format!("s3://{arn}/k/l")), ObjectName::new(arn, "k/l"));
+        assert_eq!(address(&format!("s3://{arn}")), ObjectName::new(arn, ""));
+    }
+}

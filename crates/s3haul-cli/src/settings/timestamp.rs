@@ -1,0 +1,50 @@
+//! `--expires`: any of the usual ways to write a time, as an HTTP date.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::failure::Failure;
+
+/// Reads seconds since 1970, an ISO 8601 time (local where it names no zone) or an HTTP date, and
+/// writes an HTTP date.
+pub(super) fn http_date(text: &str, zone: &TimeZone) -> Result<String, Failure> {
+    let text = text.trim();
+    let timestamp = seconds(text)
+        .or_else(|| text.parse::<Timestamp>().ok())
+        .or_else(|| text.parse::<Zoned>().ok().map(|zoned| zoned.timestamp()))
+        .or_else(|| jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp()))
+        .or_else(|| Some(text.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?.timestamp()))
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "Invalid timestamp \"{text}\": use a form such as 2030-01-31T12:00:00Z"
+            ))
+        })?;
+    Ok(timestamp.to_zoned(TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+}
+
+fn seconds(text: &str) -> Option<Timestamp> {
+    Timestamp::from_second(text.parse().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_forms_become_http_dates() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        for (text, expected) in [
+            ("0", "Thu, 01 Jan 1970 00:00:00 GMT"),
+            ("2015-10-21T07:28:00Z", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ("2015-10-21T09:28:00+02:00", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ("2015-10-21T09:28:00", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ("2015-10-21 09:28:00", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ("2015-10-21", "Tue, 20 Oct 2015 22:00:00 GMT"),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:28:00 GMT"),
+        ] {
+            assert_eq!(http_date(text, &zone).unwrap(), expected, "{text}");
+        }
+        assert!(http_date("tomorrow", &zone).is_err());
+    }
+}

@@ -1,0 +1,342 @@
+//! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
+
+use s3haul::job::{CopyProps, FilterRule, MetadataDirective, TransferCommand, TransferSpec};
+use s3haul::s3::{ClientConfig, CustomerKey};
+
+use super::object::{checksum_algorithm, customer_key, key_pair, properties};
+use super::{AwsProgress, Lines, OutputSettings, Settings};
+use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs};
+use crate::env_vars;
+use crate::failure::Failure;
+
+/// A transfer, ready to run.
+#[derive(Debug)]
+pub(crate) struct TransferSettings {
+    /// The job.
+    pub(crate) spec: TransferSpec,
+    /// Client of the target, and of the source where that has none of its own.
+    pub(crate) client: ClientConfig,
+    /// Client of the source, where it differs.
+    pub(crate) source_client: Option<ClientConfig>,
+    /// Printing.
+    pub(crate) output: OutputSettings,
+    /// Warnings about the arguments, to be printed first.
+    pub(crate) notices: Vec<String>,
+}
+
+impl TransferSettings {
+    /// For `cp`.
+    pub(crate) fn cp(settings: Settings, args: &CpArgs) -> Result<Self, Failure> {
+        let mut transfer = copy_or_move(settings, &args.copy, TransferCommand::Copy)?;
+        transfer.spec.expected_size = args.expected_size;
+        Ok(transfer)
+    }
+
+    /// For `mv`.
+    pub(crate) fn mv(settings: Settings, args: &MvArgs) -> Result<Self, Failure> {
+        let validate = args.validate_same_s3_paths
+            || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
+        let mut transfer = copy_or_move(settings, &args.copy, TransferCommand::Move)?;
+        let paths = (&args.copy.paths[0], &args.copy.paths[1]);
+        if may_be_same_object(paths.0, paths.1) {
+            if validate {
+                return Err(Failure::usage(
+                    "--validate-same-s3-paths cannot look up the buckets behind access points \
+                     yet: name the buckets themselves",
+                ));
+            }
+            transfer.notices.push(SAME_PATH_WARNING.to_owned());
+        }
+        Ok(transfer)
+    }
+
+    /// For `rm`.
+    pub(crate) fn rm(settings: Settings, args: &RmArgs) -> Result<Self, Failure> {
+        if !args.path.starts_with("s3://") {
+            return Err(invalid_argument_type("rm", "<S3Uri>"));
+        }
+        let output = OutputSettings { lines: Lines::from(&args.output), ..output(&settings) };
+        let mut spec = blank_spec(&settings, TransferCommand::Remove, &args.path)?;
+        spec.recursive = args.recursive;
+        spec.dry_run = args.dryrun;
+        spec.raw = args.raw;
+        spec.filters.clone_from(&args.filters.rules);
+        spec.page_size = args.page_size;
+        Ok(assemble(settings, spec, args.request_payer.is_some(), output))
+    }
+
+    /// For `pipe`.
+    pub(crate) fn pipe(settings: Settings, args: &PipeArgs) -> Result<Self, Failure> {
+        if !args.path.starts_with("s3://") {
+            return Err(invalid_argument_type("pipe", "<S3Uri>"));
+        }
+        let lines = if args.quiet { Lines::Silent } else { Lines::OnlyErrors };
+        let output = OutputSettings { lines, ..output(&settings) };
+        let mut spec = blank_spec(&settings, TransferCommand::Copy, "-")?;
+        spec.target = Some(args.path.clone());
+        spec.expected_size = args.expected_size;
+        spec.no_overwrite = args.no_overwrite;
+        apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
+        Ok(assemble(settings, spec, args.request_payer.is_some(), output))
+    }
+
+    /// For the removal of all objects by `rb --force`.
+    pub(crate) fn empty_bucket(
+        settings: Settings,
+        bucket_url: &str,
+        lines: Lines,
+    ) -> Result<Self, Failure> {
+        let output = OutputSettings { lines, ..output(&settings) };
+        let mut spec = blank_spec(&settings, TransferCommand::Remove, bucket_url)?;
+        spec.recursive = true;
+        spec.raw = true;
+        Ok(assemble(settings, spec, false, output))
+    }
+}
+
+fn assemble(
+    settings: Settings,
+    spec: TransferSpec,
+    request_payer: bool,
+    output: OutputSettings,
+) -> TransferSettings {
+    let client = ClientConfig { request_payer, ..settings.client };
+    TransferSettings { spec, client, source_client: None, output, notices: Vec::new() }
+}
+
+fn output(settings: &Settings) -> OutputSettings {
+    OutputSettings {
+        lines: Lines::All,
+        json: settings.json,
+        bar: settings.progress,
+        aws_progress: None,
+    }
+}
+
+/// A job without any flag.
+fn blank_spec(
+    settings: &Settings,
+    command: TransferCommand,
+    source: &str,
+) -> Result<TransferSpec, Failure> {
+    let working_dir = std::env::current_dir()
+        .map_err(|error| Failure::other(format!("cannot tell the working directory: {error}")))?;
+    Ok(TransferSpec {
+        command,
+        source: source.to_owned(),
+        target: None,
+        working_dir,
+        recursive: false,
+        dry_run: false,
+        raw: false,
+        filters: Vec::<FilterRule>::new(),
+        follow_symlinks: true,
+        page_size: None,
+        no_overwrite: false,
+        force_glacier_transfer: false,
+        ignore_glacier_warnings: false,
+        guess_mime_type: true,
+        properties: s3haul::s3::ObjectProperties::default(),
+        metadata_directive: None,
+        copy_props: CopyProps::default(),
+        source_customer_key: None,
+        checksum_algorithm: None,
+        checksum_mode: false,
+        expected_size: None,
+        tuning: settings.tuning.clone(),
+    })
+}
+
+fn copy_or_move(
+    settings: Settings,
+    args: &CopyArgs,
+    command: TransferCommand,
+) -> Result<TransferSettings, Failure> {
+    let paths = PathPair::check(args, command)?;
+    let mut spec = blank_spec(&settings, command, &args.paths[0])?;
+    spec.target = Some(args.paths[1].clone());
+    spec.recursive = args.recursive;
+    spec.dry_run = args.dryrun;
+    spec.raw = args.raw;
+    spec.filters.clone_from(&args.filters.rules);
+    spec.follow_symlinks = !args.no_follow_symlinks;
+    spec.page_size = args.page_size;
+    spec.no_overwrite = args.no_overwrite;
+    spec.force_glacier_transfer = args.force_glacier_transfer;
+    spec.ignore_glacier_warnings = args.ignore_glacier_warnings;
+    spec.checksum_mode = args.checksum_mode.is_some();
+    spec.metadata_directive = args.metadata_directive.as_deref().map(metadata_directive);
+    spec.copy_props = copy_props(args.copy_props.as_deref())?;
+    spec.source_customer_key = source_customer_key(args, paths)?;
+    apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
+    let output = copy_output(&settings, args, paths);
+    let source_client = source_client(&settings, args, paths);
+    let mut transfer = assemble(settings, spec, args.request_payer.is_some(), output);
+    transfer.source_client = source_client;
+    Ok(transfer)
+}
+
+fn apply_object(
+    spec: &mut TransferSpec,
+    args: &ObjectArgs,
+    key: Option<CustomerKey>,
+) -> Result<(), Failure> {
+    spec.guess_mime_type = !args.no_guess_mime_type;
+    spec.checksum_algorithm = checksum_algorithm(args)?;
+    spec.properties = properties(args, key)?;
+    Ok(())
+}
+
+fn metadata_directive(name: &str) -> MetadataDirective {
+    match name {
+        "REPLACE" => MetadataDirective::Replace,
+        _ => MetadataDirective::Copy,
+    }
+}
+
+fn copy_props(name: Option<&str>) -> Result<CopyProps, Failure> {
+    match name {
+        None | Some("default") => Ok(CopyProps::Default),
+        Some("none") => Ok(CopyProps::None),
+        Some("metadata-directive") => Ok(CopyProps::MetadataDirective),
+        Some(other) => Err(Failure::usage(format!(
+            "--copy-props {other} is not supported yet: use none, metadata-directive or default"
+        ))),
+    }
+}
+
+fn source_customer_key(args: &CopyArgs, paths: PathPair) -> Result<Option<CustomerKey>, Failure> {
+    let method = args.sse_c_copy_source.as_deref();
+    let key = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_deref())?;
+    if key.is_some() && paths != PathPair::Remote {
+        let message = "--sse-c-copy-source is only supported for copy operations.";
+        return Err(Failure::usage(message));
+    }
+    Ok(key)
+}
+
+fn copy_output(settings: &Settings, args: &CopyArgs, paths: PathPair) -> OutputSettings {
+    let mut lines = Lines::from(&args.output);
+    if paths == PathPair::Stream && lines == Lines::All {
+        lines = Lines::OnlyErrors;
+    }
+    let asked = args.progress_multiline || args.progress_frequency.is_some();
+    let aws_progress = (asked && settings.progress && lines == Lines::All).then(|| AwsProgress {
+        multiline: args.progress_multiline,
+        frequency_s: args.progress_frequency.unwrap_or(0),
+    });
+    OutputSettings { lines, aws_progress, ..output(settings) }
+}
+
+/// With `--source-region` the source has a client of its own, without the custom endpoint.
+fn source_client(settings: &Settings, args: &CopyArgs, paths: PathPair) -> Option<ClientConfig> {
+    let region = args.source_region.clone().filter(|_| paths == PathPair::Remote)?;
+    let mut client = settings.client.clone();
+    client.endpoint.region = Some(region);
+    client.endpoint.url = None;
+    client.request_payer = args.request_payer.is_some();
+    Some(client)
+}
+
+/// What source and target are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PathPair {
+    Upload,
+    Download,
+    Remote,
+    Stream,
+}
+
+impl PathPair {
+    /// Checks what can be told from the arguments alone, with the texts of `aws s3`.
+    fn check(args: &CopyArgs, command: TransferCommand) -> Result<Self, Failure> {
+        let name = if command == TransferCommand::Move { "mv" } else { "cp" };
+        let remote = |path: &str| path.starts_with("s3://");
+        let (source, target) = (&args.paths[0], &args.paths[1]);
+        let pair = match (remote(source), remote(target)) {
+            (true, true) => Self::Remote,
+            (true, false) => Self::Download,
+            (false, true) => Self::Upload,
+            (false, false) => return Err(invalid_argument_type(name, COPY_USAGE)),
+        };
+        let is_stream = source == "-" || target == "-";
+        if is_stream && (command == TransferCommand::Move || args.recursive) {
+            return Err(Failure::usage(
+                "Streaming currently is only compatible with non-recursive cp commands",
+            ));
+        }
+        if args.object.checksum_algorithm.is_some() && pair == Self::Download {
+            return Err(pair.refuse("checksum-algorithm", "<LocalPath> <S3Uri>, <S3Uri> <S3Uri>"));
+        }
+        if args.checksum_mode.is_some() && pair != Self::Download {
+            return Err(pair.refuse("checksum-mode", "<S3Uri> <LocalPath>"));
+        }
+        if let Some(how @ ("skip" | "warn" | "error")) = args.case_conflict.as_deref() {
+            let message = format!("--case-conflict {how} is not supported yet: only ignore is");
+            return Err(Failure::usage(message));
+        }
+        Ok(if is_stream { Self::Stream } else { pair })
+    }
+
+    fn refuse(self, flag: &str, expected: &str) -> Failure {
+        let received = match self {
+            Self::Upload | Self::Stream => "<LocalPath> <S3Uri>",
+            Self::Download => "<S3Uri> <LocalPath>",
+            Self::Remote => "<S3Uri> <S3Uri>",
+        };
+        Failure::usage(format!(
+            "Expected {flag} parameter to be used with one of following path formats: {expected}. \
+             Instead, received {received}."
+        ))
+    }
+}
+
+const COPY_USAGE: &str = "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>";
+
+const SAME_PATH_WARNING: &str = "warning: Provided s3 paths may resolve to same underlying s3 \
+    object(s) and result in deletion instead of being moved. To resolve and validate underlying \
+    s3 paths are not the same, specify the --validate-same-s3-paths flag or set the \
+    AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS environment variable to true. To resolve s3 outposts \
+    access point path, the arn must be used instead of the alias.";
+
+/// The error for a local path where an address is due, and the other way round.
+pub(super) fn invalid_argument_type(command: &str, usage: &str) -> Failure {
+    Failure::usage(format!("usage: s3haul {command} {usage}\nError: Invalid argument type"))
+}
+
+/// Whether source and target have the same key and one of them is an access point, so that both
+/// may be the same object.
+fn may_be_same_object(source: &str, target: &str) -> bool {
+    let (Some(source), Some(target)) = (source.strip_prefix("s3://"), target.strip_prefix("s3://"))
+    else {
+        return false;
+    };
+    let (source_bucket, source_key) = split_bucket(source);
+    let (target_bucket, target_key) = split_bucket(target);
+    let base = source_key.rsplit('/').next().unwrap_or_default();
+    let same_key = source_key == target_key
+        || ((target_key.ends_with('/') || target_key.is_empty())
+            && source_key == format!("{target_key}{base}"));
+    same_key && [source_bucket, target_bucket].into_iter().any(is_access_point)
+}
+
+/// Splits `bucket/key`, where the bucket may be the ARN of an access point.
+pub(super) fn split_bucket(path: &str) -> (&str, &str) {
+    let skip = match path.strip_prefix("arn:") {
+        Some(_) => path.find("accesspoint").map_or(0, |at| at + "accesspoint/".len()),
+        None => 0,
+    };
+    let skip = skip.min(path.len());
+    match path.get(skip..).and_then(|rest| rest.find('/')) {
+        Some(at) => (&path[..skip + at], &path[skip + at + 1..]),
+        None => (path, ""),
+    }
+}
+
+fn is_access_point(bucket: &str) -> bool {
+    bucket.starts_with("arn:") || bucket.ends_with("-s3alias") || bucket.ends_with("--op-s3")
+}
+
+#[cfg(test)]
+#[path = "transfer_tests.rs"]
+mod tests;
