@@ -97,7 +97,7 @@ impl Ctx<'_> {
 
     /// Runs it with settings for the `s3 =` section of the AWS configuration.
     pub(crate) fn haul_configured(&self, settings: &str, args: &[&str]) -> Finished {
-        self.haul_with(args).variable("AWS_CONFIG_FILE", config).run()
+        self.haul_with(args).variable("AWS_CONFIG_FILE", self.config(settings)).run()
     }
 
     /// Runs the real `aws`, or says that it is skipped.

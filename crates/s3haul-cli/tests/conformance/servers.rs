@@ -47,14 +47,10 @@ pub(crate) struct Features {
     pub(crate) empty_segments: bool,
     /// `.` and `..` as segments of keys.
     pub(crate) dot_segments: bool,
-    /// Bucket versioning.
-    pub(crate) versioning: bool,
     /// Storage class that is stored and told.
     pub(crate) storage_class: Option<&'static str>,
     /// Server-side encryption with the server's keys.
     pub(crate) encryption: bool,
-    /// Redirects of websites are stored.
-    pub(crate) website_redirect: bool,
     /// SHA-1, SHA-256, CRC32, CRC32C and CRC64NVME are stored and told.
     pub(crate) checksums: bool,
     /// A wrong secret key is refused.
@@ -79,10 +75,8 @@ impl Kind {
             key_beside_folder: true,
             empty_segments: true,
             dot_segments: true,
-            versioning: true,
             storage_class: Some("STANDARD_IA"),
             encryption: true,
-            website_redirect: true,
             checksums: true,
             signatures: true,
             plain_files: self == Self::EmbeddedDisk,
@@ -93,18 +87,18 @@ impl Kind {
                 key_beside_folder: false,
                 empty_segments: false,
                 dot_segments: false,
-                versioning: false,
                 storage_class: None,
                 encryption: false,
                 plain_files: true,
                 ..full
             },
             Self::Minio => Features {
+                // It takes both and then lists only `x`.
+                key_beside_folder: false,
                 empty_segments: false,
                 dot_segments: false,
                 storage_class: Some("REDUCED_REDUNDANCY"),
                 encryption: false,
-                website_redirect: false,
                 ..full
             },
             Self::Moto => Features { checksums: false, signatures: false, ..full },

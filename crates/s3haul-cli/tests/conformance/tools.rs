@@ -22,11 +22,6 @@ pub(crate) fn subject() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_s3haul")), PathBuf::from)
 }
 
-/// Whether the command under test is ours, so that also what only we do may be asserted.
-pub(crate) fn subject_is_ours() -> bool {
-    std::env::var_os("S3HAUL_TEST_SUBJECT").is_none()
-}
-
 /// Whether this process may do everything, so that permissions keep nobody out.
 pub(crate) fn is_root() -> bool {
     std::process::Command::new("id")
