@@ -96,7 +96,7 @@ impl Client {
             connect_timeout: config.timeouts.connect,
         };
         let pool = Pool::new(dialer, config.max_connections);
-        let credentials = CredentialsCache::new(&config.credentials);
+        let credentials = CredentialsCache::new(&config, &env);
         let (sites, clock_offset_ms) = (Sites::default(), AtomicI64::new(0));
         let inner = Inner { config, env, pool, credentials, sites, user_agent, clock_offset_ms };
         Ok(Self { inner: Arc::new(inner) })

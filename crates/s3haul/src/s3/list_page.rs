@@ -67,14 +67,19 @@ impl ListPage {
     pub fn get(&self, index: usize) -> Option<ListedObject<'_>> {
         let row = self.rows.get(index)?;
         let before = index.checked_sub(1).map(|before| self.rows[before]).unwrap_or_default();
+        Some(self.object(row, (before.key_end, before.etag_end)))
+    }
+
+    /// The object of a row whose texts begin at `start` in their buffers.
+    fn object(&self, row: &Row, start: (u32, u32)) -> ListedObject<'_> {
         let class = (row.storage_class as usize).checked_sub(1);
-        Some(ListedObject {
-            key: &self.keys[before.key_end as usize..row.key_end as usize],
+        ListedObject {
+            key: &self.keys[start.0 as usize..row.key_end as usize],
             size: row.size,
             last_modified_s: row.last_modified_s,
-            etag: &self.etags[before.etag_end as usize..row.etag_end as usize],
+            etag: &self.etags[start.1 as usize..row.etag_end as usize],
             storage_class: class.map_or("", |class| &self.storage_classes[class]),
-        })
+        }
     }
 
     /// The last of the objects.
@@ -84,7 +89,12 @@ impl ListPage {
 
     /// The objects in the server's order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = ListedObject<'_>> + Clone {
-        (0..self.len()).map(|index| self.get(index).expect("the index is below the length"))
+        let mut start = (0, 0);
+        self.rows.iter().map(move |row| {
+            let object = self.object(row, start);
+            start = (row.key_end, row.etag_end);
+            object
+        })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::error::Result;
 /// Elements inside one another that the scanner passes over.
 const DEPTH_MAX: usize = 8;
 
-/// Reads a page of ListObjectsV2 or ListObjects.
+/// Reads a page of `ListObjectsV2` or `ListObjects`.
 pub(crate) fn objects(body: &[u8]) -> Result<ListPage> {
     match Scanner::new(body).page() {
         Some(page) => Ok(page),
@@ -373,7 +373,7 @@ fn strict(body: &[u8]) -> Result<ListPage> {
     Ok(page)
 }
 
-/// Reads a page of ListObjectVersions: versions and delete markers stay in the server's order.
+/// Reads a page of `ListObjectVersions`: versions and delete markers stay in the server's order.
 pub(crate) fn versions(body: &[u8]) -> Result<VersionPage> {
     let root = Element::parse_as(body, "ListVersionsResult")?;
     let decode = Decoder::of(&root);

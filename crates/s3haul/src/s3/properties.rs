@@ -92,7 +92,7 @@ pub struct ObjectProperties {
 }
 
 impl ObjectProperties {
-    /// Headers that CreateMultipartUpload, PutObject and CopyObject have in common.
+    /// Headers that `CreateMultipartUpload`, `PutObject` and `CopyObject` have in common.
     pub(crate) fn write(&self, into: &mut Headers) -> Result<()> {
         into.maybe(&header::CONTENT_TYPE, self.content_type.as_deref())?;
         into.maybe(&header::CONTENT_ENCODING, self.content_encoding.as_deref())?;

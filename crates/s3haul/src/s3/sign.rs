@@ -133,7 +133,7 @@ impl Signer {
         value.extend_from_slice(start);
         value.extend_from_slice(names);
         value.extend_from_slice(b", Signature=");
-        push_hex(&mut value, &signature);
+        push_hex(&mut value, signature);
         let mut value = HeaderValue::from_maybe_shared(Bytes::from(value))
             .unwrap_or_else(|_| HeaderValue::from_static(""));
         value.set_sensitive(true);
@@ -168,7 +168,7 @@ impl Signer {
         let canonical = format!("{method}\n{path}\n{encoded}\nhost:{host}\n\nhost\n{UNSIGNED}");
         let signature = stamp.signature(canonical.as_bytes());
         let mut hex = Vec::with_capacity(64);
-        push_hex(&mut hex, &signature);
+        push_hex(&mut hex, signature);
         encoded.push_str("&X-Amz-Signature=");
         encoded.extend(hex.into_iter().map(char::from));
         encoded
@@ -219,7 +219,7 @@ impl Stamp {
         text.push(b'\n');
         text.extend_from_slice(scope);
         text.push(b'\n');
-        push_hex(&mut text, &hash);
+        push_hex(&mut text, hash);
         hmac::sign(&self.day.key, &text)
     }
 }
@@ -229,7 +229,7 @@ fn payload_header(payload: PayloadHash) -> HeaderValue {
         return HeaderValue::from_static(UNSIGNED);
     };
     let mut hex = Vec::with_capacity(64);
-    push_hex(&mut hex, &hash);
+    push_hex(&mut hex, hash);
     HeaderValue::from_maybe_shared(Bytes::from(hex)).expect("hexadecimal digits")
 }
 

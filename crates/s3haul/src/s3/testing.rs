@@ -191,7 +191,7 @@ pub(crate) struct PausedClock {
 impl PausedClock {
     pub(crate) const START: SystemTime = SystemTime::UNIX_EPOCH;
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { start: tokio::time::Instant::now() }
     }
 }

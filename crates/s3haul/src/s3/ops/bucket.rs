@@ -20,7 +20,7 @@ pub struct Bucket {
     pub region: Option<String>,
 }
 
-/// Input of ListBuckets.
+/// Input of `ListBuckets`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListBuckets<'a> {
     /// Only names that start so.
@@ -29,7 +29,7 @@ pub struct ListBuckets<'a> {
     pub region: Option<&'a str>,
 }
 
-/// Input of CreateBucket.
+/// Input of `CreateBucket`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CreateBucket<'a> {
     /// Name.
@@ -38,7 +38,7 @@ pub struct CreateBucket<'a> {
     pub tags: &'a [(String, String)],
 }
 
-/// Buckets a page of ListBuckets.
+/// Buckets a page of `ListBuckets`.
 const BUCKETS_PER_PAGE: &str = "1000";
 /// Where buckets without a location constraint live.
 const DEFAULT_REGION: &str = "us-east-1";
@@ -56,7 +56,7 @@ impl Client {
                 .maybe("continuation-token", token.as_deref());
             request.bucket = None;
             let answer = self.call(&request).await?;
-            let root = document(&answer, "ListBuckets", "ListAllMyBucketsResult")?;
+            let root = document(&request, &answer, "ListAllMyBucketsResult")?;
             read_buckets(&root, &mut buckets)?;
             let next = root.filled("ContinuationToken");
             // The same token again would be an endless loop.
@@ -94,7 +94,7 @@ impl Client {
         let request =
             request(quick("GetBucketLocation"), Method::GET, bucket, None).query("location", "");
         let answer = self.call(&request).await?;
-        let root = document(&answer, "GetBucketLocation", "LocationConstraint")?;
+        let root = document(&request, &answer, "LocationConstraint")?;
         Ok(match root.text.trim() {
             "" => DEFAULT_REGION,
             "EU" => "eu-west-1",
@@ -117,7 +117,7 @@ fn read_buckets(root: &Element, into: &mut Vec<Bucket>) -> Result<()> {
     Ok(())
 }
 
-/// Body of CreateBucket; none where there is nothing to say.
+/// Body of `CreateBucket`; none where there is nothing to say.
 fn bucket_configuration(region: &str, tags: &[(String, String)]) -> Bytes {
     const ROOT: &str = "CreateBucketConfiguration";
     if region == DEFAULT_REGION && tags.is_empty() {

@@ -119,8 +119,18 @@ pub(super) fn range_text(range: ByteRange) -> Result<String> {
 }
 
 /// Root of an answer's document, which must have a name.
-pub(super) fn document(answer: &Answer, operation: &'static str, name: &str) -> Result<Element> {
-    Element::parse_as(&answer.body, name).map_err(|error| error.with_operation(operation))
+pub(super) fn document(request: &Request<'_>, answer: &Answer, name: &str) -> Result<Element> {
+    Element::parse_as(&answer.body, name).map_err(|error| answer_error(request, error))
+}
+
+/// An error in what was answered to a request, with what was asked for.
+pub(super) fn answer_error(request: &Request<'_>, error: Error) -> Error {
+    let error = error.with_operation(request.operation.name);
+    match (request.bucket, request.key) {
+        (Some(bucket), Some(key)) => error.with_subject(format_args!("s3://{bucket}/{key}")),
+        (Some(bucket), None) => error.with_subject(format_args!("s3://{bucket}")),
+        _ => error,
+    }
 }
 
 /// What a write without a body in its answer tells.

@@ -12,7 +12,7 @@ use crate::s3::headers::Headers;
 use crate::s3::xml::{self, Element, Writer};
 use crate::s3::{Client, Payload};
 
-/// Input of DeleteObject.
+/// Input of `DeleteObject`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeleteObject<'a> {
     /// Bucket.
@@ -23,7 +23,7 @@ pub struct DeleteObject<'a> {
     pub version_id: Option<&'a str>,
 }
 
-/// One entry of DeleteObjects.
+/// One entry of `DeleteObjects`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectIdentifier {
     /// Key.
@@ -34,7 +34,7 @@ pub struct ObjectIdentifier {
     pub etag: Option<String>,
 }
 
-/// A key that DeleteObjects did not remove.
+/// A key that `DeleteObjects` did not remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteRefused {
     /// Key.
@@ -47,7 +47,7 @@ pub struct DeleteRefused {
     pub message: String,
 }
 
-/// Result of DeleteObjects: keys not named here are gone.
+/// Result of `DeleteObjects`: keys not named here are gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteOutcome {
     /// Keys that were refused after the retries.
@@ -55,16 +55,16 @@ pub struct DeleteOutcome {
 }
 
 impl ObjectIdentifier {
-    /// Whether the XML of DeleteObjects can carry the key; [`Client::delete_objects`] removes
+    /// Whether the XML of `DeleteObjects` can carry the key; [`Client::delete_objects`] removes
     /// keys with control characters one by one.
     pub fn fits_xml(&self) -> bool {
         xml::fits(&self.key)
     }
 }
 
-/// Keys of one DeleteObjects request.
+/// Keys of one `DeleteObjects` request.
 const KEYS_MAX: usize = 1000;
-/// Times that DeleteObjects is sent again for entries that failed for a while.
+/// Times that `DeleteObjects` is sent again for entries that failed for a while.
 const RETRIES_MAX: u32 = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
@@ -148,7 +148,7 @@ impl Client {
         request.md5 = true;
         request.operation.error_in_200 = true;
         let answer = self.call(&request).await?;
-        let root = document(&answer, "DeleteObjects", "DeleteResult")?;
+        let root = document(&request, &answer, "DeleteResult")?;
         Ok(root.all("Error").map(read_refused).collect())
     }
 }

@@ -2,14 +2,14 @@
 
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::{answer_error, quick, request};
 use crate::error::Result;
 pub use crate::s3::list_page::{ListPage, ListedObject};
 use crate::s3::request::Request;
 use crate::s3::xml::malformed;
 use crate::s3::{Client, list_scan};
 
-/// Input of ListObjectsV2 and ListObjects.
+/// Input of `ListObjectsV2` and `ListObjects`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListObjects<'a> {
     /// Bucket.
@@ -28,7 +28,7 @@ pub struct ListObjects<'a> {
     pub fetch_owner: bool,
 }
 
-/// Input of ListObjectVersions.
+/// Input of `ListObjectVersions`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListVersions<'a> {
     /// Bucket.
@@ -82,7 +82,7 @@ pub struct VersionPage {
 }
 
 impl Client {
-    /// One page of ListObjectsV2 (`encoding-type=url` always).
+    /// One page of `ListObjectsV2` (`encoding-type=url` always).
     pub async fn list_objects(&self, input: ListObjects<'_>) -> Result<ListPage> {
         let request = listing("ListObjectsV2", input.bucket, input.prefix, input.delimiter)
             .query("list-type", "2")
@@ -93,27 +93,28 @@ impl Client {
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body);
-        page.and_then(checked).map_err(|error| error.with_operation("ListObjectsV2"))
+        page.and_then(checked).map_err(|error| answer_error(&request, error))
     }
 
-    /// One page of ListObjects (version 1); `continuation_token` is the marker.
+    /// One page of `ListObjects` (version 1); `continuation_token` is the marker.
     pub async fn list_objects_v1(&self, input: ListObjects<'_>) -> Result<ListPage> {
         let request = listing("ListObjects", input.bucket, input.prefix, input.delimiter)
             .maybe("marker", input.continuation_token.or(input.start_after));
-        let answer = self.call(&with_max_keys(request, input.max_keys)).await?;
+        let request = with_max_keys(request, input.max_keys);
+        let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body).map(with_marker);
-        page.and_then(checked).map_err(|error| error.with_operation("ListObjects"))
+        page.and_then(checked).map_err(|error| answer_error(&request, error))
     }
 
-    /// One page of ListObjectVersions.
+    /// One page of `ListObjectVersions`.
     pub async fn list_versions(&self, input: ListVersions<'_>) -> Result<VersionPage> {
         let request = listing("ListObjectVersions", input.bucket, input.prefix, input.delimiter)
             .query("versions", "")
             .maybe("key-marker", input.key_marker)
             .maybe("version-id-marker", input.version_id_marker);
-        let answer = self.call(&with_max_keys(request, input.max_keys)).await?;
-        list_scan::versions(&answer.body)
-            .map_err(|error| error.with_operation("ListObjectVersions"))
+        let request = with_max_keys(request, input.max_keys);
+        let answer = self.call(&request).await?;
+        list_scan::versions(&answer.body).map_err(|error| answer_error(&request, error))
     }
 }
 

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use http::Method;
 use md5::{Digest as _, Md5};
 
-use super::build::{document, quick, range_text, request, slow, written, written_document};
+use super::build::{
+    answer_error, document, quick, range_text, request, slow, written, written_document,
+};
 use super::object::{Conditions, CopySource, Expected, Written, is_retried_refusal, quoted_hex};
 use crate::error::{Error, Result};
 use crate::s3::headers::{self, Headers};
@@ -15,7 +17,7 @@ use crate::s3::xml::{Element, Writer, checksum_of, malformed, parse_time};
 use crate::s3::{Checksum, ChecksumAlgorithm, Client, CustomerKey, ObjectProperties, Payload};
 use crate::units::ByteRange;
 
-/// Input of CreateMultipartUpload.
+/// Input of `CreateMultipartUpload`.
 #[derive(Clone, Copy, Debug)]
 pub struct CreateMultipart<'a> {
     /// Bucket.
@@ -28,7 +30,7 @@ pub struct CreateMultipart<'a> {
     pub checksum: Option<ChecksumAlgorithm>,
 }
 
-/// Input of UploadPart.
+/// Input of `UploadPart`.
 #[derive(Clone, Debug)]
 pub struct UploadPart<'a> {
     /// Bucket.
@@ -47,7 +49,7 @@ pub struct UploadPart<'a> {
     pub customer_key: Option<&'a CustomerKey>,
 }
 
-/// Input of UploadPartCopy.
+/// Input of `UploadPartCopy`.
 #[derive(Clone, Copy, Debug)]
 pub struct UploadPartCopy<'a> {
     /// Bucket of the upload.
@@ -66,7 +68,7 @@ pub struct UploadPartCopy<'a> {
     pub customer_key: Option<&'a CustomerKey>,
 }
 
-/// A part that is there, for CompleteMultipartUpload.
+/// A part that is there, for `CompleteMultipartUpload`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletedPart {
     /// 1 to 10,000.
@@ -75,11 +77,11 @@ pub struct CompletedPart {
     pub etag: String,
     /// Checksum of the part, where one was sent or told.
     pub checksum: Option<Checksum>,
-    /// Size in bytes (told by ListParts; 0 where unknown).
+    /// Size in bytes (told by `ListParts`; 0 where unknown).
     pub size: u64,
 }
 
-/// Input of CompleteMultipartUpload.
+/// Input of `CompleteMultipartUpload`.
 #[derive(Clone, Copy, Debug)]
 pub struct CompleteMultipart<'a> {
     /// Bucket.
@@ -100,7 +102,7 @@ pub struct CompleteMultipart<'a> {
     pub customer_key: Option<&'a CustomerKey>,
 }
 
-/// Input of ListParts.
+/// Input of `ListParts`.
 #[derive(Clone, Copy, Debug)]
 pub struct ListParts<'a> {
     /// Bucket.
@@ -158,8 +160,8 @@ impl Client {
             .query("uploads", "")
             .headers(headers);
         let answer = self.call(&request).await?;
-        let root = document(&answer, operation.name, "InitiateMultipartUploadResult")?;
-        root.filled("UploadId").ok_or_else(|| malformed().with_operation(operation.name))
+        let root = document(&request, &answer, "InitiateMultipartUploadResult")?;
+        root.filled("UploadId").ok_or_else(|| answer_error(&request, malformed()))
     }
 
     /// Uploads one part.
@@ -196,7 +198,7 @@ impl Client {
             .query("uploadId", input.upload_id)
             .headers(headers);
         let answer = self.call(&request).await?;
-        let root = document(&answer, operation.name, "CopyPartResult")?;
+        let root = document(&request, &answer, "CopyPartResult")?;
         Ok(CompletedPart {
             part_number: input.part_number,
             etag: root.text_of("ETag").to_owned(),
@@ -226,7 +228,7 @@ impl Client {
             .payload(Payload::from_bytes(complete_body(input.parts)), None);
         match self.call(&request).await {
             Ok(answer) => {
-                let root = document(&answer, operation.name, "CompleteMultipartUploadResult")?;
+                let root = document(&request, &answer, "CompleteMultipartUploadResult")?;
                 Ok(written_document(&answer.headers, &root))
             }
             Err(error) if is_completed_before(&error) => {
@@ -261,8 +263,8 @@ impl Client {
             request = request.query("part-number-marker", marker.to_string());
         }
         let answer = self.call(&request).await?;
-        let root = document(&answer, "ListParts", "ListPartsResult")?;
-        read_parts(&root).map_err(|error| error.with_operation("ListParts"))
+        let root = document(&request, &answer, "ListPartsResult")?;
+        read_parts(&root).map_err(|error| answer_error(&request, error))
     }
 
     /// One page of the open uploads of a bucket.
@@ -282,8 +284,8 @@ impl Client {
             request = request.query("prefix", prefix);
         }
         let answer = self.call(&request).await?;
-        let root = document(&answer, operation.name, "ListMultipartUploadsResult")?;
-        read_uploads(&root).map_err(|error| error.with_operation(operation.name))
+        let root = document(&request, &answer, "ListMultipartUploadsResult")?;
+        read_uploads(&root).map_err(|error| answer_error(&request, error))
     }
 }
 

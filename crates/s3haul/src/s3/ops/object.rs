@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use http::{HeaderMap, Method, StatusCode, header};
 
-use super::build::{document, quick, range_text, request, slow, written, written_document};
+use super::build::{
+    answer_error, document, quick, range_text, request, slow, written, written_document,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::headers::{self, Headers};
 use crate::s3::{
@@ -22,7 +24,7 @@ pub struct Conditions<'a> {
     pub if_absent: bool,
 }
 
-/// Input of HeadObject.
+/// Input of `HeadObject`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeadObject<'a> {
     /// Bucket.
@@ -37,7 +39,7 @@ pub struct HeadObject<'a> {
     pub checksums: bool,
 }
 
-/// Input of GetObject.
+/// Input of `GetObject`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GetObject<'a> {
     /// Bucket.
@@ -56,7 +58,7 @@ pub struct GetObject<'a> {
     pub checksums: bool,
 }
 
-/// Input of PutObject.
+/// Input of `PutObject`.
 #[derive(Clone, Debug)]
 pub struct PutObject<'a> {
     /// Bucket.
@@ -88,7 +90,7 @@ pub struct CopySource<'a> {
     pub customer_key: Option<&'a CustomerKey>,
 }
 
-/// Input of CopyObject.
+/// Input of `CopyObject`.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyObject<'a> {
     /// Target bucket.
@@ -167,9 +169,14 @@ impl Client {
             .headers(headers);
         let answer = self.open(&request).await?;
         let covered = covered(answer.status, &answer.headers, input.range)
-            .map_err(|error| error.with_operation("GetObject"))?;
+            .map_err(|error| answer_error(&request, error))?;
         let head = ObjectHead::read(&answer.headers, covered.size);
-        let body = answer.body;
+        let mut body = answer.body;
+        if let (StatusCode::OK, true) = (answer.status, head.checksum_is_full_object)
+            && let Some(checksum) = head.checksums.first()
+        {
+            body = body.validate(checksum.clone());
+        }
         Ok(ObjectBody { head, range: covered.range, body })
     }
 
@@ -225,7 +232,7 @@ impl Client {
         let request = request(slow("CopyObject"), Method::PUT, input.bucket, Some(input.key))
             .headers(headers);
         let answer = self.call(&request).await?;
-        let root = document(&answer, "CopyObject", "CopyObjectResult")?;
+        let root = document(&request, &answer, "CopyObjectResult")?;
         Ok(written_document(&answer.headers, &root))
     }
 

@@ -19,7 +19,7 @@ impl Client {
             .query("tagging", "")
             .maybe("versionId", version_id);
         let answer = self.call(&request).await?;
-        let root = document(&answer, "GetObjectTagging", "Tagging")?;
+        let root = document(&request, &answer, "Tagging")?;
         let set = root.child("TagSet");
         let pair = |tag: &Element| (tag.text_of("Key").to_owned(), tag.text_of("Value").to_owned());
         Ok(set.map(|set| set.all("Tag").map(pair).collect()).unwrap_or_default())
