@@ -202,9 +202,8 @@ impl Core {
         request_id: &str,
     ) -> Option<Response<Bytes>> {
         let resource = request.uri().path();
-        let body = |code, message, details| {
-            ErrorBody { code, message, details, resource, request_id }
-        };
+        let body =
+            |code, message, details| ErrorBody { code, message, details, resource, request_id };
         match effect {
             Some(Effect::Respond { status, code }) => {
                 return Some(body(code, weather_message(code), &[]).to_response(*status));
@@ -220,8 +219,7 @@ impl Core {
             server_region: &self.config.region,
             bucket_region: bucket.as_ref().map(|bucket| bucket.region.as_str()),
         };
-        let checked =
-            gate::check(request.headers(), request.uri(), target, &self.keys, &around);
+        let checked = gate::check(request.headers(), request.uri(), target, &self.keys, &around);
         let refusal = checked.err()?;
         let mut response =
             body(refusal.code, &refusal.message, &refusal.details).to_response(refusal.status);

@@ -291,3 +291,157 @@ fn encode_segment(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(config: &EndpointConfig, bucket: Option<&str>, region: &str) -> String {
+        match resolve(config, bucket, region) {
+            Ok(target) => {
+                let scheme = if target.https { "https" } else { "http" };
+                let (authority, path) = (target.authority(), target.path_prefix);
+                format!("{scheme}://{authority}{path} {}", target.region)
+            }
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    #[test]
+    fn amazon_endpoints() {
+        let auto = EndpointConfig::default();
+        let path = EndpointConfig { addressing: AddressingStyle::Path, ..auto.clone() };
+        let both = EndpointConfig { dualstack: true, fips: true, ..auto.clone() };
+        let dual = EndpointConfig { dualstack: true, ..auto.clone() };
+        let fast = EndpointConfig { accelerate: true, ..auto.clone() };
+        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/my-point";
+        let table = [
+            (
+                &auto,
+                Some("my-bucket"),
+                "eu-west-1",
+                "https://my-bucket.s3.eu-west-1.amazonaws.com eu-west-1",
+            ),
+            (
+                &auto,
+                Some("my-bucket"),
+                "",
+                "https://my-bucket.s3.us-east-1.amazonaws.com us-east-1",
+            ),
+            (
+                &auto,
+                Some("my.bucket"),
+                "eu-west-1",
+                "https://s3.eu-west-1.amazonaws.com/my.bucket eu-west-1",
+            ),
+            (
+                &auto,
+                Some("My_Bucket"),
+                "us-east-1",
+                "https://s3.us-east-1.amazonaws.com/My_Bucket us-east-1",
+            ),
+            (&auto, None, "us-east-1", "https://s3.us-east-1.amazonaws.com us-east-1"),
+            (
+                &auto,
+                Some("bucket"),
+                "cn-north-1",
+                "https://bucket.s3.cn-north-1.amazonaws.com.cn cn-north-1",
+            ),
+            (
+                &auto,
+                Some("bucket"),
+                "us-gov-west-1",
+                "https://bucket.s3.us-gov-west-1.amazonaws.com us-gov-west-1",
+            ),
+            (
+                &auto,
+                Some("bucket"),
+                "us-isob-east-1",
+                "https://bucket.s3.us-isob-east-1.sc2s.sgov.gov us-isob-east-1",
+            ),
+            (
+                &path,
+                Some("bucket"),
+                "eu-west-1",
+                "https://s3.eu-west-1.amazonaws.com/bucket eu-west-1",
+            ),
+            (
+                &both,
+                Some("bucket"),
+                "us-west-2",
+                "https://bucket.s3-fips.dualstack.us-west-2.amazonaws.com us-west-2",
+            ),
+            (&dual, None, "us-west-2", "https://s3.dualstack.us-west-2.amazonaws.com us-west-2"),
+            (
+                &fast,
+                Some("bucket"),
+                "us-west-2",
+                "https://bucket.s3-accelerate.amazonaws.com us-west-2",
+            ),
+            (
+                &auto,
+                Some(arn),
+                "us-east-1",
+                "https://my-point-123456789012.s3-accesspoint.eu-west-1.amazonaws.com eu-west-1",
+            ),
+        ];
+        for (config, bucket, region, expected) in table {
+            assert_eq!(at(config, bucket, region), expected);
+        }
+    }
+
+    #[test]
+    fn custom_endpoints() {
+        let custom = |url: &str, addressing| EndpointConfig {
+            url: Some(url.to_owned()),
+            addressing,
+            ..EndpointConfig::default()
+        };
+        let (auto, host) = (AddressingStyle::Auto, AddressingStyle::Virtual);
+        let table = [
+            ("http://localhost:9000", auto, "b-1", "http://localhost:9000/b-1 r"),
+            ("http://localhost:9000", host, "b-1", "http://b-1.localhost:9000 r"),
+            ("http://127.0.0.1:9000/", host, "b-1", "http://127.0.0.1:9000/b-1 r"),
+            ("http://[::1]:9000", host, "b-1", "http://[::1]:9000/b-1 r"),
+            ("https://Store.test/base/", auto, "b-1", "https://store.test/base/b-1 r"),
+            ("https://store.test:443/base", host, "b-1", "https://b-1.store.test/base r"),
+            ("https://store.test", host, "b.1", "https://store.test/b.1 r"),
+            ("http://store.test", host, "b.1", "http://b.1.store.test r"),
+            ("ftp://store.test", auto, "b-1", "error: Invalid endpoint: ftp://store.test"),
+            ("http://u:p@", auto, "b-1", "error: Invalid endpoint: "),
+        ];
+        for (url, addressing, bucket, expected) in table {
+            assert_eq!(at(&custom(url, addressing), Some(bucket), "r"), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_supported_is_said() {
+        let auto = EndpointConfig::default();
+        let table = [
+            ("b--use1-az4--x-s3", "directory buckets (S3 Express) are not supported yet"),
+            ("arn:aws:s3::123456789012:accesspoint/mfzwi.mrap", "multi-region access points"),
+            ("arn:aws:s3-outposts:us-west-2:123:outpost/op/accesspoint/x", "`s3-outposts`"),
+            ("arn:aws:s3:us-west-2:123:thing/x", "Invalid ARN"),
+            ("arn:aws:s3:us-west-2", "Invalid ARN"),
+        ];
+        for (bucket, expected) in table {
+            let text = at(&auto, Some(bucket), "us-east-1");
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(at(&auto, Some("bucket"), "evil.com/").starts_with("error: Provided region_name"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bucket_name_changes_the_host(bucket in "\\PC{1,80}") {
+            let config = EndpointConfig::default();
+            if let Ok(target) = resolve(&config, Some(&bucket), "eu-west-1") {
+                prop_assert!(target.host.ends_with("eu-west-1.amazonaws.com"));
+                prop_assert!(target.host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b)));
+            }
+        }
+    }
+}

@@ -16,7 +16,7 @@ use crate::error::ErrorKind;
 use crate::s3::testing::{PausedClock, Reply, World, config};
 
 const STS: &str = "<AssumeRoleResponse><AssumeRoleResult><Credentials>\
-    <AccessKeyId>STSKEY</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
+    <AccessKeyId>STSKEY0123456789</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
     <SessionToken>t</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration>\
     </Credentials></AssumeRoleResult></AssumeRoleResponse>";
 const STS_WEB: &str = "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult>\
@@ -152,7 +152,7 @@ async fn roles_are_assumed_through_source_profiles() {
              [profile loop2]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop\n\
              [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=nobody\n",
         );
-    assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY");
+    assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
     let seen = format!("{:?}", home.seen.lock().unwrap());
     assert!(seen.contains("sts.eu-west-1.amazonaws.com"), "{seen}");
     assert!(seen.contains("ExternalId=ext"), "{seen}");
