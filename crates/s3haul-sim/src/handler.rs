@@ -180,7 +180,11 @@ impl Core {
             }
             None => self.call(request, target, effect, &request_id).await,
         };
-        if !waits_for_continue && let Some(rest) = intake.take_rest() {
+        if waits_for_continue && intake.bytes_read() == 0 && !response.status().is_success() {
+            // Nobody asked for the body, so where the next request starts is anybody's guess.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(http::header::CONNECTION, close);
+        } else if let Some(rest) = intake.take_rest() {
             drain(rest).await;
         }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
