@@ -1,5 +1,9 @@
 //! Whole commands: wires listing, filtering, planning and transfer into one bounded stream.
 
+mod local_source;
+mod object_source;
+mod prepare;
+mod queue;
 mod spec;
 mod transfer;
 

@@ -1,25 +1,233 @@
 //! `cp`, `mv` and `rm`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use async_channel::Receiver;
 use tokio_util::sync::CancellationToken;
 
+use super::local_source::plan_uploads;
+use super::object_source::{
+    MakeAction, copy_action, delete_action, download_action, find, plan_objects,
+};
+use super::prepare::Prepared;
+use super::queue::{Planned, Queue};
 use super::spec::{Clients, Streams, Summary, TransferSpec};
-use crate::error::{Error, ErrorKind, Result};
-use crate::event::EventSink;
+use crate::error::Result;
+use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
+use crate::fs::TargetRoot;
+use crate::location::Location;
+use crate::plan::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
+use crate::plan::paths::Side;
+use crate::transfer::copy::run_copies;
+use crate::transfer::delete::run_deletes;
+use crate::transfer::download::{DownloadTarget, run_downloads};
+use crate::transfer::engine::Engine;
+use crate::transfer::report::Reporter;
+use crate::transfer::scheduler::blocking;
+use crate::transfer::stream::{download_stream, upload_stream};
+use crate::transfer::upload::run_uploads;
+
+/// Time that the end of a job waits for what cannot be interrupted: blocking file work.
+const END_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Runs a job to its end. Objects that fail are events and counted; an error comes back only
-/// where nothing was begun: [`ErrorKind::Config`] for arguments that make no sense (exit status
-/// 252), [`ErrorKind::Local`] for a missing source path (255).
+/// where nothing was begun: [`crate::ErrorKind::Config`] for arguments that make no sense (exit
+/// status 252), [`crate::ErrorKind::Local`] for a missing source path or a target folder that
+/// cannot be made (255).
 ///
 /// Cancelling stops new work, drops what is in flight, aborts multipart uploads, removes
-/// temporary files and returns with `cancelled` set.
+/// temporary files and returns with `cancelled` set. Dropping the future instead cannot abort
+/// uploads.
 pub async fn run_transfer(
-    _spec: TransferSpec,
-    _clients: Clients,
-    _streams: Streams,
-    _sink: Arc<dyn EventSink>,
-    _cancel: CancellationToken,
+    spec: TransferSpec,
+    clients: Clients,
+    streams: Streams,
+    sink: Arc<dyn EventSink>,
+    cancel: CancellationToken,
 ) -> Result<Summary> {
-    Err(Error::new(ErrorKind::Config, "not built yet"))
+    let job = Arc::new(Prepared::new(spec).await?);
+    let report = Arc::new(Reporter::new(sink));
+    let Clients { source, target } = clients;
+    let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
+    let uploads = Arc::clone(&engine.uploads);
+    let result = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        result = run(job, engine, streams) => Some(result),
+    };
+    let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
+    for left in uploads.abort_all().await {
+        report.warning(format!(
+            "could not abort the multipart upload {} of s3://{}/{}",
+            left.id, left.bucket, left.key
+        ));
+    }
+    let counts = report.counts();
+    let cancelled = result.is_none();
+    result.transpose()?;
+    Ok(Summary {
+        done: counts.done,
+        failed: counts.failed,
+        skipped: counts.skipped,
+        warnings: counts.warnings,
+        bytes: counts.bytes,
+        fatal: counts.fatal,
+        cancelled,
+    })
+}
+
+async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
+    if job.plan.is_stream() {
+        run_stream(&job, &engine, streams).await;
+        return Ok(());
+    }
+    drop(streams);
+    match job.plan.action {
+        ActionKind::Upload => upload(job, engine).await,
+        ActionKind::Download => return download(job, engine).await,
+        ActionKind::Copy => copy(&job, engine).await,
+        ActionKind::Delete => remove(&job, engine).await,
+    }
+    Ok(())
+}
+
+/// Queue of a job; in a dry run everything ends there.
+fn queue<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    describe: impl Fn(&Engine, A) -> ObjectEvent + Send + Sync + 'static,
+) -> (Queue<A>, Receiver<Vec<A>>) {
+    let dry_run = job.spec.dry_run.then(|| Box::new(describe) as Box<_>);
+    Queue::new(engine, dry_run)
+}
+
+fn event(
+    engine: &Engine,
+    action: ActionKind,
+    source: Location,
+    target: Option<Location>,
+    bytes: u64,
+) -> ObjectEvent {
+    let is_move = engine.settings.is_move;
+    ObjectEvent { action, is_move, source, target, bytes, outcome: Outcome::DryRun }
+}
+
+async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
+    let describe = |engine: &Engine, action: UploadAction| {
+        let target = Some(engine.target_object(action.key));
+        event(engine, ActionKind::Upload, Location::Local(action.path), target, action.size)
+    };
+    let (queue, actions) = queue(&job, &engine, describe);
+    let planner = Arc::clone(&engine);
+    let planned = blocking(move || plan_uploads(&job, &planner, &queue));
+    tokio::join!(planned, run_uploads(engine, actions));
+}
+
+async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
+    let target = open_target(&job).await?;
+    let place = target.clone();
+    let describe = move |engine: &Engine, action: DownloadAction| {
+        let path = Location::Local(place.path_of(&action.relative));
+        let source = engine.source_object(action.key);
+        event(engine, ActionKind::Download, source, Some(path), action.size)
+    };
+    let (mut queue, actions) = queue(&job, &engine, describe);
+    if job.spec.no_overwrite {
+        let place = target.clone();
+        queue.screen_with(Arc::new(move |engine, actions| skip_existing(engine, &place, actions)));
+    }
+    let make: MakeAction<DownloadAction> = Box::new(download_action);
+    let planned = async {
+        plan_objects(&job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_downloads(Arc::clone(&engine), target, actions));
+    Ok(())
+}
+
+/// Leaves out objects whose files exist (`--no-overwrite`). Blocks.
+fn skip_existing(
+    engine: &Engine,
+    target: &DownloadTarget,
+    actions: Vec<DownloadAction>,
+) -> Vec<DownloadAction> {
+    let (existing, missing): (Vec<_>, Vec<_>) =
+        actions.into_iter().partition(|action| target.exists(&action.relative));
+    for action in existing {
+        let path = Location::Local(target.path_of(&action.relative));
+        let source = engine.source_object(action.key);
+        let event = event(engine, ActionKind::Download, source, Some(path), action.size);
+        engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+    }
+    missing
+}
+
+async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
+    if let Some(folder) = job.plan.target_directory() {
+        let folder = folder.to_owned();
+        return blocking(move || TargetRoot::open(&folder)).await.map(DownloadTarget::Below);
+    }
+    let path = match &job.plan.target {
+        Some(Side::Local(path)) => PathBuf::from(path),
+        _ => PathBuf::new(),
+    };
+    Ok(DownloadTarget::Exactly(path))
+}
+
+async fn copy(job: &Prepared, engine: Arc<Engine>) {
+    let describe = |engine: &Engine, action: CopyAction| {
+        let target = Some(engine.target_object(action.target_key));
+        let source = engine.source_object(action.source_key);
+        event(engine, ActionKind::Copy, source, target, action.size)
+    };
+    let (queue, actions) = queue(job, &engine, describe);
+    let make: MakeAction<CopyAction> = Box::new(copy_action);
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_copies(Arc::clone(&engine), actions));
+}
+
+async fn remove(job: &Prepared, engine: Arc<Engine>) {
+    let describe = |engine: &Engine, action: DeleteAction| {
+        let source = engine.source_object(action.key);
+        event(engine, ActionKind::Delete, source, None, action.size)
+    };
+    let (queue, actions) = queue(job, &engine, describe);
+    let make: MakeAction<DeleteAction> = Box::new(|_, _, found| Some(delete_action(&found)));
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_deletes(Arc::clone(&engine), actions));
+}
+
+async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
+    if job.plan.action == ActionKind::Upload {
+        let key = job.target_key("-");
+        if job.spec.dry_run {
+            let target = Some(engine.target_object(key));
+            return engine.report.object(event(
+                engine,
+                ActionKind::Upload,
+                Location::Stream,
+                target,
+                0,
+            ));
+        }
+        return upload_stream(engine, streams.input, key, job.spec.expected_size).await;
+    }
+    let key = job.source_key().to_owned();
+    match find(engine, &key).await {
+        Err(error) => engine.report.fatal(error),
+        Ok(head) if job.spec.dry_run => {
+            let source = engine.source_object(key);
+            let target = Some(Location::Stream);
+            engine.report.object(event(engine, ActionKind::Download, source, target, head.size));
+        }
+        Ok(head) => download_stream(engine, streams.output, key, &head).await,
+    }
 }

@@ -174,11 +174,7 @@ async fn source_tags(engine: &Engine, action: &CopyAction) -> Result<Vec<(String
 }
 
 /// Tags the finished target; a target without the source's tags must not stay.
-async fn write_tags(
-    engine: &Engine,
-    action: &CopyAction,
-    tags: &[(String, String)],
-) -> Result<()> {
+async fn write_tags(engine: &Engine, action: &CopyAction, tags: &[(String, String)]) -> Result<()> {
     let (bucket, key) = (&engine.settings.target_bucket, &action.target_key);
     let permit = engine.limits.request().await;
     let tagged = engine.target.put_object_tagging(bucket, key, None, tags).await;
@@ -222,7 +218,12 @@ impl PartsCopy {
             )
             .await?;
         drop(permit);
-        Ok(Self { engine: Arc::clone(engine), upload, action: Arc::new(action.clone()), moved: Arc::default() })
+        Ok(Self {
+            engine: Arc::clone(engine),
+            upload,
+            action: Arc::new(action.clone()),
+            moved: Arc::default(),
+        })
     }
 
     async fn run(&self, tasks: &mut Tasks<Result<(Part, CompletedPart)>>) -> Result<()> {

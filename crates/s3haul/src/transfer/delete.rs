@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn a_failed_batch_tells_the_same_of_every_key() {
-        let service = ServiceError { status: 403, code: "AccessDenied".into(), ..ServiceError::default() };
+        let service =
+            ServiceError { status: 403, code: "AccessDenied".into(), ..ServiceError::default() };
         let error = Error::service(ErrorKind::AccessDenied, "DeleteObjects", service);
         assert_eq!(duplicate(&error).to_string(), error.to_string());
         let error = Error::new(ErrorKind::Transport, "connection reset");

@@ -147,9 +147,16 @@ async fn receive_loop(
 
 /// What a GET of a small object gave.
 enum Answer {
-    Whole { chunks: Vec<Bytes>, modified_s: i64 },
+    Whole {
+        chunks: Vec<Bytes>,
+        modified_s: i64,
+    },
     /// The object was replaced by a larger one since it was planned.
-    Grown { size: u64, etag: String, modified_s: i64 },
+    Grown {
+        size: u64,
+        etag: String,
+        modified_s: i64,
+    },
 }
 
 async fn receive(engine: &Engine, action: &DownloadAction) -> Result<Answer> {
@@ -198,11 +205,7 @@ async fn receive_once(engine: &Engine, object: &ObjectState, size_max: u64) -> R
 }
 
 /// Writes small files in batches on blocking threads.
-async fn write_loop(
-    engine: Arc<Engine>,
-    target: DownloadTarget,
-    received: Receiver<Received>,
-) {
+async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Receiver<Received>) {
     while let Ok(first) = received.recv().await {
         let mut batch = vec![first];
         while batch.len() < BATCH_FILES_MAX

@@ -55,16 +55,8 @@ impl Engine {
         let limits = Limits::new(&settings.tuning);
         let bandwidth = Bandwidth::new(settings.tuning.max_bandwidth);
         let uploads = OpenUploads::new(target.clone());
-        let engine = Self {
-            settings,
-            source,
-            target,
-            limits,
-            bandwidth,
-            report,
-            uploads,
-            _alive: alive,
-        };
+        let engine =
+            Self { settings, source, target, limits, bandwidth, report, uploads, _alive: alive };
         (Arc::new(engine), Ended(ended))
     }
 

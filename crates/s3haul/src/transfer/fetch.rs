@@ -69,8 +69,9 @@ fn changed(engine: &Engine, object: &ObjectState, error: Error) -> Error {
         return error;
     }
     let (key, bucket) = (&object.key, &engine.settings.source_bucket);
-    let message =
-        format!("Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag.");
+    let message = format!(
+        "Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag."
+    );
     Error::new(ErrorKind::SourceChanged, message)
 }
 

@@ -1,0 +1,251 @@
+//! Objects to be downloaded, copied or removed: lists or asks for one, filters and names.
+
+use std::sync::Arc;
+
+use async_channel::Receiver;
+
+use super::prepare::Prepared;
+use super::queue::{Closed, Planned, Queue};
+use crate::error::{Error, ErrorKind, Result, ServiceError};
+use crate::event::ActionKind;
+use crate::fs::warning;
+use crate::plan::action::{CopyAction, DeleteAction, DownloadAction};
+use crate::plan::paths::references_parent;
+use crate::s3::ObjectHead;
+use crate::s3::ops::{ListObjects, ListPage, ListedObject};
+use crate::transfer::engine::Engine;
+use crate::transfer::ranged::head;
+use crate::transfer::scheduler::Tasks;
+
+/// Pages received ahead of planning.
+const PAGES_AHEAD: usize = 1;
+
+/// An object found, before it is an action.
+pub(super) struct Found<'a> {
+    pub(super) object: ListedObject<'a>,
+    /// Name below the source.
+    pub(super) relative: &'a str,
+    /// Headers, where the object was asked for by itself.
+    pub(super) head: Option<Box<ObjectHead>>,
+}
+
+/// Makes the action of an object; nothing when it is left out.
+pub(super) type MakeAction<A> =
+    Box<dyn Fn(&Prepared, &Engine, Found<'_>) -> Option<A> + Send + Sync>;
+
+/// Plans all actions of a job. A failure to list or to find the one object ends the planning and
+/// is told as fatal; what was queued before goes on.
+pub(super) async fn plan_objects<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    queue: &Queue<A>,
+    make: MakeAction<A>,
+) {
+    let planned = if job.plan.is_directory || job.source_key().is_empty() {
+        plan_listing(job, engine, queue, &make).await
+    } else {
+        plan_one(job, engine, queue, &make).await
+    };
+    match planned {
+        Ok(Ok(())) => engine.report.plan_complete(),
+        Ok(Err(Closed)) => {}
+        Err(error) => engine.report.fatal(error),
+    }
+}
+
+async fn plan_one<A: Planned>(
+    job: &Prepared,
+    engine: &Engine,
+    queue: &Queue<A>,
+    make: &MakeAction<A>,
+) -> Result<Result<(), Closed>> {
+    let key = job.source_key();
+    let relative = job.plan.single_name();
+    if !job.filter.includes(relative) {
+        return Ok(Ok(()));
+    }
+    // A removal asks nobody: removing what is not there is a success.
+    if job.plan.action == ActionKind::Delete {
+        let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
+        let action = make(job, engine, Found { object, relative, head: None });
+        return Ok(queue.push(action.into_iter().collect()).await);
+    }
+    let head = find(engine, key).await?;
+    let storage_class = head.properties.storage_class.clone().unwrap_or_default();
+    let etag = head.etag.clone();
+    let object = ListedObject {
+        key,
+        size: head.size,
+        last_modified_s: head.last_modified_s,
+        etag: &etag,
+        storage_class: &storage_class,
+    };
+    let found = Found { object, relative, head: Some(Box::new(head)) };
+    let action = make(job, engine, found);
+    Ok(queue.push(action.into_iter().collect()).await)
+}
+
+/// Headers of the one object that a command names.
+pub(super) async fn find(engine: &Engine, key: &str) -> Result<ObjectHead> {
+    head(engine, key).await.map_err(|error| match error.kind() {
+        ErrorKind::NotFound if error.code() != "NoSuchBucket" => {
+            let service = ServiceError {
+                code: "404".to_owned(),
+                message: format!("Key \"{key}\" does not exist"),
+                ..error.service_error().cloned().unwrap_or_default()
+            };
+            Error::service(ErrorKind::NotFound, "HeadObject", service)
+        }
+        _ => error,
+    })
+}
+
+async fn plan_listing<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    queue: &Queue<A>,
+    make: &MakeAction<A>,
+) -> Result<Result<(), Closed>> {
+    let prefix = job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
+    let mut lister = Tasks::new();
+    let pages = list(engine, prefix, job.spec.page_size, &mut lister);
+    while let Ok(page) = pages.recv().await {
+        let page = page?;
+        let actions = plan_page(job, engine, &page, make);
+        if queue.push(actions).await.is_err() {
+            return Ok(Err(Closed));
+        }
+    }
+    lister.finish().await;
+    Ok(Ok(()))
+}
+
+fn plan_page<A>(job: &Prepared, engine: &Engine, page: &ListPage, make: &MakeAction<A>) -> Vec<A> {
+    let root = job.source_key();
+    // A path that names no key and no tree matches nothing.
+    if !job.plan.is_directory {
+        return Vec::new();
+    }
+    let is_removal = job.plan.action == ActionKind::Delete;
+    page.iter()
+        .filter(|object| is_removal || object.size > 0 || !object.key.ends_with('/'))
+        .filter(|object| job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(object.key)))
+        .filter_map(|object| {
+            let relative = object.key.strip_prefix(root)?;
+            let included = job.filter.includes(relative);
+            included.then(|| make(job, engine, Found { object, relative, head: None }))?
+        })
+        .collect()
+}
+
+/// Lists a prefix page by page, one page ahead of whoever takes them.
+fn list(
+    engine: &Arc<Engine>,
+    prefix: &str,
+    page_size: Option<u32>,
+    tasks: &mut Tasks,
+) -> Receiver<Result<ListPage>> {
+    let (sender, pages) = async_channel::bounded(PAGES_AHEAD);
+    let (engine, prefix) = (Arc::clone(engine), prefix.to_owned());
+    tasks.spawn(async move {
+        let mut token: Option<String> = None;
+        loop {
+            let input = ListObjects {
+                bucket: &engine.settings.source_bucket,
+                prefix: &prefix,
+                continuation_token: token.as_deref(),
+                max_keys: page_size,
+                ..ListObjects::default()
+            };
+            let permit = engine.limits.request().await;
+            let mut page = engine.source.list_objects(input).await;
+            drop(permit);
+            token = next_token(&mut page);
+            if sender.send(page).await.is_err() || token.is_none() {
+                return;
+            }
+        }
+    });
+    pages
+}
+
+/// Token of the next page; a page that says there is more and not where is an error.
+fn next_token(page: &mut Result<ListPage>) -> Option<String> {
+    let (is_truncated, token) = match page {
+        Ok(page) => (page.is_truncated, page.next_token.clone()),
+        Err(_) => return None,
+    };
+    if is_truncated && token.is_none() {
+        let message = "the listing breaks off: the server told no continuation token";
+        *page = Err(Error::new(ErrorKind::Server, message));
+    }
+    token.filter(|_| is_truncated)
+}
+
+/// The action for a download.
+pub(super) fn download_action(
+    job: &Prepared,
+    engine: &Engine,
+    found: Found<'_>,
+) -> Option<DownloadAction> {
+    if is_archived(job, engine, &found) {
+        return None;
+    }
+    if references_parent(found.relative) {
+        engine.report.warning(warning::skipping(found.relative, warning::PARENT_REFERENCE));
+        return None;
+    }
+    Some(DownloadAction {
+        key: found.object.key.to_owned(),
+        relative: found.relative.to_owned(),
+        size: found.object.size,
+        etag: found.object.etag.to_owned(),
+        last_modified_s: found.object.last_modified_s,
+        head: found.head,
+    })
+}
+
+/// The action for a copy.
+pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> Option<CopyAction> {
+    if is_archived(job, engine, &found) {
+        return None;
+    }
+    Some(CopyAction {
+        source_key: found.object.key.to_owned(),
+        target_key: job.target_key(found.relative),
+        size: found.object.size,
+        etag: found.object.etag.to_owned(),
+        head: found.head,
+    })
+}
+
+/// The action for a removal.
+pub(super) fn delete_action(found: &Found<'_>) -> DeleteAction {
+    DeleteAction { key: found.object.key.to_owned(), size: found.object.size }
+}
+
+/// Whether an object is archived and not restored, so that it cannot be read; warns.
+fn is_archived(job: &Prepared, engine: &Engine, found: &Found<'_>) -> bool {
+    let is_archive = matches!(found.object.storage_class, "GLACIER" | "DEEP_ARCHIVE");
+    let restore = found.head.as_ref().and_then(|head| head.restore.as_deref());
+    let is_restored = restore.is_some_and(|told| told.contains("ongoing-request=\"false\""));
+    if !is_archive || is_restored || job.spec.force_glacier_transfer {
+        return false;
+    }
+    if !job.spec.ignore_glacier_warnings {
+        let operation = match (engine.settings.is_move, job.plan.action) {
+            (true, _) => "move",
+            (false, ActionKind::Download) => "download",
+            (false, _) => "copy",
+        };
+        let path = format!("s3://{}/{}", engine.settings.source_bucket, found.object.key);
+        let reason = format!(
+            "Object is of storage class GLACIER. Unable to perform {operation} operations on \
+             GLACIER objects. You must restore the object to be able to perform the operation. \
+             See aws s3 {operation} help for additional parameter options to ignore or force \
+             these transfers."
+        );
+        engine.report.warning(warning::skipping(path, &reason));
+    }
+    true
+}

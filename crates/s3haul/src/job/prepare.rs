@@ -1,0 +1,158 @@
+//! From what was typed to what is meant, before anything is begun.
+
+use std::path::Path;
+
+use super::spec::{TransferCommand, TransferSpec};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::ActionKind;
+use crate::fs::{FileInfo, FileKind};
+use crate::plan::filter::{Filter, FilterKind, FilterRule};
+use crate::plan::paths::{
+    Command, LocalFacts, PathArguments, PathError, PathErrorKind, PathPlan, Side, absolute,
+};
+use crate::plan::s3_uri;
+use crate::plan::wildcard::Wildcard;
+use crate::transfer::scheduler::blocking;
+use crate::transfer::settings::Settings;
+
+/// A job whose arguments make sense.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) spec: TransferSpec,
+    pub(super) plan: PathPlan,
+    pub(super) filter: Filter,
+    /// Pattern that keys of the source must match.
+    pub(super) wildcard: Option<Wildcard>,
+}
+
+impl Prepared {
+    /// Works out what a job means.
+    pub(super) async fn new(spec: TransferSpec) -> Result<Self> {
+        blocking(move || Self::new_blocking(spec)).await
+    }
+
+    fn new_blocking(spec: TransferSpec) -> Result<Self> {
+        let (source, wildcard) = split_wildcard(&spec);
+        let directory = spec.working_dir.to_string_lossy().into_owned();
+        let target = spec.target.as_deref();
+        let arguments = PathArguments {
+            command: match spec.command {
+                TransferCommand::Copy => Command::Cp,
+                TransferCommand::Move => Command::Mv,
+                TransferCommand::Remove => Command::Rm,
+            },
+            source: &source,
+            target,
+            recursive: spec.recursive || wildcard.is_some(),
+            working_directory: &directory,
+            source_facts: facts(&source, &directory),
+            target_facts: target.map_or_else(LocalFacts::default, |path| facts(path, &directory)),
+        };
+        let plan = PathPlan::new(&arguments).map_err(path_error)?;
+        let filter = filter_of(&spec, &plan);
+        Ok(Self { spec, plan, filter, wildcard })
+    }
+
+    /// Settings of the engine.
+    pub(super) fn settings(&self) -> Settings {
+        let spec = &self.spec;
+        let read_key = match self.plan.action {
+            ActionKind::Download => spec.properties.customer_key.clone(),
+            _ => None,
+        };
+        Settings {
+            is_move: spec.command == TransferCommand::Move,
+            source_bucket: bucket_of(Some(&self.plan.source)),
+            target_bucket: bucket_of(self.plan.target.as_ref()),
+            no_overwrite: spec.no_overwrite,
+            guess_mime_type: spec.guess_mime_type,
+            properties: spec.properties.clone(),
+            metadata_directive: spec.metadata_directive,
+            copy_props: spec.copy_props,
+            source_customer_key: spec.source_customer_key.clone().or(read_key),
+            checksum_algorithm: spec.checksum_algorithm,
+            checksum_mode: spec.checksum_mode,
+            tuning: spec.tuning.clone(),
+        }
+    }
+
+    /// Key of the source: a prefix where a whole tree is meant.
+    pub(super) fn source_key(&self) -> &str {
+        match &self.plan.source {
+            Side::Object(name) => &name.key,
+            _ => "",
+        }
+    }
+
+    /// Key in the target bucket for a relative name.
+    pub(super) fn target_key(&self, relative: &str) -> String {
+        match &self.plan.target {
+            Some(Side::Object(name)) if self.plan.use_source_name => {
+                let mut key = String::with_capacity(name.key.len() + relative.len());
+                key.push_str(&name.key);
+                key.push_str(relative);
+                key
+            }
+            Some(Side::Object(name)) => name.key.clone(),
+            _ => String::new(),
+        }
+    }
+}
+
+fn bucket_of(side: Option<&Side>) -> String {
+    match side {
+        Some(Side::Object(name)) => name.bucket.clone(),
+        _ => String::new(),
+    }
+}
+
+/// A source with wildcards is the tree below its last `/` before the first one, and a pattern.
+fn split_wildcard(spec: &TransferSpec) -> (String, Option<Wildcard>) {
+    let literal = || (spec.source.clone(), None);
+    if spec.raw || !s3_uri::is_s3(&spec.source) {
+        return literal();
+    }
+    let Ok(name) = s3_uri::parse(&spec.source) else { return literal() };
+    let Some(first) = name.key.find(['*', '?']) else { return literal() };
+    let root = name.key[..first].rfind('/').map_or("", |slash| &name.key[..=slash]);
+    let pattern = if spec.recursive && !name.key.ends_with('*') {
+        format!("{}/*", name.key.trim_end_matches('/'))
+    } else {
+        name.key.clone()
+    };
+    (format!("{}{}/{root}", s3_uri::SCHEME, name.bucket), Wildcard::parse(&pattern))
+}
+
+fn facts(path: &str, working_directory: &str) -> LocalFacts {
+    if s3_uri::is_s3(path) || path == "-" {
+        return LocalFacts::default();
+    }
+    let info = FileInfo::of_path(Path::new(&absolute(path, working_directory))).ok();
+    LocalFacts {
+        exists: info.is_some(),
+        is_directory: info.is_some_and(|info| info.kind == FileKind::Directory),
+    }
+}
+
+fn path_error(error: PathError) -> Error {
+    let kind = match error.kind {
+        PathErrorKind::ParamValidation => ErrorKind::Config,
+        PathErrorKind::Missing => ErrorKind::Local,
+    };
+    Error::new(kind, error.message)
+}
+
+fn filter_of(spec: &TransferSpec, plan: &PathPlan) -> Filter {
+    if spec.filters.is_empty() {
+        return Filter::all();
+    }
+    let rules: Vec<_> = spec
+        .filters
+        .iter()
+        .map(|rule| FilterRule {
+            kind: if rule.include { FilterKind::Include } else { FilterKind::Exclude },
+            pattern: rule.pattern.clone(),
+        })
+        .collect();
+    Filter::new(&rules, &plan.filter_roots, &plan.source_path_prefix())
+}

@@ -1,0 +1,127 @@
+//! The queue between planning and acting: bounded, and where a dry run ends.
+
+use std::sync::Arc;
+
+use async_channel::{Receiver, Sender};
+
+use crate::event::{ObjectEvent, Outcome};
+use crate::plan::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
+use crate::transfer::engine::Engine;
+use crate::transfer::scheduler::blocking;
+
+/// Actions that are handed over together, except deletions.
+const BATCH_MAX: usize = 256;
+
+/// An action that can be counted and told.
+pub(super) trait Planned: Send + 'static {
+    /// Actions that are handed over together at most.
+    const BATCH_MAX: usize = BATCH_MAX;
+
+    /// Bytes that it will move.
+    fn bytes(&self) -> u64;
+}
+
+impl Planned for UploadAction {
+    fn bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+impl Planned for DownloadAction {
+    fn bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+impl Planned for CopyAction {
+    fn bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+impl Planned for DeleteAction {
+    /// One DeleteObjects takes as many.
+    const BATCH_MAX: usize = 1000;
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// What is told of an action in a dry run; the outcome is filled in.
+type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
+
+/// Drops actions that need not be done, and tells them. Blocks.
+type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Vec<A> + Send + Sync>;
+
+/// The planner's end of the queue.
+pub(super) struct Queue<A> {
+    engine: Arc<Engine>,
+    sender: Sender<Vec<A>>,
+    dry_run: Option<Describe<A>>,
+    screen: Option<Screen<A>>,
+}
+
+/// Nobody takes actions any more.
+#[derive(Debug)]
+pub(super) struct Closed;
+
+impl<A: Planned> Queue<A> {
+    /// A queue that holds `max_queue_size` actions, about. With `dry_run` it passes nothing on.
+    pub(super) fn new(
+        engine: &Arc<Engine>,
+        dry_run: Option<Describe<A>>,
+    ) -> (Self, Receiver<Vec<A>>) {
+        let batches = engine.settings.tuning.max_queue_size / A::BATCH_MAX;
+        let (sender, receiver) = async_channel::bounded(batches.max(1));
+        (Self { engine: Arc::clone(engine), sender, dry_run, screen: None }, receiver)
+    }
+
+    /// Looks at actions on a thread that may block before they are queued by [`Self::push`].
+    pub(super) fn screen_with(&mut self, screen: Screen<A>) {
+        self.screen = Some(screen);
+    }
+
+    /// Queues actions; waits while the queue is full.
+    pub(super) async fn push(&self, mut actions: Vec<A>) -> Result<(), Closed> {
+        if let Some(screen) = &self.screen {
+            let (screen, engine) = (Arc::clone(screen), Arc::clone(&self.engine));
+            actions = blocking(move || screen(&engine, actions)).await;
+        }
+        for batch in self.prepare(actions) {
+            self.sender.send(batch).await.map_err(|_| Closed)?;
+        }
+        Ok(())
+    }
+
+    /// Queues actions from a thread that may block.
+    pub(super) fn push_blocking(&self, actions: Vec<A>) -> Result<(), Closed> {
+        for batch in self.prepare(actions) {
+            self.sender.send_blocking(batch).map_err(|_| Closed)?;
+        }
+        if self.sender.is_closed() { Err(Closed) } else { Ok(()) }
+    }
+
+    /// Counts actions and splits them into batches; tells and drops them in a dry run.
+    fn prepare(&self, mut actions: Vec<A>) -> Vec<Vec<A>> {
+        for action in &actions {
+            self.engine.report.planned(action.bytes());
+        }
+        if let Some(describe) = &self.dry_run {
+            for action in actions {
+                let event = describe(&self.engine, action);
+                self.engine.report.object(ObjectEvent { outcome: Outcome::DryRun, ..event });
+            }
+            return Vec::new();
+        }
+        let mut batches = Vec::new();
+        while actions.len() > A::BATCH_MAX {
+            let rest = actions.split_off(A::BATCH_MAX);
+            batches.push(std::mem::replace(&mut actions, rest));
+        }
+        if !actions.is_empty() {
+            batches.push(actions);
+        }
+        batches
+    }
+}
