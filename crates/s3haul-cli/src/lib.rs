@@ -22,6 +22,7 @@ mod settings;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 
 use args::{ColorChoice, GlobalArgs};
 use failure::Failure;
@@ -41,7 +42,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
     let environment = Environment::of_process();
-    let printer = Printer::new(color(global, &environment));
+    let printer = Arc::new(Printer::new(color(global, &environment)));
     if global.debug {
         logging::start(&environment, &printer);
     }

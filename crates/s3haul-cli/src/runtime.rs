@@ -13,9 +13,7 @@ const WORKERS_MAX: usize = 16;
 const SHUTDOWN_WAIT: Duration = Duration::from_millis(100);
 
 /// Runs a future on a runtime of its own.
-pub(crate) fn block_on<T>(
-    future: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.min(WORKERS_MAX))

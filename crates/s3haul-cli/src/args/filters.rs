@@ -20,9 +20,11 @@ impl Args for FilterArgs {
                  character, [abc] one of several. Filters count in the order they are given; the \
                  last one that matches decides.",
             ))
-            .arg(pattern_arg("include").help(
-                "Take what matches this pattern although an --exclude before left it out.",
-            ))
+            .arg(
+                pattern_arg("include").help(
+                    "Take what matches this pattern although an --exclude before left it out.",
+                ),
+            )
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -40,9 +42,11 @@ impl FromArgMatches for FilterArgs {
         for (name, include) in NAMES {
             let indices = matches.indices_of(name).into_iter().flatten();
             let values = matches.get_many::<String>(name).into_iter().flatten();
-            found.extend(indices.zip(values).map(|(index, pattern)| {
-                (index, FilterRule { include, pattern: pattern.clone() })
-            }));
+            found.extend(
+                indices.zip(values).map(|(index, pattern)| {
+                    (index, FilterRule { include, pattern: pattern.clone() })
+                }),
+            );
         }
         found.sort_by_key(|(index, _)| *index);
         Ok(Self { rules: found.into_iter().map(|(_, rule)| rule).collect() })

@@ -5,6 +5,7 @@
 mod client;
 mod environment;
 mod ini;
+mod list;
 mod object;
 mod output;
 mod profile;
@@ -22,6 +23,7 @@ use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
 pub(crate) use environment::Environment;
+pub(crate) use list::{LsSettings, MbSettings, RbSettings};
 pub(crate) use output::{AwsProgress, Lines, OutputSettings};
 pub(crate) use serve::{ServeSettings, Store};
 pub(crate) use stream::{CatRange, CatSettings, HeadSettings, PresignSettings};

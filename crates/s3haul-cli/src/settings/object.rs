@@ -143,7 +143,10 @@ mod tests {
     #[test]
     fn method_and_key_belong_together() {
         let failure = key_pair("--sse-c", Some("AES256"), None).unwrap_err();
-        assert_eq!(failure.message, "It --sse-c is specified, --sse-c-key must be specified as well.");
+        assert_eq!(
+            failure.message,
+            "It --sse-c is specified, --sse-c-key must be specified as well."
+        );
         assert!(key_pair("--sse-c", None, Some("k")).is_err());
         let key = key_pair("--sse-c", Some("AES256"), Some("secret")).unwrap().unwrap();
         assert_eq!(key.key, b"secret");

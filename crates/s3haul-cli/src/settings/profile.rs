@@ -124,9 +124,9 @@ fn section_name(section: &str) -> SectionName {
         return SectionName::Other;
     };
     let name = rest.trim();
-    let quoted = ['"', '\''].iter().find_map(|quote| {
-        name.strip_prefix(*quote).and_then(|inner| inner.strip_suffix(*quote))
-    });
+    let quoted = ['"', '\'']
+        .iter()
+        .find_map(|quote| name.strip_prefix(*quote).and_then(|inner| inner.strip_suffix(*quote)));
     let name = quoted.unwrap_or(name).to_owned();
     match kind {
         "profile" => SectionName::Profile(name),

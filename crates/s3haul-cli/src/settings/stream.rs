@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use s3haul::location::ObjectName;
+use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::Settings;
 use super::object::customer_key;
-use super::transfer::{invalid_argument_type, split_bucket};
+use super::transfer::invalid_argument_type;
 use crate::args::{CatArgs, HeadArgs, PresignArgs};
 use crate::failure::Failure;
 
@@ -87,7 +88,7 @@ pub(crate) struct CatSettings {
 impl CatSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &CatArgs) -> Result<Self, Failure> {
-        let objects = args.paths.iter().map(|path| match path.starts_with("s3://") {
+        let objects = args.paths.iter().map(|path| match s3_uri::is_s3(path) {
             true => object_name(path, "cat"),
             false => Err(invalid_argument_type("cat", "<S3Uri>...")),
         });
@@ -121,7 +122,7 @@ pub(crate) struct HeadSettings {
 impl HeadSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &HeadArgs) -> Result<Self, Failure> {
-        let object = address(&args.path);
+        let object = address(&args.path)?;
         if object.bucket.is_empty() {
             return Err(invalid_argument_type("head", "<S3Uri>"));
         }
@@ -137,13 +138,12 @@ impl HeadSettings {
 }
 
 /// Bucket and key of `s3://bucket/key` or `bucket/key`; either may be empty.
-pub(super) fn address(path: &str) -> ObjectName {
-    let (bucket, key) = split_bucket(path.strip_prefix("s3://").unwrap_or(path));
-    ObjectName::new(bucket, key)
+pub(super) fn address(path: &str) -> Result<ObjectName, Failure> {
+    s3_uri::parse(path).map_err(|error| Failure::usage(error.to_string()))
 }
 
 fn object_name(path: &str, command: &str) -> Result<ObjectName, Failure> {
-    let name = address(path);
+    let name = address(path)?;
     if name.bucket.is_empty() || name.key.is_empty() {
         return Err(invalid_argument_type(command, "<S3Uri>"));
     }
@@ -162,14 +162,5 @@ mod tests {
         for text in ["", "-", "9-0", "a-b", "5"] {
             assert!(CatRange::parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn addresses_may_lack_the_scheme_and_hold_arns() {
-        assert_eq!(address("s3://b/k/l"), ObjectName::new("b", "k/l"));
-        assert_eq!(address("b"), ObjectName::new("b", ""));
-        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/mine";
-        assert_eq!(address(&format!("s3://{arn}/k/l")), ObjectName::new(arn, "k/l"));
-        assert_eq!(address(&format!("s3://{arn}")), ObjectName::new(arn, ""));
     }
 }

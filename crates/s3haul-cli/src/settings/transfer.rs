@@ -1,6 +1,7 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
 use s3haul::job::{CopyProps, FilterRule, MetadataDirective, TransferCommand, TransferSpec};
+use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
@@ -38,7 +39,8 @@ impl TransferSettings {
             || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
         let mut transfer = copy_or_move(settings, &args.copy, TransferCommand::Move)?;
         let paths = (&args.copy.paths[0], &args.copy.paths[1]);
-        if may_be_same_object(paths.0, paths.1) {
+        let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
+        if both_remote && may_be_same_object(paths.0, paths.1) {
             if validate {
                 return Err(Failure::usage(
                     "--validate-same-s3-paths cannot look up the buckets behind access points \
@@ -52,7 +54,7 @@ impl TransferSettings {
 
     /// For `rm`.
     pub(crate) fn rm(settings: Settings, args: &RmArgs) -> Result<Self, Failure> {
-        if !args.path.starts_with("s3://") {
+        if !s3_uri::is_s3(&args.path) {
             return Err(invalid_argument_type("rm", "<S3Uri>"));
         }
         let output = OutputSettings { lines: Lines::from(&args.output), ..output(&settings) };
@@ -67,7 +69,7 @@ impl TransferSettings {
 
     /// For `pipe`.
     pub(crate) fn pipe(settings: Settings, args: &PipeArgs) -> Result<Self, Failure> {
-        if !args.path.starts_with("s3://") {
+        if !s3_uri::is_s3(&args.path) {
             return Err(invalid_argument_type("pipe", "<S3Uri>"));
         }
         let lines = if args.quiet { Lines::Silent } else { Lines::OnlyErrors };
@@ -251,9 +253,8 @@ impl PathPair {
     /// Checks what can be told from the arguments alone, with the texts of `aws s3`.
     fn check(args: &CopyArgs, command: TransferCommand) -> Result<Self, Failure> {
         let name = if command == TransferCommand::Move { "mv" } else { "cp" };
-        let remote = |path: &str| path.starts_with("s3://");
         let (source, target) = (&args.paths[0], &args.paths[1]);
-        let pair = match (remote(source), remote(target)) {
+        let pair = match (s3_uri::is_s3(source), s3_uri::is_s3(target)) {
             (true, true) => Self::Remote,
             (true, false) => Self::Download,
             (false, true) => Self::Upload,
@@ -307,30 +308,15 @@ pub(super) fn invalid_argument_type(command: &str, usage: &str) -> Failure {
 /// Whether source and target have the same key and one of them is an access point, so that both
 /// may be the same object.
 fn may_be_same_object(source: &str, target: &str) -> bool {
-    let (Some(source), Some(target)) = (source.strip_prefix("s3://"), target.strip_prefix("s3://"))
-    else {
+    let (Ok(source), Ok(target)) = (s3_uri::parse(source), s3_uri::parse(target)) else {
         return false;
     };
-    let (source_bucket, source_key) = split_bucket(source);
-    let (target_bucket, target_key) = split_bucket(target);
+    let (source_key, target_key) = (&source.key, &target.key);
     let base = source_key.rsplit('/').next().unwrap_or_default();
     let same_key = source_key == target_key
         || ((target_key.ends_with('/') || target_key.is_empty())
-            && source_key == format!("{target_key}{base}"));
-    same_key && [source_bucket, target_bucket].into_iter().any(is_access_point)
-}
-
-/// Splits `bucket/key`, where the bucket may be the ARN of an access point.
-pub(super) fn split_bucket(path: &str) -> (&str, &str) {
-    let skip = match path.strip_prefix("arn:") {
-        Some(_) => path.find("accesspoint").map_or(0, |at| at + "accesspoint/".len()),
-        None => 0,
-    };
-    let skip = skip.min(path.len());
-    match path.get(skip..).and_then(|rest| rest.find('/')) {
-        Some(at) => (&path[..skip + at], &path[skip + at + 1..]),
-        None => (path, ""),
-    }
+            && *source_key == format!("{target_key}{base}"));
+    same_key && [source.bucket, target.bucket].iter().any(|bucket| is_access_point(bucket))
 }
 
 fn is_access_point(bucket: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The limits of the profile's `s3 =` section.
 
 use s3haul::job::Tuning;
+use s3haul::units::{parse_rate, parse_size};
 
 use super::profile::Profile;
 use crate::failure::Failure;
@@ -21,7 +22,8 @@ pub(crate) fn tuning(profile: &Profile) -> Result<Tuning, Failure> {
         tuning.multipart_chunksize = value;
     }
     if let Some(value) = profile.s3("max_bandwidth") {
-        tuning.max_bandwidth = Some(positive("max_bandwidth", value, rate(value)?)?);
+        let rate = parse_rate(value).map_err(|error| Failure::other(error.to_string()))?;
+        tuning.max_bandwidth = Some(positive("max_bandwidth", value, rate)?);
     }
     Ok(tuning)
 }
@@ -35,7 +37,7 @@ fn count(profile: &Profile, key: &str) -> Result<Option<usize>, Failure> {
 
 fn size(profile: &Profile, key: &str) -> Result<Option<u64>, Failure> {
     let Some(value) = profile.s3(key) else { return Ok(None) };
-    let parsed = bytes(value).ok_or_else(|| Failure::other(format!("Invalid size value: {value}")))?;
+    let parsed = parse_size(value).map_err(|error| Failure::other(error.to_string()))?;
     positive(key, value, parsed).map(Some)
 }
 
@@ -46,84 +48,49 @@ fn positive(key: &str, value: &str, parsed: u64) -> Result<u64, Failure> {
     Err(Failure::other(format!("Value for {key} must be a positive integer: {value}")))
 }
 
-/// A size: a number, or a number with KB, KiB and so on; all in powers of 1024.
-fn bytes(value: &str) -> Option<u64> {
-    const UNITS: [(&str, u32); 8] = [
-        ("kib", 10),
-        ("mib", 20),
-        ("gib", 30),
-        ("tib", 40),
-        ("kb", 10),
-        ("mb", 20),
-        ("gb", 30),
-        ("tb", 40),
-    ];
-    let value = value.trim().to_ascii_lowercase();
-    for (unit, shift) in UNITS {
-        if let Some(number) = value.strip_suffix(unit) {
-            return number.trim().parse::<u64>().ok()?.checked_mul(1 << shift);
-        }
-    }
-    value.parse().ok()
-}
-
-/// A rate in bytes (`10MB/s`) or bits (`80Mb/s`) a second, or a bare number of bytes.
-fn rate(value: &str) -> Result<u64, Failure> {
-    let invalid = || {
-        Failure::other(format!(
-            "Invalid rate: {value}. The value must be expressed as a rate in terms of bytes per \
-             second (e.g. 10MB/s or 800KB/s) or bits per second (e.g. 10Mb/s or 800Kb/s)"
-        ))
-    };
-    if let Ok(number) = value.parse() {
-        return Ok(number);
-    }
-    let amount = value.strip_suffix("/s").ok_or_else(invalid)?;
-    let (number, divisor) = match amount.as_bytes().last() {
-        Some(b'B') => (amount.to_owned(), 1),
-        Some(b'b') => (format!("{}B", &amount[..amount.len() - 1]), 8),
-        _ => return Err(invalid()),
-    };
-    let number = number.strip_suffix('B').filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
-        .map_or(number.clone(), str::to_owned);
-    Ok(bytes(&number).ok_or_else(invalid)? / divisor)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::environment::Environment;
+    use crate::settings::profile::ProfileName;
 
-    #[test]
-    fn sizes_are_powers_of_1024() {
-        for (value, expected) in [
-            ("1024", Some(1024)),
-            ("64MB", Some(64 << 20)),
-            ("64 MiB", Some(64 << 20)),
-            ("1gb", Some(1 << 30)),
-            ("5TIB", Some(5 << 40)),
-            ("1.5MB", None),
-            ("MB", None),
-            ("", None),
-            ("-1", None),
-            ("99999999999TB", None),
-        ] {
-            assert_eq!(bytes(value), expected, "{value}");
-        }
+    fn read(s3: &str) -> Result<Tuning, Failure> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("[default]\ns3 =\n{s3}")).unwrap();
+        let path = file.path().to_str().unwrap();
+        let environment = Environment::of(&[(crate::env_vars::AWS_CONFIG_FILE, path)]);
+        let name = ProfileName::resolve(None, &environment);
+        tuning(&Profile::load(&name, &environment)?)
     }
 
     #[test]
-    fn rates_are_bytes_or_bits() {
-        for (value, expected) in [
-            ("1048576", Some(1 << 20)),
-            ("10MB/s", Some(10 << 20)),
-            ("80Mb/s", Some(10 << 20)),
-            ("512B/s", Some(512)),
-            ("512b/s", Some(64)),
-            ("10MB", None),
-            ("fast", None),
-            ("/s", None),
+    fn configured_limits_replace_the_defaults() {
+        let tuning = read(
+            "  max_concurrent_requests = 20\n  max_queue_size = 10\n  multipart_threshold = 64MB\n  \
+             multipart_chunksize = 16MiB\n  max_bandwidth = 50MB/s\n",
+        )
+        .unwrap();
+        assert_eq!(tuning.max_concurrent_requests, 20);
+        assert_eq!(tuning.max_queue_size, 10);
+        assert_eq!(tuning.multipart_threshold, 64 << 20);
+        assert_eq!(tuning.multipart_chunksize, 16 << 20);
+        assert_eq!(tuning.max_bandwidth, Some(50 << 20));
+    }
+
+    #[test]
+    fn bad_limits_are_told_as_aws_tells_them() {
+        for (s3, message) in [
+            ("  max_queue_size = 0\n", "Value for max_queue_size must be a positive integer: 0"),
+            ("  max_queue_size = x\n", "Value for max_queue_size must be a positive integer: x"),
+            ("  multipart_chunksize = 8XB\n", "Invalid size value: 8XB"),
+            (
+                "  max_bandwidth = 0MB/s\n",
+                "Value for max_bandwidth must be a positive integer: 0MB/s",
+            ),
         ] {
-            assert_eq!(rate(value).ok(), expected, "{value}");
+            let failure = read(s3).unwrap_err();
+            assert_eq!((failure.message.as_str(), failure.status), (message, crate::exit::OTHER));
         }
+        assert!(read("  max_bandwidth = fast\n").unwrap_err().message.starts_with("Invalid rate"));
     }
 }

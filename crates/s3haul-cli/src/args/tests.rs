@@ -1,0 +1,88 @@
+//! The command line as `aws s3` has it.
+
+use super::*;
+
+fn parts(line: &str) -> (GlobalArgs, Command) {
+    let words = format!("s3haul {line}");
+    parse(words.split_whitespace().map(Into::into)).unwrap().into_parts()
+}
+
+fn is_refused(line: &str) -> bool {
+    let words = format!("s3haul {line}");
+    parse(words.split_whitespace().map(Into::into)).is_err()
+}
+
+#[test]
+fn the_definition_holds() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn global_flags_go_anywhere_and_s3_may_stand_before() {
+    for line in [
+        "--region x ls --profile y s3://b --debug",
+        "s3 ls --region x --profile y s3://b --debug",
+        "--region x s3 --debug ls --profile y s3://b",
+    ] {
+        let (global, command) = parts(line);
+        assert_eq!(global.region.as_deref(), Some("x"), "{line}");
+        assert_eq!(global.profile.as_deref(), Some("y"), "{line}");
+        assert!(global.debug, "{line}");
+        let Command::Ls(args) = command else { panic!("{line}") };
+        assert_eq!(args.path.as_deref(), Some("s3://b"), "{line}");
+    }
+}
+
+#[test]
+fn filters_keep_their_order() {
+    let (_, command) = parts("rm s3://b --exclude a --include b --exclude=c --include d");
+    let Command::Rm(args) = command else { panic!() };
+    let rules: Vec<_> = args.filters.rules.iter().map(|f| (f.include, &*f.pattern)).collect();
+    assert_eq!(rules, [(false, "a"), (true, "b"), (false, "c"), (true, "d")]);
+}
+
+#[test]
+fn optional_values_have_their_defaults() {
+    let (_, command) = parts("cp f s3://b/k --sse --request-payer --grants read=id=1 full=id=2");
+    let Command::Cp(args) = command else { panic!() };
+    assert_eq!(args.copy.object.sse.as_deref(), Some("AES256"));
+    assert_eq!(args.copy.request_payer.as_deref(), Some("requester"));
+    assert_eq!(args.copy.object.grants.len(), 2);
+    let (_, command) = parts("cp f s3://b/k --sse aws:kms --sse-kms-key-id k");
+    let Command::Cp(args) = command else { panic!() };
+    assert_eq!(args.copy.object.sse.as_deref(), Some("aws:kms"));
+}
+
+#[test]
+fn streams_and_ranges_are_values() {
+    let (_, command) = parts("cp - s3://b/k");
+    let Command::Cp(args) = command else { panic!() };
+    assert_eq!(args.copy.paths, ["-", "s3://b/k"]);
+    let (_, command) = parts("cat s3://b/k --range -5");
+    let Command::Cat(args) = command else { panic!() };
+    assert_eq!(args.range.as_deref(), Some("-5"));
+    let (_, command) = parts("mb s3://b --tags a 1 --tags b 2");
+    let Command::Mb(args) = command else { panic!() };
+    assert_eq!(args.tags, ["a", "1", "b", "2"]);
+}
+
+#[test]
+fn nonsense_is_refused() {
+    for line in [
+        "",
+        "nope",
+        "cp a",
+        "cp a b c",
+        "cp a s3://b --acl all",
+        "cp a s3://b --storage-class COLD",
+        "cp a s3://b --sse none",
+        "cp a s3://b --page-size 0",
+        "ls --expires-in 3",
+        "mb s3://b --tags a",
+        "serve",
+        "serve dir --memory",
+        "ls --output csv",
+    ] {
+        assert!(is_refused(line), "{line}");
+    }
+}

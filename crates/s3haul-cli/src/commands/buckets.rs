@@ -1,0 +1,89 @@
+//! `mb` and `rb`.
+
+use std::sync::Arc;
+
+use s3haul::Error;
+use s3haul::s3::ops::CreateBucket;
+use serde::Serialize;
+
+use super::client;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::printer::Printer;
+use crate::render::escape::push_name;
+use crate::render::json;
+use crate::settings::{MbSettings, RbSettings};
+use crate::{exit, hints};
+
+/// Makes a bucket.
+pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let client = client(settings.client)?;
+    let input = CreateBucket { bucket: &settings.bucket, tags: &settings.tags };
+    let result = client.create_bucket(input).await;
+    let report = Report { done: "make_bucket", bucket: &settings.bucket, path: &settings.path };
+    Ok(report.print(result, settings.json, printer))
+}
+
+/// Removes a bucket, with `--force` its objects first.
+pub(super) async fn remove(settings: RbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let interrupt = Interrupt::listen();
+    if let Some(empty) = settings.empty_first {
+        let status = super::transfer::run(empty, printer, &interrupt).await?;
+        if status != exit::SUCCESS {
+            return Err(Failure::other(
+                "remove_bucket failed: Unable to delete all objects in the bucket, bucket will \
+                 not be deleted.",
+            ));
+        }
+    }
+    let client = client(settings.client)?;
+    let result = tokio::select! {
+        result = client.delete_bucket(&settings.bucket) => result,
+        () = interrupt.token().cancelled_owned() => return Ok(exit::INTERRUPTED),
+    };
+    let report = Report { done: "remove_bucket", bucket: &settings.bucket, path: &settings.path };
+    Ok(report.print(result, settings.json, printer))
+}
+
+/// How the end of `mb` and `rb` is told.
+struct Report<'a> {
+    done: &'static str,
+    bucket: &'a str,
+    path: &'a str,
+}
+
+#[derive(Serialize)]
+struct BucketLine<'a> {
+    bucket: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<json::ErrorFields<'a>>,
+}
+
+impl Report<'_> {
+    fn print(&self, result: Result<(), Error>, json: bool, printer: &Printer) -> u8 {
+        let error = result.err();
+        if json {
+            let fields = error.as_ref().map(json::ErrorFields::of);
+            let line = BucketLine { bucket: self.bucket, error: fields };
+            printer.output(|buffer| json::push(buffer, self.done, line));
+        } else if let Some(error) = &error {
+            self.print_error(error, printer);
+        } else {
+            printer.output(|buffer| {
+                buffer.extend_from_slice(self.done.as_bytes());
+                buffer.extend_from_slice(b": ");
+                push_name(buffer, self.bucket, printer.output_is_terminal());
+                buffer.push(b'\n');
+            });
+        }
+        if error.is_some() { exit::FAILED } else { exit::SUCCESS }
+    }
+
+    fn print_error(&self, error: &Error, printer: &Printer) {
+        let mut line = format!("{} failed: {} {error}\n", self.done, self.path);
+        if let Some(hint) = hints::for_error(error) {
+            line.push_str(&format!("hint: {hint}\n"));
+        }
+        printer.error(|buffer| buffer.extend_from_slice(line.as_bytes()));
+    }
+}

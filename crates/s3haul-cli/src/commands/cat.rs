@@ -1,0 +1,158 @@
+//! `cat`: objects to standard output, one after the other.
+//!
+//! The body goes from the connection to the file descriptor piece by piece. An object whose
+//! connection breaks is continued where it stopped, on the condition that it is still the same.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use s3haul::location::ObjectName;
+use s3haul::plan::wildcard::Wildcard;
+use s3haul::s3::Client;
+use s3haul::s3::ops::{Conditions, GetObject, HeadObject, ListObjects};
+use s3haul::units::ByteRange;
+use s3haul::{Error, ErrorKind};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::client;
+use crate::exit;
+use crate::failure::Failure;
+use crate::printer::{ByteStream, Printer};
+use crate::settings::{CatRange, CatSettings};
+
+/// Pieces of bodies that wait to be written at most.
+const PIECES_MAX: usize = 64;
+
+/// Times that one object is continued after its connection broke.
+const RESUMES_MAX: u32 = 5;
+
+/// Writes the objects.
+pub(super) async fn run(settings: CatSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let client = client(settings.client.clone())?;
+    let mut stream = printer.byte_stream();
+    let (pieces, mut waiting) = mpsc::channel::<Bytes>(PIECES_MAX);
+    let mut writer = JoinSet::new();
+    writer.spawn_blocking(move || -> std::io::Result<ByteStream> {
+        while let Some(piece) = waiting.blocking_recv() {
+            stream.write_all(&piece)?;
+        }
+        Ok(stream)
+    });
+    let cat = Cat { client, settings: &settings, pieces };
+    let result = cat.all().await;
+    drop(cat);
+    let written = writer.join_next().await;
+    if printer.output_is_closed() {
+        return Ok(exit::BROKEN_PIPE);
+    }
+    if let Some(Ok(Err(error))) = written {
+        return Err(Failure::other(format!("cannot write to standard output: {error}")));
+    }
+    result.map(|()| exit::SUCCESS)
+}
+
+struct Cat<'a> {
+    client: Client,
+    settings: &'a CatSettings,
+    pieces: mpsc::Sender<Bytes>,
+}
+
+impl Cat<'_> {
+    async fn all(&self) -> Result<(), Failure> {
+        for object in &self.settings.objects {
+            match Wildcard::parse(&object.key).filter(|_| !self.settings.raw) {
+                Some(wildcard) => self.matching(object, &wildcard).await?,
+                None => self.object(&object.bucket, &object.key).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn matching(&self, object: &ObjectName, wildcard: &Wildcard) -> Result<(), Failure> {
+        let mut token = None;
+        let mut found = false;
+        loop {
+            let input = ListObjects {
+                bucket: &object.bucket,
+                prefix: wildcard.prefix(),
+                continuation_token: token.as_deref(),
+                ..ListObjects::default()
+            };
+            let page = self.client.list_objects(input).await?;
+            for listed in page.iter().filter(|listed| wildcard.matches(listed.key)) {
+                found = true;
+                self.object(&object.bucket, listed.key).await?;
+            }
+            token = page.next_token.filter(|_| page.is_truncated);
+            if token.is_none() {
+                break;
+            }
+        }
+        if found {
+            return Ok(());
+        }
+        Err(Failure::other(format!("no object matches `{object}`")).with_status(exit::FAILED))
+    }
+
+    async fn object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
+        let mut range = self.range(bucket, key).await?;
+        let mut etag: Option<String> = None;
+        let mut resumes = 0;
+        loop {
+            let conditions = Conditions { if_match: etag.as_deref(), if_absent: false };
+            let input = GetObject {
+                bucket,
+                key,
+                range,
+                conditions,
+                customer_key: self.settings.customer_key.as_ref(),
+                checksums: true,
+                ..GetObject::default()
+            };
+            let mut answer = self.client.get_object(input).await?;
+            let mut position = answer.range.start;
+            let end = answer.range.end;
+            let error = loop {
+                match answer.body.next().await {
+                    Some(Ok(piece)) => {
+                        position += piece.len() as u64;
+                        if self.pieces.send(piece).await.is_err() {
+                            return Ok(());
+                        }
+                    }
+                    Some(Err(error)) => break error,
+                    None => return Ok(()),
+                }
+            };
+            if resumes == RESUMES_MAX || !can_resume(&error) || position >= end {
+                return Err(error.into());
+            }
+            resumes += 1;
+            range = Some(ByteRange { start: position, end });
+            etag = Some(answer.head.etag);
+        }
+    }
+
+    /// The bytes to ask for; the last bytes of an object need its size first.
+    async fn range(&self, bucket: &str, key: &str) -> Result<Option<ByteRange>, Failure> {
+        let start_from_end = match self.settings.range {
+            None => return Ok(None),
+            Some(CatRange::Between(start, last)) => {
+                return Ok(Some(ByteRange { start, end: last + 1 }));
+            }
+            Some(CatRange::From(start)) => Ok(start),
+            Some(CatRange::Last(length)) => Err(length),
+        };
+        let customer_key = self.settings.customer_key.as_ref();
+        let input = HeadObject { bucket, key, customer_key, ..HeadObject::default() };
+        let size = self.client.head_object(input).await?.size;
+        let start = start_from_end.unwrap_or_else(|length: u64| size.saturating_sub(length));
+        Ok((start > 0).then(|| ByteRange { start, end: size.max(start + 1) }))
+    }
+}
+
+fn can_resume(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
+}

@@ -1,0 +1,86 @@
+//! The commands: settings and a printer in, exit code out. None reads flags, files or the
+//! environment.
+
+mod buckets;
+mod cat;
+mod head;
+mod ls;
+mod presign;
+mod serve;
+mod transfer;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use s3haul::env::Env;
+use s3haul::s3::{Client, ClientConfig};
+
+use crate::args::{Command, GlobalArgs};
+use crate::exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::printer::Printer;
+use crate::runtime;
+use crate::settings::{
+    CatSettings, Environment, HeadSettings, LsSettings, MbSettings, PresignSettings, RbSettings,
+    ServeSettings, Settings, TransferSettings, refuse_unsupported,
+};
+
+/// Runs a command to its end.
+pub(crate) fn dispatch(
+    global: &GlobalArgs,
+    command: Command,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    refuse_unsupported(global)?;
+    if let Command::Serve(args) = &command {
+        let settings = ServeSettings::new(global, args, &environment)?;
+        return runtime::block_on(serve::run(settings, printer));
+    }
+    let settings = Settings::load(global, environment)?;
+    match command {
+        Command::Cp(args) => transfer(TransferSettings::cp(settings, &args)?, printer),
+        Command::Mv(args) => transfer(TransferSettings::mv(settings, &args)?, printer),
+        Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
+        Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
+        Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
+        Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
+        Command::Rb(args) => {
+            runtime::block_on(buckets::remove(RbSettings::new(settings, &args)?, printer))
+        }
+        Command::Presign(args) => {
+            query(presign::run(PresignSettings::new(settings, &args)?, printer))
+        }
+        Command::Cat(args) => query(cat::run(CatSettings::new(settings, &args)?, printer)),
+        Command::Head(args) => query(head::run(HeadSettings::new(settings, &args)?, printer)),
+        Command::Serve(_) => Ok(exit::OTHER),
+    }
+}
+
+fn transfer(settings: TransferSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    runtime::block_on(async {
+        let interrupt = Interrupt::listen();
+        transfer::run(settings, printer, &interrupt).await
+    })
+}
+
+/// Runs a command that only asks: Ctrl-C just ends it.
+fn query(command: impl Future<Output = Result<u8, Failure>>) -> Result<u8, Failure> {
+    runtime::block_on(async {
+        let interrupt = Interrupt::listen();
+        tokio::select! {
+            result = command => result,
+            () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+        }
+    })
+}
+
+/// A client for the real world.
+fn client(config: ClientConfig) -> Result<Client, Failure> {
+    // What is wrong here came from configuration, not from the shape of the command line.
+    Client::new(config, Env::system()).map_err(|error| match Failure::from(error) {
+        failure if failure.status == exit::USAGE => failure.with_status(exit::OTHER),
+        failure => failure,
+    })
+}

@@ -1,0 +1,234 @@
+//! Events as JSON, one object a line. Every line has `v`, the version of the format, and `event`.
+
+use s3haul::Error;
+use s3haul::error::ErrorKind;
+use s3haul::event::{ActionKind, Event, ObjectEvent, Outcome};
+use s3haul::job::Summary;
+use serde::Serialize;
+
+/// Version of the format. Names and meanings of fields never change within a version; fields may
+/// be added.
+pub(crate) const VERSION: u32 = 1;
+
+/// One line.
+#[derive(Serialize)]
+pub(crate) struct Line<'a, T: Serialize> {
+    v: u32,
+    event: &'a str,
+    #[serde(flatten)]
+    fields: T,
+}
+
+/// Appends a line.
+pub(crate) fn push<T: Serialize>(buffer: &mut Vec<u8>, event: &str, fields: T) {
+    // The types here have only string keys, and a vector takes everything.
+    _ = serde_json::to_writer(&mut *buffer, &Line { v: VERSION, event, fields });
+    buffer.push(b'\n');
+}
+
+/// Appends the line of an event; progress has none.
+pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event) {
+    match event {
+        Event::Object(object) => push(buffer, "object", ObjectLine::of(object)),
+        Event::Warning { message } => push(buffer, "warning", MessageLine { message }),
+        Event::Fatal { error } => {
+            push(buffer, "fatal", ErrorLine { error: ErrorFields::of(error) })
+        }
+        Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => {}
+    }
+}
+
+/// Appends the line that ends a transfer.
+pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u8) {
+    let fields = SummaryLine {
+        done: summary.done,
+        failed: summary.failed,
+        skipped: summary.skipped,
+        warnings: summary.warnings,
+        bytes: summary.bytes,
+        fatal: summary.fatal,
+        cancelled: summary.cancelled,
+        exit_code,
+    };
+    push(buffer, "summary", fields);
+}
+
+#[derive(Serialize)]
+struct ObjectLine<'a> {
+    action: &'static str,
+    #[serde(rename = "move")]
+    is_move: bool,
+    status: &'static str,
+    source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorFields<'a>>,
+}
+
+impl<'a> ObjectLine<'a> {
+    fn of(event: &'a ObjectEvent) -> Self {
+        let error = match &event.outcome {
+            Outcome::Failed(error) => Some(ErrorFields::of(error)),
+            _ => None,
+        };
+        Self {
+            action: action(event.action),
+            is_move: event.is_move,
+            status: status(&event.outcome),
+            source: event.source.to_string(),
+            target: event.target.as_ref().map(ToString::to_string),
+            bytes: event.bytes,
+            error,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct MessageLine<'a> {
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct ErrorLine<'a> {
+    error: ErrorFields<'a>,
+}
+
+/// An error for programs.
+#[derive(Serialize)]
+pub(crate) struct ErrorFields<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    code: &'a str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http_status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+    attempts: u32,
+    elapsed_ms: u64,
+}
+
+impl<'a> ErrorFields<'a> {
+    /// Those of an error.
+    pub(crate) fn of(error: &'a Error) -> Self {
+        let service = error.service_error();
+        let effort = error.effort();
+        Self {
+            kind: kind(error.kind()),
+            code: error.code(),
+            message: error.to_string(),
+            operation: error.operation(),
+            http_status: service.map(|service| service.status),
+            request_id: service.map(|service| &*service.request_id).filter(|id| !id.is_empty()),
+            attempts: effort.attempts,
+            elapsed_ms: u64::try_from(effort.elapsed.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SummaryLine {
+    done: u64,
+    failed: u64,
+    skipped: u64,
+    warnings: u64,
+    bytes: u64,
+    fatal: bool,
+    cancelled: bool,
+    exit_code: u8,
+}
+
+fn action(action: ActionKind) -> &'static str {
+    match action {
+        ActionKind::Upload => "upload",
+        ActionKind::Download => "download",
+        ActionKind::Copy => "copy",
+        ActionKind::Delete => "delete",
+    }
+}
+
+fn status(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::DryRun => "dry_run",
+        Outcome::Skipped => "skipped",
+        Outcome::Failed(_) => "failed",
+    }
+}
+
+fn kind(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "not_found",
+        ErrorKind::AccessDenied => "access_denied",
+        ErrorKind::PreconditionFailed => "precondition_failed",
+        ErrorKind::Throttled => "throttled",
+        ErrorKind::Server => "server",
+        ErrorKind::Request => "request",
+        ErrorKind::WrongRegion => "wrong_region",
+        ErrorKind::Transport => "transport",
+        ErrorKind::Certificate => "certificate",
+        ErrorKind::Timeout => "timeout",
+        ErrorKind::Credentials => "credentials",
+        ErrorKind::Config => "config",
+        ErrorKind::Integrity => "integrity",
+        ErrorKind::SourceChanged => "source_changed",
+        ErrorKind::Local => "local",
+        ErrorKind::Cancelled => "cancelled",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use s3haul::error::{Effort, ServiceError};
+    use s3haul::location::{Location, ObjectName};
+    use std::time::Duration;
+
+    fn line(event: &Event) -> String {
+        let mut buffer = Vec::new();
+        push_event(&mut buffer, event);
+        String::from_utf8(buffer).unwrap()
+    }
+
+    #[test]
+    fn objects_and_errors_have_all_that_is_known() {
+        let service = ServiceError {
+            status: 503,
+            code: "SlowDown".into(),
+            message: "Please reduce".into(),
+            request_id: "R1".into(),
+            ..ServiceError::default()
+        };
+        let effort = Effort { attempts: 3, elapsed: Duration::from_millis(1500) };
+        let error = Error::service(ErrorKind::Throttled, "PutObject", service).with_effort(effort);
+        let event = Event::Object(ObjectEvent {
+            action: ActionKind::Upload,
+            is_move: false,
+            source: Location::Local("/w/\"f\"".into()),
+            target: Some(Location::Object(ObjectName::new("b", "k"))),
+            bytes: 7,
+            outcome: Outcome::Failed(error),
+        });
+        let value: serde_json::Value = serde_json::from_str(&line(&event)).unwrap();
+        assert_eq!(value["v"], 1);
+        assert_eq!(value["event"], "object");
+        assert_eq!(value["status"], "failed");
+        assert_eq!(value["source"], "/w/\"f\"");
+        assert_eq!(value["error"]["kind"], "throttled");
+        assert_eq!(value["error"]["code"], "SlowDown");
+        assert_eq!(value["error"]["attempts"], 3);
+        assert_eq!(value["error"]["request_id"], "R1");
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        let event = Event::Warning { message: "a\nb".into() };
+        assert_eq!(line(&event), "{\"v\":1,\"event\":\"warning\",\"message\":\"a\\nb\"}\n");
+        assert_eq!(line(&Event::PlanComplete), "");
+    }
+}

@@ -1,0 +1,157 @@
+//! The lines of `aws s3`, byte for byte.
+
+use std::io::Write;
+
+use s3haul::event::{ActionKind, ObjectEvent, Outcome};
+use s3haul::location::Location;
+use s3haul::plan::paths::display_local;
+
+use super::escape::push_name;
+
+/// How names are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct LineStyle {
+    /// Working directory that local paths are shown relative to.
+    pub(crate) working_dir: String,
+    /// Control characters are escaped.
+    pub(crate) escape: bool,
+}
+
+impl LineStyle {
+    /// Appends the line of an object: `upload: ./a to s3://b/a`, `(dryrun) delete: s3://b/a`,
+    /// `download failed: s3://b/a to ./a REASON`.
+    pub(crate) fn push_object(&self, buffer: &mut Vec<u8>, event: &ObjectEvent) {
+        if matches!(event.outcome, Outcome::DryRun) {
+            buffer.extend_from_slice(b"(dryrun) ");
+        }
+        buffer.extend_from_slice(verb(event).as_bytes());
+        let failed = matches!(event.outcome, Outcome::Failed(_));
+        buffer.extend_from_slice(if failed { b" failed: " } else { b": " });
+        self.push_location(buffer, &event.source);
+        if let Some(target) = &event.target {
+            buffer.extend_from_slice(b" to ");
+            self.push_location(buffer, target);
+        }
+        if let Outcome::Failed(error) = &event.outcome {
+            // Writing to a vector cannot fail.
+            _ = write!(buffer, " {error}");
+        }
+        buffer.push(b'\n');
+    }
+
+    fn push_location(&self, buffer: &mut Vec<u8>, location: &Location) {
+        match location {
+            Location::Object(name) => {
+                buffer.extend_from_slice(b"s3://");
+                push_name(buffer, &name.bucket, self.escape);
+                buffer.push(b'/');
+                push_name(buffer, &name.key, self.escape);
+            }
+            Location::Local(path) => {
+                let shown = display_local(&path.to_string_lossy(), &self.working_dir);
+                push_name(buffer, &shown, self.escape);
+            }
+            Location::Stream => buffer.push(b'-'),
+        }
+    }
+
+    /// Appends free text and a line feed.
+    pub(crate) fn push_text(&self, buffer: &mut Vec<u8>, prefix: &str, text: &str) {
+        buffer.extend_from_slice(prefix.as_bytes());
+        push_name(buffer, text, self.escape);
+        buffer.push(b'\n');
+    }
+}
+
+/// The word that `aws s3` has for an action.
+pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
+    match event.action {
+        ActionKind::Delete => "delete",
+        _ if event.is_move => "move",
+        ActionKind::Upload => "upload",
+        ActionKind::Download => "download",
+        ActionKind::Copy => "copy",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use s3haul::error::ServiceError;
+    use s3haul::location::ObjectName;
+    use s3haul::{Error, ErrorKind};
+
+    fn line(
+        action: ActionKind,
+        is_move: bool,
+        source: Location,
+        target: Option<Location>,
+        outcome: Outcome,
+    ) -> String {
+        let event = ObjectEvent { action, is_move, source, target, bytes: 0, outcome };
+        let style = LineStyle { working_dir: "/w/d".into(), escape: false };
+        let mut buffer = Vec::new();
+        style.push_object(&mut buffer, &event);
+        String::from_utf8(buffer).unwrap()
+    }
+
+    fn local(path: &str) -> Location {
+        Location::Local(path.into())
+    }
+
+    fn object(bucket: &str, key: &str) -> Location {
+        Location::Object(ObjectName::new(bucket, key))
+    }
+
+    #[test]
+    fn lines_are_those_of_aws() {
+        use ActionKind::{Copy, Delete, Download, Upload};
+        let b = || object("b", "k/l");
+        let lines = [
+            (
+                line(Upload, false, local("/w/d/f"), Some(b()), Outcome::Done),
+                "upload: ./f to s3://b/k/l\n",
+            ),
+            (
+                line(Download, false, b(), Some(local("/w/x/f")), Outcome::Done),
+                "download: s3://b/k/l to ../x/f\n",
+            ),
+            (
+                line(Download, false, b(), Some(local("/w/d/e/f")), Outcome::DryRun),
+                "(dryrun) download: s3://b/k/l to e/f\n",
+            ),
+            (
+                line(Copy, false, b(), Some(object("c", "k")), Outcome::Done),
+                "copy: s3://b/k/l to s3://c/k\n",
+            ),
+            (
+                line(Upload, true, local("/w/d/f"), Some(b()), Outcome::Done),
+                "move: ./f to s3://b/k/l\n",
+            ),
+            (line(Delete, false, b(), None, Outcome::DryRun), "(dryrun) delete: s3://b/k/l\n"),
+            (
+                line(Upload, false, Location::Stream, Some(b()), Outcome::Done),
+                "upload: - to s3://b/k/l\n",
+            ),
+        ];
+        for (line, expected) in lines {
+            assert_eq!(line, expected);
+        }
+    }
+
+    #[test]
+    fn failures_end_with_the_reason() {
+        let service = ServiceError {
+            code: "AccessDenied".into(),
+            message: "Access Denied".into(),
+            ..ServiceError::default()
+        };
+        let error = Error::service(ErrorKind::AccessDenied, "PutObject", service);
+        let (source, target) = (local("/w/d/f"), Some(object("b", "k")));
+        assert_eq!(
+            line(ActionKind::Upload, false, source, target, Outcome::Failed(error)),
+            "upload failed: ./f to s3://b/k An error occurred (AccessDenied) when calling the \
+             PutObject operation: Access Denied\n"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Takes the events of a job and prints them.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use s3haul::Error;
+use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
+
+use super::json;
+use super::lines::LineStyle;
+use crate::hints;
+use crate::printer::Printer;
+use crate::progress::Totals;
+use crate::settings::{Lines, OutputSettings};
+
+/// Different hints that are shown at the end at most.
+const HINTS_MAX: usize = 3;
+
+/// Prints events as they come and counts them for the progress.
+pub(crate) struct CommandSink {
+    printer: Arc<Printer>,
+    settings: OutputSettings,
+    output: LineStyle,
+    error: LineStyle,
+    totals: Arc<Totals>,
+    hints: Mutex<BTreeSet<String>>,
+}
+
+impl CommandSink {
+    /// Makes a sink.
+    pub(crate) fn new(
+        printer: Arc<Printer>,
+        settings: OutputSettings,
+        working_dir: &str,
+        totals: Arc<Totals>,
+    ) -> Self {
+        let style = |escape| LineStyle { working_dir: working_dir.to_owned(), escape };
+        let (output, error) =
+            (style(printer.output_is_terminal()), style(printer.error_is_terminal()));
+        Self { printer, settings, output, error, totals, hints: Mutex::default() }
+    }
+
+    fn object(&self, event: &ObjectEvent) {
+        match &event.outcome {
+            Outcome::Skipped => {}
+            Outcome::Done if self.settings.lines == Lines::OnlyErrors => {}
+            Outcome::Done | Outcome::DryRun => {
+                self.printer.output(|buffer| self.output.push_object(buffer, event));
+            }
+            Outcome::Failed(error) => {
+                // Whoever reads standard output stopped reading: that is no failure to tell of.
+                if self.printer.output_is_closed() {
+                    return;
+                }
+                self.printer.error(|buffer| self.error.push_object(buffer, event));
+                self.keep_hint(error);
+            }
+        }
+    }
+
+    fn keep_hint(&self, error: &Error) {
+        let Some(hint) = hints::for_error(error) else { return };
+        let mut kept = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < HINTS_MAX {
+            kept.insert(hint);
+        }
+    }
+
+    fn text(&self, prefix: &str, text: &str) {
+        self.printer.error(|buffer| self.error.push_text(buffer, prefix, text));
+    }
+
+    /// Prints a line to standard error unless the user wants silence.
+    pub(crate) fn notice(&self, text: &str) {
+        if self.settings.lines != Lines::Silent {
+            self.text("", text);
+        }
+    }
+
+    /// Prints the hints that were kept, each once.
+    pub(crate) fn finish(&self) {
+        for hint in std::mem::take(&mut *self.hints.lock().unwrap_or_else(PoisonError::into_inner))
+        {
+            self.text("hint: ", &hint);
+        }
+    }
+}
+
+impl EventSink for CommandSink {
+    fn emit(&self, event: &Event) {
+        self.totals.observe(event);
+        if self.settings.lines == Lines::Silent {
+            return;
+        }
+        if self.settings.json {
+            let is_line =
+                matches!(event, Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. });
+            if is_line {
+                self.printer.output(|buffer| json::push_event(buffer, event));
+            }
+            return;
+        }
+        match event {
+            Event::Object(object) => self.object(object),
+            Event::Warning { message } => self.text("warning: ", message),
+            Event::Fatal { error } => {
+                self.text("fatal error: ", &error.to_string());
+                self.keep_hint(error);
+            }
+            Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => {}
+        }
+    }
+}

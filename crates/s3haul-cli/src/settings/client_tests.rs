@@ -1,0 +1,98 @@
+//! Precedence of flags, environment and profile.
+
+use std::path::Path;
+
+use super::*;
+use crate::settings::Settings;
+
+fn settings(
+    global: &GlobalArgs,
+    pairs: &[(&str, &str)],
+    config: &str,
+) -> Result<Settings, Failure> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), config).unwrap();
+    let mut pairs = pairs.to_vec();
+    pairs.push((env_vars::AWS_CONFIG_FILE, file.path().to_str().unwrap()));
+    pairs.push((env_vars::AWS_SHARED_CREDENTIALS_FILE, "/nonexistent"));
+    Settings::load(global, Environment::of(&pairs))
+}
+
+#[test]
+fn regions_come_from_flag_then_environment_then_profile() {
+    let config = "[default]\nregion = of-profile\n";
+    let region = |global: &GlobalArgs, pairs: &[(&str, &str)]| {
+        settings(global, pairs, config).unwrap().client.endpoint.region.unwrap()
+    };
+    let flag = GlobalArgs { region: Some("of-flag".into()), ..GlobalArgs::default() };
+    let environment = [("AWS_DEFAULT_REGION", "default"), ("AWS_REGION", "of-environment")];
+    assert_eq!(region(&flag, &environment), "of-flag");
+    assert_eq!(region(&GlobalArgs::default(), &environment), "of-environment");
+    assert_eq!(region(&GlobalArgs::default(), &environment[..1]), "default");
+    assert_eq!(region(&GlobalArgs::default(), &[]), "of-profile");
+}
+
+#[test]
+fn endpoints_for_s3_win_and_can_be_ignored() {
+    let config = "[default]\nendpoint_url = http://profile\n";
+    let url = |pairs: &[(&str, &str)]| {
+        settings(&GlobalArgs::default(), pairs, config).unwrap().client.endpoint.url
+    };
+    let both = [("AWS_ENDPOINT_URL", "http://all"), ("AWS_ENDPOINT_URL_S3", "http://s3")];
+    assert_eq!(url(&both).as_deref(), Some("http://s3"));
+    assert_eq!(url(&both[..1]).as_deref(), Some("http://all"));
+    assert_eq!(url(&[]).as_deref(), Some("http://profile"));
+    assert_eq!(url(&[both[0], ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")]), None);
+}
+
+#[test]
+fn nonsense_is_an_error_with_the_code_of_aws() {
+    let status = |global: &GlobalArgs, pairs: &[(&str, &str)], config: &str| {
+        settings(global, pairs, config).unwrap_err().status
+    };
+    let none = GlobalArgs::default();
+    let flag = GlobalArgs { endpoint_url: Some("localhost:1".into()), ..GlobalArgs::default() };
+    assert_eq!(status(&flag, &[], ""), crate::exit::USAGE);
+    assert_eq!(status(&none, &[("AWS_ENDPOINT_URL", "x")], ""), crate::exit::OTHER);
+    assert_eq!(status(&none, &[("AWS_MAX_ATTEMPTS", "0")], ""), crate::exit::OTHER);
+    assert_eq!(status(&none, &[("AWS_PROFILE", "x")], ""), crate::exit::OTHER);
+    assert_eq!(status(&none, &[], "[default]\ns3 =\n  addressing_style = odd\n"), 255);
+    assert_eq!(status(&none, &[], "[default]\nrequest_checksum_calculation = x\n"), 255);
+    assert_eq!(status(&none, &[], "no section\n"), 255);
+}
+
+#[test]
+fn a_profile_flag_goes_before_credentials_of_the_environment() {
+    let config = "[profile p]\naws_access_key_id = id\naws_secret_access_key = key\n\
+                  [profile role]\nrole_arn = r\n";
+    let credentials = |flag: Option<&str>, pairs: &[(&str, &str)]| {
+        let global = GlobalArgs { profile: flag.map(str::to_owned), ..GlobalArgs::default() };
+        format!("{:?}", settings(&global, pairs, config).unwrap().client.credentials)
+    };
+    let keys = [("AWS_ACCESS_KEY_ID", "e"), ("AWS_PROFILE", "p")];
+    assert_eq!(credentials(None, &[]), "Chain");
+    assert_eq!(credentials(None, &keys), "Chain");
+    assert_eq!(credentials(None, &keys[1..]), "Static(******)");
+    assert_eq!(credentials(Some("p"), &keys), "Static(******)");
+    assert_eq!(credentials(Some("role"), &keys), "Profile");
+    let anonymous = GlobalArgs { no_sign_request: true, ..GlobalArgs::default() };
+    let settings = settings(&anonymous, &keys, config).unwrap();
+    assert!(matches!(settings.client.credentials, CredentialsConfig::Anonymous));
+}
+
+#[test]
+fn the_rest_of_the_profile_counts() {
+    let config = "[default]\nca_bundle = ~/ca.pem\nmax_attempts = 3\nuse_fips_endpoint = true\n\
+                  request_checksum_calculation = when_required\ns3 =\n  addressing_style = path\n  \
+                  payload_signing_enabled = true\n  use_accelerate_endpoint = true\n";
+    let global = GlobalArgs { cli_read_timeout: Some(0), ..GlobalArgs::default() };
+    let pairs = [("HOME", "/home/x"), ("HTTPS_PROXY", "http://a"), ("https_proxy", "http://b")];
+    let client = settings(&global, &pairs, config).unwrap().client;
+    assert_eq!(client.tls.ca_bundle.as_deref(), Some(Path::new("/home/x/ca.pem")));
+    assert_eq!(client.retry.max_attempts, 3);
+    assert!(client.endpoint.fips && client.endpoint.accelerate && client.payload_signing);
+    assert_eq!(client.endpoint.addressing, AddressingStyle::Path);
+    assert_eq!(client.request_checksums, ChecksumMode::WhenRequired);
+    assert_eq!(client.proxy.https.as_deref(), Some("http://b"));
+    assert_eq!(client.timeouts.read, FOREVER);
+}

@@ -1,0 +1,110 @@
+//! Flags of transfers into jobs.
+
+use super::*;
+use crate::args::{self, Command, GlobalArgs};
+use crate::settings::Environment;
+
+fn transfer(line: &str) -> Result<TransferSettings, Failure> {
+    transfer_with(line, &[])
+}
+
+fn transfer_with(line: &str, pairs: &[(&str, &str)]) -> Result<TransferSettings, Failure> {
+    let words = format!("s3haul {line}");
+    let cli = args::parse(words.split_whitespace().map(Into::into)).unwrap();
+    let (global, command): (GlobalArgs, Command) = cli.into_parts();
+    let mut pairs = pairs.to_vec();
+    pairs.push((env_vars::HOME, "/nonexistent"));
+    let settings = Settings::load(&global, Environment::of(&pairs))?;
+    match command {
+        Command::Cp(args) => TransferSettings::cp(settings, &args),
+        Command::Mv(args) => TransferSettings::mv(settings, &args),
+        Command::Rm(args) => TransferSettings::rm(settings, &args),
+        Command::Pipe(args) => TransferSettings::pipe(settings, &args),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn flags_reach_the_job() {
+    let transfer = transfer(
+        "cp a s3://b/k --recursive --dryrun --no-overwrite --exclude * --include *.txt \
+         --no-follow-symlinks --page-size 7 --metadata a=1,b=2 --storage-class GLACIER --sse \
+         --no-guess-mime-type --checksum-algorithm SHA256 --request-payer --expected-size 9",
+    )
+    .unwrap();
+    let spec = transfer.spec;
+    assert_eq!((spec.source.as_str(), spec.target.as_deref()), ("a", Some("s3://b/k")));
+    assert!(spec.recursive && spec.dry_run && spec.no_overwrite);
+    assert!(!spec.follow_symlinks && !spec.guess_mime_type);
+    let filters: Vec<_> = spec.filters.iter().map(|f| (f.include, f.pattern.as_str())).collect();
+    assert_eq!(filters, [(false, "*"), (true, "*.txt")]);
+    assert_eq!(spec.page_size, Some(7));
+    assert_eq!(spec.expected_size, Some(9));
+    assert_eq!(spec.properties.metadata.unwrap().len(), 2);
+    assert_eq!(spec.properties.encryption, Some(s3haul::s3::Encryption::Aes256));
+    assert_eq!(spec.checksum_algorithm, Some(s3haul::s3::ChecksumAlgorithm::Sha256));
+    assert!(transfer.client.request_payer);
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused() {
+    for line in [
+        "cp a b",
+        "mv a b",
+        "rm a",
+        "pipe a",
+        "mv - s3://b/k",
+        "cp --recursive s3://b/ -",
+        "cp s3://b/k f --checksum-algorithm SHA256",
+        "cp f s3://b/k --checksum-mode ENABLED",
+        "cp f s3://b/k --checksum-algorithm XXHASH3",
+        "cp f s3://b/k --sse-c-copy-source AES256 --sse-c-copy-source-key k",
+        "cp f s3://b/k --sse-c AES256",
+        "cp s3://b/ d --recursive --case-conflict warn",
+        "cp s3://a/k s3://b/k --copy-props all",
+        "cp f s3://b/k --expires soon",
+    ] {
+        assert_eq!(transfer(line).unwrap_err().status, crate::exit::USAGE, "{line}");
+    }
+    assert!(transfer("cp s3://b/ d --recursive --case-conflict ignore").is_ok());
+}
+
+#[test]
+fn streams_print_only_errors() {
+    assert_eq!(transfer("cp - s3://b/k").unwrap().output.lines, Lines::OnlyErrors);
+    assert_eq!(transfer("cp - s3://b/k --quiet").unwrap().output.lines, Lines::Silent);
+    assert_eq!(transfer("cp f s3://b/k").unwrap().output.lines, Lines::All);
+    let pipe = transfer("pipe s3://b/k").unwrap();
+    assert_eq!((pipe.spec.source.as_str(), pipe.output.lines), ("-", Lines::OnlyErrors));
+}
+
+#[test]
+fn aws_progress_is_asked_for_by_its_flags() {
+    let progress = |line: &str| transfer(line).unwrap().output.aws_progress;
+    assert_eq!(progress("cp f s3://b/k"), None);
+    let expected = Some(AwsProgress { multiline: true, frequency_s: 2 });
+    let line = "cp f s3://b/k --progress-multiline --progress-frequency 2";
+    assert_eq!(progress(line), expected);
+    assert_eq!(progress(&format!("{line} --no-progress")), None);
+    assert_eq!(progress(&format!("{line} --quiet")), None);
+}
+
+#[test]
+fn the_source_of_another_region_has_its_own_client() {
+    let line = "cp s3://a/k s3://b/k --region r --source-region s --endpoint-url http://e";
+    let transfer = transfer(line).unwrap();
+    let source = transfer.source_client.unwrap().endpoint;
+    assert_eq!((source.region.as_deref(), source.url), (Some("s"), None));
+    assert_eq!(transfer.client.endpoint.region.as_deref(), Some("r"));
+    assert_eq!(transfer.client.endpoint.url.as_deref(), Some("http://e"));
+}
+
+#[test]
+fn moves_between_access_points_warn_or_are_refused() {
+    let line = "mv s3://a-s3alias/d/k s3://b/d/";
+    assert_eq!(transfer(line).unwrap().notices.len(), 1);
+    assert!(transfer(&format!("{line} --validate-same-s3-paths")).is_err());
+    assert!(transfer_with(line, &[("AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS", "true")]).is_err());
+    assert!(transfer("mv s3://a/d/k s3://b/d/").unwrap().notices.is_empty());
+    assert!(transfer("mv f s3://a-s3alias/f").unwrap().notices.is_empty());
+}
