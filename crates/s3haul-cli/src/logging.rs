@@ -7,7 +7,7 @@ use crate::printer::Printer;
 use crate::settings::Environment;
 
 /// What is logged where the environment does not say.
-const DEFAULT_FILTER: &str = "s3haul=debug,s3haul_cli=debug,s3haul_sim=debug";
+const DEFAULT_FILTER: &str = "s3haul=debug,s3haul_cli=debug,s3haul_sim=debug,s3s=off";
 
 /// Starts logging.
 pub(crate) fn start(environment: &Environment, printer: &Printer) {

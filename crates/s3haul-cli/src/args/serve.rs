@@ -3,32 +3,35 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
-/// Serves a folder as an S3 endpoint: the folders in it are buckets, their files are objects. The
-/// lines printed to standard output set the environment that reaches it; use eval.
+/// Serves a folder as an S3 endpoint for trying and testing: the folders in it are buckets, their
+/// files are objects. What it prints to standard output are shell commands that set the
+/// environment which reaches it.
 #[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("store").required(true)
+    .args(["directory", "memory", "null", "synthetic", "keys"]))]
 pub(crate) struct ServeArgs {
     /// The folder; it is made where it is missing.
-    #[arg(value_name = "DIR", required_unless_present_any = ["memory", "null", "synthetic"])]
-    #[arg(conflicts_with_all = ["memory", "null", "synthetic"])]
+    #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Listen here; port 0 takes a free one.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000", value_parser = address)]
     pub(crate) address: SocketAddr,
     /// Keep objects in memory and lose them at the end.
-    #[arg(long, conflicts_with_all = ["null", "synthetic"])]
+    #[arg(long)]
     pub(crate) memory: bool,
-    /// Take uploads and drop their bytes.
-    #[arg(long, conflicts_with = "synthetic")]
+    /// Keep names and sizes but no bytes.
+    #[arg(long)]
     pub(crate) null: bool,
-    /// Serve objects that are computed, never stored; see the documentation for the form.
+    /// Serve objects that are computed and never stored, in the bucket `synthetic`:
+    /// KIND:COUNT[:SEED][:size=BYTES], where KIND is seq, uuid, dates, deep or hex.
     #[arg(long, value_name = "SPEC")]
     pub(crate) synthetic: Option<String>,
-    /// Take the keys of the synthetic objects from this file.
+    /// Serve computed objects with the keys of this file, one a line, in the bucket `synthetic`.
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
-    /// Append a JSON line for each request to this file.
+    /// Write a JSON line for each request to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) ledger: Option<PathBuf>,
     /// Let each request wait this long, such as 30ms.
@@ -43,4 +46,12 @@ pub(crate) struct ServeArgs {
     /// Stop when standard input ends.
     #[arg(long)]
     pub(crate) stop_with_stdin: bool,
+}
+
+/// An IP address with a port, or `localhost` with one.
+fn address(text: &str) -> Result<SocketAddr, std::net::AddrParseError> {
+    match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    }
 }

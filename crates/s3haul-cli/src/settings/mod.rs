@@ -25,7 +25,7 @@ use crate::failure::Failure;
 pub(crate) use environment::Environment;
 pub(crate) use list::{LsSettings, MbSettings, RbSettings};
 pub(crate) use output::{AwsProgress, Lines, OutputSettings};
-pub(crate) use serve::{ServeSettings, Store};
+pub(crate) use serve::ServeSettings;
 pub(crate) use stream::{CatRange, CatSettings, HeadSettings, PresignSettings};
 pub(crate) use transfer::TransferSettings;
 

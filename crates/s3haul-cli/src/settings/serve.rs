@@ -4,39 +4,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use s3haul_sim::{DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, StoreKind};
+
 use super::environment::Environment;
 use crate::args::{GlobalArgs, ServeArgs};
 use crate::env_vars;
 use crate::failure::Failure;
-
-/// Credentials on loopback where none are given: known to everyone, so never used elsewhere.
-const LOCAL_ACCESS_KEY: &str = "s3haul";
-const LOCAL_SECRET_KEY: &str = "s3haul-secret";
-
-/// Where objects live.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Store {
-    /// Files below a folder.
-    Directory(PathBuf),
-    /// Memory.
-    Memory,
-    /// Nowhere.
-    Null,
-    /// Computed.
-    Synthetic {
-        /// What is computed.
-        spec: String,
-        /// File of keys.
-        keys: Option<PathBuf>,
-    },
-}
 
 /// `serve`.
 pub(crate) struct ServeSettings {
     /// Where to listen.
     pub(crate) address: SocketAddr,
     /// Store.
-    pub(crate) store: Store,
+    pub(crate) store: StoreKind,
     /// Access key id.
     pub(crate) access_key: String,
     /// Secret access key.
@@ -75,8 +55,8 @@ impl ServeSettings {
         Ok(Self {
             address: args.address,
             store: store(args)?,
-            access_key: access_key.unwrap_or_else(|| LOCAL_ACCESS_KEY.to_owned()),
-            secret_key: secret_key.unwrap_or_else(|| LOCAL_SECRET_KEY.to_owned()),
+            access_key: access_key.unwrap_or_else(|| DEFAULT_ACCESS_KEY.to_owned()),
+            secret_key: secret_key.unwrap_or_else(|| DEFAULT_SECRET_KEY.to_owned()),
             region: global.region.clone().unwrap_or_else(|| "us-east-1".to_owned()),
             ledger: args.ledger.clone(),
             latency: args.latency.as_deref().map_or(Ok(Duration::ZERO), duration)?,
@@ -85,21 +65,21 @@ impl ServeSettings {
     }
 }
 
-fn store(args: &ServeArgs) -> Result<Store, Failure> {
-    if args.keys.is_some() && args.synthetic.is_none() {
-        return Err(Failure::usage("--keys needs --synthetic"));
-    }
+fn store(args: &ServeArgs) -> Result<StoreKind, Failure> {
+    let bucket = || DEFAULT_SYNTHETIC_BUCKET.to_owned();
     if args.memory {
-        return Ok(Store::Memory);
+        Ok(StoreKind::Memory)
+    } else if args.null {
+        Ok(StoreKind::Null { hash: true })
+    } else if let Some(spec) = args.synthetic.clone() {
+        Ok(StoreKind::Synthetic { spec, bucket: bucket() })
+    } else if let Some(path) = args.keys.clone() {
+        Ok(StoreKind::KeyFile { path, bucket: bucket() })
+    } else if let Some(path) = args.directory.clone() {
+        Ok(StoreKind::Disk(path))
+    } else {
+        Err(Failure::usage("name the folder to serve"))
     }
-    if args.null {
-        return Ok(Store::Null);
-    }
-    if let Some(spec) = &args.synthetic {
-        return Ok(Store::Synthetic { spec: spec.clone(), keys: args.keys.clone() });
-    }
-    let missing = || Failure::usage("name the folder to serve");
-    args.directory.clone().map(Store::Directory).ok_or_else(missing)
 }
 
 /// `30ms`, `1.5s` or `200us`.

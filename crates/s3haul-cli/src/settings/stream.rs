@@ -81,8 +81,6 @@ pub(crate) struct CatSettings {
     pub(crate) raw: bool,
     /// SSE-C key.
     pub(crate) customer_key: Option<CustomerKey>,
-    /// Limits.
-    pub(crate) tuning: s3haul::job::Tuning,
 }
 
 impl CatSettings {
@@ -99,7 +97,6 @@ impl CatSettings {
             range: args.range.as_deref().map(CatRange::parse).transpose()?,
             raw: args.raw,
             customer_key: customer_key(&args.customer_key)?,
-            tuning: settings.tuning,
         })
     }
 }
