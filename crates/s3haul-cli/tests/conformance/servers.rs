@@ -55,6 +55,8 @@ pub(crate) struct Features {
     pub(crate) checksums: bool,
     /// A wrong secret key is refused.
     pub(crate) signatures: bool,
+    /// Its error code for an access key that it does not know.
+    pub(crate) unknown_key_code: &'static str,
     /// Objects are files `BUCKET/KEY` in the data folder.
     pub(crate) plain_files: bool,
 }
@@ -79,6 +81,7 @@ impl Kind {
             encryption: true,
             checksums: true,
             signatures: true,
+            unknown_key_code: "InvalidAccessKeyId",
             plain_files: self == Self::EmbeddedDisk,
         };
         match self {
@@ -89,6 +92,7 @@ impl Kind {
                 dot_segments: false,
                 storage_class: None,
                 encryption: false,
+                unknown_key_code: "XAdminUserNotFound",
                 plain_files: true,
                 ..full
             },
