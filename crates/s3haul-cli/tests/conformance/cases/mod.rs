@@ -1,0 +1,46 @@
+//! The cases by topic.
+
+mod copy;
+mod failures;
+mod integrity;
+mod keys;
+mod list;
+mod models;
+mod paths;
+mod peers;
+mod properties;
+mod remove;
+mod transfer;
+
+use crate::harness::Case;
+
+/// Cases for every server that stores objects as S3 does.
+pub(crate) fn all() -> Vec<Case> {
+    let topics = [
+        paths::CASES,
+        transfer::CASES,
+        keys::CASES,
+        properties::CASES,
+        copy::CASES,
+        remove::CASES,
+        list::CASES,
+        integrity::CASES,
+        failures::CASES,
+    ];
+    topics.concat()
+}
+
+/// Cases about our own command that do not depend on the server.
+pub(crate) fn embedded_only() -> Vec<Case> {
+    failures::EMBEDDED.to_vec()
+}
+
+/// Cases for what only moto models.
+pub(crate) fn moto_only() -> Vec<Case> {
+    models::CASES.to_vec()
+}
+
+/// Cases in which others drive the embedded server.
+pub(crate) fn peers_only() -> Vec<Case> {
+    peers::CASES.to_vec()
+}

@@ -1,0 +1,74 @@
+//! One conformance suite, written once, run on every server.
+//!
+//! Each server gets one test that starts it, runs all cases through the real `s3haul` binary
+//! (each in its own bucket and folder), prints what the server cannot do and which cases were
+//! skipped for it, and fails with the names and messages of all cases that failed. `embedded` is
+//! the binary's own `serve`; the other servers come from `cargo xtask servers`, which `cargo xtask
+//! test` names by these variables:
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `S3HAUL_TEST_VERSITYGW` | versitygw's binary; without it that server is skipped |
+//! | `S3HAUL_TEST_MINIO` | MinIO's binary |
+//! | `S3HAUL_TEST_PYTHON` | a Python with boto3 and moto |
+//! | `S3HAUL_TEST_AWS` | the `aws` command (version 1, from PyPI) |
+//! | `S3HAUL_TEST_CASE` | run only cases with this in their name |
+//! | `S3HAUL_TEST_SUBJECT` | run this command in place of `s3haul`, to try a case on a peer |
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cases;
+mod command;
+mod harness;
+mod remote;
+mod servers;
+mod tools;
+mod trees;
+
+use cases::{all, embedded_only, moto_only, peers_only};
+use harness::run_suite;
+use servers::{Kind, Server};
+
+#[test]
+fn embedded_memory() {
+    let server = Server::start(Kind::EmbeddedMemory).unwrap();
+    run_suite(&server, &all());
+}
+
+#[test]
+fn embedded_disk() {
+    let server = Server::start(Kind::EmbeddedDisk).unwrap();
+    run_suite(&server, &[all(), embedded_only()].concat());
+}
+
+#[test]
+fn versitygw() {
+    if tools::path("S3HAUL_TEST_VERSITYGW").is_some() {
+        run_suite(&Server::start(Kind::Versitygw).unwrap(), &all());
+    }
+}
+
+#[test]
+fn minio() {
+    if tools::path("S3HAUL_TEST_MINIO").is_some() {
+        run_suite(&Server::start(Kind::Minio).unwrap(), &all());
+    }
+}
+
+/// What only moto models: archive storage classes and their restore status, KMS key ids, canned
+/// ACLs and grants, website redirects, request payer.
+#[test]
+fn moto() {
+    if tools::path("S3HAUL_TEST_PYTHON").is_some() {
+        run_suite(&Server::start(Kind::Moto).unwrap(), &moto_only());
+    }
+}
+
+/// The other way round: clients that we did not write drive the embedded server.
+#[test]
+fn peers() {
+    let found = tools::path("S3HAUL_TEST_PYTHON").is_some();
+    if tools::path("S3HAUL_TEST_AWS").is_some() && found {
+        run_suite(&Server::start(Kind::EmbeddedDisk).unwrap(), &peers_only());
+    }
+}

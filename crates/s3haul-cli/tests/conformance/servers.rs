@@ -1,0 +1,313 @@
+//! Starts and stops the servers, and knows what each of them cannot do.
+//!
+//! A server listens on a port found free, is ready when it answers over HTTP, and ends when its
+//! [`Server`] is dropped; a guard process ends it also when this process is killed.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::tools;
+
+const START_MAX: Duration = Duration::from_secs(60);
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(20);
+/// Another process may take a port between our finding it and the server's binding it.
+const ATTEMPTS: usize = 4;
+
+const ACCESS_KEY: &str = "conformance";
+const SECRET_KEY: &str = "conformance-secret";
+
+/// Which server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `s3haul serve`, objects in memory.
+    EmbeddedMemory,
+    /// `s3haul serve DIR`.
+    EmbeddedDisk,
+    /// Versity S3 Gateway on a folder.
+    Versitygw,
+    /// MinIO on a folder.
+    Minio,
+    /// moto, in memory.
+    Moto,
+}
+
+/// What a server does; cases ask before they assert.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Features {
+    /// The key `x` beside `x/y`.
+    pub(crate) key_beside_folder: bool,
+    /// Empty segments in keys: `a//b`, `/a`.
+    pub(crate) empty_segments: bool,
+    /// `.` and `..` as segments of keys.
+    pub(crate) dot_segments: bool,
+    /// Storage class that is stored and told.
+    pub(crate) storage_class: Option<&'static str>,
+    /// Server-side encryption with the server's keys.
+    pub(crate) encryption: bool,
+    /// SHA-1, SHA-256, CRC32, CRC32C and CRC64NVME are stored and told.
+    pub(crate) checksums: bool,
+    /// A wrong secret key is refused.
+    pub(crate) signatures: bool,
+    /// Its error code for an access key that it does not know.
+    pub(crate) unknown_key_code: &'static str,
+    /// Objects are files `BUCKET/KEY` in the data folder.
+    pub(crate) plain_files: bool,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::EmbeddedMemory => "embedded (memory)",
+            Self::EmbeddedDisk => "embedded (disk)",
+            Self::Versitygw => "versitygw",
+            Self::Minio => "MinIO",
+            Self::Moto => "moto",
+        }
+    }
+
+    fn features(self) -> Features {
+        let full = Features {
+            key_beside_folder: true,
+            empty_segments: true,
+            dot_segments: true,
+            storage_class: Some("STANDARD_IA"),
+            encryption: true,
+            checksums: true,
+            signatures: true,
+            unknown_key_code: "InvalidAccessKeyId",
+            plain_files: self == Self::EmbeddedDisk,
+        };
+        match self {
+            Self::EmbeddedMemory | Self::EmbeddedDisk => full,
+            Self::Versitygw => Features {
+                key_beside_folder: false,
+                empty_segments: false,
+                dot_segments: false,
+                storage_class: None,
+                encryption: false,
+                unknown_key_code: "XAdminUserNotFound",
+                plain_files: true,
+                ..full
+            },
+            Self::Minio => Features {
+                // It takes both and then lists only `x`.
+                key_beside_folder: false,
+                empty_segments: false,
+                dot_segments: false,
+                storage_class: Some("REDUCED_REDUNDANCY"),
+                encryption: false,
+                ..full
+            },
+            Self::Moto => Features { checksums: false, signatures: false, ..full },
+        }
+    }
+
+    fn program(self) -> PathBuf {
+        let variable = match self {
+            // Also where another command is under test, the embedded server is ours.
+            Self::EmbeddedMemory | Self::EmbeddedDisk => {
+                return env!("CARGO_BIN_EXE_s3haul").into();
+            }
+            Self::Versitygw => "S3HAUL_TEST_VERSITYGW",
+            Self::Minio => "S3HAUL_TEST_MINIO",
+            Self::Moto => "S3HAUL_TEST_PYTHON",
+        };
+        tools::find(variable).unwrap()
+    }
+
+    fn command(self, port: u16, folder: &Path) -> Command {
+        let mut command = Command::new(self.program());
+        let address = format!("127.0.0.1:{port}");
+        let data = folder.join("data");
+        command.env_remove("AWS_PROFILE").current_dir(folder);
+        match self {
+            Self::EmbeddedMemory | Self::EmbeddedDisk => {
+                command.args(["serve", "--address", &address]);
+                command.env("S3HAUL_SERVE_ACCESS_KEY", ACCESS_KEY);
+                command.env("S3HAUL_SERVE_SECRET_KEY", SECRET_KEY);
+                if self == Self::EmbeddedMemory {
+                    command.arg("--memory");
+                } else {
+                    command.arg(&data);
+                }
+            }
+            Self::Versitygw => {
+                command.args(["--port", &address, "--access", ACCESS_KEY, "--secret", SECRET_KEY]);
+                command.args(["--quiet", "posix"]);
+                if !has_extended_attributes(folder) {
+                    let sidecar = folder.join("sidecar");
+                    fs::create_dir_all(&sidecar).unwrap();
+                    command.arg("--sidecar").arg(sidecar);
+                }
+                command.arg(&data);
+            }
+            Self::Minio => {
+                command.env("MINIO_ROOT_USER", ACCESS_KEY).env("MINIO_ROOT_PASSWORD", SECRET_KEY);
+                command.env("MINIO_UPDATE", "off").env("MINIO_BROWSER", "off");
+                command.args(["server", "--quiet", "--anonymous", "--address", &address]);
+                command.arg(&data);
+            }
+            Self::Moto => {
+                command.args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()]);
+            }
+        }
+        command
+    }
+}
+
+/// Whether files in a folder may have user attributes, which versitygw wants for its metadata.
+fn has_extended_attributes(folder: &Path) -> bool {
+    let probe = folder.join("probe");
+    fs::write(&probe, b"").unwrap();
+    // Python's is the one tool for it that comes with everything else the suite uses.
+    let python = std::env::var_os("S3HAUL_TEST_PYTHON").unwrap_or_else(|| "python3".into());
+    let script = "import os, sys; os.setxattr(sys.argv[1], 'user.probe', b'x')";
+    let status =
+        Command::new(python).args(["-c", script]).arg(&probe).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// A running server.
+pub(crate) struct Server {
+    /// For reports.
+    pub(crate) name: &'static str,
+    /// Endpoint.
+    pub(crate) url: String,
+    /// Who may do everything.
+    pub(crate) access_key: String,
+    /// Secret of that.
+    pub(crate) secret_key: String,
+    /// What it does.
+    pub(crate) features: Features,
+    kind: Kind,
+    process: Process,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Starts a server and waits until it answers.
+    pub(crate) fn start(kind: Kind) -> Result<Self, String> {
+        let mut failure = String::new();
+        for _ in 0..ATTEMPTS {
+            match Self::attempt(kind) {
+                Ok(server) => return Ok(server),
+                Err(reason) => failure = reason,
+            }
+        }
+        Err(format!("could not start {}: {failure}", kind.name()))
+    }
+
+    fn attempt(kind: Kind) -> Result<Self, String> {
+        let folder = TempDir::new().map_err(|e| e.to_string())?;
+        fs::create_dir(folder.path().join("data")).map_err(|e| e.to_string())?;
+        Self::start_in(kind, folder)
+    }
+
+    fn start_in(kind: Kind, folder: TempDir) -> Result<Self, String> {
+        let port = free_port().map_err(|e| e.to_string())?;
+        let log = folder.path().join("server.log");
+        let mut process = Process::start(kind.command(port, folder.path()), &log)?;
+        process.wait_until_ready(port).map_err(|reason| {
+            format!("{reason}\n{}", fs::read_to_string(&log).unwrap_or_default())
+        })?;
+        Ok(Self {
+            name: kind.name(),
+            url: format!("http://127.0.0.1:{port}"),
+            access_key: ACCESS_KEY.to_owned(),
+            secret_key: SECRET_KEY.to_owned(),
+            features: kind.features(),
+            kind,
+            process,
+            folder,
+        })
+    }
+
+    /// The folder with its data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Ends it as a crash would and starts it again with the same data, on another port.
+    pub(crate) fn restart(mut self) -> Result<Self, String> {
+        self.kill();
+        Self::start_in(self.kind, self.folder)
+    }
+
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill();
+    }
+}
+
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// A child process and the guard that ends it when this process is gone.
+struct Process {
+    child: Child,
+    guard: Option<Child>,
+}
+
+impl Process {
+    fn start(mut command: Command, log: &Path) -> Result<Self, String> {
+        let output = File::create(log).map_err(|e| e.to_string())?;
+        let errors = output.try_clone().map_err(|e| e.to_string())?;
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let child = command.spawn().map_err(|e| format!("{command:?}: {e}"))?;
+        // Its standard input ends with this process, however that ends.
+        let guard = Command::new("sh")
+            .args(["-c", "read -r _; kill -9 \"$0\"", &child.id().to_string()])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        Ok(Self { child, guard: guard.ok() })
+    }
+
+    fn wait_until_ready(&mut self, port: u16) -> Result<(), String> {
+        let deadline = Instant::now() + START_MAX;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(format!("it ended ({status})"));
+            }
+            if answers(port) {
+                return Ok(());
+            }
+            std::thread::sleep(POLL);
+        }
+        Err("it did not answer in time".to_owned())
+    }
+
+    fn kill(&mut self) {
+        if let Some(mut guard) = self.guard.take() {
+            let _ = guard.kill();
+            let _ = guard.wait();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether something there speaks HTTP and does not say that it is still starting.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { return false };
+    let _ = stream.set_read_timeout(Some(ANSWER_MAX));
+    let request = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let mut answer = [0; 12];
+    let complete =
+        stream.write_all(request.as_bytes()).and_then(|()| stream.read_exact(&mut answer));
+    complete.is_ok() && answer.starts_with(b"HTTP/1.1 ") && answer[9] < b'5'
+}

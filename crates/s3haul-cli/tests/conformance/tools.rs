@@ -1,0 +1,31 @@
+//! Programs that the suite uses where they are installed: other servers and other clients.
+
+use std::path::PathBuf;
+
+/// Path in a variable.
+pub(crate) fn find(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The same, and says loudly where there is none, so that a skipped test is seen.
+pub(crate) fn path(variable: &str) -> Option<PathBuf> {
+    let path = find(variable);
+    if path.is_none() {
+        println!("skipped: {variable} is not set (run `cargo xtask servers`)");
+    }
+    path
+}
+
+/// The command under test.
+pub(crate) fn subject() -> PathBuf {
+    std::env::var_os("S3HAUL_TEST_SUBJECT")
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_s3haul")), PathBuf::from)
+}
+
+/// Whether this process may do everything, so that permissions keep nobody out.
+pub(crate) fn is_root() -> bool {
+    std::process::Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}

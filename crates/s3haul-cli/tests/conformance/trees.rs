@@ -1,0 +1,72 @@
+//! Folders of files: made from a seed, and compared byte for byte.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// One mebibyte.
+pub(crate) const MIB: usize = 1 << 20;
+
+/// Bytes that do not repeat and differ from seed to seed.
+pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend_from_slice(&state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// Writes a file and the folders above it.
+pub(crate) fn write(root: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    write_raw(root, name.as_bytes(), bytes)
+}
+
+/// The same for a name that need not be UTF-8.
+pub(crate) fn write_raw(root: &Path, name: &[u8], bytes: &[u8]) -> PathBuf {
+    let path = root.join(OsStr::from_bytes(name));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// All files under a folder, by their name below it.
+pub(crate) fn read(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if fs::symlink_metadata(&path).unwrap().is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+                files.insert(name, fs::read(&path).unwrap_or_default());
+            }
+        }
+    }
+    files
+}
+
+/// Names of all files under a folder.
+pub(crate) fn names(root: &Path) -> Vec<String> {
+    read(root).into_keys().collect()
+}
+
+/// Asserts that two folders, or a folder and a map, hold the same files.
+#[track_caller]
+pub(crate) fn assert_same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>) {
+    let names =
+        |files: &BTreeMap<String, Vec<u8>>| -> Vec<String> { files.keys().cloned().collect() };
+    assert_eq!(names(found), names(expected), "names of files");
+    for (name, bytes) in expected {
+        let same = found[name] == *bytes;
+        assert!(same, "`{name}` differs: {} bytes, expected {}", found[name].len(), bytes.len());
+    }
+}
