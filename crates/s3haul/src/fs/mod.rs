@@ -6,7 +6,7 @@
 //!
 //! * [`walk`] yields a tree in S3 key order, one directory's names in memory at a level.
 //! * [`read`] reads whole small files and parts of large ones, and notices that a file changed.
-//! * [`write`] writes to a temporary file beside the target and renames it.
+//! * [`mod@write`] writes to a temporary file beside the target and renames it.
 //! * [`meta`] holds sizes, times and identities of files; [`warning`] the texts scripts know.
 
 pub mod meta;
@@ -16,6 +16,6 @@ pub mod warning;
 pub mod write;
 
 pub use meta::{FileIdentity, FileInfo, FileKind};
-pub use read::{WholeFile, open_source, read_range, read_whole};
+pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
 pub use walk::{LocalFile, Walk, WalkItem, WalkOptions};
 pub use write::{Committed, CreateError, Escape, PendingFile, TargetRoot, remove_file};

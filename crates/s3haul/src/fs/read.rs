@@ -1,7 +1,7 @@
 //! Blocking reads of source files: whole small files and parts of large ones.
 //!
 //! A read never returns fewer bytes than asked for: a file that shrinks, grows or is rewritten
-//! underneath is an [`ErrorKind::SourceChanged`](crate::ErrorKind::SourceChanged), so no torn
+//! underneath is an [`ErrorKind::SourceChanged`], so no torn
 //! object reaches S3. Opening never blocks on a FIFO and never takes a terminal.
 
 use std::fs::File;
@@ -29,7 +29,8 @@ pub struct WholeFile {
     pub identity: FileIdentity,
 }
 
-/// Opens a regular file for reading.
+/// Opens a file for reading, without waiting for the other end of a FIFO. Whether it is a regular
+/// file is left open: see [`open_with_identity`].
 pub fn open_source(path: &Path) -> Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let fd = rustix::fs::open(path, flags, Mode::empty())
@@ -141,16 +142,13 @@ pub fn advise_will_need(file: &File, range: ByteRange) {
     let _ = rustix::fs::fadvise(file, range.start, length, Advice::WillNeed);
 }
 
-/// The warning for a source file that could not be opened, when the AWS tools skip such a file
-/// with a warning (exit status 2) and do not count it as failed.
+/// The warning for a source file that may not be read: the AWS tools find that out before the
+/// transfer and skip the file (exit status 2). `None` for other errors, which are failures; so is
+/// a file that vanished since it was listed.
 pub fn skip_warning(path: &Path, error: &Error) -> Option<String> {
     let cause = std::error::Error::source(error)?.downcast_ref::<std::io::Error>()?;
-    let reason = match cause.kind() {
-        std::io::ErrorKind::NotFound => warning::MISSING,
-        std::io::ErrorKind::PermissionDenied => warning::UNREADABLE,
-        _ => return None,
-    };
-    Some(warning::skipping(path.display(), reason))
+    (cause.kind() == std::io::ErrorKind::PermissionDenied)
+        .then(|| warning::skipping(path.display(), warning::UNREADABLE))
 }
 
 fn capacity(size: u64, path: &Path) -> Result<usize> {
@@ -216,10 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn missing_files_become_the_known_warning() {
-        let path = Path::new("/nowhere/at/all");
-        let error = read_whole(path, 10).unwrap_err();
-        let text = skip_warning(path, &error).unwrap();
-        assert_eq!(text, "Skipping file /nowhere/at/all. File does not exist.");
+    fn files_that_may_not_be_read_become_the_known_warning() {
+        let path = Path::new("/a/b");
+        let error = |errno: Errno| Error::local("could not open", path, errno.into());
+        assert_eq!(
+            skip_warning(path, &error(Errno::ACCESS)).unwrap(),
+            "Skipping file /a/b. File/Directory is not readable."
+        );
+        assert_eq!(skip_warning(path, &error(Errno::NOENT)), None);
+        let missing = read_whole(Path::new("/nowhere/at/all"), 10).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::Local);
+        assert!(missing.to_string().contains("could not open `/nowhere/at/all`"), "{missing}");
     }
 }

@@ -111,23 +111,25 @@ impl Walk {
         walk
     }
 
-    /// Looks at a single file.
+    /// Looks at a single file. A directory counts as one here, as in the AWS tools: reading it is
+    /// what fails then.
     pub fn file(path: &Path, options: WalkOptions) -> Self {
         let mut walk = Self::empty(path, options);
         if !walk.options.follow_symlinks && is_link(path) {
             return walk;
         }
-        match path.file_name().map(|name| name.to_str().ok_or(name)) {
-            Some(Ok(name)) => {
-                let stat = rustix::fs::stat(path);
-                walk.found(path.to_owned(), name.to_owned(), stat);
+        let Some(text) = path.to_str() else {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            let text = warning::undecodable(path.parent().unwrap_or(Path::new("")), name);
+            walk.ready.push_back(WalkItem::Warning(text));
+            return walk;
+        };
+        let name = text.rsplit_once('/').map_or(text, |(_, name)| name).to_owned();
+        match rustix::fs::stat(path) {
+            Ok(stat) if FileInfo::from_stat(&stat).kind == FileKind::Directory => {
+                walk.push(path.to_owned(), name, &FileInfo::from_stat(&stat));
             }
-            Some(Err(name)) => {
-                let parent = path.parent().unwrap_or(Path::new(""));
-                let text = warning::undecodable(parent, name.as_encoded_bytes());
-                walk.ready.push_back(WalkItem::Warning(text));
-            }
-            None => walk.warn(&path.to_string_lossy(), warning::MISSING),
+            stat => walk.found(path.to_owned(), name, stat),
         }
         walk
     }
@@ -197,7 +199,7 @@ impl Walk {
         }
     }
 
-    /// Takes up one file, or the warning about it.
+    /// Takes up what a name turned out to be: a file, or a warning.
     fn found(&mut self, path: PathBuf, relative: String, stat: Result<Stat, Errno>) {
         let Ok(stat) = stat else {
             return self.warn(&path.to_string_lossy(), warning::MISSING);
@@ -215,7 +217,11 @@ impl Walk {
         if !info.has_valid_time {
             self.ready.push_back(WalkItem::Warning(warning::INVALID_TIME.to_owned()));
         }
-        let FileInfo { size, modified, mode, .. } = info;
+        self.push(path, relative, &info);
+    }
+
+    fn push(&mut self, path: PathBuf, relative: String, info: &FileInfo) {
+        let FileInfo { size, modified, mode, .. } = *info;
         self.ready.push_back(WalkItem::File(LocalFile { path, relative, size, modified, mode }));
     }
 
@@ -259,5 +265,6 @@ fn is_readable(path: &Path, stat: &Stat) -> bool {
         || rustix::fs::accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS).is_ok()
 }
 
+#[cfg(test)]
 #[cfg(test)]
 mod tests;

@@ -49,7 +49,9 @@ impl Command {
     }
 }
 
-/// What is known of a local path; both false for S3 paths and streams.
+/// What is known of a local path; both false for S3 paths and streams. Existence is that of the
+/// path as given, being a directory that of its absolute form (an empty target is the working
+/// directory).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalFacts {
     /// Something is there (links followed).
@@ -208,6 +210,19 @@ impl PathPlan {
         })
     }
 
+    /// The text of the AWS tools (with its `warning: `) for a move between names that may stand
+    /// for one and the same object, which would then be lost. Not to be shown when
+    /// `--validate-same-s3-paths` is given: the underlying buckets are compared then.
+    pub fn alias_warning(&self) -> Option<&'static str> {
+        let (Command::Mv, Side::Object(source), Some(Side::Object(target))) =
+            (self.command, &self.source, &self.target)
+        else {
+            return None;
+        };
+        let has_alias = s3_uri::is_alias(&source.bucket) || s3_uri::is_alias(&target.bucket);
+        (has_alias && has_same_key(source, target)).then_some(ALIAS_WARNING)
+    }
+
     /// Whether one side is standard input or output.
     pub fn is_stream(&self) -> bool {
         self.source == Side::Stream || self.target == Some(Side::Stream)
@@ -254,6 +269,12 @@ impl PathPlan {
         }
     }
 }
+
+const ALIAS_WARNING: &str = "warning: Provided s3 paths may resolve to same underlying s3 \
+    object(s) and result in deletion instead of being moved. To resolve and validate underlying \
+    s3 paths are not the same, specify the --validate-same-s3-paths flag or set the \
+    AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS environment variable to true. To resolve s3 outposts \
+    access point path, the arn must be used instead of the alias.";
 
 fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
     let source = s3_uri::is_s3(arguments.source);

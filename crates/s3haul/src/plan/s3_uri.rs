@@ -60,6 +60,11 @@ pub fn is_directory_bucket(bucket: &str) -> bool {
     bucket.ends_with("--x-s3")
 }
 
+/// Whether another bucket may stand behind this name: an access point's ARN or alias.
+pub fn is_alias(bucket: &str) -> bool {
+    bucket.starts_with("arn:aws") || bucket.ends_with("-s3alias") || bucket.ends_with("--op-s3")
+}
+
 /// An ARN read up to some point.
 #[derive(Clone, Copy)]
 struct Arn<'a> {

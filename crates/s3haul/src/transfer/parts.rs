@@ -66,7 +66,9 @@ pub struct Parts {
 
 /// Splits a size into parts. An empty object has none.
 pub fn parts(size: u64, part_size: u64) -> Parts {
-    Parts { size, part_size: part_size.max(1), next: 1 }
+    // Parts so tiny that their number does not fit are made larger.
+    let part_size_min = size.div_ceil(u64::from(u32::MAX) - 1).max(1);
+    Parts { size, part_size: part_size.max(part_size_min), next: 1 }
 }
 
 impl Parts {

@@ -1,7 +1,7 @@
 //! One directory of a walk: its sorted names, packed in one buffer.
 
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat};
@@ -16,7 +16,7 @@ type DirectoryId = (u64, u64);
 /// A directory that is being walked.
 pub(super) struct Level {
     path: PathBuf,
-    directory: Option<OwnedFd>,
+    directory: Option<Dir>,
     id: DirectoryId,
     names: Names,
     next: usize,
@@ -57,8 +57,8 @@ impl Level {
         warnings: &mut VecDeque<WalkItem>,
     ) -> Result<Self, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(path, flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&directory)?;
+        let mut directory = Dir::new(rustix::fs::open(path, flags, Mode::empty())?)?;
+        let stat = directory.stat()?;
         let mut level = Self {
             path: path.to_owned(),
             id: (stat.st_dev, stat.st_ino),
@@ -68,15 +68,20 @@ impl Level {
             follow_symlinks,
             directory: None,
         };
-        for entry in Dir::read_from(&directory)? {
-            level.add(&directory, &entry?, warnings);
+        while let Some(entry) = directory.read() {
+            level.add(directory.fd()?, &entry?, warnings);
         }
         level.directory = Some(directory);
         level.names.sort();
         Ok(level)
     }
 
-    fn add(&mut self, directory: &OwnedFd, entry: &DirEntry, warnings: &mut VecDeque<WalkItem>) {
+    fn add(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        entry: &DirEntry,
+        warnings: &mut VecDeque<WalkItem>,
+    ) {
         let raw = entry.file_name().to_bytes();
         if raw == b"." || raw == b".." {
             return;
@@ -94,7 +99,7 @@ impl Level {
     }
 
     /// Kind of an entry, links followed where they are to be; no `stat` for plain entries.
-    fn kind_of(&self, directory: &OwnedFd, entry: &DirEntry) -> FileType {
+    fn kind_of(&self, directory: BorrowedFd<'_>, entry: &DirEntry) -> FileType {
         let mut kind = entry.file_type();
         let stat = |flags| {
             rustix::fs::statat(directory, entry.file_name(), flags)
@@ -126,7 +131,7 @@ impl Level {
     pub(super) fn stat(&self, name: &str) -> Result<Stat, Errno> {
         let links = if self.follow_symlinks { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
         match &self.directory {
-            Some(directory) => rustix::fs::statat(directory, name, links),
+            Some(directory) => rustix::fs::statat(directory.fd()?, name, links),
             None => rustix::fs::statat(CWD, self.path.join(name), links),
         }
     }

@@ -75,6 +75,17 @@ fn a_missing_or_mistaken_root_is_a_warning() {
 }
 
 #[test]
+fn a_directory_taken_for_a_file_is_left_to_fail_when_it_is_read() {
+    let dir = tree(&["d/f"]);
+    let path = PathBuf::from(format!("{}/d/", dir.path().display()));
+    let found = Walk::file(&path, WalkOptions::default()).next();
+    let Some(WalkItem::File(file)) = found else { panic!("{found:?}") };
+    assert_eq!(file.relative, "");
+    let error = crate::fs::read_whole(&file.path, file.size).unwrap_err();
+    assert!(error.to_string().contains("Is a directory"), "{error}");
+}
+
+#[test]
 fn special_files_and_dead_links_are_warned_of_in_the_known_words() {
     let dir = tree(&["a", "z"]);
     let fifo = dir.path().join("fifo");

@@ -76,6 +76,8 @@ impl PendingFile {
         let parent = Arc::new(open_root(directory).map_err(|errno| fail(errno.into()))?);
         let place = Place { parent, name, path: path.to_owned() };
         match rustix::fs::stat(path) {
+            // Whatever `/dev/stdout` leads to, its name must not be replaced by a file.
+            Ok(_) if directory == Path::new("/dev") => Self::open_direct(place, OFlags::empty()),
             Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty()),
             Err(_) => Self::create_temporary(place),
         }

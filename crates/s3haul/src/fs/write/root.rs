@@ -3,13 +3,14 @@
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::directories::{Directories, open_root};
 use super::names::{self, Escape};
-use super::pending::{PendingFile, Place};
+use super::pending::{Committed, PendingFile, Place};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A target directory; everything written through it stays below it.
@@ -30,6 +31,16 @@ pub enum CreateError {
     /// The object fails.
     #[error(transparent)]
     Failed(#[from] Error),
+}
+
+impl CreateError {
+    /// The same error, told of the whole name and not only of its directory.
+    fn of(mut self, relative: &str) -> Self {
+        if let Self::Escape(escape) = &mut self {
+            relative.clone_into(&mut escape.name);
+        }
+        self
+    }
 }
 
 impl From<CreateError> for Error {
@@ -70,7 +81,7 @@ impl TargetRoot {
         let path = self.path_of(relative);
         check_length(name, &path)?;
         for last_try in [false, true] {
-            let parent = self.directories.create(directory)?;
+            let parent = self.directories.create(directory).map_err(|error| error.of(relative))?;
             match PendingFile::create(Place { parent, name: name.to_owned(), path: path.clone() }) {
                 // The directory was removed since it was opened: make it anew, once.
                 Err(error) if !last_try && is_missing(&error) => {
@@ -82,10 +93,23 @@ impl TargetRoot {
         unreachable!("the last try returns")
     }
 
+    /// Writes a whole small file in one call: [`Self::create`], write, [`PendingFile::commit`].
+    pub fn write_whole(
+        &self,
+        relative: &str,
+        bytes: &[u8],
+        modified: Option<SystemTime>,
+    ) -> Result<Committed, CreateError> {
+        let pending = self.create(relative)?;
+        pending.write_at(0, bytes)?;
+        Ok(pending.commit(modified)?)
+    }
+
     /// Whether the name exists, links followed: what `--no-overwrite` asks.
     pub fn exists(&self, relative: &str) -> Result<bool, CreateError> {
         let (directory, name) = names::split_checked(relative)?;
-        let Some(parent) = self.directories.find(directory)? else { return Ok(false) };
+        let found = self.directories.find(directory).map_err(|error| error.of(relative))?;
+        let Some(parent) = found else { return Ok(false) };
         match rustix::fs::statat(parent.as_fd(), name, AtFlags::empty()) {
             Ok(_) => Ok(true),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
@@ -100,7 +124,8 @@ impl TargetRoot {
         let (directory, name) = names::split_checked(relative)?;
         let gone =
             || Error::local("could not remove", &self.path_of(relative), Errno::NOENT.into());
-        let parent = self.directories.find(directory)?.ok_or_else(gone)?;
+        let found = self.directories.find(directory).map_err(|error| error.of(relative))?;
+        let parent = found.ok_or_else(gone)?;
         rustix::fs::unlinkat(parent.as_fd(), name, AtFlags::empty()).map_err(|errno| {
             Error::local("could not remove", &self.path_of(relative), errno.into()).into()
         })

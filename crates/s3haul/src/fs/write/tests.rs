@@ -21,9 +21,8 @@ fn place() -> Place {
 
 impl Place {
     fn write(&self, relative: &str, bytes: &[u8]) {
-        let pending = self.root.create(relative).unwrap();
-        pending.write_at(0, bytes).unwrap();
-        assert_eq!(pending.commit(None).unwrap(), Committed::default());
+        let committed = self.root.write_whole(relative, bytes, None).unwrap();
+        assert_eq!(committed, Committed::default());
     }
 
     fn read(&self, relative: &str) -> Vec<u8> {
@@ -41,7 +40,10 @@ impl Place {
 
     fn escape(&self, relative: &str) -> EscapeReason {
         match self.root.create(relative) {
-            Err(CreateError::Escape(escape)) => escape.reason,
+            Err(CreateError::Escape(escape)) => {
+                assert_eq!(escape.name, relative);
+                escape.reason
+            }
             other => panic!("{relative}: {other:?}"),
         }
     }

@@ -17,7 +17,7 @@ fn known_endings() {
         ("a.tgz", Some("application/x-tar")),
         ("a.TGZ", Some("application/x-tar")),
         ("a.svgz", Some("image/svg+xml")),
-        ("a.txt.GZ", None),
+        ("a.txt.GZ", Some("application/gzip")),
         ("a.txt.Z", Some("text/plain")),
         (".txt", None),
         ("...txt", None),
@@ -26,7 +26,9 @@ fn known_endings() {
         ("a", None),
         ("logs:2024/a.txt", Some("text/plain")),
         ("a.unknown", None),
-        ("a.gz.gz", None),
+        ("a.gz.gz", Some("application/gzip")),
+        ("a.js", Some("text/javascript")),
+        ("a.docx", Some("application/vnd.openxmlformats-officedocument.wordprocessingml.document")),
     ] {
         assert_eq!(guess_content_type(name), expected, "{name}");
     }
@@ -37,11 +39,13 @@ fn the_table_is_sorted() {
     assert!(table::TYPES.is_sorted_by(|(a, _), (b, _)| a < b));
 }
 
-/// Python reads no type tables of the system here: they differ from one to the next.
+/// Python reads no type tables of the system here, as they differ from one to the next; it is told
+/// of the one type it may be too old to know.
 #[test]
 fn agrees_with_the_rules_of_python() {
     const SCRIPT: &str = "import sys, mimetypes\n\
         m = mimetypes.MimeTypes(filenames=())\n\
+        m.add_type('application/gzip', '.gz')\n\
         for name in sys.argv[1:]: print(m.guess_type(name)[0])";
     let endings = ["", ".gz", ".GZ", ".tgz", ".tar", ".svgz", ".txz", ".txt", ".", ".br", "/", ":"];
     let mut names = Vec::new();

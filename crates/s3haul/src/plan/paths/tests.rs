@@ -254,3 +254,17 @@ fn aliases_with_the_same_key_may_be_the_same_object() {
     assert!(has_same_key(&name("k"), &name("")));
     assert!(!has_same_key(&name("a/k"), &name("b/")));
 }
+
+#[test]
+fn moves_through_aliases_are_warned_of() {
+    let warned = |command, source, target_argument| {
+        let plan = plan(command, "", (source, NOTHING), (target_argument, NOTHING)).unwrap();
+        plan.alias_warning().is_some()
+    };
+    let arn = "s3://arn:aws:s3:us-west-2:123456789012:accesspoint/my-ap/k";
+    assert!(warned(Command::Mv, arn, "s3://b/k"));
+    assert!(warned(Command::Mv, "s3://b/k", "s3://ap-abc-s3alias/"));
+    assert!(!warned(Command::Mv, arn, "s3://b/other"));
+    assert!(!warned(Command::Mv, "s3://a/k", "s3://b/k"));
+    assert!(!warned(Command::Cp, arn, "s3://b/k"));
+}
