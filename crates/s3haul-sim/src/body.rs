@@ -209,7 +209,8 @@ impl ResponseBody {
                 if (sent..sent + data.len() as u64).contains(&offset) =>
             {
                 let mut bytes = data.to_vec();
-                if let Some(byte) = usize::try_from(offset - sent).ok().and_then(|at| bytes.get_mut(at))
+                if let Some(byte) =
+                    usize::try_from(offset - sent).ok().and_then(|at| bytes.get_mut(at))
                 {
                     *byte ^= 1;
                 }

@@ -53,12 +53,8 @@ pub(crate) fn classify(method: &Method, uri: &Uri, headers: &HeaderMap) -> Targe
     } else {
         object_operation(method, uri, copies)
     };
-    let mut target = Target {
-        operation,
-        bucket: bucket.to_owned(),
-        key: key.to_owned(),
-        ..Target::default()
-    };
+    let mut target =
+        Target { operation, bucket: bucket.to_owned(), key: key.to_owned(), ..Target::default() };
     if operation.starts_with("List") {
         read_position(uri, &mut target);
     }

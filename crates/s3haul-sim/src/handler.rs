@@ -180,7 +180,11 @@ impl Core {
             }
             None => self.call(request, target, effect, &request_id).await,
         };
-        if !waits_for_continue && let Some(rest) = intake.take_rest() {
+        if waits_for_continue && intake.bytes_read() == 0 && !response.status().is_success() {
+            // Nobody asked for the body, so where the next request starts is anybody's guess.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(http::header::CONNECTION, close);
+        } else if let Some(rest) = intake.take_rest() {
             drain(rest).await;
         }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
@@ -202,9 +206,8 @@ impl Core {
         request_id: &str,
     ) -> Option<Response<Bytes>> {
         let resource = request.uri().path();
-        let body = |code, message, details| {
-            ErrorBody { code, message, details, resource, request_id }
-        };
+        let body =
+            |code, message, details| ErrorBody { code, message, details, resource, request_id };
         match effect {
             Some(Effect::Respond { status, code }) => {
                 return Some(body(code, weather_message(code), &[]).to_response(*status));
@@ -220,8 +223,7 @@ impl Core {
             server_region: &self.config.region,
             bucket_region: bucket.as_ref().map(|bucket| bucket.region.as_str()),
         };
-        let checked =
-            gate::check(request.headers(), request.uri(), target, &self.keys, &around);
+        let checked = gate::check(request.headers(), request.uri(), target, &self.keys, &around);
         let refusal = checked.err()?;
         let mut response =
             body(refusal.code, &refusal.message, &refusal.details).to_response(refusal.status);

@@ -233,8 +233,7 @@ mod tests {
     #[test]
     fn the_ring_is_bounded_and_late_endings_are_harmless() {
         let ledger = Ledger::new(2, None).unwrap();
-        let numbers: Vec<_> =
-            (0..3).map(|at| ledger.start(at, 0, &target("PutObject"))).collect();
+        let numbers: Vec<_> = (0..3).map(|at| ledger.start(at, 0, &target("PutObject"))).collect();
         for number in &numbers {
             ledger.answer(*number, 200, "");
             ledger.end(*number, Ending { request_bytes: 5, response_bytes: 0, at_us: 10 });

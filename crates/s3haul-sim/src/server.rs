@@ -49,7 +49,9 @@ pub enum SimError {
         source: io::Error,
     },
     /// The address can be reached from outside, and the well-known key pair would open it.
-    #[error("refusing to listen on `{address}`, which is not a loopback address, without access keys of your own")]
+    #[error(
+        "refusing to listen on `{address}`, which is not a loopback address, without access keys of your own"
+    )]
     OpenToTheWorld {
         /// What was asked for.
         address: String,

@@ -157,7 +157,8 @@ impl Fault {
         let is = |wanted: &Option<String>, value: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == value)
         };
-        let key = if target.operation.starts_with("ListObject") { &target.prefix } else { &target.key };
+        let key =
+            if target.operation.starts_with("ListObject") { &target.prefix } else { &target.key };
         is(&self.operation, target.operation)
             && is(&self.bucket, &target.bucket)
             && is(&self.key, key)

@@ -27,7 +27,7 @@ async fn drive(server: RunningServer) {
     let output = run.await.unwrap().unwrap();
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}\n{err}");
+    assert!(output.status.success(), "{}\n{out}\n{err}", server.endpoint_url());
     assert!(out.ends_with("all tests passed\n"), "{out}");
     assert_eq!(server.ledger().in_flight(), 0);
     server.shutdown().await;

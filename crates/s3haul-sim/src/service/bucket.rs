@@ -28,8 +28,7 @@ impl SimService {
         });
         let truncated = found.len() > most;
         found.truncate(most);
-        let continuation_token =
-            found.last().filter(|_| truncated).map(|(name, _)| name.clone());
+        let continuation_token = found.last().filter(|_| truncated).map(|(name, _)| name.clone());
         let paged = req.input.max_buckets.is_some();
         let buckets = found.into_iter().map(|(name, settings)| Bucket {
             bucket_region: paged.then_some(settings.region),

@@ -26,13 +26,8 @@ pub(super) enum Algorithm {
 }
 
 /// All algorithms.
-pub(super) const ALGORITHMS: [Algorithm; 5] = [
-    Algorithm::Crc32,
-    Algorithm::Crc32c,
-    Algorithm::Crc64Nvme,
-    Algorithm::Sha1,
-    Algorithm::Sha256,
-];
+pub(super) const ALGORITHMS: [Algorithm; 5] =
+    [Algorithm::Crc32, Algorithm::Crc32c, Algorithm::Crc64Nvme, Algorithm::Sha1, Algorithm::Sha256];
 
 impl Algorithm {
     /// Reads S3's name.

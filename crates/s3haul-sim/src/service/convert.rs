@@ -99,10 +99,9 @@ pub(super) fn storage_class(class: Option<&s3s::dto::StorageClass>) -> S3Result<
     match class.map(s3s::dto::StorageClass::as_str) {
         None | Some("STANDARD") => Ok(None),
         Some(class) if KNOWN.contains(&class) => Ok(Some(class.to_owned())),
-        Some(_) => Err(s3_error!(
-            InvalidStorageClass,
-            "The storage class you specified is not valid"
-        )),
+        Some(_) => {
+            Err(s3_error!(InvalidStorageClass, "The storage class you specified is not valid"))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use s3s::{S3Error, S3Request, S3Response, S3Result, s3_error};
 
 use super::{SimService, conditions, fresh_version_id};
 use crate::handler::InjectedError;
-use crate::store::{Bucket as Settings, Version, Versions, Versioning};
+use crate::store::{Bucket as Settings, Version, Versioning, Versions};
 
 /// Most keys of one `DeleteObjects`.
 const DELETE_KEYS_MAX: usize = 1000;
@@ -126,12 +126,8 @@ fn remove_current(versions: &mut Versions, versioning: Versioning, now_ms: i64) 
             "null".to_owned()
         }
     };
-    let marker = Version {
-        id: id.clone(),
-        delete_marker: true,
-        modified_ms: now_ms,
-        ..Version::default()
-    };
+    let marker =
+        Version { id: id.clone(), delete_marker: true, modified_ms: now_ms, ..Version::default() };
     versions.insert(0, Arc::new(marker));
     Deleted { marker: true, version_id: Some(id) }
 }

@@ -30,16 +30,12 @@ struct Slice {
 
 impl Slice {
     fn partial(range: ByteRange<u64>, size: u64, parts_count: Option<i32>) -> Self {
-        let content_range = (!range.is_empty())
-            .then(|| format!("bytes {}-{}/{size}", range.start, range.end - 1));
+        let content_range =
+            (!range.is_empty()).then(|| format!("bytes {}-{}/{size}", range.start, range.end - 1));
         Self { range, content_range, parts_count }
     }
 
-    fn of(
-        version: &Version,
-        range: Option<&Range>,
-        part_number: Option<i32>,
-    ) -> S3Result<Self> {
+    fn of(version: &Version, range: Option<&Range>, part_number: Option<i32>) -> S3Result<Self> {
         match (range, part_number) {
             (Some(_), Some(_)) => Err(s3_error!(
                 InvalidRequest,
@@ -140,7 +136,8 @@ impl SimService {
             if_unmodified_since: input.if_unmodified_since.as_ref(),
         };
         for _ in 0..OPEN_ATTEMPTS {
-            let version = self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
+            let version =
+                self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
             conditions.check_get(&version)?;
             let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
             let source = match self.store.open(&version.blob, slice.range.clone()) {
@@ -155,8 +152,7 @@ impl SimService {
                 &settings,
                 wants_checksums(input.checksum_mode.as_ref())
             );
-            output.tag_count =
-                i32::try_from(version.tags.len()).ok().filter(|count| *count > 0);
+            output.tag_count = i32::try_from(version.tags.len()).ok().filter(|count| *count > 0);
             let length = slice.range.end - slice.range.start;
             output.body = Some(StreamingBlob::new(Download::new(source, length)));
             return Ok(S3Response::new(output));
@@ -180,13 +176,7 @@ impl SimService {
         conditions.check_get(&version)?;
         let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
         let mut output = HeadObjectOutput::default();
-        describe!(
-            output,
-            version,
-            slice,
-            &settings,
-            wants_checksums(input.checksum_mode.as_ref())
-        );
+        describe!(output, version, slice, &settings, wants_checksums(input.checksum_mode.as_ref()));
         let is_partial = output.content_range.is_some();
         let mut response = S3Response::new(output);
         if is_partial {

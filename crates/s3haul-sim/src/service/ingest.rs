@@ -142,7 +142,8 @@ fn body_error(error: StdError) -> S3Error {
     }
     let bad_request = http::StatusCode::BAD_REQUEST;
     if text.contains("Sha256Mismatch") {
-        let message = "The provided 'x-amz-content-sha256' header does not match what was computed.";
+        let message =
+            "The provided 'x-amz-content-sha256' header does not match what was computed.";
         custom_error("XAmzContentSHA256Mismatch", bad_request, message)
     } else if text.contains("SignatureMismatch") {
         s3_error!(
@@ -154,14 +155,8 @@ fn body_error(error: StdError) -> S3Error {
                        within the timeout period.";
         custom_error("RequestTimeout", bad_request, message)
     } else if text.contains("EntityTooLarge") {
-        s3_error!(
-            EntityTooLarge,
-            "Your proposed upload exceeds the maximum allowed object size."
-        )
+        s3_error!(EntityTooLarge, "Your proposed upload exceeds the maximum allowed object size.")
     } else {
-        s3_error!(
-            IncompleteBody,
-            "The request body terminated unexpectedly"
-        )
+        s3_error!(IncompleteBody, "The request body terminated unexpectedly")
     }
 }

@@ -32,9 +32,8 @@ impl Parameters {
     fn read(uri: &Uri) -> S3Result<Self> {
         let path = percent_encoding::percent_decode_str(uri.path()).decode_utf8_lossy();
         let bucket = path.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
-        let pairs: HashMap<String, String> = query_pairs(uri)
-            .map(|(name, value)| (name.into_owned(), value.into_owned()))
-            .collect();
+        let pairs: HashMap<String, String> =
+            query_pairs(uri).map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
         let url = match pairs.get("encoding-type").map(String::as_str) {
             None | Some("") => false,
             Some("url") => true,
@@ -48,7 +47,10 @@ impl Parameters {
         let max_keys = match pairs.get("max-keys").filter(|text| !text.is_empty()) {
             None => PAGE_MAX,
             Some(text) => text.parse::<usize>().map(|keys| keys.min(PAGE_MAX)).map_err(|_| {
-                s3_error!(InvalidArgument, "Provided max-keys not an integer or within integer range")
+                s3_error!(
+                    InvalidArgument,
+                    "Provided max-keys not an integer or within integer range"
+                )
             })?,
         };
         let owner = pairs.get("fetch-owner").is_some_and(|value| value == "true");
@@ -286,7 +288,11 @@ impl<'a> VersionPage<'a> {
         if !entry.key.starts_with(&query.prefix) {
             // Only a version marker starts a scan below the prefix.
             let is_below = entry.key.as_bytes() < query.prefix.as_bytes();
-            return if is_below { Step::Jump(query.prefix.clone().into_bytes()) } else { Step::Stop };
+            return if is_below {
+                Step::Jump(query.prefix.clone().into_bytes())
+            } else {
+                Step::Stop
+            };
         }
         if let Some(group) = group_of(entry.key, &query.prefix, &query.delimiter) {
             if self.is_full() {
@@ -300,12 +306,13 @@ impl<'a> VersionPage<'a> {
             return beyond(group).map_or(Step::Next, Step::Jump);
         }
         let computed;
-        let versions: Vec<&Version> = if let Some(object) = entry.current.filter(|_| entry.versions.is_empty()) {
-            computed = computed_version(object);
-            vec![&computed]
-        } else {
-            entry.versions.iter().map(AsRef::as_ref).collect()
-        };
+        let versions: Vec<&Version> =
+            if let Some(object) = entry.current.filter(|_| entry.versions.is_empty()) {
+                computed = computed_version(object);
+                vec![&computed]
+            } else {
+                entry.versions.iter().map(AsRef::as_ref).collect()
+            };
         self.visit_versions(entry.key, &versions)
     }
 

@@ -24,7 +24,7 @@ use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::clock::Clock;
 use crate::config::Limits;
-use crate::store::{Bucket as BucketSettings, Store, Version, Versions, Versioning};
+use crate::store::{Bucket as BucketSettings, Store, Version, Versioning, Versions};
 
 /// The service behind `s3s`.
 #[derive(Clone)]

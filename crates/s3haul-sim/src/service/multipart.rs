@@ -8,6 +8,7 @@ use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::*;
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
+use super::SimService;
 use super::checksum::{Algorithm, FULL_OBJECT, combine_composite, combine_full};
 use super::conditions::{self, ReadConditions};
 use super::convert::{
@@ -16,7 +17,6 @@ use super::convert::{
 };
 use super::ingest::{Received, Said, hex};
 use super::put::named_algorithm;
-use super::SimService;
 use crate::store::{Checksums, Part as StoredPart, PartInfo, Piece, Upload, Version};
 
 /// Most parts of an upload.
@@ -93,10 +93,8 @@ impl SimService {
             default_crc: true,
         };
         let received = self.receive(input.body.take(), said).await?;
-        let mut output = UploadPartOutput {
-            e_tag: Some(etag(&received.etag)),
-            ..UploadPartOutput::default()
-        };
+        let mut output =
+            UploadPartOutput { e_tag: Some(etag(&received.etag)), ..UploadPartOutput::default() };
         show_checksums!(output, received.checksums);
         echo_encryption!(output, upload.attributes);
         self.keep_part(&upload.id, input.part_number, received)?;
@@ -142,8 +140,7 @@ impl SimService {
         let blob = self.assemble(vec![piece]).await?;
         let of_upload = upload.algorithm.as_deref().and_then(Algorithm::parse);
         let algorithm = of_upload.unwrap_or(Algorithm::Crc64Nvme);
-        let (size, md5, checksums) =
-            self.digest(&blob, 0..length, std::iter::once(algorithm))?;
+        let (size, md5, checksums) = self.digest(&blob, 0..length, std::iter::once(algorithm))?;
         let hash = md5.map(|md5| hex(&md5)).unwrap_or_default();
         let mut result = CopyPartResult {
             e_tag: Some(etag(&hash)),
@@ -398,7 +395,8 @@ fn pick_parts(
             "The list of parts was not in ascending order. Parts must be ordered by part number."
         ));
     }
-    let picked: Vec<_> = named.iter().map(|part| pick_part(part, stored)).collect::<S3Result<_>>()?;
+    let picked: Vec<_> =
+        named.iter().map(|part| pick_part(part, stored)).collect::<S3Result<_>>()?;
     let all_but_last = picked.iter().take(picked.len() - 1);
     if all_but_last.clone().any(|part| part.size < least) {
         return Err(s3_error!(
@@ -499,11 +497,7 @@ fn whole_checksums(upload: &Upload, parts: &[StoredPart]) -> S3Result<Checksums>
 }
 
 /// Checks the checksum that the client gave for the whole object.
-fn check_said_whole(
-    computed: &Checksums,
-    said: &Checksums,
-    parts: &[StoredPart],
-) -> S3Result<()> {
+fn check_said_whole(computed: &Checksums, said: &Checksums, parts: &[StoredPart]) -> S3Result<()> {
     for algorithm in said.present() {
         let Some(wanted) = said.get(algorithm) else { continue };
         let bare = |sum: &str| sum.split('-').next().unwrap_or_default().to_owned();

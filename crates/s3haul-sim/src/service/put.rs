@@ -48,7 +48,8 @@ impl SimService {
             blob: received.blob,
             ..Version::default()
         };
-        let mut output = PutObjectOutput { e_tag: Some(etag(&version.etag)), ..PutObjectOutput::default() };
+        let mut output =
+            PutObjectOutput { e_tag: Some(etag(&version.etag)), ..PutObjectOutput::default() };
         show_checksums!(output, version.checksums);
         output.checksum_type = version.checksums.kind.clone().map(ChecksumType::from);
         echo_encryption!(output, version.attributes);

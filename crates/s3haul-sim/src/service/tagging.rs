@@ -31,9 +31,8 @@ impl SimService {
     ) -> S3Result<S3Response<PutObjectTaggingOutput>> {
         let input = req.input;
         let tags = input.tagging.tag_set.into_iter();
-        let tags = tags
-            .map(|tag| (tag.key.unwrap_or_default(), tag.value.unwrap_or_default()))
-            .collect();
+        let tags =
+            tags.map(|tag| (tag.key.unwrap_or_default(), tag.value.unwrap_or_default())).collect();
         let tags = check_tags(tags)?;
         let id = input.version_id.as_deref();
         let version_id = self.set_tags(&input.bucket, &input.key, id, &tags)?;
@@ -63,9 +62,8 @@ impl SimService {
         let mut shown = None;
         self.store.update(bucket, key, &mut |versions| {
             let found = versions.iter_mut().find(|version| version.id == wanted);
-            let version = found.ok_or_else(|| {
-                s3_error!(NoSuchKey, "The specified key does not exist.")
-            })?;
+            let version =
+                found.ok_or_else(|| s3_error!(NoSuchKey, "The specified key does not exist."))?;
             let changed = Version { tags: tags.to_vec(), ..(**version).clone() };
             shown = shown_version_id(&settings, &changed);
             *version = Arc::new(changed);

@@ -146,13 +146,7 @@ impl DiskStore {
     }
 
     /// Gives new blobs their final place, writes the sidecar and removes what is no longer named.
-    fn persist(
-        &self,
-        bucket: &str,
-        key: &str,
-        old: &Versions,
-        new: &mut Versions,
-    ) -> StoreResult {
+    fn persist(&self, bucket: &str, key: &str, old: &Versions, new: &mut Versions) -> StoreResult {
         for version in new.iter_mut() {
             if let Blob::File(path) = &version.blob
                 && is_temporary(path)
@@ -230,8 +224,8 @@ impl DiskStore {
         let (Blob::File(path), Some(writer)) = (&piece.blob, &mut sink.file) else { return Ok(()) };
         let mut file = open_file(&self.root.join(path))?;
         file.seek(SeekFrom::Start(piece.offset)).map_err(failed("reading an object's file"))?;
-        let copied = io::copy(&mut file.take(piece.length), writer)
-            .map_err(failed("joining files"))?;
+        let copied =
+            io::copy(&mut file.take(piece.length), writer).map_err(failed("joining files"))?;
         if copied == piece.length { Ok(()) } else { Err(StoreError::Gone) }
     }
 }
@@ -314,8 +308,7 @@ impl Store for DiskStore {
     }
 
     fn update(&self, bucket: &str, key: &str, change: Change<'_>) -> S3Result<()> {
-        let mut persist =
-            |old: &Versions, new: &mut Versions| self.persist(bucket, key, old, new);
+        let mut persist = |old: &Versions, new: &mut Versions| self.persist(bucket, key, old, new);
         self.index.update(bucket, key, change, &mut persist)
     }
 

@@ -12,7 +12,7 @@ pub(crate) mod synthetic;
 
 pub(crate) use model::{
     Attributes, Blob, Bucket, Checksums, Entry, Listed, Part, PartInfo, Piece, Seek, Step, Upload,
-    Version, Versions, Versioning,
+    Version, Versioning, Versions,
 };
 
 use std::ops::Range;

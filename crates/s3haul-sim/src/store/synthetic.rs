@@ -146,9 +146,10 @@ impl Formula {
         const DAYS: u64 = 3653;
         let per_day = self.count.div_ceil(DAYS).max(1);
         let first = jiff::civil::date(2015, 1, 1);
-        let day = first.saturating_add(jiff::Span::new().days(
-            i64::try_from((number / per_day).min(DAYS)).expect("a few thousand days fit"),
-        ));
+        let day =
+            first.saturating_add(jiff::Span::new().days(
+                i64::try_from((number / per_day).min(DAYS)).expect("a few thousand days fit"),
+            ));
         let (year, month, date) = (day.year(), day.month(), day.day());
         write!(key, "{year:04}/{month:02}/{date:02}/object-{:09}.dat", number % per_day)
     }
@@ -257,15 +258,11 @@ fn to_index(position: u64) -> usize {
 impl KeySource for KeyFile {
     fn seek(&self, target: &[u8], after: bool) -> u64 {
         if let Some(starts) = &self.sorted_starts {
-            let before = |number| {
-                is_before(self.line(starts[to_index(number)]).0, target, after)
-            };
+            let before = |number| is_before(self.line(starts[to_index(number)]).0, target, after);
             return bisect(starts.len() as u64, before);
         }
         let end = self.bytes().len() as u64;
-        let byte = bisect(end, |byte| {
-            is_before(self.line(self.line_start(byte)).0, target, after)
-        });
+        let byte = bisect(end, |byte| is_before(self.line(self.line_start(byte)).0, target, after));
         if byte == end { end } else { self.line_start(byte) }
     }
 

@@ -19,7 +19,7 @@ def client(access_key=ACCESS_KEY, secret_key=SECRET_KEY, region="us-east-1"):
         region_name=region,
         aws_access_key_id=access_key,
         aws_secret_access_key=secret_key,
-        config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 0}),
+        config=Config(signature_version="s3v4", s3={"addressing_style": "path"}, retries={"max_attempts": 0}),
     )
 
 

@@ -82,11 +82,9 @@ impl BodyStream {
 
     /// Lets the body end with an error if its bytes do not have this checksum. To be called before
     /// the first byte is read.
-    #[must_use]
-    pub fn validate(mut self, expected: Checksum) -> Self {
+    pub fn validate(&mut self, expected: Checksum) {
         let hasher = Hasher::new(expected.algorithm);
         self.validation = Some(Box::new(Validation { expected, hasher }));
-        self
     }
 
     /// The next piece; `None` at the end. Cancel-safe.
@@ -106,7 +104,7 @@ impl BodyStream {
         let mut piece = second?;
         loop {
             if whole.len() + piece.len() > limit {
-                self.source = None;
+                (self.source, self.validation) = (None, None);
                 let message = format!("the answer is longer than {limit} bytes");
                 return Err(Error::new(ErrorKind::Integrity, message));
             }
@@ -120,7 +118,9 @@ impl BodyStream {
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
         loop {
-            let Some(source) = &mut self.source else { return Poll::Ready(None) };
+            let Some(source) = &mut self.source else {
+                return Poll::Ready(self.verify().err().map(Err));
+            };
             match source.lease.connection.poll_body(cx, &mut source.incoming) {
                 Poll::Ready(Some(Ok(frame))) => {
                     self.waiting_since = None;
@@ -186,7 +186,7 @@ impl BodyStream {
     }
 
     fn broken(&mut self, cause: Option<hyper::Error>) -> Error {
-        self.source = None;
+        (self.source, self.validation) = (None, None);
         let message = match self.expected {
             Some(expected) => {
                 format!("connection ended after {} of {expected} bytes", self.received)
@@ -202,6 +202,7 @@ impl BodyStream {
 
     fn stalled(&mut self) -> Error {
         let url = self.source.take().map(|source| source.lease.url()).unwrap_or_default();
+        self.validation = None;
         let seconds = self.silence.as_secs();
         let message = format!(
             "Read timeout on endpoint URL: \"{url}\" (no byte for {seconds} s after {} bytes)",

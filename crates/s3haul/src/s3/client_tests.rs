@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::Method;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use super::Client;
@@ -225,4 +226,167 @@ async fn a_dropped_request_closes_its_connection() {
     let cut = tokio::time::timeout(Duration::from_secs(1), client.call(&request)).await;
     assert!(cut.is_err());
     assert_eq!(client.inner.pool.open_connections(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_region_of_a_bucket_is_learned_once() {
+    let world = World::new(|seen| {
+        let scope = seen.header("authorization").unwrap();
+        if scope.contains("/eu-central-1/s3/") {
+            return Reply::ok("");
+        }
+        let body = "<Error><Code>AuthorizationHeaderMalformed</Code><Message>m</Message>\
+                    <Region>eu-central-1</Region></Error>";
+        Reply::status(400, "", body)
+    });
+    let config = crate::s3::ClientConfig {
+        retry: RetryConfig { max_attempts: 1, ..RetryConfig::default() },
+        ..config()
+    };
+    let client = client_with(&world, config);
+    client.call(&get()).await.unwrap();
+    client.call(&get()).await.unwrap();
+    assert_eq!(world.seen().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn redirects_do_not_loop() {
+    let endless = World::new(|seen| {
+        let region = format!("x-amz-bucket-region: moon-{}\r\n", seen.number);
+        Reply::status(301, &region, "")
+    });
+    let error = super::testing::client(&endless).call(&get()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::WrongRegion);
+    assert_eq!(endless.seen().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn temporary_redirects_are_followed_within_the_endpoint_only() {
+    let world = World::new(|seen| match seen.header("host").unwrap() {
+        "store.test" => Reply::status(307, "location: http://two.store.test:81/bucket/key\r\n", ""),
+        "two.store.test:81" => Reply::ok("there"),
+        _ => unreachable!(),
+    });
+    let answer = client(&world).call(&put(b"x")).await.unwrap();
+    assert_eq!(&answer.body[..], b"there");
+    assert!(world.seen().iter().all(|seen| seen.body == b"x"));
+    let evil = World::new(|_| Reply::status(307, "location: http://evil.test/bucket/key\r\n", ""));
+    assert!(client(&evil).call(&get()).await.is_err());
+    assert_eq!(evil.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_connections_make_room_for_another_host() {
+    let world = World::new(|_| Reply::ok("").after(Duration::from_millis(10)));
+    let mut virtual_hosts = config();
+    virtual_hosts.endpoint.addressing = crate::s3::AddressingStyle::Virtual;
+    virtual_hosts.max_connections = 4;
+    let client = client_with(&world, virtual_hosts);
+    for bucket in ["bucket-one", "bucket-two"] {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..4 {
+            let client: Client = client.clone();
+            tasks.spawn(async move {
+                let request = crate::s3::request::Request { bucket: Some(bucket), ..get() };
+                client.call(&request).await.map(|_| ())
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap().unwrap();
+        }
+        assert_eq!(client.inner.pool.open_connections(), 4);
+    }
+    assert_eq!(world.connections(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_servers_clock_is_taken_over_once() {
+    // The test's clock says 22:13:20.
+    let date = "date: Tue, 14 Nov 2023 23:13:20 GMT\r\n";
+    let world = World::new(move |seen| {
+        if seen.header("x-amz-date").unwrap().starts_with("20231114T2313") {
+            return Reply::ok("");
+        }
+        Reply::status(403, date, "<Error><Code>RequestTimeTooSkewed</Code></Error>")
+    });
+    let client = client(&world);
+    client.call(&get()).await.unwrap();
+    client.call(&get()).await.unwrap();
+    assert_eq!(world.seen().len(), 3);
+    let world = World::new(move |_| {
+        Reply::status(403, date, "<Error><Code>RequestTimeTooSkewed</Code></Error>")
+    });
+    assert!(super::testing::client(&world).call(&get()).await.is_err());
+    assert_eq!(world.seen().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_in_a_200_is_an_error() {
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::error(200, "InternalError"),
+        1 => Reply::error(200, "SlowDown"),
+        2 => Reply::error(200, "AccessDenied"),
+        _ => unreachable!(),
+    });
+    let mut request = get();
+    request.operation.error_in_200 = true;
+    let error = client(&world).call(&request).await.unwrap_err();
+    assert_eq!((error.code(), error.kind()), ("AccessDenied", ErrorKind::AccessDenied));
+    assert_eq!(error.effort().attempts, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_checksum_is_told_in_place_of_the_last_piece() {
+    use crate::s3::{Checksum, ChecksumAlgorithm};
+    let world = World::new(|_| Reply::ok("hello"));
+    let client = client(&world);
+    for (text, is_right) in [("hello", true), ("hallo", false)] {
+        let expected = Checksum::of(ChecksumAlgorithm::Crc64Nvme, text.as_bytes());
+        let mut body = client.open(&get()).await.unwrap().body;
+        body.validate(expected);
+        let result = body.collect(100).await;
+        assert_eq!(result.is_ok(), is_right);
+    }
+    assert_eq!(world.connections(), 1);
+}
+
+/// Gives one connection.
+struct One(std::sync::Mutex<Option<tokio::io::DuplexStream>>);
+impl crate::env::Connector for One {
+    fn resolve<'a>(
+        &'a self,
+        _host: &'a str,
+        _port: u16,
+    ) -> crate::env::BoxFuture<'a, std::io::Result<Vec<std::net::SocketAddr>>> {
+        Box::pin(async { Ok(vec![([10, 0, 0, 1], 80).into()]) })
+    }
+    fn connect(
+        &self,
+        _address: std::net::SocketAddr,
+    ) -> crate::env::BoxFuture<'_, std::io::Result<Box<dyn crate::env::Io>>> {
+        let stream = self.0.lock().unwrap().take().expect("one connection only");
+        Box::pin(async move { Ok(Box::new(stream) as Box<dyn crate::env::Io>) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_uploads_are_not_timeouts_while_bytes_are_taken() {
+    // The pipe holds 64 KiB, the server takes 64 KiB every 15 s.
+    let (near, mut far) = tokio::io::duplex(64 * 1024);
+    let near = std::sync::Mutex::new(Some(near));
+    tokio::spawn(async move {
+        let mut buffer = vec![0; 64 * 1024];
+        let mut total = 0;
+        while total < 1024 * 1024 {
+            tokio::time::sleep(Duration::from_secs(15)).await;
+            total += far.read(&mut buffer).await.unwrap();
+        }
+        far.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    });
+    let clock = std::sync::Arc::new(super::testing::PausedClock::new());
+    let env = crate::env::Env::new(std::sync::Arc::new(One(near)), clock, 1);
+    let client = Client::new(config(), env).unwrap();
+    let big: &'static [u8] = Box::leak(vec![7; 1024 * 1024].into_boxed_slice());
+    client.call(&put(big)).await.unwrap();
 }

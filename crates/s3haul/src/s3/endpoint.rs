@@ -270,13 +270,11 @@ fn access_point(config: &EndpointConfig, custom: Option<&SplitUrl>, arn: &str) -
         return Err(config_error("Access Points do not support S3 Accelerate"));
     }
     let label = format!("{name}-{account}");
-    Ok(match custom {
-        Some(url) => at_custom(url, Some(&label), None, region),
-        None => {
-            let host = amazon_host(config, "s3-accesspoint", region);
-            amazon(format!("{label}.{host}"), String::new(), region)
-        }
-    })
+    if let Some(url) = custom {
+        return Ok(at_custom(url, Some(&label), None, region));
+    }
+    let host = amazon_host(config, "s3-accesspoint", region);
+    Ok(amazon(format!("{label}.{host}"), String::new(), region))
 }
 
 /// Percent-encodes one path segment (bucket names are nearly always plain).
@@ -290,4 +288,109 @@ fn encode_segment(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(config: &EndpointConfig, bucket: Option<&str>, region: &str) -> String {
+        match resolve(config, bucket, region) {
+            Ok(target) => {
+                let scheme = if target.https { "https" } else { "http" };
+                let (authority, path) = (target.authority(), target.path_prefix);
+                format!("{scheme}://{authority}{path} {}", target.region)
+            }
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    #[test]
+    fn amazon_endpoints() {
+        let auto = EndpointConfig::default();
+        let path = EndpointConfig { addressing: AddressingStyle::Path, ..auto.clone() };
+        let both = EndpointConfig { dualstack: true, fips: true, ..auto.clone() };
+        let dual = EndpointConfig { dualstack: true, ..auto.clone() };
+        let fast = EndpointConfig { accelerate: true, ..auto.clone() };
+        // An empty name is no bucket; `~` stands for `amazonaws.com`.
+        let table = [
+            (&auto, "my-bucket", "eu-west-1", "my-bucket.s3.eu-west-1.~"),
+            (&auto, "my.bucket", "eu-west-1", "s3.eu-west-1.~/my.bucket"),
+            (&auto, "My_Bucket", "us-east-1", "s3.us-east-1.~/My_Bucket"),
+            (&auto, "", "us-east-1", "s3.us-east-1.~"),
+            (&auto, "bucket", "cn-north-1", "bucket.s3.cn-north-1.~.cn"),
+            (&auto, "bucket", "us-gov-west-1", "bucket.s3.us-gov-west-1.~"),
+            (&auto, "bucket", "us-isob-east-1", "bucket.s3.us-isob-east-1.sc2s.sgov.gov"),
+            (&path, "bucket", "eu-west-1", "s3.eu-west-1.~/bucket"),
+            (&both, "bucket", "us-west-2", "bucket.s3-fips.dualstack.us-west-2.~"),
+            (&dual, "", "us-west-2", "s3.dualstack.us-west-2.~"),
+            (&fast, "bucket", "us-west-2", "bucket.s3-accelerate.~"),
+        ];
+        for (config, bucket, region, host) in table {
+            let bucket = Some(bucket).filter(|bucket| !bucket.is_empty());
+            let host = host.replace('~', "amazonaws.com");
+            assert_eq!(at(config, bucket, region), format!("https://{host} {region}"));
+        }
+        let default = "https://bucket.s3.us-east-1.amazonaws.com us-east-1";
+        assert_eq!(at(&auto, Some("bucket"), ""), default);
+        assert_eq!(at(&auto, Some("bucket"), "aws-global"), default);
+        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/my-point";
+        let host = "my-point-123456789012.s3-accesspoint.eu-west-1.amazonaws.com";
+        assert_eq!(at(&auto, Some(arn), "us-east-1"), format!("https://{host} eu-west-1"));
+    }
+
+    #[test]
+    fn custom_endpoints() {
+        let custom = |url: &str, addressing| EndpointConfig {
+            url: Some(url.to_owned()),
+            addressing,
+            ..EndpointConfig::default()
+        };
+        let (auto, host) = (AddressingStyle::Auto, AddressingStyle::Virtual);
+        let table = [
+            ("http://localhost:9000", auto, "b-1", "http://localhost:9000/b-1 r"),
+            ("http://localhost:9000", host, "b-1", "http://b-1.localhost:9000 r"),
+            ("http://127.0.0.1:9000/", host, "b-1", "http://127.0.0.1:9000/b-1 r"),
+            ("http://[::1]:9000", host, "b-1", "http://[::1]:9000/b-1 r"),
+            ("https://Store.test/base/", auto, "b-1", "https://store.test/base/b-1 r"),
+            ("https://store.test:443/base", host, "b-1", "https://b-1.store.test/base r"),
+            ("https://store.test", host, "b.1", "https://store.test/b.1 r"),
+            ("http://store.test", host, "b.1", "http://b.1.store.test r"),
+            ("ftp://store.test", auto, "b-1", "error: Invalid endpoint: ftp://store.test"),
+            ("http://u:p@", auto, "b-1", "error: Invalid endpoint: "),
+        ];
+        for (url, addressing, bucket, expected) in table {
+            assert_eq!(at(&custom(url, addressing), Some(bucket), "r"), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_supported_is_said() {
+        let auto = EndpointConfig::default();
+        let table = [
+            ("b--use1-az4--x-s3", "directory buckets (S3 Express) are not supported yet"),
+            ("arn:aws:s3::123456789012:accesspoint/mfzwi.mrap", "multi-region access points"),
+            ("arn:aws:s3-outposts:us-west-2:123:outpost/op/accesspoint/x", "`s3-outposts`"),
+            ("arn:aws:s3:us-west-2:123:thing/x", "Invalid ARN"),
+            ("arn:aws:s3:us-west-2", "Invalid ARN"),
+        ];
+        for (bucket, expected) in table {
+            let text = at(&auto, Some(bucket), "us-east-1");
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(at(&auto, Some("bucket"), "evil.com/").starts_with("error: Provided region_name"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bucket_name_changes_the_host(bucket in "\\PC{1,80}") {
+            let config = EndpointConfig::default();
+            if let Ok(target) = resolve(&config, Some(&bucket), "eu-west-1") {
+                prop_assert!(target.host.ends_with("eu-west-1.amazonaws.com"));
+                prop_assert!(target.host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b)));
+            }
+        }
+    }
 }

@@ -36,6 +36,8 @@ mod xml;
 mod client_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tls_tests;
 
 pub use body::BodyStream;
 pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};

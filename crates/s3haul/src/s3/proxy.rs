@@ -73,15 +73,12 @@ fn percent_decode(text: &str) -> Vec<u8> {
     let mut at = 0;
     while at < bytes.len() {
         let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
+        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            out.push(byte);
+            at += 3;
+        } else {
+            out.push(bytes[at]);
+            at += 1;
         }
     }
     out
@@ -157,4 +154,44 @@ async fn read_head(socket: &mut Box<dyn Io>) -> std::io::Result<Vec<u8>> {
 fn status_of(head: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(head.get(..12)?).ok()?;
     text.strip_prefix("HTTP/1.")?.get(2..5)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exempt_hosts() {
+        let table = [
+            ("*", "a.test", true),
+            ("a.test", "a.test", true),
+            (" b.test , .a.test", "x.a.test", true),
+            ("a.test", "x.a.test", true),
+            ("a.test", "xa.test", false),
+            ("*.a.test", "x.a.test", true),
+            ("a.test:80", "a.test", true),
+            ("a.test:81", "a.test", false),
+            ("", "a.test", false),
+            ("A.Test", "a.tesT", true),
+            ("127.0.0.1,::1", "::1", true),
+        ];
+        for (list, host, expected) in table {
+            assert_eq!(is_exempt(list, host, 80), expected, "{list} {host}");
+        }
+    }
+
+    #[test]
+    fn proxies_are_read_without_scheme_and_never_shown_with_password() {
+        let config = ProxyConfig {
+            http: Some("us%40er:p%25w@proxy.test:3128".to_owned()),
+            https: None,
+            no_proxy: None,
+        };
+        let proxy = for_host(&config, false, "a.test", 80).unwrap().unwrap();
+        assert_eq!((proxy.host.as_str(), proxy.port), ("proxy.test", 3128));
+        let expected = base64::engine::general_purpose::STANDARD.encode("us@er:p%w");
+        assert_eq!(proxy.authorization.as_ref().unwrap(), &format!("Basic {expected}"));
+        assert_eq!(format!("{proxy:?}"), "ProxyTarget(proxy.test:3128)");
+        assert!(for_host(&config, true, "a.test", 443).unwrap().is_none());
+    }
 }

@@ -83,6 +83,12 @@ pub(crate) fn service_kind(status: u16, code: &str) -> ErrorKind {
         | "AuthorizationHeaderMalformed"
         | "IllegalLocationConstraintException" => return ErrorKind::WrongRegion,
         "ExpiredToken" | "TokenRefreshRequired" => return ErrorKind::Credentials,
+        "AccessDenied"
+        | "InvalidAccessKeyId"
+        | "SignatureDoesNotMatch"
+        | "AllAccessDisabled"
+        | "AccountProblem"
+        | "InvalidToken" => return ErrorKind::AccessDenied,
         _ => {}
     }
     match classify_service(status, code) {
@@ -103,7 +109,7 @@ pub(crate) fn service_kind(status: u16, code: &str) -> ErrorKind {
 /// Longest the next wait may be, before jitter; `attempt` counts from 1.
 fn ceiling(verdict: Verdict, attempt: u32) -> Duration {
     let base = if verdict == Verdict::Throttle { THROTTLE_BASE } else { BACKOFF_BASE };
-    base.saturating_mul(1 << (attempt - 1).min(16)).min(BACKOFF_MAX)
+    base.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(BACKOFF_MAX)
 }
 
 /// How long to wait after failed attempt number `attempt` (from 1), or `None` to give up.
@@ -126,4 +132,66 @@ pub(crate) fn next_delay(
         None => jittered,
     };
     (elapsed + delay < config.max_elapsed).then_some(delay)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_classified() {
+        let table = [
+            (503, "SlowDown", Verdict::Throttle, ErrorKind::Throttled),
+            (429, "429", Verdict::Throttle, ErrorKind::Throttled),
+            (400, "RequestLimitExceeded", Verdict::Throttle, ErrorKind::Throttled),
+            (200, "SlowDown", Verdict::Throttle, ErrorKind::Throttled),
+            (200, "InternalError", Verdict::Transient, ErrorKind::Server),
+            (500, "500", Verdict::Transient, ErrorKind::Server),
+            (502, "502", Verdict::Transient, ErrorKind::Server),
+            (400, "RequestTimeout", Verdict::Transient, ErrorKind::Server),
+            (501, "NotImplemented", Verdict::Permanent, ErrorKind::Server),
+            (403, "AccessDenied", Verdict::Permanent, ErrorKind::AccessDenied),
+            (404, "NoSuchKey", Verdict::Permanent, ErrorKind::NotFound),
+            (404, "404", Verdict::Permanent, ErrorKind::NotFound),
+            (405, "MethodNotAllowed", Verdict::Permanent, ErrorKind::Request),
+            (412, "PreconditionFailed", Verdict::Permanent, ErrorKind::PreconditionFailed),
+            (301, "PermanentRedirect", Verdict::Permanent, ErrorKind::WrongRegion),
+            (400, "InvalidArgument", Verdict::Permanent, ErrorKind::Request),
+            (400, "ExpiredToken", Verdict::Permanent, ErrorKind::Credentials),
+        ];
+        for (status, code, verdict, kind) in table {
+            assert_eq!(classify_service(status, code), verdict, "{status} {code}");
+            assert_eq!(service_kind(status, code), kind, "{status} {code}");
+        }
+    }
+
+    #[test]
+    fn permanent_failures_and_spent_budgets_end_it() {
+        let config = RetryConfig { max_attempts: 3, max_elapsed: Duration::from_secs(10) };
+        let next = |verdict, attempt, elapsed_s, asked_s: Option<u64>| {
+            let asked = asked_s.map(Duration::from_secs);
+            next_delay(&config, verdict, attempt, Duration::from_secs(elapsed_s), asked, 0.5)
+        };
+        assert_eq!(next(Verdict::Permanent, 1, 0, None), None);
+        assert_eq!(next(Verdict::Transient, 1, 0, None), Some(Duration::from_millis(25)));
+        assert_eq!(next(Verdict::Throttle, 2, 0, None), Some(Duration::from_millis(400)));
+        assert_eq!(next(Verdict::Transient, 3, 0, None), None);
+        assert_eq!(next(Verdict::Transient, 1, 10, None), None);
+        assert_eq!(next(Verdict::Transient, 1, 5, Some(9)), None);
+        assert!(next(Verdict::Transient, 1, 5, Some(2)).unwrap() >= Duration::from_secs(2));
+    }
+
+    proptest! {
+        #[test]
+        fn delays_are_bounded(attempt in 1_u32..1_000, fraction in 0.0..1.0, asked in 0_u64..1_000_000) {
+            let config = RetryConfig { max_attempts: u32::MAX, max_elapsed: Duration::MAX };
+            let most = BACKOFF_MAX + BACKOFF_BASE;
+            for asked in [None, Some(Duration::from_secs(asked))] {
+                let delay = next_delay(&config, Verdict::Throttle, attempt, Duration::ZERO, asked, fraction);
+                prop_assert!(delay.unwrap() <= most);
+            }
+        }
+    }
 }

@@ -141,3 +141,149 @@ proptest! {
         prop_assert_eq!(time_text(second), expected);
     }
 }
+
+/// A request that both signers sign.
+#[derive(Clone, Debug)]
+struct Case {
+    kind: &'static str,
+    second: u64,
+    region: String,
+    token: String,
+    key: String,
+    body: String,
+    query: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let odd = || proptest::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter);
+    let header = ("x-amz-meta-[a-z0-9-]{1,8}", "[ -~\t]{0,12}");
+    let fixed = ("(content-type|content-md5|range|x-amz-acl)", "[!-~]{1,12}");
+    (
+        prop_oneof![Just("signed"), Just("unsigned"), Just("presign")],
+        0_u64..4_102_444_800,
+        "[a-z]{2}-[a-z]{4}-[1-9]",
+        "[A-Za-z0-9/+=]{0,9}",
+        odd(),
+        odd(),
+        proptest::collection::vec((odd(), odd()), 0..4),
+        proptest::collection::vec(prop_oneof![header, fixed], 0..5),
+    )
+        .prop_map(|(kind, second, region, token, key, body, query, mut headers)| {
+            headers.sort();
+            headers.dedup_by(|next, first| next.0 == first.0);
+            Case { kind, second, region, token, key, body, query, headers }
+        })
+}
+
+impl Case {
+    /// A line for the other signer.
+    fn line(&self) -> String {
+        let (second, count) = (self.second.to_string(), self.query.len().to_string());
+        let mut fields =
+            vec![self.kind, &second, &self.region, &self.token, &self.key, &self.body, &count];
+        for (name, value) in self.query.iter().chain(&self.headers) {
+            fields.extend([name.as_str(), value.as_str()]);
+        }
+        let hex = |field: &&str| {
+            let mut hex = Vec::new();
+            push_hex(&mut hex, field.as_bytes());
+            String::from_utf8(hex).unwrap()
+        };
+        fields.iter().map(hex).collect::<Vec<_>>().join(" ")
+    }
+
+    /// `Authorization`, or the signature of the presigned URL.
+    fn signed(&self) -> String {
+        let credentials = Credentials {
+            access_key_id: "AKIDEXAMPLE".to_owned(),
+            secret_access_key: "secret/+key".to_owned(),
+            session_token: Some(self.token.clone()).filter(|token| !token.is_empty()),
+        };
+        let signer = Signer::new(credentials, self.region.clone());
+        let now = UNIX_EPOCH + Duration::from_secs(self.second);
+        let (host, mut path) = ("bucket.example.com:9000", String::from("/"));
+        encode_path(&self.key, &mut path);
+        if self.kind == "presign" {
+            let expires = Duration::from_secs(77);
+            let query = signer.presign(&Method::GET, host, &path, &[], expires, now);
+            return query.rsplit_once('=').unwrap().1.to_owned();
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert("host", HeaderValue::from_static(host));
+        for (name, value) in &self.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+            headers.insert(name, HeaderValue::from_str(value).unwrap());
+        }
+        let query: Vec<_> =
+            self.query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let body = digest::digest(&digest::SHA256, self.body.as_bytes());
+        let payload = match self.kind {
+            "unsigned" => PayloadHash::Unsigned,
+            _ => PayloadHash::Sha256(body.as_ref().try_into().unwrap()),
+        };
+        let query = encode_query(&query);
+        signer.sign(&Method::PUT, &path, &query, &mut headers, payload, now);
+        headers["authorization"].to_str().unwrap().to_owned()
+    }
+}
+
+/// Compares with botocore on random requests.
+#[test]
+fn signatures_are_those_of_botocore() {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use proptest::strategy::ValueTree as _;
+
+    let has_botocore = Command::new("python3")
+        .args(["-c", "import botocore.auth"])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !has_botocore {
+        eprintln!("SKIPPED: python3 cannot import botocore");
+        return;
+    }
+    let mut runner = proptest::test_runner::TestRunner::default();
+    let cases: Vec<_> =
+        (0..300).map(|_| cases().new_tree(&mut runner).unwrap().current()).collect();
+    let mut python = Command::new("python3")
+        .args(["-c", include_str!("sign_oracle.py")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines: String = cases.iter().map(|case| case.line() + "\n").collect();
+    let mut stdin = python.stdin.take().unwrap();
+    // From a thread, so that neither side waits for the other's pipe to be emptied.
+    let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
+    let output = python.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(answers.lines().count(), cases.len());
+    for (case, expected) in cases.iter().zip(answers.lines()) {
+        assert_eq!(case.signed(), expected, "{case:?}");
+    }
+}
+
+/// Time of a signature; run with `--ignored --nocapture` and optimization.
+#[test]
+#[ignore = "a measurement"]
+fn time_of_a_signature() {
+    let (signer, now) = example();
+    let mut headers = HeaderMap::with_capacity(24);
+    headers.insert("host", HeaderValue::from_static(HOST));
+    headers.insert("content-type", HeaderValue::from_static("text/plain"));
+    headers.insert("x-amz-checksum-crc64nvme", HeaderValue::from_static("AAAAAAAAAAA="));
+    let times = (0..100).map(|_| {
+        let start = std::time::Instant::now();
+        for _ in 0..100 {
+            let mut headers = headers.clone();
+            let payload = PayloadHash::Unsigned;
+            signer.sign(&Method::PUT, "/a/key", "", &mut headers, payload, now);
+        }
+        start.elapsed() / 100
+    });
+    println!("sign: {:?} a signature", times.min().unwrap());
+}

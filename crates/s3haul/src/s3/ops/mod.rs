@@ -22,3 +22,6 @@ pub use multipart::{
 pub use object::{
     Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,
 };
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,9 @@ pub struct CreateMultipart<'a> {
     pub key: &'a str,
     /// What the object will carry.
     pub properties: &'a ObjectProperties,
-    /// Checksum algorithm of the parts; CRCs are asked for as full-object checksums.
+    /// Checksum algorithm of the parts, as [`Client::upload_digests`] plans it; CRCs are asked for
+    /// as full-object checksums. `None` is none, as for parts that are copied: not every server
+    /// computes checksums of those.
     pub checksum: Option<ChecksumAlgorithm>,
 }
 
@@ -43,7 +45,7 @@ pub struct UploadPart<'a> {
     pub part_number: u32,
     /// Bytes of the part.
     pub payload: Payload,
-    /// Checksum algorithm of the upload.
+    /// Checksum algorithm of the upload; it must be the one that the upload was begun with.
     pub checksum: Option<ChecksumAlgorithm>,
     /// SSE-C key of the upload.
     pub customer_key: Option<&'a CustomerKey>,
@@ -148,7 +150,7 @@ impl Client {
     /// Begins a multipart upload; gives its id.
     pub async fn create_multipart(&self, input: CreateMultipart<'_>) -> Result<String> {
         let mut headers = Headers::with_capacity(16);
-        if let Some(algorithm) = self.upload_digests(input.checksum).checksum {
+        if let Some(algorithm) = input.checksum {
             headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
             if algorithm.is_combinable() {
                 headers.fixed(&headers::CHECKSUM_TYPE, "FULL_OBJECT");
@@ -166,7 +168,7 @@ impl Client {
 
     /// Uploads one part.
     pub async fn upload_part(&self, input: UploadPart<'_>) -> Result<CompletedPart> {
-        let checksum = self.upload_digests(input.checksum).checksum;
+        let checksum = input.checksum;
         let mut headers = Headers::with_capacity(4);
         if let Some(algorithm) = checksum {
             headers.fixed(&headers::SDK_CHECKSUM_ALGORITHM, algorithm.name());
