@@ -12,6 +12,7 @@ use std::sync::Arc;
 use async_channel::{Receiver, Sender};
 
 use super::budget::Share;
+use super::buffers::Buffers;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
 use super::parts::{parts, upload_part_size};
@@ -24,7 +25,7 @@ use crate::plan::action::UploadAction;
 use crate::plan::content_type::guess_content_type;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
-use crate::units::MIB;
+use crate::units::{ByteRange, MIB};
 
 /// Files a blocking call.
 const BATCH_FILES_MAX: usize = 64;
@@ -122,11 +123,12 @@ async fn read_loop(
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
         let mut share = engine.limits.budget.take_all(sizes).await;
+        let buffers = Arc::clone(&engine.buffers);
         let read = blocking(move || {
             batch
                 .into_iter()
                 .map(|action| {
-                    let read = read_small(&action, plan);
+                    let read = read_small(&action, plan, &buffers);
                     let share = share.split(action.size);
                     Prepared { action, read, share }
                 })
@@ -141,11 +143,16 @@ async fn read_loop(
     }
 }
 
-fn read_small(action: &UploadAction, plan: DigestPlan) -> Result<(Payload, fs::FileIdentity)> {
-    let whole = fs::read_whole(&action.path, action.size)?;
-    let mut payload = Payload::from_bytes(whole.bytes);
+fn read_small(
+    action: &UploadAction,
+    plan: DigestPlan,
+    buffers: &Arc<Buffers>,
+) -> Result<(Payload, fs::FileIdentity)> {
+    let take = |size| buffers.take(size);
+    let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
+    let mut payload = Payload::from_bytes(buffers.freeze(buffer));
     payload.digest(plan);
-    Ok((payload, whole.identity))
+    Ok((payload, identity))
 }
 
 /// Sends small files, one after the other.
@@ -224,7 +231,8 @@ async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> 
     let share = engine.limits.budget.take(size).await;
     let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
     let sized = UploadAction { size, ..action.clone() };
-    let (payload, identity) = blocking(move || read_small(&sized, plan)).await?;
+    let buffers = Arc::clone(&engine.buffers);
+    let (payload, identity) = blocking(move || read_small(&sized, plan, &buffers)).await?;
     put(engine, &action.key, payload, &properties).await?;
     drop(share);
     Ok(identity)
@@ -260,11 +268,8 @@ async fn send_parts(
     let mut count = 0;
     for part in parts(size, part_size) {
         count = part.number;
-        let source = Arc::clone(source);
-        let read = move || {
-            let bytes = fs::read_range(&source.file, &source.action.path, part.range)?;
-            Ok(Payload::from_bytes(bytes))
-        };
+        let (source, buffers) = (Arc::clone(source), Arc::clone(&engine.buffers));
+        let read = move || source.read(part.range, &buffers);
         upload.send(part.number, part.range.len(), read).await?;
     }
     upload.all_sent().await?;
@@ -316,6 +321,14 @@ impl OpenSource {
             Ok(Arc::new(Self { action, file, identity }))
         })
         .await
+    }
+
+    /// Reads one part. Blocks.
+    fn read(&self, range: ByteRange, buffers: &Arc<Buffers>) -> Result<Payload> {
+        let buffer = buffers.take(usize::try_from(range.len()).unwrap_or(0));
+        let path = &self.action.path;
+        let buffer = fs::read::read_range_into(&self.file, path, range, buffer)?;
+        Ok(Payload::from_bytes(buffers.freeze(buffer)))
     }
 }
 

@@ -175,7 +175,7 @@ impl Client {
         if let (StatusCode::OK, true) = (answer.status, head.checksum_is_full_object)
             && let Some(checksum) = head.checksums.first()
         {
-            body = body.validate(checksum.clone());
+            body.validate(checksum.clone());
         }
         Ok(ObjectBody { head, range: covered.range, body })
     }
