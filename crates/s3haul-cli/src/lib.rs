@@ -55,6 +55,9 @@ fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
         Ok(status) => status,
         Err(failure) => {
             report(&failure, &printer);
+            if global.json {
+                printer.output(|buffer| render::json::push_failure(buffer, &failure));
+            }
             failure.status
         }
     };

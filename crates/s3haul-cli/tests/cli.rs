@@ -126,6 +126,10 @@ fn events_can_be_had_as_json() {
     let first: serde_json::Value =
         serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
     assert_eq!(first["error"]["code"], "NoSuchBucket");
+    let output = bench.run("ls s3://nobox --json");
+    let error: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&error["event"], &error["exit_code"]), (&"error".into(), &254.into()));
+    let output = bench.run("cp f s3://nobox/k --json");
     assert_eq!(output.status.code(), Some(1));
 }
 
