@@ -197,3 +197,31 @@ async fn a_disk_store_survives_a_restart() {
     assert_eq!(std::fs::read(root.path().join("bbb/x")).unwrap().len(), 1);
     assert!(!root.path().join("up").exists() && !root.path().join("bbb/gone").exists());
 }
+
+#[tokio::test]
+async fn synthetic_objects_are_listed_and_read_but_not_written() {
+    let builder = SimServer::builder().allow_anonymous(true).synthetic("seq:2500:size=100");
+    let server = builder.start().await.unwrap();
+    let page = "GET /synthetic?list-type=2&start-after=key-000000001499";
+    let text = String::from_utf8(over_tcp(&server, page, "").await.body).unwrap();
+    assert!(text.contains("<KeyCount>1000</KeyCount>"), "{text}");
+    assert!(text.contains("<Key>key-000000001500</Key>"), "{text}");
+    let whole = over_tcp(&server, "GET /synthetic/key-000000000007", "").await;
+    assert_eq!((whole.status, whole.body.len()), (200, 100));
+    assert_eq!(over_tcp(&server, "GET /synthetic/key-7", "").await.status, 404);
+    assert_eq!(over_tcp(&server, "PUT /synthetic/new", "x").await.status, 405);
+}
+
+#[tokio::test]
+async fn the_null_store_keeps_sizes_only() {
+    let builder = SimServer::builder().allow_anonymous(true).null(false).bucket("bbb");
+    let server = builder.start().await.unwrap();
+    let put = over_tcp(&server, "PUT /bbb/k", "12345").await;
+    assert_eq!(put.status, 200);
+    let got = over_tcp(&server, "GET /bbb/k", "").await;
+    assert_eq!((got.body.len(), got.body == b"12345"), (5, false));
+    let again = over_tcp(&server, "GET /bbb/k", "").await;
+    assert_eq!(got.body, again.body);
+    over_tcp(&server, "POST /bbb?delete", "<Delete><Object><Key>k</Key></Object></Delete>").await;
+    assert_eq!(over_tcp(&server, "GET /bbb/k", "").await.status, 404);
+}
