@@ -65,8 +65,8 @@ fn for_kind(error: &Error) -> Option<String> {
 const TRANSPORT_HINTS: [(&str, &str); 3] = [
     (
         "refused",
-        "nothing listens at the endpoint: check that the server runs and that the endpoint URL \
-         is right",
+        "nothing listens there: check that the server runs and that the endpoint URL and the proxy \
+         are right",
     ),
     (
         "failed to lookup",
