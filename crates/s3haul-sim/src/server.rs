@@ -50,7 +50,8 @@ pub enum SimError {
     },
     /// The address can be reached from outside, and the well-known key pair would open it.
     #[error(
-        "refusing to listen on `{address}`, which is not a loopback address, without access keys of your own"
+        "refusing to listen on `{address}`, which is not a loopback address, \
+         without access keys of your own"
     )]
     OpenToTheWorld {
         /// What was asked for.

@@ -1,11 +1,12 @@
 //! The bare limit of uploading: a loop that hashes, signs and sends, and does nothing else.
 //!
 //! No planning, no files, no checksums beside the signature's SHA-256, no retries, no output.
-//! It shares no code with the library: hyper connections held one a slot, SigV4 by hand. The
+//! It shares no code with the library: hyper connections held one a slot, `SigV4` by hand. The
 //! bench compares the CPU time of `s3haul cp` with the CPU time of this process.
 //!
 //! `bare_put HOST:PORT BUCKET COUNT SIZE CONCURRENCY` with `AWS_ACCESS_KEY_ID` and
 //! `AWS_SECRET_ACCESS_KEY` set; prints one JSON line.
+#![expect(clippy::print_stdout, reason = "the line is what the bench reads")]
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -94,7 +95,8 @@ fn request(job: &Job, number: u64, body: &Bytes) -> Request<Full> {
     let payload = hex(digest::digest(&digest::SHA256, body).as_ref());
     let names = "host;x-amz-content-sha256;x-amz-date";
     let canonical = format!(
-        "PUT\n{path}\n\nhost:{}\nx-amz-content-sha256:{payload}\nx-amz-date:{}\n\n{names}\n{payload}",
+        "PUT\n{path}\n\nhost:{}\nx-amz-content-sha256:{payload}\nx-amz-date:{}\n\n\
+         {names}\n{payload}",
         job.host, job.date
     );
     let scope = format!("{}/us-east-1/s3/aws4_request", job.day);
@@ -110,7 +112,8 @@ fn request(job: &Job, number: u64, body: &Bytes) -> Request<Full> {
         .header(
             "authorization",
             format!(
-                "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},Signature={signature}",
+                "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},\
+                 Signature={signature}",
                 job.access_key_id
             ),
         )

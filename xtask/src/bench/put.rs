@@ -127,7 +127,8 @@ fn check_arrived(server: &Server, s3haul: &Path, target: &str, count: u64) -> Re
 
 fn print_round(round: u32, count: u64, bare: &Usage, ours: &Usage) {
     term::line(&format!(
-        "round {round}: bare {:6.1} µs  s3haul {:6.1} µs a file  ratio {:.2}  wall {:.2} s / {:.2} s",
+        "round {round}: bare {:6.1} µs  s3haul {:6.1} µs a file  ratio {:.2}  \
+         wall {:.2} s / {:.2} s",
         bare.cpu_us_each(count),
         ours.cpu_us_each(count),
         ours.cpu_s / bare.cpu_s,

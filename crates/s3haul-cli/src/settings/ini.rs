@@ -176,7 +176,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn what_is_written_comes_back(
-            pairs in proptest::collection::btree_map("[a-z_]{1,9}", "[!-~]([ -~]{0,9}[!-~])?", 0..6),
+            pairs in proptest::collection::btree_map(
+                "[a-z_]{1,9}", "[!-~]([ -~]{0,9}[!-~])?", 0..6),
             nested in proptest::collection::btree_map("[a-z_]{1,9}", "[!-~]{0,9}", 1..6),
         ) {
             let lines = |pairs: &BTreeMap<String, String>, start: &str| {

@@ -150,7 +150,8 @@ mod tests {
     use super::*;
 
     const CONFIG: &str = "[default]\nregion = eu-west-1\n\n[profile work]\nregion = us-west-2\n\
-        services = local\ns3 =\n  addressing_style = path\n\n[profile \"two words\"]\nregion = x\n\n\
+        services = local\ns3 =\n  addressing_style = path\n\n\
+        [profile \"two words\"]\nregion = x\n\n\
         [services local]\ns3 =\n  endpoint_url = http://localhost:9000\n\n[stray]\nregion = no\n";
 
     fn pick(flag: Option<&str>, pairs: &[(&str, &str)]) -> Result<Profile, Failure> {

@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn configured_limits_replace_the_defaults() {
         let tuning = read(
-            "  max_concurrent_requests = 20\n  max_queue_size = 10\n  multipart_threshold = 64MB\n  \
-             multipart_chunksize = 16MiB\n  max_bandwidth = 50MB/s\n",
+            "  max_concurrent_requests = 20\n  max_queue_size = 10\n  \
+             multipart_threshold = 64MB\n  multipart_chunksize = 16MiB\n  max_bandwidth = 50MB/s\n",
         )
         .unwrap();
         assert_eq!(tuning.max_concurrent_requests, 20);

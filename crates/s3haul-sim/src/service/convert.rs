@@ -55,7 +55,11 @@ pub(super) fn parse_tagging(header: Option<&str>) -> S3Result<Vec<(String, Strin
     let uri = format!("/?{}", header.unwrap_or_default());
     let uri = uri.parse::<http::Uri>();
     let uri = uri.map_err(|_| {
-        s3_error!(InvalidArgument, "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.")
+        s3_error!(
+            InvalidArgument,
+            "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query \
+             parameters without tag name duplicates."
+        )
     })?;
     let pairs = crate::classify::query_pairs(&uri);
     let tags = pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();

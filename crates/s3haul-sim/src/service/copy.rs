@@ -125,7 +125,8 @@ impl SimService {
         if version.size > most {
             return Err(s3_error!(
                 InvalidRequest,
-                "The specified copy source is larger than the maximum allowable size for a copy source: {most}"
+                "The specified copy source is larger than the maximum allowable size \
+                 for a copy source: {most}"
             ));
         }
         Ok(())
@@ -187,7 +188,9 @@ fn check_self_copy(input: &CopyObjectInput, from: &CopyFrom) -> S3Result<()> {
     if is_self && !changes {
         return Err(s3_error!(
             InvalidRequest,
-            "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes."
+            "This copy request is illegal because it is trying to copy an object to itself \
+             without changing the object's metadata, storage class, website redirect location or \
+             encryption attributes."
         ));
     }
     Ok(())

@@ -82,7 +82,8 @@ impl SimService {
         if input.delete.objects.is_empty() || input.delete.objects.len() > DELETE_KEYS_MAX {
             return Err(s3_error!(
                 MalformedXML,
-                "The XML you provided was not well-formed or did not validate against our published schema"
+                "The XML you provided was not well-formed or did not validate against our \
+                 published schema"
             ));
         }
         let quiet = input.delete.quiet.unwrap_or(false);

@@ -34,7 +34,8 @@ const PAGE_MAX: i32 = 1000;
 fn no_such_upload() -> s3s::S3Error {
     s3_error!(
         NoSuchUpload,
-        "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."
+        "The specified upload does not exist. The upload ID may be invalid, or the \
+         upload may have been aborted or completed."
     )
 }
 
@@ -139,7 +140,8 @@ impl SimService {
         if length > self.limits.copy_bytes_max {
             return Err(s3_error!(
                 InvalidRequest,
-                "The specified copy source is larger than the maximum allowable size for a copy source: {}",
+                "The specified copy source is larger than the maximum allowable size \
+                 for a copy source: {}",
                 self.limits.copy_bytes_max
             ));
         }
@@ -368,7 +370,8 @@ fn copy_range(header: Option<&str>, size: u64) -> S3Result<std::ops::Range<u64>>
     let invalid = || {
         s3_error!(
             InvalidArgument,
-            "The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy"
+            "The x-amz-copy-source-range value must be of the form bytes=first-last where \
+             first and last are the zero-based offsets of the first and last bytes to copy"
         )
     };
     let (first, last) =
@@ -396,7 +399,8 @@ fn pick_parts(
     if named.is_empty() {
         return Err(s3_error!(
             MalformedXML,
-            "The XML you provided was not well-formed or did not validate against our published schema"
+            "The XML you provided was not well-formed or did not validate against our \
+             published schema"
         ));
     }
     let ascending = named.windows(2).all(|pair| pair[0].part_number < pair[1].part_number);
@@ -431,7 +435,8 @@ fn pick_part(named: &CompletedPart, stored: &[StoredPart]) -> S3Result<StoredPar
     found.filter(is_it).cloned().ok_or_else(|| {
         s3_error!(
             InvalidPart,
-            "One or more of the specified parts could not be found. The part may not have been uploaded, or the specified entity tag may not match the part's entity tag."
+            "One or more of the specified parts could not be found. The part may not have been \
+             uploaded, or the specified entity tag may not match the part's entity tag."
         )
     })
 }

@@ -1,8 +1,14 @@
+//! The scanner of listings against its strict fallback: written pages, damaged pages.
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
 use super::*;
+
+/// What damage puts into a page.
+const DAMAGE: &str = "(<|>|/|&|;|%|\\+|<!--|-->|<!\\[CDATA\\[|\\]\\]>|<Key>|</Key>|<Size>|\
+    [a-z0-9]| |\n|é)";
 use crate::s3::sign::encode_path;
 
 /// What a page is made of, and how it is written.
@@ -143,7 +149,7 @@ proptest! {
     fn damaged_pages_do_not_panic_and_readers_agree(
         sample in samples(),
         damage in proptest::collection::vec(
-            (any::<prop::sample::Index>(), 0_usize..3, "(<|>|/|&|;|%|\\+|<!--|-->|<!\\[CDATA\\[|\\]\\]>|<Key>|</Key>|<Size>|[a-z0-9]| |\n|é)"),
+            (any::<prop::sample::Index>(), 0_usize..3, DAMAGE),
             0..6,
         ),
     ) {

@@ -1,6 +1,7 @@
 //! The retry policy: what failed, whether to try again, and after how long. Pure.
 //!
-//! Backoff has full jitter (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
+//! Backoff has full jitter
+//! (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 //! A server that names a time is obeyed within [`BACKOFF_MAX`]. There is no retry quota: a bulk job
 //! with a few percent of throttles must slow down, not fail.
 
@@ -185,11 +186,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn delays_are_bounded(attempt in 1_u32..1_000, fraction in 0.0..1.0, asked in 0_u64..1_000_000) {
+        fn delays_are_bounded(
+            attempt in 1_u32..1_000,
+            fraction in 0.0..1.0,
+            asked in 0_u64..1_000_000,
+        ) {
             let config = RetryConfig { max_attempts: u32::MAX, max_elapsed: Duration::MAX };
             let most = BACKOFF_MAX + BACKOFF_BASE;
             for asked in [None, Some(Duration::from_secs(asked))] {
-                let delay = next_delay(&config, Verdict::Throttle, attempt, Duration::ZERO, asked, fraction);
+                let (verdict, begin) = (Verdict::Throttle, Duration::ZERO);
+                let delay = next_delay(&config, verdict, attempt, begin, asked, fraction);
                 prop_assert!(delay.unwrap() <= most);
             }
         }

@@ -1,3 +1,5 @@
+//! Signatures against AWS's published vectors, and what must not depend on the cache.
+
 use proptest::prelude::*;
 
 use super::*;

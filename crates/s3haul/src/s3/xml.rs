@@ -311,7 +311,8 @@ mod tests {
     #[test]
     fn reads_errors() {
         let body = b"<?xml version=\"1.0\"?>\n<Error><Code>PermanentRedirect</Code>\
-            <Message>Use &lt;that&gt; one</Message><Endpoint>b.s3.eu-west-1.amazonaws.com</Endpoint>\
+            <Message>Use &lt;that&gt; one</Message>\
+            <Endpoint>b.s3.eu-west-1.amazonaws.com</Endpoint>\
             <Region>eu-west-1</Region><Odd><Deep/></Odd><RequestId>4442</RequestId></Error>";
         let error = parse_error(body).unwrap();
         assert_eq!(
@@ -379,7 +380,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(text in any::<String>().prop_filter("XML carries it", |text| fits(text))) {
+        fn what_is_written_is_read(
+            text in any::<String>().prop_filter("XML carries it", |text| fits(text)),
+        ) {
             let mut writer = Writer::new("Root", 0);
             writer.text("Key", &text);
             let root = Element::parse(&writer.finish("Root")).unwrap();
@@ -387,14 +390,17 @@ mod tests {
         }
 
         #[test]
-        fn hostile_documents_do_not_panic(document in "(<[a-c/!?]{0,2}>?|&#?x?[0-9a-f]{0,3};?|[]\\[CDAT<>&;]|Error){0,30}") {
+        fn hostile_documents_do_not_panic(
+            document in "(<[a-c/!?]{0,2}>?|&#?x?[0-9a-f]{0,3};?|[]\\[CDAT<>&;]|Error){0,30}",
+        ) {
             let _ = Element::parse(document.as_bytes());
             let _ = parse_error(document.as_bytes());
         }
 
         #[test]
         fn times_are_those_of_a_calendar(second in 0_i64..253_402_300_799) {
-            let text = jiff::Timestamp::from_second(second).unwrap().strftime("%Y-%m-%dT%H:%M:%S.123Z").to_string();
+            let time = jiff::Timestamp::from_second(second).unwrap();
+            let text = time.strftime("%Y-%m-%dT%H:%M:%S.123Z").to_string();
             prop_assert_eq!(parse_time(text.as_bytes()), Some(second));
         }
     }

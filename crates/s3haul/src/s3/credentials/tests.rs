@@ -130,7 +130,8 @@ async fn a_process_prints_credentials() {
     let home = Home::new().file("out.json", json).file("bad.json", "{}");
     let at = |name: &str| home.folder.path().join(name).display().to_string();
     let text = format!(
-        "[profile good]\ncredential_process = cat \"{}\"\n[profile bad]\ncredential_process = cat {}\n",
+        "[profile good]\ncredential_process = cat \"{}\"\n\
+         [profile bad]\ncredential_process = cat {}\n",
         at("out.json"),
         at("bad.json")
     );

@@ -240,7 +240,8 @@ async fn deletes_are_sent_again_for_what_was_throttled() {
         (_, false) => Reply::status(204, "", ""),
         (1, true) => Reply::ok(
             "<DeleteResult><Error><Key>a</Key><Code>SlowDown</Code></Error>\
-             <Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>",
+             <Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error>\
+             </DeleteResult>",
         ),
         _ => Reply::ok("<DeleteResult/>"),
     });
