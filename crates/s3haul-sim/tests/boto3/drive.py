@@ -366,6 +366,27 @@ def trailing_checksums():
 
 
 @test
+def signed_payloads():
+    from botocore.auth import S3SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    class Lying(S3SigV4Auth):
+        def payload(self, request):
+            return hashlib.sha256(b"something else").hexdigest()
+
+    name = bucket("payloads-test")
+    request = AWSRequest("PUT", f"{ENDPOINT}/{name}/k", headers={})
+    Lying(Credentials(ACCESS_KEY, SECRET_KEY), "s3", "us-east-1").add_auth(request)
+    connection = http.client.HTTPConnection(ENDPOINT.split("//")[1])
+    connection.request("PUT", f"/{name}/k", body=b"the body", headers=dict(request.headers))
+    answer = connection.getresponse()
+    text = answer.read()
+    assert answer.status == 400 and b"XAmzContentSHA256Mismatch" in text, text
+    refused("404", s3.head_object, Bucket=name, Key="k")
+
+
+@test
 def website():
     name = bucket("website-test")
     refused("NoSuchWebsiteConfiguration", s3.get_bucket_website, Bucket=name)
