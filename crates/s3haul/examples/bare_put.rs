@@ -59,18 +59,13 @@ fn main() {
         }
         slots.join_all().await;
     });
-    println!(
-        "{{\"count\":{},\"wall_s\":{:.3}}}",
-        job.count,
-        begin.elapsed().as_secs_f64()
-    );
+    println!("{{\"count\":{},\"wall_s\":{:.3}}}", job.count, begin.elapsed().as_secs_f64());
 }
 
 async fn slot(job: Arc<Job>) {
     let stream = tokio::net::TcpStream::connect(&job.host).await.expect("connect");
     stream.set_nodelay(true).expect("nodelay");
-    let (mut sender, connection) =
-        http1::handshake(TokioIo(stream)).await.expect("handshake");
+    let (mut sender, connection) = http1::handshake(TokioIo(stream)).await.expect("handshake");
     tokio::spawn(connection);
     let body = Bytes::from(vec![b'x'; job.size]);
     loop {
@@ -145,7 +140,8 @@ fn hex(bytes: &[u8]) -> String {
 /// Today as `YYYYMMDD` and now as `YYYYMMDDTHHMMSSZ`.
 fn now() -> (String, String) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
-    let stamp = jiff::Timestamp::from_second(i64::try_from(since).expect("fits")).expect("in range");
+    let stamp =
+        jiff::Timestamp::from_second(i64::try_from(since).expect("fits")).expect("in range");
     (stamp.strftime("%Y%m%d").to_string(), stamp.strftime("%Y%m%dT%H%M%SZ").to_string())
 }
 

@@ -280,7 +280,8 @@ const PART_BYTES: usize = 5 * 1024 * 1024;
 
 async fn multipart(client: &Client, bucket: &str) {
     let key = "multipart ä";
-    let create = CreateMultipart { bucket, key, properties: &properties(), checksum: None };
+    let checksum = client.upload_digests(None).checksum;
+    let create = CreateMultipart { bucket, key, properties: &properties(), checksum };
     let upload_id = client.create_multipart(create).await.unwrap();
     let upload_id = upload_id.as_str();
     let uploads = client.list_multipart_uploads(bucket, "multi", None).await.unwrap().uploads;

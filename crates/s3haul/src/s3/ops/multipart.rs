@@ -26,7 +26,9 @@ pub struct CreateMultipart<'a> {
     pub key: &'a str,
     /// What the object will carry.
     pub properties: &'a ObjectProperties,
-    /// Checksum algorithm of the parts; CRCs are asked for as full-object checksums.
+    /// Checksum algorithm of the parts, which uploads take from [`Client::upload_digests`]; CRCs
+    /// are asked for as full-object checksums. Copies name one only where the user did: some
+    /// servers want to be told the checksum of every part then, and a copier does not know it.
     pub checksum: Option<ChecksumAlgorithm>,
 }
 
@@ -148,7 +150,7 @@ impl Client {
     /// Begins a multipart upload; gives its id.
     pub async fn create_multipart(&self, input: CreateMultipart<'_>) -> Result<String> {
         let mut headers = Headers::with_capacity(16);
-        if let Some(algorithm) = self.upload_digests(input.checksum).checksum {
+        if let Some(algorithm) = input.checksum {
             headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
             if algorithm.is_combinable() {
                 headers.fixed(&headers::CHECKSUM_TYPE, "FULL_OBJECT");
