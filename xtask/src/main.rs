@@ -1,2 +1,68 @@
-//! Development tasks.
-fn main() {}
+//! Development tasks. `cargo xtask` without arguments lists them.
+//!
+//! Everything a contributor or CI runs goes through here, so that `Makefile` and `.ci/run` stay a
+//! line each. Few dependencies on purpose: this builds before anything else does.
+
+mod bench;
+mod checks;
+mod demo;
+mod process;
+mod servers;
+mod term;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+Development tasks.
+
+Usage: cargo xtask <TASK>
+
+Tasks:
+  check [--keep-going]    format, tidy and clippy: the quick part of `test`
+  test [--keep-going]     all that must pass before a change lands
+  tidy                    layer and style rules that clippy does not know
+  servers                 install the servers and peers of the tests into target/servers
+  demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
+  bench <NAME>            a benchmark by its name
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            term::error(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<()> {
+    let (task, rest) = match args.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", args),
+    };
+    match task {
+        "check" => checks::run(checks::Extent::Quick, rest),
+        "test" => checks::run(checks::Extent::Full, rest),
+        "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
+        "servers" => no_arguments(rest).and_then(|()| servers::run()),
+        "demo" => demo::run(rest),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            term::line(USAGE.trim_end());
+            Ok(())
+        }
+        _ => bail!("unknown task `{task}`\n\n{USAGE}"),
+    }
+}
+
+fn no_arguments(args: &[String]) -> Result<()> {
+    match args.first() {
+        Some(argument) => bail!("unexpected argument `{argument}`"),
+        None => Ok(()),
+    }
+}

@@ -22,12 +22,15 @@ enum Signal {
 }
 
 impl Interrupt {
-    /// Begins to listen. Needs a runtime.
+    /// Listens from now on. Needs a runtime.
     pub(crate) fn listen() -> Self {
         let token = CancellationToken::new();
         let by_terminate = Arc::new(AtomicBool::new(false));
         let mut listener = JoinSet::new();
-        listener.spawn(run(token.clone(), Arc::clone(&by_terminate)));
+        // Where signals cannot be caught they end the process, as ever.
+        if let Ok(signals) = Signals::new() {
+            listener.spawn(run(signals, token.clone(), Arc::clone(&by_terminate)));
+        }
         Self { token, by_terminate, _listener: listener }
     }
 
@@ -46,8 +49,7 @@ impl Interrupt {
     }
 }
 
-async fn run(token: CancellationToken, by_terminate: Arc<AtomicBool>) {
-    let Ok(mut signals) = Signals::new() else { return };
+async fn run(mut signals: Signals, token: CancellationToken, by_terminate: Arc<AtomicBool>) {
     let first = signals.next().await;
     by_terminate.store(first == Signal::Terminate, Ordering::Relaxed);
     token.cancel();

@@ -1,6 +1,6 @@
 //! The `s3haul` command as a library.
 //!
-//! A command line goes through three stages: [`args`] parses it (clap derive, no logic),
+//! A command line goes through three stages: `args` parses it (clap derive, no logic),
 //! `settings` turns flags, environment and `~/.aws/config` into plain values (the only place that
 //! reads them), `commands` run on those values and a `Printer` and give an exit code. What a job
 //! tells comes as events and becomes lines or JSON in `render`. Version, help and usage errors
@@ -38,6 +38,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
         Err(error) => report_usage(&error),
     }
+}
+
+/// The whole command line as clap has it, for man pages, completions and reference documents.
+pub fn command() -> clap::Command {
+    args::command()
 }
 
 fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {

@@ -112,17 +112,14 @@ impl Snapshot {
         if self.planned_bytes == 0 {
             return format!("{done} done, {about}{left} left");
         }
-        let mut text = format!(
-            "{} of {about}{}  {}/s  {done} done, {about}{left} left",
+        let left_bytes = self.planned_bytes.saturating_sub(self.moved_bytes);
+        let eta = left_bytes.checked_div(rate).map_or_else(|| "--:--".to_owned(), clock);
+        format!(
+            "{} of {about}{}  {}/s  {about}{eta}  {done} done, {about}{left} left",
             format_size(self.moved_bytes),
             format_size(self.planned_bytes),
             format_size(rate),
-        );
-        if let Some(seconds) = self.planned_bytes.saturating_sub(self.moved_bytes).checked_div(rate)
-        {
-            text.push_str(&format!("  {about}{}", clock(seconds)));
-        }
-        text
+        )
     }
 }
 
@@ -226,7 +223,7 @@ impl Display {
             return Self::Nothing;
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {wide_msg}") {
             bar.set_style(style);
         }
         printer.set_bar(Some(bar.clone()));
@@ -290,6 +287,7 @@ mod tests {
             "Completed 1.0 KiB/2.0 KiB (512 Bytes/s) with 2 file(s) remaining"
         );
         let deletes = Snapshot { planned_bytes: 0, moved_bytes: 0, is_final: true, ..now };
+        assert_eq!(now.bar_text(512), "1.0 KiB of ~2.0 KiB  512 Bytes/s  ~00:02  1 done, ~2 left");
         assert_eq!(deletes.aws_line(0), "Completed 1 file(s) with 2 file(s) remaining");
     }
 

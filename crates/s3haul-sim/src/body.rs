@@ -54,6 +54,8 @@ pub(crate) struct RequestBody {
     bytes_max: u64,
     patience: Duration,
     alarm: Option<Pin<Box<Sleep>>>,
+    /// Whether the alarm is set.
+    waiting: bool,
 }
 
 impl RequestBody {
@@ -63,14 +65,17 @@ impl RequestBody {
         bytes_max: u64,
         patience: Duration,
     ) -> Self {
-        Self { inner: Some(inner), intake, bytes_max, patience, alarm: None }
+        Self { inner: Some(inner), intake, bytes_max, patience, alarm: None, waiting: false }
     }
 
+    /// Fires when nothing has come for as long as the patience lasts, counted from the first
+    /// time that something was wanted.
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let deadline = Instant::now() + self.patience;
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(self.patience)));
-        if alarm.is_elapsed() {
-            alarm.as_mut().reset(deadline);
+        let patience = self.patience;
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(patience)));
+        if !self.waiting {
+            self.waiting = true;
+            alarm.as_mut().reset(Instant::now() + patience);
         }
         alarm.as_mut().poll(cx)
     }
@@ -90,9 +95,7 @@ impl Body for RequestBody {
             ready!(this.poll_alarm(cx));
             return Poll::Ready(Some(Err(Interrupted::Timeout.into())));
         };
-        if let Some(alarm) = &mut this.alarm {
-            alarm.as_mut().reset(Instant::now() + this.patience);
-        }
+        this.waiting = false;
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {

@@ -91,8 +91,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             header_bytes_max: 64 * 1024,
-            header_timeout: Duration::from_secs(60),
-            body_timeout: Duration::from_secs(60),
+            header_timeout: Duration::from_mins(1),
+            body_timeout: Duration::from_mins(1),
             body_bytes_max: 6 << 30,
             connections_max: 4096,
             part_bytes_min: 5 << 20,

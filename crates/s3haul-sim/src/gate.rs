@@ -99,7 +99,7 @@ fn read_signature(headers: &HeaderMap, uri: &Uri) -> Option<Signature> {
         let rest = authorization.strip_prefix("AWS4-HMAC-SHA256")?;
         let found = rest.split([',', ' ']).find_map(|field| field.strip_prefix("Credential="));
         credential = found?.to_owned();
-        signature.date = header("x-amz-date").or_else(|| header("date"))?.to_owned();
+        header("x-amz-date").or_else(|| header("date"))?.clone_into(&mut signature.date);
         signature.token = header("x-amz-security-token").map(str::to_owned);
     } else {
         uri.query().filter(|query| query.contains("X-Amz-Signature"))?;
@@ -117,9 +117,9 @@ fn read_signature(headers: &HeaderMap, uri: &Uri) -> Option<Signature> {
     }
     // From the end: an access key may hold a slash.
     let mut fields = credential.rsplit('/').skip(2);
-    signature.region = fields.next()?.to_owned();
+    fields.next()?.clone_into(&mut signature.region);
     fields.next()?;
-    signature.access_key = fields.next()?.to_owned();
+    fields.next()?.clone_into(&mut signature.access_key);
     Some(signature)
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
@@ -28,6 +29,9 @@ use crate::xml::ErrorBody;
 
 /// Most bytes of a refused request's body that are read so that the client sees the answer.
 const DRAIN_BYTES_MAX: u64 = 64 << 20;
+
+/// Longest time for that.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Asks `DeleteObjects` to fail every key with this code.
 #[derive(Debug, Clone)]
@@ -154,7 +158,7 @@ impl Core {
         if effect == Some(Effect::LostResponse) {
             return cut();
         }
-        self.add_headers(&mut response);
+        add_headers(&mut response);
         self.ledger.answer(account.number, response.status().as_u16(), fault);
         Ok(response.map(|body| ResponseBody::new(body, account, effect.as_ref(), reset)))
     }
@@ -180,12 +184,15 @@ impl Core {
             }
             None => self.call(request, target, effect, &request_id).await,
         };
-        if waits_for_continue && intake.bytes_read() == 0 && !response.status().is_success() {
+        if waits_for_continue && intake.bytes_read() == 0 {
             // Nobody asked for the body, so where the next request starts is anybody's guess.
+            // Also after an empty body, where it is known: botocore takes the status line of an
+            // answer without `100 Continue` for that of the next request on the connection.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(http::header::CONNECTION, close);
         } else if let Some(rest) = intake.take_rest() {
-            drain(rest).await;
+            // A client that sends no more must not hold the answer back.
+            let _ = tokio::time::timeout(DRAIN_TIME_MAX, drain(rest)).await;
         }
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             response.headers_mut().insert("x-amz-request-id", value);
@@ -262,12 +269,12 @@ impl Core {
             }
         }
     }
+}
 
-    fn add_headers(&self, response: &mut Response<s3s::Body>) {
-        let headers = response.headers_mut();
-        headers.insert("x-amz-id-2", HeaderValue::from_static("s3haul-sim"));
-        headers.insert(http::header::SERVER, HeaderValue::from_static("s3haul-sim"));
-    }
+fn add_headers(response: &mut Response<s3s::Body>) {
+    let headers = response.headers_mut();
+    headers.insert("x-amz-id-2", HeaderValue::from_static("s3haul-sim"));
+    headers.insert(http::header::SERVER, HeaderValue::from_static("s3haul-sim"));
 }
 
 fn build_service(
@@ -307,13 +314,12 @@ async fn drain(mut rest: Incoming) {
 
 fn weather_message(code: &str) -> &'static str {
     match code {
-        "SlowDown" => "Please reduce your request rate.",
+        "SlowDown" | "ServiceUnavailable" => "Please reduce your request rate.",
         "InternalError" => "We encountered an internal error. Please try again.",
         "RequestTimeTooSkewed" => {
             "The difference between the request time and the current time is too large."
         }
         "ExpiredToken" => "The provided token has expired.",
-        "ServiceUnavailable" => "Please reduce your request rate.",
         "AccessDenied" => "Access Denied",
         _ => "An error ordered by the weather.",
     }

@@ -97,7 +97,7 @@ impl Writer {
 
 /// Escapes text; what XML cannot hold at all becomes a character reference, as in S3.
 fn escape(out: &mut String, value: &str) {
-    let plain = |b: u8| b >= 0x20 && b < 0x7f && !matches!(b, b'&' | b'<' | b'>' | b'"');
+    let plain = |b: u8| (0x20..0x7f).contains(&b) && !matches!(b, b'&' | b'<' | b'>' | b'"');
     if value.bytes().all(plain) {
         out.push_str(value);
         return;

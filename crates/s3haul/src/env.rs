@@ -9,7 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -88,6 +88,9 @@ impl Clock for SystemClock {
     }
 }
 
+/// Silence after which the kernel asks whether the other side is still there.
+const KEEPALIVE: Duration = Duration::from_mins(1);
+
 struct TcpConnector;
 
 impl Connector for TcpConnector {
@@ -103,6 +106,9 @@ impl Connector for TcpConnector {
         Box::pin(async move {
             let stream = tokio::net::TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;
+            // An operation may be silent for minutes: notice a peer that is gone.
+            let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
+            socket2::SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
             Ok(Box::new(stream) as Box<dyn Io>)
         })
     }

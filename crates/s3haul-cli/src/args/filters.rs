@@ -18,11 +18,11 @@ impl Args for FilterArgs {
             .arg(pattern_arg("exclude").help(
                 "Leave out what matches this pattern: * matches anything, also slashes, ? one \
                  character, [abc] one of several. Filters count in the order they are given; the \
-                 last one that matches decides.",
+                 last one that matches decides",
             ))
             .arg(
                 pattern_arg("include").help(
-                    "Take what matches this pattern although an --exclude before left it out.",
+                    "Take what matches this pattern although an --exclude before left it out",
                 ),
             )
     }

@@ -56,32 +56,62 @@ pub(crate) enum TopCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Copy files to S3, objects to files, or objects to objects.
+    ///
+    /// With --recursive all files or objects under the source are copied, many at a time. An
+    /// s3:// source may hold * and ?, which match any characters. One of the paths may be - for
+    /// standard input or output.
     Cp(Box<CpArgs>),
     /// Move files to S3, objects to files, or objects to objects.
+    ///
+    /// Each source is removed once its target is safe.
     Mv(Box<MvArgs>),
     /// Remove objects.
+    ///
+    /// Without --recursive the named object is removed; it is no error if there is none. With it
+    /// all objects below the address are.
     Rm(RmArgs),
     /// List buckets, or the objects under a prefix.
+    ///
+    /// Objects are listed up to the next slash, with PRE for what lies deeper. An address may
+    /// hold * and ?, which match any characters; then whole keys are shown. The exit status is 1
+    /// if a key was given and nothing found.
     Ls(LsArgs),
     /// Make a bucket.
+    ///
+    /// It is made in the region of --region or of the configuration.
     Mb(MbArgs),
     /// Remove a bucket.
+    ///
+    /// It has to be empty, unless --force is given.
     Rb(RbArgs),
     /// Print a URL with which anyone can read an object for a while.
     Presign(PresignArgs),
     /// Write objects to standard output.
+    ///
+    /// Several objects are written one after the other, those that match a pattern in the order
+    /// of their keys.
     Cat(CatArgs),
     /// Show what S3 knows of an object or a bucket.
     Head(HeadArgs),
     /// Write standard input to an object.
+    ///
+    /// The same as `cp - S3Uri`.
     Pipe(Box<PipeArgs>),
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
+    ///
+    /// The folders in it are buckets, their files are objects. What is printed to standard output
+    /// are shell commands that set the environment which reaches the server.
     Serve(ServeArgs),
+}
+
+/// The definition of the command line.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses a command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(args)?;
+    let matches = command().try_get_matches_from(args)?;
     Cli::from_arg_matches(&matches)
 }
 

@@ -11,8 +11,8 @@ pub(crate) struct ObjectArgs {
     #[arg(value_parser = ["private", "public-read", "public-read-write", "authenticated-read",
         "aws-exec-read", "bucket-owner-read", "bucket-owner-full-control", "log-delivery-write"])]
     pub(crate) acl: Option<String>,
-    /// Give permissions, each as Permission=Grantee_Type=Grantee_ID, where the permission is
-    /// read, readacl, writeacl or full and the grantee type is id, uri or emailaddress.
+    /// Give permissions, each as PERMISSION=TYPE=GRANTEE, where the
+    /// permission is read, readacl, writeacl or full and the type is id, uri or emailaddress.
     #[arg(long, num_args = 1.., value_name = "GRANT")]
     pub(crate) grants: Vec<String>,
     /// Store the objects in this class.
@@ -74,7 +74,8 @@ pub(crate) struct CustomerKeyArgs {
     #[arg(long, num_args = 0..=1, default_missing_value = "AES256", value_name = "METHOD")]
     #[arg(value_parser = ["AES256"])]
     pub(crate) sse_c: Option<String>,
-    /// The key for --sse-c: its 32 bytes as text, or fileb://PATH of a file that holds them.
+    /// The key for --sse-c: its 32 bytes as text, or the path of a file that holds them, with
+    /// `fileb://` before it.
     #[arg(long, value_name = "KEY")]
     pub(crate) sse_c_key: Option<String>,
 }

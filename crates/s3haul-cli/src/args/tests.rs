@@ -35,8 +35,9 @@ fn global_flags_go_anywhere_and_s3_may_stand_before() {
 
 #[test]
 fn filters_keep_their_order() {
-    let (_, command) = parts("rm s3://b --exclude a --include b --exclude=c --include d");
+    let (_, command) = parts("rm s3://b --recur --excl a --include b --exclude=c --include d");
     let Command::Rm(args) = command else { panic!() };
+    assert!(args.recursive, "unambiguous beginnings of flags are enough");
     let rules: Vec<_> = args.filters.rules.iter().map(|f| (f.include, &*f.pattern)).collect();
     assert_eq!(rules, [(false, "a"), (true, "b"), (false, "c"), (true, "d")]);
 }

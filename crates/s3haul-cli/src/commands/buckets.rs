@@ -82,7 +82,7 @@ impl Report<'_> {
     fn print_error(&self, error: &Error, printer: &Printer) {
         let mut line = format!("{} failed: {} {error}\n", self.done, self.path);
         if let Some(hint) = hints::for_error(error) {
-            line.push_str(&format!("hint: {hint}\n"));
+            line = format!("{line}hint: {hint}\n");
         }
         printer.error(|buffer| buffer.extend_from_slice(line.as_bytes()));
     }

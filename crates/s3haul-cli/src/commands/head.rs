@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use s3haul::s3::ops::HeadObject;
-use s3haul::s3::{Encryption, ObjectHead};
+use s3haul::s3::{ChecksumAlgorithm, Encryption, ObjectHead};
 use serde::Serialize;
 
 use super::client;
@@ -120,7 +120,8 @@ fn fields(head: &ObjectHead) -> Vec<(&'static str, String)> {
         Encryption::Kms { key_id: None } => "aws:kms".to_owned(),
         Encryption::Kms { key_id: Some(id) } => format!("aws:kms {id}"),
     });
-    let checksums = head.checksums.iter().map(|sum| format!("{:?} {}", sum.algorithm, sum.value));
+    let checksums =
+        head.checksums.iter().map(|sum| format!("{} {}", checksum_name(sum.algorithm), sum.value));
     let checksums = checksums.collect::<Vec<_>>().join(", ");
     let fields = [
         ("Version", head.version_id.clone()),
@@ -138,6 +139,16 @@ fn fields(head: &ObjectHead) -> Vec<(&'static str, String)> {
         ("Tags", head.tagging_count.map(|count| count.to_string())),
     ];
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn checksum_name(algorithm: ChecksumAlgorithm) -> &'static str {
+    match algorithm {
+        ChecksumAlgorithm::Crc64Nvme => "CRC64NVME",
+        ChecksumAlgorithm::Crc32 => "CRC32",
+        ChecksumAlgorithm::Crc32c => "CRC32C",
+        ChecksumAlgorithm::Sha1 => "SHA1",
+        ChecksumAlgorithm::Sha256 => "SHA256",
+    }
 }
 
 fn utc(seconds: i64) -> String {

@@ -78,6 +78,7 @@ async fn objects(
             pages.spawn(request.clone().send(Some(token)));
         }
         rows.page(&page, whole_keys, wildcard.as_ref());
+        rows.printer.flush();
         if rows.printer.output_is_closed() {
             break;
         }

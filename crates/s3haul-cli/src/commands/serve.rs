@@ -1,15 +1,18 @@
 //! `serve`: an S3 endpoint on this machine.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
 use s3haul_sim::{AccessKey, SimBuilder, SimConfig};
+use serde::Serialize;
 use tokio::sync::oneshot;
 
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
+use crate::render::json;
 use crate::settings::ServeSettings;
 
 /// Serves until Ctrl-C, SIGTERM or, if asked for, the end of standard input.
@@ -23,12 +26,17 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
         ("AWS_REGION", settings.region.clone()),
         ("AWS_DEFAULT_REGION", settings.region.clone()),
     ];
+    let as_json = settings.json;
     let server = SimBuilder::from_config(config(settings)).bind(&address).await;
     let server = server.map_err(|error| Failure::other(format!("cannot serve: {error}")))?;
     let url = ("AWS_ENDPOINT_URL", server.endpoint_url());
+    let environment: BTreeMap<_, _> = std::iter::once(url).chain(variables).collect();
     printer.output(|buffer| {
-        for (name, value) in std::iter::once(url).chain(variables) {
-            buffer.extend_from_slice(format!("export {name}={}\n", quote(&value)).as_bytes());
+        if as_json {
+            return json::push(buffer, "serving", ServingLine { environment: &environment });
+        }
+        for (name, value) in &environment {
+            buffer.extend_from_slice(format!("export {name}={}\n", quote(value)).as_bytes());
         }
     });
     printer.flush();
@@ -38,6 +46,11 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
     }
     server.shutdown().await;
     Ok(exit::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct ServingLine<'a> {
+    environment: &'a BTreeMap<&'static str, String>,
 }
 
 fn config(settings: ServeSettings) -> SimConfig {

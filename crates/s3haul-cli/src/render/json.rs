@@ -32,7 +32,7 @@ pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event) {
         Event::Object(object) => push(buffer, "object", ObjectLine::of(object)),
         Event::Warning { message } => push(buffer, "warning", MessageLine { message }),
         Event::Fatal { error } => {
-            push(buffer, "fatal", ErrorLine { error: ErrorFields::of(error) })
+            push(buffer, "fatal", ErrorLine { error: ErrorFields::of(error) });
         }
         Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => {}
     }

@@ -58,6 +58,19 @@ impl CommandSink {
         }
     }
 
+    fn json(&self, event: &Event) {
+        let is_line = match event {
+            Event::Object(object) if self.settings.lines == Lines::OnlyErrors => {
+                matches!(object.outcome, Outcome::Failed(_) | Outcome::DryRun)
+            }
+            Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. } => true,
+            Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => false,
+        };
+        if is_line {
+            self.printer.output(|buffer| json::push_event(buffer, event));
+        }
+    }
+
     fn keep_hint(&self, error: &Error) {
         let Some(hint) = hints::for_error(error) else { return };
         let mut kept = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,12 +106,7 @@ impl EventSink for CommandSink {
             return;
         }
         if self.settings.json {
-            let is_line =
-                matches!(event, Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. });
-            if is_line {
-                self.printer.output(|buffer| json::push_event(buffer, event));
-            }
-            return;
+            return self.json(event);
         }
         match event {
             Event::Object(object) => self.object(object),

@@ -15,7 +15,7 @@ use crate::env_vars;
 use crate::failure::Failure;
 
 /// What a time limit of 0 means: practically never.
-const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+const FOREVER: Duration = Duration::from_hours(365 * 24);
 
 /// Everything that the client is told.
 pub(super) fn config(
@@ -76,13 +76,13 @@ fn endpoint_url(
     profile: &Profile,
 ) -> Result<Option<String>, Failure> {
     if let Some(url) = &global.endpoint_url {
-        return match has_http_scheme(url) {
-            true => Ok(Some(url.clone())),
-            false => Err(Failure::usage(format!(
-                "Bad value for --endpoint-url \"{url}\": scheme is missing. Must be of the form \
-                 http://<hostname>/ or https://<hostname>/"
-            ))),
-        };
+        if has_http_scheme(url) {
+            return Ok(Some(url.clone()));
+        }
+        return Err(Failure::usage(format!(
+            "Bad value for --endpoint-url \"{url}\": scheme is missing. Must be of the form \
+             http://<hostname>/ or https://<hostname>/"
+        )));
     }
     let ignored = environment.is_true(env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS)
         || flag("ignore_configured_endpoint_urls", profile.get("ignore_configured_endpoint_urls"))?;

@@ -29,6 +29,8 @@ pub(crate) struct ServeSettings {
     pub(crate) latency: Duration,
     /// Stop at the end of standard input.
     pub(crate) stop_with_stdin: bool,
+    /// The environment as JSON.
+    pub(crate) json: bool,
 }
 
 impl ServeSettings {
@@ -61,6 +63,7 @@ impl ServeSettings {
             ledger: args.ledger.clone(),
             latency: args.latency.as_deref().map_or(Ok(Duration::ZERO), duration)?,
             stop_with_stdin: args.stop_with_stdin,
+            json: global.json,
         })
     }
 }

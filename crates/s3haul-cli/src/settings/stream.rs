@@ -8,12 +8,12 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::Settings;
 use super::object::customer_key;
-use super::transfer::invalid_argument_type;
+use super::transfer::{invalid_argument_type, refuse_json};
 use crate::args::{CatArgs, HeadArgs, PresignArgs};
 use crate::failure::Failure;
 
 /// Longest validity of a presigned URL.
-const PRESIGN_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+const PRESIGN_MAX: Duration = Duration::from_hours(7 * 24);
 
 /// `presign`.
 #[derive(Debug)]
@@ -86,9 +86,15 @@ pub(crate) struct CatSettings {
 impl CatSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &CatArgs) -> Result<Self, Failure> {
-        let objects = args.paths.iter().map(|path| match s3_uri::is_s3(path) {
-            true => object_name(path, "cat"),
-            false => Err(invalid_argument_type("cat", "<S3Uri>...")),
+        if settings.json {
+            return Err(refuse_json());
+        }
+        let objects = args.paths.iter().map(|path| {
+            if s3_uri::is_s3(path) {
+                object_name(path, "cat")
+            } else {
+                Err(invalid_argument_type("cat", "<S3Uri>..."))
+            }
         });
         let request_payer = args.request_payer.is_some();
         Ok(Self {

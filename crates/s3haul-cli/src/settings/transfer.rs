@@ -58,6 +58,7 @@ impl TransferSettings {
             return Err(invalid_argument_type("rm", "<S3Uri>"));
         }
         let output = OutputSettings { lines: Lines::from(&args.output), ..output(&settings) };
+        check_bucket(&args.path)?;
         let mut spec = blank_spec(&settings, TransferCommand::Remove, &args.path)?;
         spec.recursive = args.recursive;
         spec.dry_run = args.dryrun;
@@ -72,8 +73,13 @@ impl TransferSettings {
         if !s3_uri::is_s3(&args.path) {
             return Err(invalid_argument_type("pipe", "<S3Uri>"));
         }
-        let lines = if args.quiet { Lines::Silent } else { Lines::OnlyErrors };
+        let lines = match (args.quiet, settings.json) {
+            (true, _) => Lines::Silent,
+            (false, true) => Lines::All,
+            (false, false) => Lines::OnlyErrors,
+        };
         let output = OutputSettings { lines, ..output(&settings) };
+        check_bucket(&args.path)?;
         let mut spec = blank_spec(&settings, TransferCommand::Copy, "-")?;
         spec.target = Some(args.path.clone());
         spec.expected_size = args.expected_size;
@@ -155,6 +161,10 @@ fn copy_or_move(
     command: TransferCommand,
 ) -> Result<TransferSettings, Failure> {
     let paths = PathPair::check(args, command)?;
+    if settings.json && args.paths[1] == "-" {
+        return Err(refuse_json());
+    }
+    args.paths.iter().try_for_each(|path| check_bucket(path))?;
     let mut spec = blank_spec(&settings, command, &args.paths[0])?;
     spec.target = Some(args.paths[1].clone());
     spec.recursive = args.recursive;
@@ -219,7 +229,7 @@ fn source_customer_key(args: &CopyArgs, paths: PathPair) -> Result<Option<Custom
 
 fn copy_output(settings: &Settings, args: &CopyArgs, paths: PathPair) -> OutputSettings {
     let mut lines = Lines::from(&args.output);
-    if paths == PathPair::Stream && lines == Lines::All {
+    if paths == PathPair::Stream && lines == Lines::All && !settings.json {
         lines = Lines::OnlyErrors;
     }
     let asked = args.progress_multiline || args.progress_frequency.is_some();
@@ -303,6 +313,21 @@ const SAME_PATH_WARNING: &str = "warning: Provided s3 paths may resolve to same 
 /// The error for a local path where an address is due, and the other way round.
 pub(super) fn invalid_argument_type(command: &str, usage: &str) -> Failure {
     Failure::usage(format!("usage: s3haul {command} {usage}\nError: Invalid argument type"))
+}
+
+/// Refuses `s3://` without a bucket.
+fn check_bucket(path: &str) -> Result<(), Failure> {
+    let is_nameless =
+        s3_uri::is_s3(path) && s3_uri::parse(path).is_ok_and(|object| object.bucket.is_empty());
+    if is_nameless {
+        return Err(Failure::usage(format!("Invalid bucket name \"\": `{path}` names no bucket")));
+    }
+    Ok(())
+}
+
+/// The error for `--json` where standard output is data.
+pub(super) fn refuse_json() -> Failure {
+    Failure::usage("--json cannot be used where the objects themselves go to standard output")
 }
 
 /// Whether source and target have the same key and one of them is an access point, so that both

@@ -53,6 +53,9 @@ fn arguments_that_make_no_sense_are_refused() {
         "mv a b",
         "rm a",
         "pipe a",
+        "pipe s3://",
+        "rm s3:// --recursive",
+        "cp a s3://",
         "mv - s3://b/k",
         "cp --recursive s3://b/ -",
         "cp s3://b/k f --checksum-algorithm SHA256",
@@ -63,6 +66,7 @@ fn arguments_that_make_no_sense_are_refused() {
         "cp s3://b/ d --recursive --case-conflict warn",
         "cp s3://a/k s3://b/k --copy-props all",
         "cp f s3://b/k --expires soon",
+        "cp s3://b/k - --json",
     ] {
         assert_eq!(transfer(line).unwrap_err().status, crate::exit::USAGE, "{line}");
     }

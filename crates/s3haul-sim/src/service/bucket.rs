@@ -1,7 +1,21 @@
 //! Buckets: making, removing, their region, versioning and website.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "the signatures are those of the trait"
+)]
+
 use http::{HeaderMap, HeaderValue};
-use s3s::dto::*;
+use s3s::dto::{
+    Bucket, BucketLocationConstraint, BucketVersioningStatus, CreateBucketInput,
+    CreateBucketOutput, DeleteBucketInput, DeleteBucketOutput, DeleteBucketWebsiteInput,
+    DeleteBucketWebsiteOutput, GetBucketLocationInput, GetBucketLocationOutput,
+    GetBucketVersioningInput, GetBucketVersioningOutput, GetBucketWebsiteInput,
+    GetBucketWebsiteOutput, HeadBucketInput, HeadBucketOutput, ListBucketsInput, ListBucketsOutput,
+    PutBucketVersioningInput, PutBucketVersioningOutput, PutBucketWebsiteInput,
+    PutBucketWebsiteOutput, WebsiteConfiguration,
+};
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
@@ -12,7 +26,7 @@ use crate::store::{Bucket as Settings, Versioning};
 const DEFAULT_REGION: &str = "us-east-1";
 
 impl SimService {
-    pub(super) async fn list_buckets(
+    pub(super) fn list_buckets(
         &self,
         req: S3Request<ListBucketsInput>,
     ) -> S3Result<S3Response<ListBucketsOutput>> {
@@ -43,7 +57,7 @@ impl SimService {
         }))
     }
 
-    pub(super) async fn create_bucket(
+    pub(super) fn create_bucket(
         &self,
         req: S3Request<CreateBucketInput>,
     ) -> S3Result<S3Response<CreateBucketOutput>> {
@@ -70,7 +84,7 @@ impl SimService {
         Ok(created(&name))
     }
 
-    pub(super) async fn delete_bucket(
+    pub(super) fn delete_bucket(
         &self,
         req: S3Request<DeleteBucketInput>,
     ) -> S3Result<S3Response<DeleteBucketOutput>> {
@@ -82,7 +96,7 @@ impl SimService {
         Ok(S3Response::with_status(DeleteBucketOutput::default(), status))
     }
 
-    pub(super) async fn head_bucket(
+    pub(super) fn head_bucket(
         &self,
         req: S3Request<HeadBucketInput>,
     ) -> S3Result<S3Response<HeadBucketOutput>> {
@@ -94,7 +108,7 @@ impl SimService {
         Ok(S3Response::with_headers(HeadBucketOutput::default(), headers))
     }
 
-    pub(super) async fn get_bucket_location(
+    pub(super) fn get_bucket_location(
         &self,
         req: S3Request<GetBucketLocationInput>,
     ) -> S3Result<S3Response<GetBucketLocationOutput>> {
@@ -104,7 +118,7 @@ impl SimService {
         Ok(S3Response::new(GetBucketLocationOutput { location_constraint }))
     }
 
-    pub(super) async fn get_bucket_versioning(
+    pub(super) fn get_bucket_versioning(
         &self,
         req: S3Request<GetBucketVersioningInput>,
     ) -> S3Result<S3Response<GetBucketVersioningOutput>> {
@@ -117,7 +131,7 @@ impl SimService {
         Ok(S3Response::new(GetBucketVersioningOutput { status, mfa_delete: None }))
     }
 
-    pub(super) async fn put_bucket_versioning(
+    pub(super) fn put_bucket_versioning(
         &self,
         req: S3Request<PutBucketVersioningInput>,
     ) -> S3Result<S3Response<PutBucketVersioningOutput>> {
@@ -132,7 +146,7 @@ impl SimService {
         Ok(S3Response::new(PutBucketVersioningOutput::default()))
     }
 
-    pub(super) async fn get_bucket_website(
+    pub(super) fn get_bucket_website(
         &self,
         req: S3Request<GetBucketWebsiteInput>,
     ) -> S3Result<S3Response<GetBucketWebsiteOutput>> {
@@ -158,7 +172,7 @@ impl SimService {
         }))
     }
 
-    pub(super) async fn put_bucket_website(
+    pub(super) fn put_bucket_website(
         &self,
         req: S3Request<PutBucketWebsiteInput>,
     ) -> S3Result<S3Response<PutBucketWebsiteOutput>> {
@@ -169,7 +183,7 @@ impl SimService {
         Ok(S3Response::new(PutBucketWebsiteOutput::default()))
     }
 
-    pub(super) async fn delete_bucket_website(
+    pub(super) fn delete_bucket_website(
         &self,
         req: S3Request<DeleteBucketWebsiteInput>,
     ) -> S3Result<S3Response<DeleteBucketWebsiteOutput>> {

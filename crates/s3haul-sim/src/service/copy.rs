@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use s3s::dto::*;
+use s3s::dto::{
+    ChecksumType, CopyObjectInput, CopyObjectOutput, CopyObjectResult, CopySource,
+    MetadataDirective, TaggingDirective,
+};
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::checksum::{Algorithm, FULL_OBJECT};

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use s3s::dto::*;
+use s3s::dto::{
+    DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput, DeleteObjectsOutput, DeletedObject,
+    ETagCondition, Error, ObjectIdentifier,
+};
 use s3s::{S3Error, S3Request, S3Response, S3Result, s3_error};
 
 use super::{SimService, conditions, fresh_version_id};
@@ -49,7 +52,7 @@ impl SimService {
         Ok(deleted)
     }
 
-    pub(super) async fn delete_object(
+    pub(super) fn delete_object(
         &self,
         req: S3Request<DeleteObjectInput>,
     ) -> S3Result<S3Response<DeleteObjectOutput>> {
@@ -69,7 +72,7 @@ impl SimService {
         Ok(S3Response::with_status(output, http::StatusCode::NO_CONTENT))
     }
 
-    pub(super) async fn delete_objects(
+    pub(super) fn delete_objects(
         &self,
         req: S3Request<DeleteObjectsInput>,
     ) -> S3Result<S3Response<DeleteObjectsOutput>> {

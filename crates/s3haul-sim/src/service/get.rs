@@ -1,5 +1,7 @@
 //! `GetObject`, `HeadObject` and `GetObjectAttributes`.
 
+#![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the trait")]
+
 use std::ops::Range as ByteRange;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +10,11 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderValue};
-use s3s::dto::*;
+use s3s::dto::{
+    Checksum, ChecksumMode, ChecksumType, GetObjectAttributesInput, GetObjectAttributesOutput,
+    GetObjectAttributesParts, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput,
+    ObjectPart, Range, StorageClass, StreamingBlob,
+};
 use s3s::stream::{ByteStream, RemainingLength};
 use s3s::{S3Request, S3Response, S3Result, StdError, s3_error};
 
@@ -123,7 +129,7 @@ macro_rules! describe {
 }
 
 impl SimService {
-    pub(super) async fn get_object(
+    pub(super) fn get_object(
         &self,
         req: S3Request<GetObjectInput>,
     ) -> S3Result<S3Response<GetObjectOutput>> {
@@ -160,7 +166,7 @@ impl SimService {
         Err(s3_error!(InternalError, "The object was replaced again and again while being opened"))
     }
 
-    pub(super) async fn head_object(
+    pub(super) fn head_object(
         &self,
         req: S3Request<HeadObjectInput>,
     ) -> S3Result<S3Response<HeadObjectOutput>> {
@@ -207,7 +213,7 @@ impl SimService {
         })
     }
 
-    pub(super) async fn get_object_attributes(
+    pub(super) fn get_object_attributes(
         &self,
         req: S3Request<GetObjectAttributesInput>,
     ) -> S3Result<S3Response<GetObjectAttributesOutput>> {

@@ -143,3 +143,114 @@ pub(super) fn page_uploads(
     }
     page
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::memory::MemoryStore;
+    use crate::store::{Bucket, Version};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Names of a page, groups marked.
+    #[derive(Default)]
+    struct Names(Vec<(bool, String)>);
+
+    impl Page for Names {
+        fn object(&mut self, key: &str, _object: Listed<'_>) {
+            self.0.push((false, key.to_owned()));
+        }
+
+        fn group(&mut self, prefix: &str) {
+            self.0.push((true, prefix.to_owned()));
+        }
+    }
+
+    fn store_with(keys: &BTreeSet<String>) -> MemoryStore {
+        let store = MemoryStore::new(None);
+        store.put_bucket("b", Bucket::default()).unwrap();
+        for key in keys {
+            let put = &mut |versions: &mut crate::store::Versions| {
+                versions.push(Arc::new(Version::default()));
+                Ok(())
+            };
+            store.update("b", key, put).unwrap();
+        }
+        store
+    }
+
+    /// Everything a listing should show, by the book: filter, group, drop duplicates, sort.
+    fn expected(keys: &BTreeSet<String>, query: &Query) -> Vec<(bool, String)> {
+        let mut names: Vec<(bool, String)> = Vec::new();
+        for key in keys.iter().filter(|key| key.starts_with(&query.prefix)) {
+            if key.as_bytes() <= query.after.as_bytes() {
+                continue;
+            }
+            let rest = &key[query.prefix.len()..];
+            let cut = if query.delimiter.is_empty() { None } else { rest.find(&query.delimiter) };
+            let name = match cut {
+                None => (false, key.clone()),
+                Some(at) => {
+                    let end = query.prefix.len() + at + query.delimiter.len();
+                    (true, key[..end].to_owned())
+                }
+            };
+            let is_passed = name.0 && name.1 == query.after;
+            if !is_passed && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn key() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => "[ab/]",
+            1 => Just("//".to_owned()),
+            1 => Just("\u{ffff}".to_owned()),
+            1 => Just("\u{10ffff}".to_owned()),
+            1 => any::<char>().prop_map(String::from),
+        ];
+        proptest::collection::vec(piece, 1..6).prop_map(|pieces| pieces.concat())
+    }
+
+    fn delimiter() -> impl Strategy<Value = String> {
+        prop_oneof![Just(""), Just("/"), Just("//"), Just("a/"), Just("\u{ffff}")]
+            .prop_map(str::to_owned)
+    }
+
+    proptest! {
+        #[test]
+        fn pages_together_show_what_a_naive_listing_shows(
+            keys in proptest::collection::btree_set(key(), 0..30),
+            prefix in prop_oneof![Just(String::new()), key()],
+            after in prop_oneof![Just(String::new()), key()],
+            delimiter in delimiter(),
+            page_size in 1_usize..7,
+        ) {
+            let store = store_with(&keys);
+            let mut query = Query { prefix, delimiter, after, page_size };
+            let wanted = expected(&keys, &query);
+            let mut shown = Vec::new();
+            loop {
+                let mut page = Names::default();
+                let next = list(&store, "b", &query, &mut page).unwrap();
+                prop_assert!(page.0.len() <= page_size);
+                prop_assert!(next.is_none() || page.0.len() == page_size);
+                shown.extend(page.0);
+                match next {
+                    Some(next) => query.after = next,
+                    None => break,
+                }
+            }
+            prop_assert_eq!(shown, wanted);
+        }
+    }
+
+    #[test]
+    fn a_page_of_no_entries_is_not_cut() {
+        let store = store_with(&BTreeSet::from(["a".to_owned()]));
+        let query = Query { page_size: 0, ..Query::default() };
+        assert_eq!(list(&store, "b", &query, &mut Names::default()).unwrap(), None);
+    }
+}

@@ -174,7 +174,7 @@ impl SimService {
             xml.element("NextContinuationToken", &encode_token(next));
         }
         parameters.echo_some(&mut xml, "StartAfter", "start-after");
-        Ok(finish(xml, page, "ListBucketResult"))
+        Ok(finish(xml, &page, "ListBucketResult"))
     }
 
     fn list_v1(&self, parameters: &Parameters) -> S3Result<String> {
@@ -191,7 +191,7 @@ impl SimService {
         if let Some(next) = next.filter(|_| parameters.has("delimiter")) {
             xml.encoded("NextMarker", &next, parameters.url);
         }
-        Ok(finish(xml, page, "ListBucketResult"))
+        Ok(finish(xml, &page, "ListBucketResult"))
     }
 
     fn list_versions(&self, parameters: &Parameters) -> S3Result<String> {
@@ -236,7 +236,7 @@ fn write_head(xml: &mut Writer, parameters: &Parameters, truncated: bool) {
     xml.element("IsTruncated", if truncated { "true" } else { "false" });
 }
 
-fn finish(mut xml: Writer, page: XmlPage<'_>, root: &str) -> String {
+fn finish(mut xml: Writer, page: &XmlPage<'_>, root: &str) -> String {
     xml.raw(page.objects.text());
     xml.raw(page.groups.text());
     xml.close(root);

@@ -19,7 +19,23 @@ pub(crate) use access::{Admission, ListRoute, Listing};
 
 use std::sync::Arc;
 
-use s3s::dto::*;
+use s3s::dto::{
+    AbortMultipartUploadInput, AbortMultipartUploadOutput, CompleteMultipartUploadInput,
+    CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput, CreateBucketInput,
+    CreateBucketOutput, CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteBucketInput,
+    DeleteBucketOutput, DeleteBucketWebsiteInput, DeleteBucketWebsiteOutput, DeleteObjectInput,
+    DeleteObjectOutput, DeleteObjectTaggingInput, DeleteObjectTaggingOutput, DeleteObjectsInput,
+    DeleteObjectsOutput, GetBucketLocationInput, GetBucketLocationOutput, GetBucketVersioningInput,
+    GetBucketVersioningOutput, GetBucketWebsiteInput, GetBucketWebsiteOutput,
+    GetObjectAttributesInput, GetObjectAttributesOutput, GetObjectInput, GetObjectOutput,
+    GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput,
+    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
+    ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput, ListPartsOutput,
+    PutBucketVersioningInput, PutBucketVersioningOutput, PutBucketWebsiteInput,
+    PutBucketWebsiteOutput, PutObjectInput, PutObjectOutput, PutObjectTaggingInput,
+    PutObjectTaggingOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
+    UploadPartOutput,
+};
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::clock::Clock;
@@ -73,7 +89,7 @@ impl SimService {
         if versioning == Versioning::Enabled {
             version.id = fresh_version_id(version.modified_ms);
         } else {
-            version.id = "null".to_owned();
+            "null".clone_into(&mut version.id);
             versions.retain(|kept| kept.id != "null");
         }
         let shown = (versioning != Versioning::Off).then(|| version.id.clone());
@@ -96,43 +112,57 @@ fn fresh_version_id(now_ms: i64) -> String {
     format!("{now_ms:012x}{:016x}", fastrand::u64(..))
 }
 
+/// Implements the trait by the methods of the same names.
 macro_rules! delegate {
-    ($($method:ident($input:ty) -> $output:ty;)*) => {
+    (
+        at once { $($method:ident($input:ty) -> $output:ty;)* }
+        in time { $($slow:ident($slow_input:ty) -> $slow_output:ty;)* }
+    ) => {
         #[async_trait::async_trait]
         impl S3 for SimService {
             $(async fn $method(&self, req: S3Request<$input>) -> S3Result<S3Response<$output>> {
-                SimService::$method(self, req).await
+                SimService::$method(self, req)
+            })*
+            $(async fn $slow(
+                &self,
+                req: S3Request<$slow_input>,
+            ) -> S3Result<S3Response<$slow_output>> {
+                SimService::$slow(self, req).await
             })*
         }
     };
 }
 
 delegate! {
-    list_buckets(ListBucketsInput) -> ListBucketsOutput;
-    create_bucket(CreateBucketInput) -> CreateBucketOutput;
-    delete_bucket(DeleteBucketInput) -> DeleteBucketOutput;
-    head_bucket(HeadBucketInput) -> HeadBucketOutput;
-    get_bucket_location(GetBucketLocationInput) -> GetBucketLocationOutput;
-    get_bucket_versioning(GetBucketVersioningInput) -> GetBucketVersioningOutput;
-    put_bucket_versioning(PutBucketVersioningInput) -> PutBucketVersioningOutput;
-    get_bucket_website(GetBucketWebsiteInput) -> GetBucketWebsiteOutput;
-    put_bucket_website(PutBucketWebsiteInput) -> PutBucketWebsiteOutput;
-    delete_bucket_website(DeleteBucketWebsiteInput) -> DeleteBucketWebsiteOutput;
-    head_object(HeadObjectInput) -> HeadObjectOutput;
-    get_object(GetObjectInput) -> GetObjectOutput;
-    get_object_attributes(GetObjectAttributesInput) -> GetObjectAttributesOutput;
-    put_object(PutObjectInput) -> PutObjectOutput;
-    copy_object(CopyObjectInput) -> CopyObjectOutput;
-    delete_object(DeleteObjectInput) -> DeleteObjectOutput;
-    delete_objects(DeleteObjectsInput) -> DeleteObjectsOutput;
-    create_multipart_upload(CreateMultipartUploadInput) -> CreateMultipartUploadOutput;
-    upload_part(UploadPartInput) -> UploadPartOutput;
-    upload_part_copy(UploadPartCopyInput) -> UploadPartCopyOutput;
-    complete_multipart_upload(CompleteMultipartUploadInput) -> CompleteMultipartUploadOutput;
-    abort_multipart_upload(AbortMultipartUploadInput) -> AbortMultipartUploadOutput;
-    list_parts(ListPartsInput) -> ListPartsOutput;
-    list_multipart_uploads(ListMultipartUploadsInput) -> ListMultipartUploadsOutput;
-    get_object_tagging(GetObjectTaggingInput) -> GetObjectTaggingOutput;
-    put_object_tagging(PutObjectTaggingInput) -> PutObjectTaggingOutput;
-    delete_object_tagging(DeleteObjectTaggingInput) -> DeleteObjectTaggingOutput;
+    at once {
+        list_buckets(ListBucketsInput) -> ListBucketsOutput;
+        create_bucket(CreateBucketInput) -> CreateBucketOutput;
+        delete_bucket(DeleteBucketInput) -> DeleteBucketOutput;
+        head_bucket(HeadBucketInput) -> HeadBucketOutput;
+        get_bucket_location(GetBucketLocationInput) -> GetBucketLocationOutput;
+        get_bucket_versioning(GetBucketVersioningInput) -> GetBucketVersioningOutput;
+        put_bucket_versioning(PutBucketVersioningInput) -> PutBucketVersioningOutput;
+        get_bucket_website(GetBucketWebsiteInput) -> GetBucketWebsiteOutput;
+        put_bucket_website(PutBucketWebsiteInput) -> PutBucketWebsiteOutput;
+        delete_bucket_website(DeleteBucketWebsiteInput) -> DeleteBucketWebsiteOutput;
+        head_object(HeadObjectInput) -> HeadObjectOutput;
+        get_object(GetObjectInput) -> GetObjectOutput;
+        get_object_attributes(GetObjectAttributesInput) -> GetObjectAttributesOutput;
+        delete_object(DeleteObjectInput) -> DeleteObjectOutput;
+        delete_objects(DeleteObjectsInput) -> DeleteObjectsOutput;
+        create_multipart_upload(CreateMultipartUploadInput) -> CreateMultipartUploadOutput;
+        abort_multipart_upload(AbortMultipartUploadInput) -> AbortMultipartUploadOutput;
+        list_parts(ListPartsInput) -> ListPartsOutput;
+        list_multipart_uploads(ListMultipartUploadsInput) -> ListMultipartUploadsOutput;
+        get_object_tagging(GetObjectTaggingInput) -> GetObjectTaggingOutput;
+        put_object_tagging(PutObjectTaggingInput) -> PutObjectTaggingOutput;
+        delete_object_tagging(DeleteObjectTaggingInput) -> DeleteObjectTaggingOutput;
+    }
+    in time {
+        put_object(PutObjectInput) -> PutObjectOutput;
+        copy_object(CopyObjectInput) -> CopyObjectOutput;
+        upload_part(UploadPartInput) -> UploadPartOutput;
+        upload_part_copy(UploadPartCopyInput) -> UploadPartCopyOutput;
+        complete_multipart_upload(CompleteMultipartUploadInput) -> CompleteMultipartUploadOutput;
+    }
 }

@@ -5,7 +5,14 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use s3s::crypto::{Checksum as _, Md5};
-use s3s::dto::*;
+use s3s::dto::{
+    AbortMultipartUploadInput, AbortMultipartUploadOutput, ChecksumAlgorithm, ChecksumType,
+    CommonPrefix, CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CompletedPart,
+    CopyPartResult, CreateMultipartUploadInput, CreateMultipartUploadOutput, EncodingType,
+    ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput, ListPartsOutput,
+    MultipartUpload, Part, ServerSideEncryption, StorageClass, UploadPartCopyInput,
+    UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
+};
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
@@ -42,7 +49,7 @@ impl SimService {
         upload.filter(|u| u.bucket == bucket && u.key == key).ok_or_else(no_such_upload)
     }
 
-    pub(super) async fn create_multipart_upload(
+    pub(super) fn create_multipart_upload(
         &self,
         req: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<S3Response<CreateMultipartUploadOutput>> {
@@ -210,7 +217,7 @@ impl SimService {
         Ok(S3Response::new(output))
     }
 
-    pub(super) async fn abort_multipart_upload(
+    pub(super) fn abort_multipart_upload(
         &self,
         req: S3Request<AbortMultipartUploadInput>,
     ) -> S3Result<S3Response<AbortMultipartUploadOutput>> {
@@ -221,7 +228,7 @@ impl SimService {
         Ok(S3Response::with_status(AbortMultipartUploadOutput::default(), status))
     }
 
-    pub(super) async fn list_parts(
+    pub(super) fn list_parts(
         &self,
         req: S3Request<ListPartsInput>,
     ) -> S3Result<S3Response<ListPartsOutput>> {
@@ -251,7 +258,7 @@ impl SimService {
         }))
     }
 
-    pub(super) async fn list_multipart_uploads(
+    pub(super) fn list_multipart_uploads(
         &self,
         req: S3Request<ListMultipartUploadsInput>,
     ) -> S3Result<S3Response<ListMultipartUploadsOutput>> {

@@ -1,6 +1,6 @@
 //! `PutObject`.
 
-use s3s::dto::*;
+use s3s::dto::{ChecksumAlgorithm, ChecksumType, PutObjectInput, PutObjectOutput};
 use s3s::{S3Request, S3Response, S3Result};
 
 use super::checksum::Algorithm;

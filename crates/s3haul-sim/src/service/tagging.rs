@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use s3s::dto::*;
+use s3s::dto::{
+    DeleteObjectTaggingInput, DeleteObjectTaggingOutput, GetObjectTaggingInput,
+    GetObjectTaggingOutput, PutObjectTaggingInput, PutObjectTaggingOutput, Tag,
+};
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::convert::check_tags;
@@ -10,7 +13,7 @@ use super::{SimService, shown_version_id};
 use crate::store::Version;
 
 impl SimService {
-    pub(super) async fn get_object_tagging(
+    pub(super) fn get_object_tagging(
         &self,
         req: S3Request<GetObjectTaggingInput>,
     ) -> S3Result<S3Response<GetObjectTaggingOutput>> {
@@ -25,7 +28,7 @@ impl SimService {
         Ok(S3Response::new(GetObjectTaggingOutput { tag_set, version_id }))
     }
 
-    pub(super) async fn put_object_tagging(
+    pub(super) fn put_object_tagging(
         &self,
         req: S3Request<PutObjectTaggingInput>,
     ) -> S3Result<S3Response<PutObjectTaggingOutput>> {
@@ -39,7 +42,7 @@ impl SimService {
         Ok(S3Response::new(PutObjectTaggingOutput { version_id }))
     }
 
-    pub(super) async fn delete_object_tagging(
+    pub(super) fn delete_object_tagging(
         &self,
         req: S3Request<DeleteObjectTaggingInput>,
     ) -> S3Result<S3Response<DeleteObjectTaggingOutput>> {

@@ -156,7 +156,7 @@ mod tests {
         #[test]
         fn a_file_is_never_another_keys_directory(a in keys(), b in keys()) {
             let (file, other) = (encode(&a), encode(&b));
-            let inside = format!("{}/", file);
+            let inside = format!("{file}/");
             prop_assert!(!other.starts_with(&inside), "{} {}", file, other);
         }
 

@@ -134,7 +134,7 @@ impl DiskStore {
             self.index.put_upload(upload);
             for name in list_directory(&directory)? {
                 if name.starts_with("part-") {
-                    self.index.put_part(&id, read_json(&directory.join(name))?);
+                    self.index.put_part(&id, read_json(&directory.join(name))?, &mut None);
                 }
             }
         }
@@ -155,19 +155,49 @@ impl DiskStore {
                 Arc::make_mut(version).blob = Blob::File(placed);
             }
         }
-        let path = self.sidecar_path(bucket, key);
-        if new.is_empty() {
-            remove_and_prune(&path, &self.hidden("meta").join(bucket));
-        } else {
-            let versions = new.iter().map(AsRef::as_ref).collect::<Vec<&Version>>();
-            let sidecar = Sidecar { format: FORMAT, key: key.to_owned(), versions };
-            self.write_json(&path, &sidecar)?;
-        }
+        self.write_sidecar(bucket, key, new)?;
         for version in old {
             if !new.iter().any(|kept| kept.blob == version.blob) {
                 self.remove_blob(bucket, &version.blob);
             }
         }
+        self.settle(bucket, key, new)
+    }
+
+    fn write_sidecar(&self, bucket: &str, key: &str, versions: &Versions) -> StoreResult {
+        let path = self.sidecar_path(bucket, key);
+        if versions.is_empty() {
+            remove_and_prune(&path, &self.hidden("meta").join(bucket));
+            return Ok(());
+        }
+        let versions = versions.iter().map(AsRef::as_ref).collect::<Vec<&Version>>();
+        let sidecar = Sidecar { format: FORMAT, key: key.to_owned(), versions };
+        self.write_json(&path, &sidecar)
+    }
+
+    /// Gives the newest version the key's natural path, once an older one has left it. Both names
+    /// exist while the sidecar changes from one to the other.
+    fn settle(&self, bucket: &str, key: &str, versions: &mut Versions) -> StoreResult {
+        let Some(Blob::File(path)) = versions.first().map(|version| version.blob.clone()) else {
+            return Ok(());
+        };
+        let Some(natural) = codec::natural_path(key).map(|natural| format!("{bucket}/{natural}"))
+        else {
+            return Ok(());
+        };
+        if path == natural {
+            return Ok(());
+        }
+        if let Some(parent) = self.root.join(&natural).parent() {
+            // Where this fails, so does the link.
+            let _ = fs::create_dir_all(parent);
+        }
+        if fs::hard_link(self.root.join(&path), self.root.join(&natural)).is_err() {
+            return Ok(());
+        }
+        Arc::make_mut(&mut versions[0]).blob = Blob::File(natural);
+        self.write_sidecar(bucket, key, versions)?;
+        self.discard(&Blob::File(path));
         Ok(())
     }
 
@@ -365,10 +395,12 @@ impl Store for DiskStore {
         }
         let name = format!("part-{}.json", part.number);
         self.write_json(&self.hidden("uploads").join(id).join(name), &part)?;
-        if let Some(Some(replaced)) = self.index.put_part(id, part) {
+        let mut replaced = None;
+        let is_kept = self.index.put_part(id, part, &mut replaced);
+        if let Some(replaced) = replaced {
             self.discard(&replaced.blob);
         }
-        Ok(true)
+        Ok(is_kept)
     }
 
     fn parts(&self, id: &str) -> Option<Vec<Part>> {

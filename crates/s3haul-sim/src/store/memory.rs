@@ -166,10 +166,12 @@ impl Index {
         found
     }
 
-    /// Stores a part; gives the one it replaces, or `None` where the upload is unknown.
-    pub(crate) fn put_part(&self, id: &str, part: Part) -> Option<Option<Part>> {
+    /// Stores a part; false where the upload is unknown. Hands out the part it replaces.
+    pub(crate) fn put_part(&self, id: &str, part: Part, replaced: &mut Option<Part>) -> bool {
         let mut uploads = write(&self.uploads);
-        uploads.get_mut(id).map(|open| open.parts.insert(part.number, part))
+        let Some(open) = uploads.get_mut(id) else { return false };
+        *replaced = open.parts.insert(part.number, part);
+        true
     }
 
     pub(crate) fn parts(&self, id: &str) -> Option<Vec<Part>> {
@@ -290,7 +292,7 @@ impl Store for MemoryStore {
     }
 
     fn put_part(&self, id: &str, part: Part) -> StoreResult<bool> {
-        Ok(self.index.put_part(id, part).is_some())
+        Ok(self.index.put_part(id, part, &mut None))
     }
 
     fn parts(&self, id: &str) -> Option<Vec<Part>> {

@@ -4,6 +4,7 @@
 //! failed is set aside for a time that doubles with each failure.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -66,8 +67,8 @@ impl AddressBook {
 
     /// The address for the next connection, and how many others there are: the one with the
     /// fewest connections of those not set aside, else the one whose time ends first. Counts the
-    /// connection; [`Self::closed`] or [`Self::failed`] takes it back.
-    pub(crate) fn pick(&mut self, now: Instant) -> Option<(SocketAddr, usize)> {
+    /// connection; [`Self::closed`] takes it back.
+    fn pick(&mut self, now: Instant) -> Option<(SocketAddr, usize)> {
         self.picks += 1;
         let (picks, others) = (self.picks, self.entries.len().saturating_sub(1));
         let chosen = self.entries.iter_mut().min_by_key(|entry| {
@@ -81,7 +82,7 @@ impl AddressBook {
     }
 
     /// A connection is open.
-    pub(crate) fn opened(&mut self, address: SocketAddr) {
+    fn opened(&mut self, address: SocketAddr) {
         if let Some(entry) = self.find(address) {
             entry.failures = 0;
             entry.set_aside_until = None;
@@ -89,16 +90,15 @@ impl AddressBook {
     }
 
     /// A picked address did not answer.
-    pub(crate) fn failed(&mut self, address: SocketAddr, now: Instant) {
+    fn failed(&mut self, address: SocketAddr, now: Instant) {
         if let Some(entry) = self.find(address) {
-            entry.connections = entry.connections.saturating_sub(1);
             entry.set_aside_until = Some(now + SET_ASIDE * (1 << entry.failures.min(6)));
             entry.failures += 1;
         }
     }
 
     /// A connection ended.
-    pub(crate) fn closed(&mut self, address: SocketAddr) {
+    fn closed(&mut self, address: SocketAddr) {
         if let Some(entry) = self.find(address) {
             entry.connections = entry.connections.saturating_sub(1);
         }
@@ -106,6 +106,52 @@ impl AddressBook {
 
     fn find(&mut self, address: SocketAddr) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.address == address)
+    }
+}
+
+/// The addresses of one host, shared by its connections.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Addresses(Arc<Mutex<AddressBook>>);
+
+impl Addresses {
+    /// The book itself, for as long as nothing is awaited.
+    pub(crate) fn book(&self) -> MutexGuard<'_, AddressBook> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The address for the next connection, and how many others there are.
+    pub(crate) fn pick(&self) -> Option<(AddressLease, usize)> {
+        let (address, others) = self.book().pick(Instant::now())?;
+        Some((AddressLease { addresses: self.clone(), address }, others))
+    }
+}
+
+/// An address that a connection uses, or tries to; counted until dropped.
+#[derive(Debug)]
+pub(crate) struct AddressLease {
+    addresses: Addresses,
+    address: SocketAddr,
+}
+
+impl AddressLease {
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A connection was opened there.
+    pub(crate) fn opened(&self) {
+        self.addresses.book().opened(self.address);
+    }
+
+    /// Nothing answered there.
+    pub(crate) fn failed(&self) {
+        self.addresses.book().failed(self.address, Instant::now());
+    }
+}
+
+impl Drop for AddressLease {
+    fn drop(&mut self) {
+        self.addresses.book().closed(self.address);
     }
 }
 
@@ -130,6 +176,7 @@ mod tests {
         book.closed(address(2));
         assert_eq!(book.pick(now).unwrap(), (address(2), 2));
         book.failed(address(2), now);
+        book.closed(address(2));
         let next: Vec<_> = (0..2).map(|_| book.pick(now).unwrap().0).collect();
         assert!(!next.contains(&address(2)));
         assert_eq!(book.pick(now + SET_ASIDE).unwrap().0, address(2));

@@ -85,7 +85,7 @@ fn service_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Servic
     if service.code.is_empty() {
         // Without a body the AWS tools show the status as the code.
         status.as_str().clone_into(&mut service.code);
-        service.message = status.canonical_reason().unwrap_or_default().to_owned();
+        status.canonical_reason().unwrap_or_default().clone_into(&mut service.message);
     }
     if let Some(id) = text(headers, &REQUEST_ID) {
         id.clone_into(&mut service.request_id);

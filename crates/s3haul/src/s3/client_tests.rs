@@ -270,6 +270,45 @@ async fn redirects_move_the_host_too_and_do_not_loop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn temporary_redirects_are_followed_within_the_endpoint_only() {
+    let world = World::new(|seen| match seen.header("host").unwrap() {
+        "store.test" => Reply::status(307, "location: http://two.store.test:81/bucket/key\r\n", ""),
+        "two.store.test:81" => Reply::ok("there"),
+        _ => unreachable!(),
+    });
+    let answer = client(&world).call(&put(b"x")).await.unwrap();
+    assert_eq!(&answer.body[..], b"there");
+    assert!(world.seen().iter().all(|seen| seen.body == b"x"));
+    let evil = World::new(|_| Reply::status(307, "location: http://evil.test/bucket/key\r\n", ""));
+    assert!(client(&evil).call(&get()).await.is_err());
+    assert_eq!(evil.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_connections_make_room_for_another_host() {
+    let world = World::new(|_| Reply::ok("").after(Duration::from_millis(10)));
+    let mut virtual_hosts = config();
+    virtual_hosts.endpoint.addressing = crate::s3::AddressingStyle::Virtual;
+    virtual_hosts.max_connections = 4;
+    let client = client_with(&world, virtual_hosts);
+    for bucket in ["bucket-one", "bucket-two"] {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..4 {
+            let client: Client = client.clone();
+            tasks.spawn(async move {
+                let request = crate::s3::request::Request { bucket: Some(bucket), ..get() };
+                client.call(&request).await.map(|_| ())
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap().unwrap();
+        }
+        assert_eq!(client.inner.pool.open_connections(), 4);
+    }
+    assert_eq!(world.connections(), 8);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_servers_clock_is_taken_over_once() {
     // The test's clock says 22:13:20.
     let date = "date: Tue, 14 Nov 2023 23:13:20 GMT\r\n";

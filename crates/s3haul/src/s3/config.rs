@@ -120,7 +120,7 @@ pub struct RetryConfig {
 
 impl Default for RetryConfig {
     fn default() -> Self {
-        Self { max_attempts: 10, max_elapsed: Duration::from_secs(180) }
+        Self { max_attempts: 10, max_elapsed: Duration::from_mins(3) }
     }
 }
 

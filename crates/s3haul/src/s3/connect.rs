@@ -6,7 +6,6 @@
 //! it hung up is still read.
 
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 use tokio_rustls::client::TlsStream;
 
+use super::addresses::{AddressLease, Addresses};
 use super::proxy;
 use super::tls::Tls;
 use crate::env::{Env, Io};
@@ -186,16 +186,6 @@ impl Route {
     }
 }
 
-/// Chooses addresses and learns how they do.
-pub(crate) trait AddressSource {
-    /// The next address to try, and how many others there are.
-    fn pick(&self) -> Option<(SocketAddr, usize)>;
-    /// Nothing answered there.
-    fn failed(&self, address: SocketAddr);
-    /// A connection was opened there.
-    fn opened(&self, address: SocketAddr);
-}
-
 /// Opens connections.
 #[derive(Debug)]
 pub(crate) struct Dialer {
@@ -209,19 +199,19 @@ impl Dialer {
     pub(crate) async fn dial(
         &self,
         route: &Route,
-        addresses: &impl AddressSource,
-    ) -> Result<(Wire, SocketAddr)> {
+        addresses: &Addresses,
+    ) -> Result<(Wire, AddressLease)> {
         let deadline = Instant::now() + self.connect_timeout;
         let (socket, address) = self.connect_any(route, addresses, deadline).await?;
         let wrapped = tokio::time::timeout_at(deadline, self.wrap(route, socket)).await;
         match wrapped {
             Ok(Ok(stream)) => {
-                addresses.opened(address);
+                address.opened();
                 Ok((Wire::new(stream), address))
             }
             Ok(Err(error)) => Err(error),
             Err(_) => {
-                addresses.failed(address);
+                address.failed();
                 Err(connect_timeout(route))
             }
         }
@@ -230,20 +220,20 @@ impl Dialer {
     async fn connect_any(
         &self,
         route: &Route,
-        addresses: &impl AddressSource,
+        addresses: &Addresses,
         deadline: Instant,
-    ) -> Result<(Box<dyn Io>, SocketAddr)> {
+    ) -> Result<(Box<dyn Io>, AddressLease)> {
         let mut last = None;
         for left in (1..=ADDRESSES_PER_CONNECT).rev() {
             let Some((address, others)) = addresses.pick() else { break };
             let budget = deadline.saturating_duration_since(Instant::now());
             let share = if others == 0 { budget } else { budget / left };
-            match tokio::time::timeout(share, self.env.connector.connect(address)).await {
+            match tokio::time::timeout(share, self.env.connector.connect(address.address())).await {
                 Ok(Ok(socket)) => return Ok((socket, address)),
                 Ok(Err(error)) => last = Some(cannot_connect(route, error)),
                 Err(_) => last = Some(connect_timeout(route)),
             }
-            addresses.failed(address);
+            address.failed();
             if others == 0 {
                 break;
             }

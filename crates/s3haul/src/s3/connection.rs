@@ -4,6 +4,7 @@
 //! a piece of its body first polls the driver, so no task is spawned and no other task is woken.
 //! What the driver makes ready is looked at right after, with a waker that does nothing.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future as _;
 use std::pin::{Pin, pin};
@@ -41,7 +42,7 @@ pub(crate) struct SendBody {
 #[derive(Debug)]
 enum Pieces {
     One(Option<Bytes>),
-    Many(std::vec::IntoIter<Bytes>),
+    Many(VecDeque<Bytes>),
 }
 
 impl SendBody {
@@ -50,7 +51,7 @@ impl SendBody {
         let pieces = match payload.chunks() {
             [] => Pieces::One(None),
             [one] => Pieces::One(Some(one.clone())),
-            many => Pieces::Many(many.to_vec().into_iter()),
+            many => Pieces::Many(many.iter().cloned().collect()),
         };
         Self { pieces, left: payload.len() }
     }
@@ -71,7 +72,7 @@ impl Body for SendBody {
     ) -> Poll<Option<std::result::Result<Frame<Bytes>, Infallible>>> {
         let piece = match &mut self.pieces {
             Pieces::One(one) => one.take(),
-            Pieces::Many(many) => many.next(),
+            Pieces::Many(many) => many.pop_front(),
         };
         Poll::Ready(piece.map(|piece| {
             self.left -= piece.len() as u64;

@@ -270,13 +270,11 @@ fn access_point(config: &EndpointConfig, custom: Option<&SplitUrl>, arn: &str) -
         return Err(config_error("Access Points do not support S3 Accelerate"));
     }
     let label = format!("{name}-{account}");
-    Ok(match custom {
-        Some(url) => at_custom(url, Some(&label), None, region),
-        None => {
-            let host = amazon_host(config, "s3-accesspoint", region);
-            amazon(format!("{label}.{host}"), String::new(), region)
-        }
-    })
+    if let Some(url) = custom {
+        return Ok(at_custom(url, Some(&label), None, region));
+    }
+    let host = amazon_host(config, "s3-accesspoint", region);
+    Ok(amazon(format!("{label}.{host}"), String::new(), region))
 }
 
 /// Percent-encodes one path segment (bucket names are nearly always plain).

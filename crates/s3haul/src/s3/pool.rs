@@ -6,7 +6,6 @@
 //! it. There is no task: a connection is driven by whoever uses it.
 
 use std::collections::{HashMap, VecDeque};
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,8 +13,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use super::addresses::AddressBook;
-use super::connect::{AddressSource, Dialer, Route, cannot_connect};
+use super::addresses::{AddressLease, Addresses};
+use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -37,7 +36,7 @@ pub(crate) struct Pool {
 pub(crate) struct Host {
     route: Route,
     idle: Mutex<VecDeque<Idle>>,
-    book: Arc<Mutex<AddressBook>>,
+    addresses: Addresses,
     resolving: tokio::sync::Mutex<()>,
 }
 
@@ -47,19 +46,28 @@ struct Idle {
     since: Instant,
 }
 
-/// Counts an open connection and its address, until dropped.
+/// Counts a connection that is open or being opened, until dropped.
 #[derive(Debug)]
-pub(crate) struct OpenGuard {
-    open: Arc<AtomicUsize>,
-    book: Arc<Mutex<AddressBook>>,
-    address: SocketAddr,
+struct OpenCount(Arc<AtomicUsize>);
+
+impl OpenCount {
+    fn new(open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open))
+    }
 }
 
-impl Drop for OpenGuard {
+impl Drop for OpenCount {
     fn drop(&mut self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
-        lock(&self.book).closed(self.address);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// What an open connection is counted by.
+#[derive(Debug)]
+pub(crate) struct OpenGuard {
+    _count: OpenCount,
+    _address: AddressLease,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -117,20 +125,6 @@ impl Host {
     }
 }
 
-impl AddressSource for Host {
-    fn pick(&self) -> Option<(SocketAddr, usize)> {
-        lock(&self.book).pick(Instant::now())
-    }
-
-    fn failed(&self, address: SocketAddr) {
-        lock(&self.book).failed(address, Instant::now());
-    }
-
-    fn opened(&self, address: SocketAddr) {
-        lock(&self.book).opened(address);
-    }
-}
-
 impl Pool {
     pub(crate) fn new(dialer: Dialer, open_max: usize) -> Self {
         let open_max = open_max.clamp(1, Semaphore::MAX_PERMITS);
@@ -152,7 +146,7 @@ impl Pool {
         let host = Arc::new(Host {
             route: route.clone(),
             idle: Mutex::default(),
-            book: Arc::default(),
+            addresses: Addresses::default(),
             resolving: tokio::sync::Mutex::default(),
         });
         hosts.insert(route, Arc::clone(&host));
@@ -180,19 +174,17 @@ impl Pool {
 
     async fn dial(&self, host: &Host) -> Result<Box<Connection>> {
         self.resolve(host).await?;
+        let count = OpenCount::new(&self.open);
         self.make_room();
-        let (wire, address) = self.dialer.dial(&host.route, host).await?;
-        self.open.fetch_add(1, Ordering::Relaxed);
-        let guard =
-            OpenGuard { open: Arc::clone(&self.open), book: Arc::clone(&host.book), address };
-        tracing::debug!(%address, "connection opened");
-        Connection::new(wire, guard).await
+        let (wire, address) = self.dialer.dial(&host.route, &host.addresses).await?;
+        tracing::debug!(address = %address.address(), "connection opened");
+        Connection::new(wire, OpenGuard { _count: count, _address: address }).await
     }
 
-    /// Closes one idle connection where the cap is reached: connections in use are bounded by the
+    /// Closes one idle connection where the cap is passed: connections in use are bounded by the
     /// slots, so somebody's must be idle.
     fn make_room(&self) {
-        if self.open.load(Ordering::Relaxed) < self.open_max {
+        if self.open.load(Ordering::Relaxed) <= self.open_max {
             return;
         }
         let hosts: Vec<_> = lock(&self.hosts).values().map(Arc::clone).collect();
@@ -204,7 +196,7 @@ impl Pool {
     /// with what is known.
     async fn resolve(&self, host: &Host) -> Result<()> {
         let (stale, empty) = {
-            let book = lock(&host.book);
+            let book = host.addresses.book();
             (book.is_stale(Instant::now()), book.is_empty())
         };
         if !stale {
@@ -216,7 +208,7 @@ impl Pool {
             Err(_) if !empty => return Ok(()),
             Err(_) => host.resolving.lock().await,
         };
-        if !lock(&host.book).is_stale(Instant::now()) {
+        if !host.addresses.book().is_stale(Instant::now()) {
             return Ok(());
         }
         let (name, port) = host.route.socket_host();
@@ -226,7 +218,7 @@ impl Pool {
             Err(_) => Err(std::io::ErrorKind::TimedOut.into()),
         };
         match answer {
-            Ok(addresses) => lock(&host.book).merge(&addresses, Instant::now()),
+            Ok(addresses) => host.addresses.book().merge(&addresses, Instant::now()),
             Err(error) if empty => return Err(cannot_connect(&host.route, error)),
             Err(error) => tracing::debug!(%error, "name not resolved; the old addresses stay"),
         }

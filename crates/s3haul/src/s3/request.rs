@@ -43,7 +43,6 @@ pub(crate) struct Request<'a> {
 /// A whole answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }

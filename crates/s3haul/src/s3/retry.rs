@@ -109,7 +109,7 @@ pub(crate) fn service_kind(status: u16, code: &str) -> ErrorKind {
 /// Longest the next wait may be, before jitter; `attempt` counts from 1.
 fn ceiling(verdict: Verdict, attempt: u32) -> Duration {
     let base = if verdict == Verdict::Throttle { THROTTLE_BASE } else { BACKOFF_BASE };
-    base.saturating_mul(1 << (attempt - 1).min(16)).min(BACKOFF_MAX)
+    base.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(BACKOFF_MAX)
 }
 
 /// How long to wait after failed attempt number `attempt` (from 1), or `None` to give up.

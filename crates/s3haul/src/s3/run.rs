@@ -42,6 +42,9 @@ pub(super) struct Run<'r> {
     last: Option<(Arc<Site>, Option<Arc<Held>>)>,
     started: Instant,
     attempts: u32,
+    /// Requests sent once more over a new connection. They do not count against the limit, but
+    /// the server may have carried out the first of them.
+    resends: u32,
     /// Each of these is done once: following a redirect, mending the clock, new credentials.
     is_redirected: bool,
     is_clock_mended: bool,
@@ -58,6 +61,7 @@ impl<'r> Run<'r> {
             last: None,
             started: Instant::now(),
             attempts: 0,
+            resends: 0,
             is_redirected: false,
             is_clock_mended: false,
             is_refreshed: false,
@@ -119,7 +123,7 @@ impl<'r> Run<'r> {
     /// Sends the request over a connection. When a reused connection turns out to be dead, which
     /// says nothing of the request, it is sent once more over a new one.
     async fn exchange(
-        &self,
+        &mut self,
         site: &Site,
         held: Option<&Held>,
     ) -> Result<(Lease, Response<Incoming>), Failure> {
@@ -131,6 +135,7 @@ impl<'r> Run<'r> {
                 Ok(response) => return Ok((lease, response)),
                 Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
                     is_fresh = true;
+                    self.resends += 1;
                     continue;
                 }
                 Err(Broken::Lost(cause)) => lost(&lease, cause),
@@ -147,7 +152,7 @@ impl<'r> Run<'r> {
             let operation = self.request.operation.name;
             return Err(Failure::answered(operation, open.status, &open.headers, &body));
         }
-        Ok(Answer { status: open.status, headers: open.headers, body })
+        Ok(Answer { headers: open.headers, body })
     }
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.
@@ -185,7 +190,7 @@ impl<'r> Run<'r> {
     fn finish(&self, error: Error, elapsed: Duration) -> Error {
         let error = error
             .with_operation(self.request.operation.name)
-            .with_effort(Effort { attempts: self.attempts, elapsed });
+            .with_effort(Effort { attempts: self.attempts + self.resends, elapsed });
         match (self.request.bucket, self.request.key) {
             (Some(bucket), Some(key)) => error.with_subject(format_args!("s3://{bucket}/{key}")),
             (Some(bucket), None) => error.with_subject(format_args!("s3://{bucket}")),

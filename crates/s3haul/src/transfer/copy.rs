@@ -12,10 +12,11 @@ use async_channel::Receiver;
 use super::copy_props::{CarriedTags, CopyPlan, inherit, tagging_query};
 use super::delete::remove_source_object;
 use super::engine::Engine;
-use super::integrity::{CombinableCrc, PieceCrc};
+use super::integrity::{Piece, combine};
 use super::parts::{Part, parts, upload_part_size};
 use super::ranged::head;
 use super::scheduler::Tasks;
+use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
 use crate::error::Result;
 use crate::event::ActionKind;
@@ -104,6 +105,7 @@ fn said_properties(engine: &Engine, action: &CopyAction, plan: &CopyPlan) -> Obj
 
 /// One CopyObject.
 async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
+    refuse_existing(engine, &action.target_key).await?;
     let settings = &engine.settings;
     let plan = CopyPlan::whole(settings);
     let mut properties = said_properties(engine, action, &plan);
@@ -139,6 +141,7 @@ fn part_size(engine: &Engine, size: u64) -> u64 {
 
 /// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
 async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
+    refuse_existing(engine, &action.target_key).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, &plan);
     if plan.inherit_properties {
@@ -311,14 +314,9 @@ impl PartsCopy {
 
 /// The checksum of the whole, where the server told those of all parts and they combine.
 fn full_object_checksum(copied: &[(Part, CompletedPart)]) -> Option<Checksum> {
-    let algorithm = copied.first()?.1.checksum.as_ref()?.algorithm;
-    let crc = CombinableCrc::of(algorithm)?;
-    let pieces: Option<Vec<_>> = copied
-        .iter()
-        .map(|(part, done)| {
-            let value = crc.value_of(done.checksum.as_ref()?)?;
-            Some(PieceCrc { value, length: part.range.len() })
-        })
-        .collect();
-    crc.combine(pieces?)
+    let piece = |(part, done): &(Part, CompletedPart)| {
+        Some(Piece { checksum: done.checksum.clone()?, length: part.range.len() })
+    };
+    let pieces: Option<Vec<_>> = copied.iter().map(piece).collect();
+    combine(pieces?)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::budget::Share;
 use super::engine::Engine;
-use super::integrity::{CombinableCrc, PieceCrc};
+use super::integrity::{Piece, combine};
 use super::scheduler::{Tasks, blocking};
 use super::uploads::OpenUpload;
 use crate::error::{Error, ErrorKind, Result};
@@ -133,16 +133,11 @@ impl MultipartUpload {
     }
 
     fn full_object_checksum(&self) -> Option<Checksum> {
-        let crc = CombinableCrc::of(self.plan.checksum?)?;
-        let pieces: Option<Vec<_>> = self
-            .sent
-            .iter()
-            .map(|sent| {
-                let value = crc.value_of(sent.part.checksum.as_ref()?)?;
-                Some(PieceCrc { value, length: sent.size })
-            })
-            .collect();
-        crc.combine(pieces?)
+        let piece = |sent: &SentPart| {
+            Some(Piece { checksum: sent.part.checksum.clone()?, length: sent.size })
+        };
+        let pieces: Option<Vec<_>> = self.sent.iter().map(piece).collect();
+        combine(pieces?)
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.

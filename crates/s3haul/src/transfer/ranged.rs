@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::download::{DownloadTarget, SaveResult, modified};
 use super::engine::Engine;
 use super::fetch::{ObjectState, RangeReader, wants_checksums};
-use super::integrity::{CombinableCrc, PieceCrc, expected_of};
+use super::integrity::{Piece, check, combine, expected_of};
 use super::parts::{Part, download_parts};
 use super::scheduler::{Tasks, blocking};
 use super::stream;
@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{Committed, PendingFile};
 use crate::plan::action::DownloadAction;
 use crate::s3::ops::HeadObject;
-use crate::s3::{ChecksumAlgorithm, ObjectHead};
+use crate::s3::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
 use crate::units::MIB;
 
 /// Bytes gathered for one write.
@@ -33,7 +33,7 @@ const LIKELY_CRC: ChecksumAlgorithm = ChecksumAlgorithm::Crc64Nvme;
 struct Writing {
     file: PendingFile,
     object: ObjectState,
-    crc: CombinableCrc,
+    algorithm: ChecksumAlgorithm,
     given_up: AtomicBool,
     written: AtomicU64,
     engine: Arc<Engine>,
@@ -78,8 +78,7 @@ async fn start(
     action: &DownloadAction,
 ) -> Result<Arc<Writing>, crate::fs::CreateError> {
     let known = action.head.as_deref().and_then(expected_of);
-    let likely = CombinableCrc::of(LIKELY_CRC);
-    let crc = known.map(|(crc, _)| crc).or(likely).expect("the likely CRC is one");
+    let algorithm = known.map_or(LIKELY_CRC, |checksum| checksum.algorithm);
     let (engine, target) = (Arc::clone(engine), target.clone());
     let (relative, size) = (action.relative.clone(), action.size);
     let object = ObjectState { key: action.key.clone(), etag: action.etag.clone() };
@@ -87,7 +86,7 @@ async fn start(
         let file = target.create(&relative)?;
         file.preallocate(size)?;
         let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
-        Ok(Arc::new(Writing { file, object, crc, given_up, written, engine }))
+        Ok(Arc::new(Writing { file, object, algorithm, given_up, written, engine }))
     })
     .await
 }
@@ -130,7 +129,7 @@ async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result
 #[derive(Debug)]
 struct WrittenRange {
     part: Part,
-    crc: PieceCrc,
+    piece: Piece,
     head: Option<ObjectHead>,
 }
 
@@ -143,7 +142,7 @@ async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange>
     let engine = &writing.engine;
     let permit = engine.limits.request().await;
     let mut reader = RangeReader::new(engine, &writing.object, part.range);
-    let mut digest = writing.crc.digest();
+    let mut hasher = Hasher::new(writing.algorithm);
     let mut position = part.range.start;
     loop {
         if writing.given_up.load(Ordering::Relaxed) {
@@ -155,14 +154,14 @@ async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange>
             break;
         }
         let target = Arc::clone(writing);
-        digest = blocking(move || write_chunks(&target, position, &chunks, digest)).await?;
+        hasher = blocking(move || write_chunks(&target, position, &chunks, hasher)).await?;
         position += length;
         writing.written.fetch_add(length, Ordering::Relaxed);
         engine.report.moved(length);
     }
     drop(permit);
-    let crc = PieceCrc { value: digest.finalize(), length: part.range.len() };
-    Ok(WrittenRange { part, crc, head: reader.take_head() })
+    let piece = Piece { checksum: hasher.finish(), length: part.range.len() };
+    Ok(WrittenRange { part, piece, head: reader.take_head() })
 }
 
 /// The next bytes of a range, enough for one write; nothing at the end.
@@ -181,14 +180,14 @@ fn write_chunks(
     writing: &Writing,
     mut position: u64,
     chunks: &[Bytes],
-    mut digest: crc_fast::Digest,
-) -> Result<crc_fast::Digest> {
+    mut hasher: Hasher,
+) -> Result<Hasher> {
     for chunk in chunks {
-        digest.update(chunk);
+        hasher.update(chunk);
         writing.file.write_at(position, chunk)?;
         position += chunk.len() as u64;
     }
-    Ok(digest)
+    Ok(hasher)
 }
 
 /// Holds the bytes against the object's checksum, where it has one that can be compared.
@@ -198,7 +197,7 @@ async fn validate(
     mut done: Vec<WrittenRange>,
 ) -> Result<()> {
     done.sort_unstable_by_key(|range| range.part.number);
-    let length: u64 = done.iter().map(|range| range.crc.length).sum();
+    let length: u64 = done.iter().map(|range| range.piece.length).sum();
     assert!(length == action.size, "a file is only committed with all its ranges");
     let told = done.iter().find_map(|range| expected_of(range.head.as_ref()?));
     let expected = match (action.head.as_deref(), told) {
@@ -208,32 +207,15 @@ async fn validate(
         (None, None) => None,
     };
     // A CRC other than the one computed cannot be compared without reading the file again.
-    let Some((_, expected)) = expected.filter(|(crc, _)| *crc == writing.crc) else {
+    let Some(expected) = expected.filter(|told| told.algorithm == writing.algorithm) else {
         return Ok(());
     };
-    let computed = writing.crc.combine(done.iter().map(|range| range.crc));
+    let computed = combine(done.into_iter().map(|range| range.piece));
     check(&writing.object.key, &expected, computed.as_ref())
 }
 
-/// Fails when the checksums differ.
-pub(super) fn check(
-    key: &str,
-    expected: &crate::s3::Checksum,
-    computed: Option<&crate::s3::Checksum>,
-) -> Result<()> {
-    if computed == Some(expected) {
-        return Ok(());
-    }
-    let computed = computed.map_or("none", |checksum| checksum.value.as_str());
-    let message = format!(
-        "the checksum of `{key}` does not match: stored {}, computed {computed}",
-        expected.value
-    );
-    Err(Error::new(ErrorKind::Integrity, message))
-}
-
 /// Asks for the stored checksum. An object that was replaced meanwhile has another.
-async fn ask(writing: &Writing) -> Result<Option<(CombinableCrc, crate::s3::Checksum)>> {
+async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
     let head = head(&writing.engine, &writing.object.key).await?;
     let same = writing.object.etag.is_empty() || head.etag == writing.object.etag;
     Ok(if same { expected_of(&head) } else { None })

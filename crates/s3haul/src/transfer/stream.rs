@@ -11,17 +11,16 @@ use bytes::{Bytes, BytesMut};
 
 use super::engine::Engine;
 use super::fetch::{ObjectState, RangeReader};
-use super::integrity::{CombinableCrc, PieceCrc};
+use super::integrity::{Piece, check, combine, expected_of};
 use super::multipart::MultipartUpload;
 use super::parts::{self, Part, download_parts, stream_part_size, stream_size_max};
-use super::ranged;
 use super::scheduler::{Tasks, blocking};
 use super::upload::put;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::location::Location;
 use crate::plan::content_type::guess_content_type;
-use crate::s3::{Checksum, ObjectProperties, Payload};
+use crate::s3::{Checksum, Hasher, ObjectProperties, Payload};
 
 /// Parts of a stream in memory.
 const PARTS_IN_MEMORY_MAX: usize = 6;
@@ -171,7 +170,7 @@ pub(crate) async fn download_stream(
     engine.report.planned(head.size);
     engine.report.plan_complete();
     let object = ObjectState { key: key.clone(), etag: head.etag.clone() };
-    let expected = super::integrity::expected_of(head);
+    let expected = expected_of(head);
     let mut output = output;
     let write = move |_position: u64, bytes: &Bytes| {
         output.write_all(bytes).and_then(|()| output.flush()).map_err(output_error)
@@ -201,40 +200,39 @@ pub(super) async fn in_order<W>(
     engine: &Arc<Engine>,
     object: ObjectState,
     size: u64,
-    expected: Option<(CombinableCrc, Checksum)>,
+    expected: Option<Checksum>,
     mut write: W,
 ) -> Result<()>
 where
     W: FnMut(u64, &Bytes) -> Result<()> + Send + 'static,
 {
     let mut ahead = ReadAhead::new(engine, object, size);
-    let crc = expected.as_ref().map(|(crc, _)| *crc);
+    let algorithm = expected.as_ref().map(|checksum| checksum.algorithm);
     let mut pieces = Vec::new();
     while let Some((part, chunks)) = ahead.next().await? {
         let (written, piece);
         (write, written, piece) = blocking(move || {
-            let mut digest = crc.map(CombinableCrc::digest);
+            let mut hasher = algorithm.map(Hasher::new);
             let mut position = part.range.start;
             let written = chunks.iter().try_for_each(|chunk| {
-                if let Some(digest) = &mut digest {
-                    digest.update(chunk);
+                if let Some(hasher) = &mut hasher {
+                    hasher.update(chunk);
                 }
                 let written = write(position, chunk);
                 position += chunk.len() as u64;
                 written
             });
-            let value = digest.map_or(0, |digest| digest.finalize());
-            (write, written, PieceCrc { value, length: part.range.len() })
+            let length = part.range.len();
+            let piece = hasher.map(|hasher| Piece { checksum: hasher.finish(), length });
+            (write, written, piece)
         })
         .await;
         written?;
         engine.report.moved(part.range.len());
-        pieces.push(piece);
+        pieces.extend(piece);
     }
     match expected {
-        Some((crc, expected)) if size > 0 => {
-            ranged::check(&ahead.object.key, &expected, crc.combine(pieces).as_ref())
-        }
+        Some(expected) if size > 0 => check(&ahead.object.key, &expected, combine(pieces).as_ref()),
         _ => Ok(()),
     }
 }

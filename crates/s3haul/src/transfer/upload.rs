@@ -271,9 +271,9 @@ async fn send_parts(
     upload.complete(count, size).await
 }
 
-/// With `--no-overwrite`, learns before all parts are sent that they are not wanted. Completion
-/// holds the same condition again.
-async fn refuse_existing(engine: &Engine, key: &str) -> Result<()> {
+/// With `--no-overwrite`, learns before much is sent that it is not wanted. The request that
+/// writes holds the same condition again, at servers that know it there.
+pub(super) async fn refuse_existing(engine: &Engine, key: &str) -> Result<()> {
     let settings = &engine.settings;
     if !settings.no_overwrite {
         return Ok(());

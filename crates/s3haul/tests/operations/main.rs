@@ -2,6 +2,8 @@
 //! `S3HAUL_TEST_ENDPOINTS` names (`name=http://host:port`, separated by commas; credentials from
 //! `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`).
 
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 mod pass;
 
 use bytes::Bytes;
@@ -37,7 +39,7 @@ fn client(url: &str, access_key_id: &str, secret_access_key: &str) -> Client {
 async fn the_simulator_understands_every_operation() {
     let server = SimServer::builder().start().await.unwrap();
     let client = client(&server.endpoint_url(), DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY);
-    pass::pass(&client, "operations").await;
+    pass::pass(&client, "operations", &pass::ODD_KEYS).await;
     let failed: Vec<_> =
         server.ledger().records().into_iter().filter(|record| record.status >= 500).collect();
     assert!(failed.is_empty(), "{failed:?}");
@@ -56,7 +58,7 @@ async fn real_servers_understand_every_operation() {
         let (name, url) = endpoint.split_once('=').unwrap();
         eprintln!("server: {name}");
         let bucket = format!("s3haul-operations-{}", std::process::id());
-        pass::pass(&client(url, &id, &secret), &bucket).await;
+        pass::pass(&client(url, &id, &secret), &bucket, &pass::FILE_KEYS).await;
     }
 }
 

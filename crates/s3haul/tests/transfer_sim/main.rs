@@ -1,6 +1,8 @@
 //! Jobs end to end: the production client over in-memory pipes, a simulated server, a paused
 //! clock.
 
+mod rules;
+mod weather;
 mod world;
 
 use s3haul::job::{Summary, TransferCommand, TransferSpec};

@@ -61,10 +61,10 @@ impl Chain {
 
     /// The first credentials found.
     pub(super) async fn provide(&self) -> Result<Credential> {
-        if self.profile.is_none() {
-            if let Some(found) = self.environment() {
-                return Ok(found);
-            }
+        if self.profile.is_none()
+            && let Some(found) = self.environment()
+        {
+            return Ok(found);
         }
         let files = Files::read(&self.context).await;
         let named = self
@@ -77,7 +77,7 @@ impl Chain {
             let message = format!("The config profile ({name}) could not be found");
             return Err(Error::new(ErrorKind::Config, message));
         }
-        if let Some(found) = self.from_profile(&files, name, 0).await? {
+        if let Some(found) = self.of_profile(&files, name, 0).await? {
             return Ok(found);
         }
         if let Some(found) = self.container().await? {
@@ -98,7 +98,7 @@ impl Chain {
     }
 
     /// What a profile gives, following `source_profile`.
-    fn from_profile<'a>(
+    fn of_profile<'a>(
         &'a self,
         files: &'a Files,
         name: &'a str,
@@ -159,7 +159,7 @@ impl Chain {
             let found = if source == name {
                 profile.shared_keys().or_else(|| profile.config_keys()).map(Credential::from)
             } else {
-                self.from_profile(files, source, depth + 1).await?
+                self.of_profile(files, source, depth + 1).await?
             };
             found.ok_or_else(|| {
                 failed(format!("The source_profile \"{source}\" must have credentials."))

@@ -3,6 +3,7 @@
 //!
 //! Source: <https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/API_GetRoleCredentials.html>.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
@@ -127,9 +128,13 @@ fn expired() -> Error {
 
 async fn cached_token(context: &Context, role: &Role<'_>) -> Result<Token> {
     let hash = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, role.cache_name.as_bytes());
-    let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut path = "~/.aws/sso/cache/".to_owned();
+    for byte in hash.as_ref() {
+        let _ = write!(path, "{byte:02x}");
+    }
+    path.push_str(".json");
     let path = context
-        .expand_home_dir(&format!("~/.aws/sso/cache/{hash}.json"))
+        .expand_home_dir(&path)
         .ok_or_else(|| failed("no home folder to find the SSO token in"))?;
     let text = context
         .file_read(&path)

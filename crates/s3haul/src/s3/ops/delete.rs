@@ -111,7 +111,8 @@ impl Client {
             if !again {
                 break;
             }
-            tokio::time::sleep(FIRST_PAUSE * 2_u32.pow(attempt)).await;
+            let spread = 0.5 + self.inner.env.random_f64() / 2.0;
+            tokio::time::sleep((FIRST_PAUSE * 2_u32.pow(attempt)).mul_f64(spread)).await;
         }
         Ok(outcome)
     }

@@ -26,9 +26,9 @@ pub struct CreateMultipart<'a> {
     pub key: &'a str,
     /// What the object will carry.
     pub properties: &'a ObjectProperties,
-    /// Checksum algorithm of the parts, which uploads take from [`Client::upload_digests`]; CRCs
-    /// are asked for as full-object checksums. Copies name one only where the user did: some
-    /// servers want to be told the checksum of every part then, and a copier does not know it.
+    /// Checksum algorithm of the parts, as [`Client::upload_digests`] plans it; CRCs are asked for
+    /// as full-object checksums. `None` is none, as for parts that are copied: not every server
+    /// computes checksums of those.
     pub checksum: Option<ChecksumAlgorithm>,
 }
 
@@ -45,7 +45,7 @@ pub struct UploadPart<'a> {
     pub part_number: u32,
     /// Bytes of the part.
     pub payload: Payload,
-    /// Checksum algorithm of the upload.
+    /// Checksum algorithm of the upload; it must be the one that the upload was begun with.
     pub checksum: Option<ChecksumAlgorithm>,
     /// SSE-C key of the upload.
     pub customer_key: Option<&'a CustomerKey>,
@@ -168,7 +168,7 @@ impl Client {
 
     /// Uploads one part.
     pub async fn upload_part(&self, input: UploadPart<'_>) -> Result<CompletedPart> {
-        let checksum = self.upload_digests(input.checksum).checksum;
+        let checksum = input.checksum;
         let mut headers = Headers::with_capacity(4);
         if let Some(algorithm) = checksum {
             headers.fixed(&headers::SDK_CHECKSUM_ALGORITHM, algorithm.name());

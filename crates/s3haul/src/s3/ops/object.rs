@@ -301,27 +301,23 @@ struct Covered {
 
 fn covered(status: StatusCode, headers: &HeaderMap, asked: Option<ByteRange>) -> Result<Covered> {
     let told = headers.get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());
-    let length = headers::number(headers, &header::CONTENT_LENGTH);
-    match (status, asked) {
-        (StatusCode::PARTIAL_CONTENT, Some(asked)) => {
-            let told = told.unwrap_or("no range");
-            let covered = content_range(told).ok_or_else(|| other_bytes(asked, told))?;
-            let end = asked.end.min(covered.size);
-            let fits = covered.range == ByteRange { start: asked.start, end }
-                && length.is_none_or(|length: u64| length == covered.range.len());
-            if fits { Ok(covered) } else { Err(other_bytes(asked, told)) }
+    let told = told.unwrap_or("an unknown number of bytes");
+    let length: Option<u64> = headers::number(headers, &header::CONTENT_LENGTH);
+    if status == StatusCode::PARTIAL_CONTENT {
+        let Some(covered) = content_range(told) else { return Err(other_bytes(asked, told)) };
+        let asked_range = asked.unwrap_or(ByteRange { start: 0, end: covered.size });
+        let end = asked_range.end.min(covered.size);
+        let fits = covered.range == ByteRange { start: asked_range.start, end }
+            && length.is_none_or(|length| length == covered.range.len());
+        return if fits { Ok(covered) } else { Err(other_bytes(asked, told)) };
+    }
+    let Some(size) = length else { return Err(other_bytes(asked, told)) };
+    // Servers may answer with the whole object to a range that covers it.
+    match asked {
+        Some(asked) if asked.start > 0 || asked.end < size => {
+            Err(other_bytes(Some(asked), "the whole object"))
         }
-        // Servers may answer with the whole object to a range that covers it.
-        (_, asked) => {
-            let size = length.unwrap_or(0);
-            let whole = Covered { range: ByteRange { start: 0, end: size }, size };
-            match asked {
-                Some(asked) if asked.start > 0 || asked.end < size || length.is_none() => {
-                    Err(other_bytes(asked, "the whole object"))
-                }
-                _ => Ok(whole),
-            }
-        }
+        _ => Ok(Covered { range: ByteRange { start: 0, end: size }, size }),
     }
 }
 
@@ -335,9 +331,13 @@ fn content_range(text: &str) -> Option<Covered> {
     (!range.is_empty() && range.end <= size).then_some(Covered { range, size })
 }
 
-fn other_bytes(asked: ByteRange, told: &str) -> Error {
-    let message =
-        format!("the server was asked for bytes {}-{} and sent {told}", asked.start, asked.end - 1);
+fn other_bytes(asked: Option<ByteRange>, told: &str) -> Error {
+    let message = match asked {
+        Some(ByteRange { start, end }) => {
+            format!("the server was asked for bytes {start}-{} and sent {told}", end - 1)
+        }
+        None => format!("the server was asked for the whole object and sent {told}"),
+    };
     Error::new(ErrorKind::Integrity, message)
 }
 
@@ -385,6 +385,14 @@ mod tests {
             let error = answer(status, range, length, Some(asked)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Integrity, "{status} {range:?}");
         }
+    }
+
+    #[test]
+    fn a_part_or_an_unknown_length_is_no_whole_object() {
+        assert_eq!(answer(206, Some("bytes 0-8/9"), 9, None).unwrap().size, 9);
+        let error = answer(206, Some("bytes 0-3/9"), 4, None).unwrap_err();
+        assert!(error.to_string().ends_with("the whole object and sent bytes 0-3/9"), "{error}");
+        assert!(covered(StatusCode::OK, &HeaderMap::new(), None).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Operations against a scripted server: what goes over the wire, and what odd answers become.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -93,6 +94,26 @@ async fn a_lost_answer_to_a_conditional_put_is_found_out() {
             Err(error) => assert!(!is_ours && error.kind() == ErrorKind::PreconditionFailed),
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conditional_put_over_a_connection_that_died_is_found_out() {
+    // A reused connection dies with the PUT, which the client then sends once more by itself.
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::ok(""),
+        1 => Reply::raw("").closing(),
+        2 => Reply::error(412, "PreconditionFailed"),
+        _ => Reply::raw(
+            "HTTP/1.1 200 X\r\ncontent-length: 5\r\n\
+             x-amz-checksum-crc64nvme: M3eFcAZSQlc=\r\n\r\n",
+        ),
+    });
+    let client = client(&world);
+    let properties = ObjectProperties::default();
+    client.put_object(put("first", &properties)).await.unwrap();
+    let conditions = Conditions { if_absent: true, ..Conditions::default() };
+    client.put_object(PutObject { conditions, ..put("k", &properties) }).await.unwrap();
+    assert_eq!(world.connections(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -245,12 +266,11 @@ async fn deletes_are_sent_again_for_what_was_throttled() {
 #[tokio::test(start_paused = true)]
 async fn buckets_are_listed_to_the_last_page() {
     let page = |names: &str, token: &str| {
-        let buckets: String = names
-            .chars()
-            .map(|name| {
-                format!("<Bucket><Name>{name}</Name><CreationDate>1970-01-01T00:00:07Z</CreationDate></Bucket>")
-            })
-            .collect();
+        let created = "<CreationDate>1970-01-01T00:00:07Z</CreationDate>";
+        let mut buckets = String::new();
+        for name in names.chars() {
+            write!(buckets, "<Bucket><Name>{name}</Name>{created}</Bucket>").unwrap();
+        }
         format!(
             "<ListAllMyBucketsResult><Buckets>{buckets}</Buckets>{token}</ListAllMyBucketsResult>"
         )

@@ -1,0 +1,14 @@
+# Thin on purpose: every rule is a subcommand of `cargo xtask`.
+.PHONY: demo test check servers bench
+
+XTASK := cargo run -q -p xtask --
+
+demo: ; @$(XTASK) demo
+
+test: ; @$(XTASK) test
+
+check: ; @$(XTASK) check
+
+servers: ; @$(XTASK) servers
+
+bench: ; @$(XTASK) bench $(NAME)

@@ -1,0 +1,199 @@
+//! Faults, the ledger and the clock, seen through a client that only knows HTTP.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io;
+use std::time::Duration;
+
+use s3haul_sim::{Effect, Fault, RunningServer, Sim, SimError, SimServer};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Everything that came back on one connection.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: Vec<u8>,
+    /// How the connection ended.
+    end: io::Result<()>,
+}
+
+async fn ask(mut io: impl AsyncRead + AsyncWrite + Unpin, line: &str, body: &str) -> Answer {
+    let length = body.len();
+    let request = format!(
+        "{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    io.write_all(request.as_bytes()).await.unwrap();
+    let mut bytes = Vec::new();
+    let end = io.read_to_end(&mut bytes).await.map(|_| ());
+    let split = bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap_or(bytes.len());
+    let head = String::from_utf8_lossy(&bytes[..split]).to_lowercase();
+    let status = head.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());
+    let body = bytes.get(split + 4..).unwrap_or_default().to_vec();
+    Answer { status, head, body, end }
+}
+
+async fn server() -> RunningServer {
+    SimServer::builder().allow_anonymous(true).bucket("bbb").start().await.unwrap()
+}
+
+async fn over_tcp(server: &RunningServer, line: &str, body: &str) -> Answer {
+    ask(TcpStream::connect(server.addr()).await.unwrap(), line, body).await
+}
+
+async fn over_pipe(sim: &Sim, line: &str, body: &str) -> Answer {
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let sim = sim.clone();
+    let serving = tokio::spawn(async move { sim.serve_connection(far).await });
+    let answer = ask(near, line, body).await;
+    serving.await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn a_fault_strikes_as_often_as_told_and_is_in_the_ledger() {
+    let server = server().await;
+    let slow = Fault::new(Effect::slow_down()).operation("PutObject").key("k").times(2);
+    server.weather().push(slow);
+    let mut statuses = Vec::new();
+    for _ in 0..3 {
+        statuses.push(over_tcp(&server, "PUT /bbb/k", "body").await.status);
+    }
+    assert_eq!(statuses, [503, 503, 200]);
+    assert_eq!(server.ledger().count("PutObject"), 3);
+    assert_eq!(server.ledger().count_where(|record| record.status == 503), 2);
+    let faults: Vec<_> = server.ledger().records().iter().map(|r| r.fault).collect();
+    assert_eq!(faults, ["respond", "respond", ""]);
+    assert_eq!(server.ledger().max_concurrency(), 1);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_reset_comes_before_and_a_lost_response_after_the_write() {
+    let server = server().await;
+    server.weather().push(Fault::new(Effect::ResetBeforeResponse).operation("PutObject"));
+    let answer = over_tcp(&server, "PUT /bbb/a", "body").await;
+    assert_eq!(answer.status, 0);
+    assert_eq!(answer.end.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+    server.weather().push(Fault::new(Effect::LostResponse).operation("PutObject"));
+    assert_eq!(over_tcp(&server, "PUT /bbb/b", "body").await.status, 0);
+    assert_eq!(over_tcp(&server, "GET /bbb/a", "").await.status, 404);
+    assert_eq!(over_tcp(&server, "GET /bbb/b", "").await.body, b"body");
+}
+
+#[tokio::test]
+async fn bodies_are_truncated_reset_and_corrupted() {
+    let server = server().await;
+    over_tcp(&server, "PUT /bbb/k", "0123456789").await;
+    let faults = [
+        (Effect::Truncate { bytes: 4 }, &b"0123"[..], true),
+        (Effect::ResetAfter { bytes: 4 }, b"0123", false),
+        (Effect::CorruptByte { offset: 2 }, b"0133456789", true),
+        (Effect::Truncate { bytes: 10 }, b"0123456789", true),
+    ];
+    for (effect, expected, in_order) in faults {
+        server.weather().push(Fault::new(effect.clone()).operation("GetObject"));
+        let answer = over_tcp(&server, "GET /bbb/k", "").await;
+        assert!(answer.head.contains("content-length: 10"), "{effect:?} {}", answer.head);
+        assert_eq!(answer.end.is_ok(), in_order, "{effect:?}");
+        // A reset may overtake bytes that were sent before it.
+        if in_order {
+            assert_eq!(answer.body, expected, "{effect:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_can_come_with_status_200() {
+    let server = server().await;
+    over_tcp(&server, "PUT /bbb/k", "x").await;
+    server.weather().push(Fault::new(Effect::ok_with_error("InternalError")));
+    let body = "<Delete><Object><Key>k</Key></Object></Delete>";
+    let answer = over_tcp(&server, "POST /bbb?delete", body).await;
+    let text = String::from_utf8(answer.body).unwrap();
+    assert_eq!(answer.status, 200);
+    assert!(text.contains("<Error><Code>InternalError</Code><Key>k</Key>"), "{text}");
+    assert_eq!(over_tcp(&server, "HEAD /bbb/k", "").await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pipe_needs_no_socket_and_time_is_simulated() {
+    let sim = SimServer::builder()
+        .allow_anonymous(true)
+        .virtual_clock(true)
+        .bucket("bbb")
+        .latency(Duration::from_millis(20))
+        .build()
+        .unwrap();
+    let start = tokio::time::Instant::now();
+    let before_ms = sim.clock().now_ms();
+    sim.weather().push(Fault::new(Effect::Delay(Duration::from_hours(1))));
+    assert_eq!(over_pipe(&sim, "PUT /bbb/k", "x").await.status, 200);
+    assert_eq!(start.elapsed().as_millis(), 3_600_020);
+    assert_eq!(sim.clock().now_ms() - before_ms, 3_600_020);
+    sim.weather().push(Fault::new(Effect::Stall).operation("GetObject"));
+    let stalled = over_pipe(&sim, "GET /bbb/k", "");
+    assert!(tokio::time::timeout(Duration::from_mins(10), stalled).await.is_err());
+    assert_eq!(over_pipe(&sim, "GET /bbb/k", "").await.body, b"x");
+    let record = &sim.ledger().of("PutObject")[0];
+    assert_eq!((record.duration_us, record.request_bytes), (3_600_020_000, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stops_arriving_is_given_up() {
+    let sim = SimServer::builder().allow_anonymous(true).bucket("bbb").build().unwrap();
+    let (mut near, far) = tokio::io::duplex(64 * 1024);
+    let serving = tokio::spawn(async move { sim.serve_connection(far).await });
+    let request = b"PUT /bbb/k HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n12345";
+    near.write_all(request).await.unwrap();
+    let mut answer = String::new();
+    near.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.contains("<Code>RequestTimeout</Code>"), "{answer}");
+    serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn only_a_loopback_address_goes_without_keys() {
+    let refused = SimServer::builder().bind("0.0.0.0:0").await;
+    assert!(matches!(refused, Err(SimError::OpenToTheWorld { .. })));
+    let server = SimServer::builder().access_key("id", "secret").bind("0.0.0.0:0").await.unwrap();
+    assert_eq!(over_tcp(&server, "GET /", "").await.status, 403);
+}
+
+#[tokio::test]
+async fn a_disk_store_survives_a_restart() {
+    let root = tempfile::tempdir().unwrap();
+    let keys = ["x", "x/y", "x/", "a//b", "%2E%2E/%2E%2E/up", "d%0A", ".hidden", "Z%25"];
+    let start = || {
+        let builder = SimServer::builder().allow_anonymous(true).disk(root.path());
+        builder.bucket("bbb").start()
+    };
+    let server = start().await.unwrap();
+    for key in keys {
+        let put = over_tcp(&server, &format!("PUT /bbb/{key}"), "first").await;
+        assert_eq!(put.status, 200, "{key}");
+        over_tcp(&server, &format!("PUT /bbb/{key}"), key).await;
+    }
+    over_tcp(&server, "PUT /bbb/gone", "x").await;
+    over_tcp(&server, "DELETE /bbb/gone", "").await;
+    let created = over_tcp(&server, "POST /bbb/m?uploads", "").await;
+    let text = String::from_utf8(created.body).unwrap();
+    let id = text.split("<UploadId>").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    over_tcp(&server, &format!("PUT /bbb/m?partNumber=7&uploadId={id}"), "part").await;
+    server.shutdown().await;
+
+    let server = start().await.unwrap();
+    for key in keys {
+        let got = over_tcp(&server, &format!("GET /bbb/{key}"), "").await;
+        assert_eq!(got.body, key.as_bytes(), "{key}");
+    }
+    let listed = over_tcp(&server, "GET /bbb?list-type=2", "").await;
+    let text = String::from_utf8(listed.body).unwrap();
+    assert!(text.contains("<KeyCount>8</KeyCount>"), "{text}");
+    let parts = over_tcp(&server, &format!("GET /bbb/m?uploadId={id}"), "").await;
+    let text = String::from_utf8(parts.body).unwrap();
+    assert!(text.contains("<PartNumber>7</PartNumber>"), "{text}");
+    assert_eq!(std::fs::read(root.path().join("bbb/x")).unwrap().len(), 1);
+    assert!(!root.path().join("up").exists() && !root.path().join("bbb/gone").exists());
+}

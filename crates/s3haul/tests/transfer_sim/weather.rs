@@ -1,0 +1,257 @@
+//! Jobs in bad weather: refusals, broken connections, damaged bodies, cancellation.
+
+use std::time::Duration;
+
+use s3haul::job::{TransferCommand, TransferSpec};
+use s3haul_sim::{Effect, Fault};
+
+use crate::world::{PART, World, bytes};
+
+/// Two parts and a bit.
+const LARGE: usize = 2 * PART as usize + 1000;
+
+fn large_world() -> (World, Vec<u8>) {
+    let world = World::new();
+    let large = bytes(LARGE, 3);
+    world.file("large", &large);
+    (world, large)
+}
+
+#[tokio::test(start_paused = true)]
+async fn uploads_survive_what_passes() {
+    let faults = [
+        ("PutObject", Effect::slow_down()),
+        ("PutObject", Effect::ResetBeforeResponse),
+        ("PutObject", Effect::LostResponse),
+        ("CreateMultipartUpload", Effect::internal_error()),
+        ("UploadPart", Effect::slow_down()),
+        ("UploadPart", Effect::ResetAfter { bytes: 10 }),
+        ("UploadPart", Effect::LostResponse),
+        ("CompleteMultipartUpload", Effect::internal_error()),
+        ("CompleteMultipartUpload", Effect::LostResponse),
+        ("CompleteMultipartUpload", Effect::ok_with_error("InternalError")),
+    ];
+    for (operation, effect) in faults {
+        let (world, large) = large_world();
+        world.file("small", b"small");
+        let name = format!("{operation} {effect:?}");
+        world.sim.weather().push(Fault::new(effect).operation(operation).times(2));
+        let summary = world.cp_tree(".", "s3://bucket").await;
+        assert_eq!(summary.done, 2, "{name}: {:?}", world.log.lines());
+        assert_eq!(world.get("large").await.unwrap(), large, "{name}");
+        assert_eq!(world.get("small").await.unwrap(), b"small", "{name}");
+        assert_eq!(world.log.moved(), LARGE as i64 + 5, "{name}");
+        let open = world.open_uploads().await;
+        // A lost answer to the beginning of an upload leaves one that nobody knows of.
+        assert_eq!(open, 0, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn downloads_survive_what_passes() {
+    let effects = [
+        Effect::slow_down(),
+        Effect::internal_error(),
+        Effect::ResetBeforeResponse,
+        Effect::ResetAfter { bytes: 3 },
+        Effect::Truncate { bytes: 2 },
+        Effect::Stall,
+    ];
+    for effect in effects {
+        let (world, large) = large_world();
+        world.object("x/large", &large).await;
+        world.object("x/small", b"small").await;
+        let name = format!("{effect:?}");
+        world.sim.weather().push(Fault::new(effect).operation("GetObject").times(3));
+        let summary = world.cp_tree("s3://bucket/x", "out").await;
+        assert_eq!(summary.done, 2, "{name}: {:?}", world.log.lines());
+        assert_eq!(std::fs::read(world.path("out/large")).unwrap(), large, "{name}");
+        assert_eq!(std::fs::read(world.path("out/small")).unwrap(), b"small", "{name}");
+        assert_eq!(world.log.moved(), LARGE as i64 + 5, "{name}");
+        assert_eq!(world.files(), ["large", "out/large", "out/small"], "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_body_never_becomes_a_file() {
+    for size in [1000, LARGE] {
+        let world = World::new();
+        world.object("k", &bytes(size, 4)).await;
+        world.object("other", b"fine").await;
+        let corrupt = Effect::CorruptByte { offset: 500 };
+        world.sim.weather().push(Fault::new(corrupt).operation("GetObject").key("k").always());
+        let summary = world.cp_tree("s3://bucket", "out").await;
+        assert_eq!((summary.done, summary.failed), (1, 1), "{:?}", world.log.lines());
+        assert_eq!(world.log.count("checksum"), 1, "{:?}", world.log.lines());
+        assert_eq!(world.files(), ["out/other"]);
+        assert_eq!(world.log.moved(), 4);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_upload_leaves_nothing_open() {
+    for operation in ["UploadPart", "CompleteMultipartUpload"] {
+        let (world, _) = large_world();
+        world.file("small", b"1");
+        let refusal = Effect::respond(403, "AccessDenied");
+        world.sim.weather().push(Fault::new(refusal).operation(operation).always());
+        let summary = world.cp_tree(".", "s3://bucket").await;
+        assert_eq!((summary.done, summary.failed), (1, 1), "{:?}", world.log.lines());
+        assert_eq!(world.log.count("AccessDenied"), 1, "{:?}", world.log.lines());
+        assert_eq!(world.open_uploads().await, 0);
+        assert_eq!(world.sim.ledger().count("AbortMultipartUpload"), 1);
+        assert_eq!(world.log.moved(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_copy_in_parts_leaves_nothing_open() {
+    let (world, large) = large_world();
+    world.object("x/large", &large).await;
+    let refusal = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(refusal).operation("UploadPartCopy").skip(1).always());
+    let summary = world.cp_tree("s3://bucket/x", "s3://bucket/y").await;
+    assert_eq!(summary.failed, 1, "{:?}", world.log.lines());
+    assert_eq!(world.open_uploads().await, 0);
+    assert_eq!(world.log.moved(), 0);
+    assert_eq!(world.keys().await, ["x/large"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn permits_bound_the_requests_in_flight() {
+    let world = World::new();
+    for n in 0..100 {
+        world.file(&format!("in/{n}"), &bytes(1000, n));
+    }
+    world.file("in/large", &bytes(LARGE, 5));
+    world.sim.weather().set_latency(Duration::from_millis(100));
+    let summary = world.cp_tree("in", "s3://bucket/x").await;
+    assert_eq!(summary.done, 101, "{:?}", world.log.lines());
+    assert_eq!(world.sim.ledger().max_concurrency(), 8);
+    world.cp_tree("s3://bucket/x", "out").await;
+    world.cp_tree("s3://bucket/x", "s3://bucket/y").await;
+    assert_eq!(world.sim.ledger().max_concurrency(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tiny_budget_slows_and_does_not_stop() {
+    let world = World::new();
+    for n in 0..20 {
+        world.file(&format!("in/{n}"), &bytes(300_000, n));
+    }
+    let large = bytes(LARGE, 6);
+    world.file("in/large", &large);
+    let run = async |source: &str, target: &str| {
+        let mut spec = world.spec(TransferCommand::Copy, source, Some(target));
+        spec.recursive = true;
+        spec.tuning.memory_budget = 1 << 20;
+        world.run(spec).await.unwrap()
+    };
+    assert_eq!(run("in", "s3://bucket/x").await.done, 21, "{:?}", world.log.lines());
+    assert_eq!(run("s3://bucket/x", "out").await.done, 21, "{:?}", world.log.lines());
+    assert_eq!(std::fs::read(world.path("out/large")).unwrap(), large);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bandwidth_is_kept() {
+    let world = World::new();
+    for n in 0..20 {
+        world.file(&format!("in/{n}"), &bytes(100_000, n));
+    }
+    for (source, target) in [("in", "s3://bucket/x"), ("s3://bucket/x", "out")] {
+        let mut spec = world.spec(TransferCommand::Copy, source, Some(target));
+        spec.recursive = true;
+        spec.tuning.max_bandwidth = Some(1_000_000);
+        let began = tokio::time::Instant::now();
+        world.run(spec).await.unwrap();
+        let took = began.elapsed().as_secs_f64();
+        assert!((1.7..2.5).contains(&took), "{took}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_changes_meanwhile_is_sent_whole_or_not_at_all() {
+    for changes in [1, 2] {
+        let (world, _) = large_world();
+        let slow = Effect::Delay(Duration::from_secs(5));
+        world.sim.weather().push(Fault::new(slow).operation("UploadPart").always());
+        let content = bytes(LARGE, 9);
+        let change = async {
+            for _ in 0..changes {
+                tokio::time::sleep(Duration::from_secs(4)).await;
+                world.file("large", &content);
+            }
+        };
+        let (summary, ()) = tokio::join!(world.cp("large", "s3://bucket/k"), change);
+        if changes == 1 {
+            assert_eq!(summary.done, 1, "{:?}", world.log.lines());
+            assert_eq!(world.get("k").await.unwrap(), content);
+            assert_eq!(world.log.moved(), LARGE as i64);
+        } else {
+            assert_eq!(summary.failed, 1, "{:?}", world.log.lines());
+            assert_eq!(world.get("k").await, None);
+            assert_eq!(world.log.moved(), 0);
+        }
+        assert_eq!(world.open_uploads().await, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_replaced_meanwhile_is_not_mixed() {
+    let (world, large) = large_world();
+    world.object("k", &large).await;
+    let mut spec = world.spec(TransferCommand::Copy, "s3://bucket/k", Some("out"));
+    spec.tuning.max_concurrent_requests = 1;
+    let slow = Effect::Delay(Duration::from_secs(5));
+    world.sim.weather().push(Fault::new(slow).operation("GetObject").key("k").always());
+    let replace = async {
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        world.object("k", &bytes(LARGE, 10)).await;
+    };
+    let (summary, ()) = tokio::join!(world.run(spec), replace);
+    assert_eq!(summary.unwrap().failed, 1, "{:?}", world.log.lines());
+    assert_eq!(world.log.count("did not match expected ETag"), 1, "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["large"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_at_any_moment_leaves_nothing_behind() {
+    let seed = 20_261_121;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for round in 0..24 {
+        let (world, large) = large_world();
+        world.object("x/large", &large).await;
+        for n in 0..40 {
+            world.file(&format!("in/{n}"), &bytes(1000, n));
+            world.object(&format!("x/{n}"), b"1").await;
+        }
+        world.file("in/large", &large);
+        let before = world.files().len();
+        world.sim.weather().set_latency(Duration::from_millis(50));
+        let (source, target) =
+            [("in", "s3://bucket/y"), ("s3://bucket/x", "out"), ("s3://bucket/x", "s3://bucket/y")]
+                [round % 3];
+        let spec = world.spec(TransferCommand::Copy, source, Some(target));
+        let after = Duration::from_micros(random.u64(0..450_000));
+        let cancel = async {
+            tokio::time::sleep(after).await;
+            world.cancel.cancel();
+        };
+        let running = world.run(TransferSpec { recursive: true, ..spec });
+        let (summary, ()) = tokio::join!(running, cancel);
+        let summary = summary.unwrap();
+        world.sim.weather().set_latency(Duration::ZERO);
+        let name = format!("round {round} after {after:?}: {summary:?}");
+        assert_eq!(world.open_uploads().await, 0, "{name}");
+        let temporary = |name: &&String| name.contains('.');
+        let files = world.files();
+        assert_eq!(files.iter().filter(temporary).count(), 0, "{name}: {files:?}");
+        if source == "in" {
+            assert_eq!(files.len(), before);
+        }
+        if world.keys().await.contains(&"y/large".to_owned()) {
+            assert_eq!(world.get("y/large").await.unwrap(), large, "{name}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Benchmarks by name. Each is a function in [`BENCHES`]; this file only dispatches.
+
+mod put;
+mod usage;
+
+use anyhow::{Result, bail};
+
+/// A benchmark: what it is called, what it measures, how it runs with the arguments left.
+struct Bench {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const BENCHES: &[Bench] = &[Bench {
+    name: "put",
+    about: "CPU time a file of `cp --recursive`, next to a bare sender \
+            [--files-per-folder N] [--size BYTES] [--rounds N]",
+    run: put::run,
+}];
+
+/// Runs the benchmark that the first argument names.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let name = args.first().map_or("", String::as_str);
+    match BENCHES.iter().find(|bench| bench.name == name) {
+        Some(bench) => (bench.run)(&args[1..]),
+        None if name.is_empty() => bail!("which benchmark? {}", existing()),
+        None => bail!("unknown bench `{name}`; {}", existing()),
+    }
+}
+
+fn existing() -> String {
+    let lines: Vec<String> =
+        BENCHES.iter().map(|bench| format!("  {:<10} {}", bench.name, bench.about)).collect();
+    format!("these exist:\n{}", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_bench_is_named_in_the_error() {
+        let error = run(&["nonsense".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("unknown bench `nonsense`"), "{error}");
+    }
+}

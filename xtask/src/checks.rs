@@ -1,0 +1,186 @@
+//! `check` and `test`: the steps that must pass before a change lands, each with its time.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use std::{fmt, fs};
+
+use anyhow::{Result, bail};
+
+use crate::servers::Servers;
+use crate::{process, servers, term, tidy};
+
+/// How much is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What takes seconds once dependencies are compiled.
+    Quick,
+    /// Everything.
+    Full,
+}
+
+struct Step {
+    name: &'static str,
+    extent: Extent,
+    run: fn() -> Result<()>,
+}
+
+/// In the order of what is cheap to find out.
+const STEPS: &[Step] = &[
+    Step { name: "fmt", extent: Extent::Quick, run: fmt },
+    Step { name: "tidy", extent: Extent::Quick, run: tidy::run },
+    Step { name: "clippy", extent: Extent::Quick, run: clippy },
+    Step { name: "servers", extent: Extent::Full, run: servers::run },
+    Step { name: "deny", extent: Extent::Full, run: deny },
+    Step { name: "doc", extent: Extent::Full, run: doc },
+    Step { name: "test", extent: Extent::Full, run: test },
+];
+
+/// Installed into `target/tools` when missing: two minutes on two cores.
+const CARGO_DENY_VERSION: &str = "0.20.2";
+
+/// Runs the steps; stops at the first that fails unless `--keep-going` is given.
+pub(crate) fn run(extent: Extent, args: &[String]) -> Result<()> {
+    let keep_going = match args {
+        [] => false,
+        [flag] if flag == "--keep-going" => true,
+        _ => bail!("only `--keep-going` may follow"),
+    };
+    let started = Instant::now();
+    let mut failed = Vec::new();
+    for step in STEPS.iter().filter(|step| extent == Extent::Full || step.extent == Extent::Quick) {
+        if let Err(error) = run_step(step) {
+            term::error(&format!("{}: {error:#}", step.name));
+            failed.push(step.name);
+            if !keep_going {
+                break;
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    term::good(&format!("all passed in {}", term::seconds(started.elapsed())));
+    Ok(())
+}
+
+fn run_step(step: &Step) -> Result<()> {
+    term::heading(&format!("== {}", step.name));
+    let started = Instant::now();
+    let result = (step.run)();
+    let verdict = if result.is_ok() { "done" } else { "failed" };
+    term::dim(&format!("== {} {verdict} in {}", step.name, term::seconds(started.elapsed())));
+    result
+}
+
+fn fmt() -> Result<()> {
+    process::run(&mut process::cargo(&["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    let args = ["clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    process::run(&mut process::cargo(&args))
+}
+
+/// Only libraries: the command and the library share the name `s3haul` and would overwrite each
+/// other's pages.
+fn doc() -> Result<()> {
+    let mut cargo = process::cargo(&["doc", "-q", "--workspace", "--no-deps", "--lib"]);
+    process::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Licences, banned crates and sources, which need no network, then advisories where their
+/// database can be fetched.
+fn deny() -> Result<()> {
+    let program = ensure_cargo_deny()?;
+    process::run(&mut cargo_deny(&program, &["licenses", "bans", "sources"])?)?;
+    let output = process::output(&mut cargo_deny(&program, &["advisories"])?)?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    if report.contains("failed to fetch advisory database") {
+        term::line("deny: the database of advisories cannot be reached; not checked");
+    } else if !output.status.success() {
+        bail!("advisories concern our dependencies\n{report}");
+    }
+    Ok(())
+}
+
+fn cargo_deny(program: &Path, checks: &[&str]) -> Result<Command> {
+    let mut search: Vec<PathBuf> = program.parent().map(PathBuf::from).into_iter().collect();
+    search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    let mut deny = process::cargo(&["deny", "--locked", "check"]);
+    deny.args(checks).env("PATH", std::env::join_paths(search)?);
+    Ok(deny)
+}
+
+fn ensure_cargo_deny() -> Result<PathBuf> {
+    let root = process::target().join("tools");
+    let program = root.join("bin/cargo-deny");
+    let stamp = root.join("cargo-deny.version");
+    let installed = fs::read_to_string(&stamp).is_ok_and(|stamp| stamp == CARGO_DENY_VERSION);
+    if !(installed && program.exists()) {
+        term::line(&format!("deny: building cargo-deny {CARGO_DENY_VERSION} (minutes, once)"));
+        let mut cargo = process::cargo(&["install", "--quiet", "--locked", "cargo-deny"]);
+        cargo.args(["--version", CARGO_DENY_VERSION, "--force", "--root"]).arg(&root);
+        process::run(&mut cargo)?;
+        fs::write(stamp, CARGO_DENY_VERSION)?;
+    }
+    Ok(program)
+}
+
+/// Plain `cargo test`: the same on every machine, and documentation examples run too.
+fn test() -> Result<()> {
+    let mut cargo = process::cargo(&["test", "-q", "--workspace", "--no-fail-fast"]);
+    cargo.envs(Servers::locate().test_variables());
+    let mut tally = Tally::default();
+    let result = process::run_with_lines(&mut cargo, |line| tally.read(line));
+    term::line(&tally.to_string());
+    result
+}
+
+/// Sums what the many test programs of one run report.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Tally {
+    /// Reads `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines count nothing.
+    fn read(&mut self, line: &str) {
+        let Some((_, counts)) =
+            line.strip_prefix("test result: ").and_then(|report| report.split_once(". "))
+        else {
+            return;
+        };
+        for part in counts.split("; ") {
+            match part.split_once(' ') {
+                Some((count, "passed")) => self.passed += count.parse().unwrap_or(0),
+                Some((count, "failed")) => self.failed += count.parse().unwrap_or(0),
+                Some((count, "ignored")) => self.skipped += count.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, failed, skipped } = self;
+        write!(f, "tests: {passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_many_programs_are_summed() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 27 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out");
+        tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured");
+        tally.read("test it_has_5 passed ... ok");
+        assert_eq!(tally, Tally { passed: 30, failed: 2, skipped: 1 });
+    }
+}

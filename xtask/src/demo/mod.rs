@@ -1,0 +1,196 @@
+//! `cargo xtask demo`: a tour of the command against the server it brings along. Every step shows
+//! what one would type, what it took, and is checked by code that shares nothing with the command:
+//! trees are compared byte for byte, counts with what was made.
+
+mod compare;
+mod http;
+mod scratch;
+mod server;
+mod shell;
+mod tree;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use self::scratch::Scratch;
+use self::server::Server;
+use self::shell::{Ran, Shell};
+use self::tree::Totals;
+use crate::{process, term};
+
+/// Runs the tour; `--binary PATH` takes a command that is built already.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let binary = match args {
+        [] => build()?,
+        [flag, path] if flag == "--binary" => std::path::absolute(path)?,
+        _ => bail!("only `--binary PATH` may follow"),
+    };
+    let started = Instant::now();
+    let scratch = Scratch::new("demo")?;
+    let made = tree::create(&scratch.path("tree")).context("could not make the tree")?;
+    term::line(&format!(
+        "{} files, {}, in {}",
+        term::count(made.files),
+        term::bytes(made.bytes),
+        scratch.path("tree").display()
+    ));
+    let server = Server::start(&binary, &scratch.path("server"))?;
+    let endpoint = server.variables.get("AWS_ENDPOINT_URL").map_or("", String::as_str);
+    term::line(&format!("server: {endpoint}, objects in {}", scratch.path("server").display()));
+    let shell = Shell::new(&binary, scratch.root(), &server.variables);
+    Tour { shell, scratch: &scratch, made }.run()?;
+    drop(server);
+    term::good(&format!("all as it should be, in {}", term::seconds(started.elapsed())));
+    Ok(())
+}
+
+fn build() -> Result<PathBuf> {
+    term::line("building s3haul (release)");
+    process::run(&mut process::cargo(&["build", "-q", "--release", "-p", "s3haul-cli"]))?;
+    Ok(process::target().join("release").join("s3haul"))
+}
+
+struct Tour<'a> {
+    shell: Shell,
+    scratch: &'a Scratch,
+    made: Totals,
+}
+
+impl Tour<'_> {
+    fn run(&self) -> Result<()> {
+        let bucket = self.shell.run(&["mb", "s3://demo"])?;
+        bucket.tell_last_lines(1);
+        bucket.tell();
+        self.upload_and_list()?;
+        self.download()?;
+        self.copy_and_remove()?;
+        self.one_object()?;
+        self.streams()?;
+        self.move_one()?;
+        self.remove_bucket()
+    }
+
+    fn upload_and_list(&self) -> Result<()> {
+        let upload = ["cp", "--recursive", "tree", "s3://demo/tree/", "--only-show-errors"];
+        self.shell.run(&upload)?.tell_rates(self.made);
+        let listing = self.shell.run(&["ls", "--recursive", "--summarize", "s3://demo/tree/"])?;
+        listing.tell_last_lines(6);
+        listing.tell();
+        expect_totals(&listing, self.made)
+    }
+
+    fn download(&self) -> Result<()> {
+        let download = ["cp", "--recursive", "s3://demo/tree/", "back", "--only-show-errors"];
+        self.shell.run(&download)?.tell_rates(self.made);
+        let started = Instant::now();
+        compare::trees(&self.scratch.path("tree"), &self.scratch.path("back"))
+            .context("what came back is not what was sent")?;
+        let took = term::seconds(started.elapsed());
+        term::good(&format!("  same names, same bytes ({took} to compare)"));
+        Ok(())
+    }
+
+    fn copy_and_remove(&self) -> Result<()> {
+        let copy = ["cp", "--recursive", "s3://demo/tree/", "s3://demo/copy/"];
+        self.shell.run(&[&copy[..], &["--only-show-errors"]].concat())?.tell_rates(self.made);
+        self.expect_below("s3://demo/copy/", self.made)?;
+        let part = "s3://demo/copy/odd/";
+        let going = self.totals_below(part)?;
+        let dry = self.shell.run(&["rm", "--recursive", "--dryrun", part])?;
+        dry.tell_last_lines(3);
+        dry.tell();
+        self.expect_below("s3://demo/copy/", self.made)?;
+        self.shell.run(&["rm", "--recursive", part, "--only-show-errors"])?.tell_rates(going);
+        let left =
+            Totals { files: self.made.files - going.files, bytes: self.made.bytes - going.bytes };
+        self.expect_below("s3://demo/copy/", left)
+    }
+
+    fn one_object(&self) -> Result<()> {
+        let head = self.shell.run(&["head", "s3://demo/tree/readme.txt"])?;
+        ensure!(!head.stdout.is_empty(), "`head` printed nothing");
+        head.tell_last_lines(12);
+        head.tell();
+        let url = self.shell.run(&["presign", "s3://demo/tree/odd/100%"])?;
+        url.tell_last_lines(1);
+        url.tell();
+        let body = http::get(url.text().trim()).context("could not fetch the presigned URL")?;
+        self.expect_bytes("odd/100%", &body)?;
+        term::good("  the URL gives the same bytes to a client without credentials");
+        Ok(())
+    }
+
+    fn streams(&self) -> Result<()> {
+        let name = "exact/20000000.bin";
+        let cat = self.shell.run(&["cat", &format!("s3://demo/tree/{name}")])?;
+        let moved = Totals { files: 1, bytes: cat.stdout.len() as u64 };
+        cat.tell_rates(moved);
+        self.expect_bytes(name, &cat.stdout)?;
+        let pipe = ["pipe", "s3://demo/piped.bin"];
+        self.shell.run_with_input(&pipe, Some(&cat.stdout))?.tell_rates(moved);
+        let again = self.shell.run(&["cat", "s3://demo/piped.bin"])?;
+        again.tell_rates(moved);
+        self.expect_bytes(name, &again.stdout)
+    }
+
+    fn move_one(&self) -> Result<()> {
+        let target = "s3://demo/moved/a new name.txt";
+        let moved = self.shell.run(&["mv", "s3://demo/tree/readme.txt", target])?;
+        moved.tell_last_lines(2);
+        moved.tell();
+        let cat = self.shell.run(&["cat", target])?;
+        cat.tell();
+        self.expect_bytes("readme.txt", &cat.stdout)?;
+        let bytes = self.made.bytes - cat.stdout.len() as u64;
+        let left = Totals { files: self.made.files - 1, bytes };
+        self.expect_below("s3://demo/tree/", left)
+    }
+
+    fn remove_bucket(&self) -> Result<()> {
+        let removed = self.shell.run(&["rb", "s3://demo", "--force"])?;
+        removed.tell_last_lines(1);
+        removed.tell();
+        let buckets = self.shell.run(&["ls"])?;
+        ensure!(buckets.stdout.is_empty(), "a bucket is left: {}", buckets.text());
+        buckets.tell();
+        Ok(())
+    }
+
+    fn expect_bytes(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let wanted = std::fs::read(self.scratch.path("tree").join(name))?;
+        ensure!(wanted == bytes, "`{name}` came back with other bytes");
+        Ok(())
+    }
+
+    fn expect_below(&self, prefix: &str, wanted: Totals) -> Result<()> {
+        let found = self.totals_below(prefix)?;
+        ensure!(found == wanted, "below {prefix} there are {found:?}, not {wanted:?}");
+        Ok(())
+    }
+
+    fn totals_below(&self, prefix: &str) -> Result<Totals> {
+        let listing = self.shell.run(&["ls", "--recursive", "--summarize", prefix])?;
+        listing.tell_last_lines(2);
+        listing.tell();
+        summary(&listing)
+    }
+}
+
+fn expect_totals(listing: &Ran, wanted: Totals) -> Result<()> {
+    let found = summary(listing)?;
+    ensure!(found == wanted, "the listing counts {found:?}, not {wanted:?}");
+    Ok(())
+}
+
+/// What the last lines of `ls --summarize` count.
+fn summary(listing: &Ran) -> Result<Totals> {
+    let text = listing.text();
+    let number = |label: &str| {
+        let line = text.lines().rev().find_map(|line| line.trim().strip_prefix(label));
+        line.and_then(|value| value.trim().parse::<u64>().ok())
+            .with_context(|| format!("`ls --summarize` printed no `{label}`"))
+    };
+    Ok(Totals { files: number("Total Objects:")?, bytes: number("Total Size:")? })
+}

@@ -1,0 +1,85 @@
+//! Rules of this codebase that neither rustfmt nor clippy knows: which module may use which, and
+//! how files look. Reads the files git knows or would add, so build output is never looked at.
+//!
+//! Rules live in three tables: [`layers`] (modules and crates), [`text`] (lines and files). Each
+//! rule has a test that plants a violation.
+
+mod layers;
+mod source;
+mod text;
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use self::source::Source;
+use crate::{process, term};
+
+/// A rule broken at a place.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Violation {
+    file: String,
+    line: usize,
+    rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.rule)
+    }
+}
+
+/// Checks the workspace.
+pub(crate) fn run() -> Result<()> {
+    let files = load(&process::root())?;
+    let violations = check(&files);
+    for violation in &violations {
+        term::line(&violation.to_string());
+    }
+    if !violations.is_empty() {
+        bail!("tidy: {} violations in {} files looked at", violations.len(), files.len());
+    }
+    term::line(&format!("tidy: {} files follow the rules", files.len()));
+    Ok(())
+}
+
+fn check(files: &[Source]) -> Vec<Violation> {
+    let test_modules: Vec<String> = files.iter().flat_map(Source::test_modules).collect();
+    let mut violations = Vec::new();
+    for file in files {
+        layers::check(file, &mut violations);
+        text::check(file, &test_modules, &mut violations);
+    }
+    violations.sort();
+    violations.dedup();
+    violations
+}
+
+/// Text files that git tracks or would track; binary ones are left out.
+fn load(root: &Path) -> Result<Vec<Source>> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let names = process::run_quietly(&mut git)?;
+    let mut files = Vec::new();
+    for name in names.split('\0').filter(|name| !name.is_empty()) {
+        let path = root.join(name);
+        if !path.is_file() {
+            continue;
+        }
+        let bytes = std::fs::read(&path).with_context(|| format!("could not read `{name}`"))?;
+        if let Ok(text) = String::from_utf8(bytes) {
+            files.push(Source::new(name, text));
+        }
+    }
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    files.dedup_by(|left, right| left.path == right.path);
+    Ok(files)
+}
+
+#[cfg(test)]
+fn violations_of(path: &str, text: &str) -> Vec<String> {
+    let files = [Source::new(path, text.to_owned())];
+    check(&files).iter().map(ToString::to_string).collect()
+}

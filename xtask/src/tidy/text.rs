@@ -1,0 +1,198 @@
+//! How files look: lines, length, words that must not stay.
+
+use super::Violation;
+use super::source::Source;
+
+const LINE_MAX: usize = 100;
+const FILE_LINES_MAX: usize = 1000;
+
+/// Files that may be longer, because they are tables.
+const LONG_FILES: [&str; 0] = [];
+
+const LIBRARY: &str = "crates/s3haul/src/";
+
+/// What must not be in code, outside comments and literals: text, where, why.
+const BANNED_CODE: [(&str, Scope, &str); 6] = [
+    ("#[allow(", Scope::All, "use `#[expect(lint, reason = \"...\")]`"),
+    ("#![allow(", Scope::All, "use `#![expect(lint, reason = \"...\")]`"),
+    ("todo!", Scope::All, "finish it or leave it out"),
+    ("unimplemented!", Scope::All, "finish it or leave it out"),
+    (".unwrap()", Scope::OutsideTests, "use `?`, or `expect` with why it cannot fail"),
+    ("tokio::fs", Scope::Library, "file work goes through `crate::fs`, in few fat blocking calls"),
+];
+
+/// Words that must not be anywhere in Rust files, comments included. Written in two pieces so that
+/// this file passes.
+const BANNED_WORDS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    All,
+    OutsideTests,
+    Library,
+}
+
+/// Adds what breaks the rules above.
+pub(super) fn check(file: &Source, test_modules: &[String], violations: &mut Vec<Violation>) {
+    let mut report = |line: usize, rule: String| {
+        violations.push(Violation { file: file.path.clone(), line, rule });
+    };
+    check_any_text(file, &mut report);
+    if file.is_rust() {
+        check_shape(file, &mut report);
+        check_words(file, &mut report);
+        check_code(file, test_modules, &mut report);
+    }
+}
+
+/// Rules for every text file: it is the same on every machine and in every diff.
+fn check_any_text(file: &Source, report: &mut impl FnMut(usize, String)) {
+    if file.path == "LICENSE" {
+        return;
+    }
+    for (number, line) in (1..).zip(file.text.split('\n')) {
+        if line.ends_with([' ', '\t', '\r']) {
+            report(number, "trailing blanks".to_owned());
+        }
+    }
+    if !file.text.is_empty() && !file.text.ends_with('\n') {
+        report(file.text.lines().count(), "no newline at the end of the file".to_owned());
+    }
+}
+
+fn check_shape(file: &Source, report: &mut impl FnMut(usize, String)) {
+    if !file.text.starts_with("//!") {
+        report(1, "a file opens with `//!`: what it owns and what it refuses to know".to_owned());
+    }
+    let count = file.text.lines().count();
+    if count > FILE_LINES_MAX && !LONG_FILES.contains(&file.path.as_str()) {
+        report(count, format!("{count} lines; split it (the limit is {FILE_LINES_MAX})"));
+    }
+    for (number, line) in (1..).zip(file.text.lines()) {
+        if line.contains('\t') {
+            report(number, "a tab; write `\\t` in literals".to_owned());
+        }
+        let length = line.chars().count();
+        if length > LINE_MAX && !may_be_long(line) {
+            report(number, format!("{length} characters (the limit is {LINE_MAX})"));
+        }
+    }
+}
+
+/// Addresses and rows of tables in documentation cannot be broken.
+fn may_be_long(line: &str) -> bool {
+    let line = line.trim_start();
+    let has_url = line.contains("http://") || line.contains("https://");
+    has_url || line.starts_with("//! |") || line.starts_with("/// |")
+}
+
+fn check_words(file: &Source, report: &mut impl FnMut(usize, String)) {
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let mut words = line.split(|character: char| !character.is_alphanumeric());
+        if let Some(word) = words.find(|word| BANNED_WORDS.contains(word)) {
+            report(number, format!("`{word}`: do it or write an issue"));
+        }
+    }
+}
+
+fn check_code(file: &Source, test_modules: &[String], report: &mut impl FnMut(usize, String)) {
+    let is_test_file = is_test_file(&file.path, test_modules);
+    let is_library = file.path.starts_with(LIBRARY);
+    let test_lines = file.test_lines();
+    for (index, line) in file.code.lines().enumerate() {
+        for (text, scope, why) in BANNED_CODE {
+            let applies = match scope {
+                Scope::All => true,
+                Scope::OutsideTests => !is_test_file && !test_lines[index],
+                Scope::Library => is_library,
+            };
+            if applies && contains_code(line, text) {
+                report(index + 1, format!("`{text}`: {why}"));
+            }
+        }
+    }
+}
+
+/// Whether the text is there as a word of its own, so that `mytodo!` is none.
+fn contains_code(line: &str, text: &str) -> bool {
+    let begins_word = text.starts_with(|character: char| character.is_alphabetic());
+    line.match_indices(text).any(|(at, _)| {
+        !(begins_word && line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
+}
+
+/// Folders of tests, modules that only tests have, and files named `*_tests.rs` beside the code.
+fn is_test_file(path: &str, test_modules: &[String]) -> bool {
+    let without_extension = path.strip_suffix(".rs").unwrap_or(path);
+    without_extension.split('/').any(|part| {
+        matches!(part, "tests" | "benches") || test_modules.iter().any(|name| name == part)
+    }) || without_extension.ends_with("_tests")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::violations_of;
+
+    /// Rules broken by a file of the library with a proper head.
+    fn broken(text: &str) -> Vec<String> {
+        let found = violations_of("crates/s3haul/src/error.rs", &format!("//! Head.\n{text}\n"));
+        found.iter().map(|line| line.split_once(": ").unwrap().1.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_clean_file_passes() {
+        let text = "/// Says `.unwrap()` and todo!, only in prose.\nfn f() { g(\"#[allow(\") }";
+        assert_eq!(broken(text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_rule_of_shape_fires() {
+        assert_eq!(violations_of("a.rs", "fn f() {}\n").len(), 1);
+        assert_eq!(broken(&"x".repeat(101)).len(), 1);
+        assert_eq!(broken(&"é".repeat(100)).len(), 0);
+        assert_eq!(broken(&format!("// https://example.org/{}", "x".repeat(100))).len(), 0);
+        assert_eq!(broken(&format!("/// | {} |", "x".repeat(100))).len(), 0);
+        assert_eq!(broken("fn f() {}\t//").len(), 1);
+        assert_eq!(broken("fn f() {} ").len(), 1);
+        assert_eq!(violations_of("README.md", "no newline").len(), 1);
+        assert_eq!(violations_of("README.md", "blank \n").len(), 1);
+        assert_eq!(violations_of("a.rs", &format!("//! Head.\n{}", "\n".repeat(1000))).len(), 1);
+        assert_eq!(violations_of("a.rs", &format!("//! Head.\n{}", "\n".repeat(999))).len(), 0);
+    }
+
+    #[test]
+    fn each_banned_text_fires() {
+        let planted = [
+            "#[allow(dead_code)]",
+            "#![allow(dead_code)]",
+            "fn f() { todo!() }",
+            "fn f() { unimplemented!() }",
+            "fn f() { g().unwrap() }",
+            "use tokio::fs;",
+            concat!("// FIX", "ME later"),
+            concat!("// XX", "X: later"),
+        ];
+        for text in planted {
+            assert_eq!(broken(text).len(), 1, "{text}");
+        }
+        assert_eq!(broken("fn f() { mytodo!() } // suffix XXXX").len(), 0);
+    }
+
+    #[test]
+    fn tests_may_unwrap() {
+        let text = "#[cfg(test)]\nmod tests {\n    fn f() { g().unwrap() }\n}";
+        assert_eq!(broken(text).len(), 0);
+        let after = format!("{text}\nfn f() {{ g().unwrap() }}");
+        assert_eq!(broken(&after).len(), 1);
+        let text = "//! Head.\nfn f() { g().unwrap() }\n";
+        assert_eq!(violations_of("crates/s3haul/tests/upload.rs", text).len(), 0);
+        assert_eq!(violations_of("crates/s3haul/src/s3/sign_tests.rs", text).len(), 0);
+        assert_eq!(violations_of("crates/s3haul-cli/src/lib.rs", text).len(), 1);
+    }
+
+    #[test]
+    fn the_async_file_system_is_banned_in_the_library_only() {
+        let text = "//! Head.\nuse tokio::fs;\n";
+        assert_eq!(violations_of("crates/s3haul-sim/src/disk.rs", text).len(), 0);
+    }
+}
