@@ -13,6 +13,8 @@ const URL_SAFE: &AsciiSet =
 /// XML under construction.
 pub(crate) struct Writer {
     text: String,
+    /// The last time written, in seconds, and its text: neighbours often share it.
+    last_time: (i64, String),
 }
 
 impl Writer {
@@ -20,12 +22,12 @@ impl Writer {
     pub(crate) fn new(capacity: usize) -> Self {
         let mut text = String::with_capacity(capacity);
         text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        Self { text }
+        Self { text, last_time: (0, String::new()) }
     }
 
     /// A piece of a document.
     pub(crate) fn fragment(capacity: usize) -> Self {
-        Self { text: String::with_capacity(capacity) }
+        Self { text: String::with_capacity(capacity), last_time: (0, String::new()) }
     }
 
     /// Bytes written so far.
@@ -70,8 +72,12 @@ impl Writer {
 
     /// Appends an element with a time.
     pub(crate) fn time(&mut self, name: &str, ms: i64) {
+        let seconds = ms.div_euclid(1000);
+        if self.last_time.1.is_empty() || self.last_time.0 != seconds {
+            self.last_time = (seconds, iso_time(ms));
+        }
         self.open(name);
-        write_iso_time(&mut self.text, ms);
+        self.text.push_str(&self.last_time.1);
         self.close(name);
     }
 
@@ -118,6 +124,11 @@ fn escape(out: &mut String, value: &str) {
 
 /// Encodes text as S3 does for `encoding-type=url`.
 pub(crate) fn url_encode(out: &mut String, value: &str) {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'*' | b'/');
+    if value.bytes().all(plain) {
+        out.push_str(value);
+        return;
+    }
     for piece in utf8_percent_encode(value, URL_SAFE) {
         if piece.contains(' ') {
             out.push_str(&piece.replace(' ', "+"));

@@ -17,7 +17,7 @@ use super::convert::{
 use super::ingest::{Digests, hex};
 use super::put::named_algorithm;
 use super::{SimService, shown_version_id};
-use crate::store::{Blob, Checksums, Piece, StoreError, Version};
+use crate::store::{Blob, Checksums, Piece, Store, StoreError, Version};
 
 /// The version that a copy takes its bytes from.
 pub(super) struct CopyFrom {
@@ -61,19 +61,20 @@ impl SimService {
         Ok(joined.map_err(s3s::S3Error::internal_error)??)
     }
 
-    /// Hashes a range of a stored blob.
-    pub(super) fn digest(
+    /// Hashes a range of a stored blob, on a blocking thread where that means file work.
+    pub(super) async fn digest(
         &self,
         blob: &Blob,
         range: std::ops::Range<u64>,
-        algorithms: impl Iterator<Item = Algorithm>,
-    ) -> Result<(u64, Option<[u8; 16]>, Checksums), StoreError> {
-        let mut source = self.store.open(blob, range)?;
-        let mut digests = Digests::new(true, algorithms);
-        while let Some(chunk) = source.next_chunk()? {
-            digests.update(&chunk);
+        algorithms: Vec<Algorithm>,
+    ) -> S3Result<(u64, Option<[u8; 16]>, Checksums)> {
+        if !self.store.blocks() {
+            return Ok(digest_now(self.store.as_ref(), blob, range, algorithms)?);
         }
-        Ok(digests.finish())
+        let (store, blob) = (Arc::clone(&self.store), blob.clone());
+        let hash = move || digest_now(store.as_ref(), &blob, range, algorithms);
+        let hashed = tokio::task::spawn_blocking(hash).await;
+        Ok(hashed.map_err(s3s::S3Error::internal_error)??)
     }
 
     pub(super) async fn copy_object(
@@ -95,7 +96,7 @@ impl SimService {
         let length = version.size;
         let piece = Piece { blob: from.version.blob.clone(), offset: 0, length };
         version.blob = self.assemble(vec![piece]).await?;
-        self.rehash(&mut version, named_algorithm(input.checksum_algorithm.as_ref()))?;
+        self.rehash(&mut version, named_algorithm(input.checksum_algorithm.as_ref())).await?;
         version.modified_ms = self.now_ms();
         let mut result = CopyObjectResult {
             e_tag: Some(etag(&version.etag)),
@@ -131,7 +132,7 @@ impl SimService {
     }
 
     /// A copy is an object in one piece: a multipart source gets a new `ETag` and whole checksums.
-    fn rehash(&self, version: &mut Version, wanted: Option<Algorithm>) -> S3Result<()> {
+    async fn rehash(&self, version: &mut Version, wanted: Option<Algorithm>) -> S3Result<()> {
         let was_multipart = !version.parts.is_empty();
         version.parts = Vec::new();
         if self.store.skips_hashing() {
@@ -149,12 +150,25 @@ impl SimService {
         if algorithms.is_empty() {
             algorithms.push(Algorithm::Crc64Nvme);
         }
-        let (_, md5, checksums) =
-            self.digest(&version.blob, 0..version.size, algorithms.into_iter())?;
+        let (_, md5, checksums) = self.digest(&version.blob, 0..version.size, algorithms).await?;
         version.etag = md5.map_or_else(|| version.etag.clone(), |md5| hex(&md5));
         version.checksums = checksums;
         Ok(())
     }
+}
+
+fn digest_now(
+    store: &dyn Store,
+    blob: &Blob,
+    range: std::ops::Range<u64>,
+    algorithms: Vec<Algorithm>,
+) -> Result<(u64, Option<[u8; 16]>, Checksums), StoreError> {
+    let mut source = store.open(blob, range)?;
+    let mut digests = Digests::new(true, algorithms.into_iter());
+    while let Some(chunk) = source.next_chunk()? {
+        digests.update(&chunk);
+    }
+    Ok(digests.finish())
 }
 
 fn replaces_metadata(input: &CopyObjectInput) -> bool {

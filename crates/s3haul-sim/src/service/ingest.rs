@@ -121,7 +121,7 @@ impl SimService {
 }
 
 /// An `ETag` that nobody takes for an MD5.
-fn unhashed_etag() -> String {
+pub(super) fn unhashed_etag() -> String {
     format!("{:016x}{:016x}-1", fastrand::u64(..), fastrand::u64(..))
 }
 

@@ -61,7 +61,9 @@ impl From<StoreError> for s3s::S3Error {
             StoreError::ReadOnly => {
                 s3_error!(MethodNotAllowed, "The store behind this server is read-only")
             }
-            StoreError::Gone => s3_error!(NoSuchKey, "The specified key does not exist."),
+            StoreError::Gone => {
+                s3_error!(InternalError, "The object was replaced while it was being read")
+            }
             StoreError::Io { .. } => {
                 let message = error.to_string();
                 s3_error!(InternalError, "{message}")

@@ -1,8 +1,11 @@
 """Drives a server with boto3; prints `ok NAME` per test, fails on the first difference."""
 import base64
 import hashlib
+import http.client
 import sys
+import urllib.error
 import urllib.request
+import zlib
 
 import boto3
 from botocore.config import Config
@@ -329,6 +332,58 @@ def presigning():
             raise AssertionError("an unsigned request was served")
     refused("SignatureDoesNotMatch", client(secret_key="wrong").list_buckets)
     refused("InvalidAccessKeyId", client(access_key="wrong").list_buckets)
+
+
+@test
+def trailing_checksums():
+    from botocore.auth import S3SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    class Streaming(S3SigV4Auth):
+        def payload(self, request):
+            return "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+
+    name = bucket("trailing-test")
+    data = b"hello" * 1000
+    good = base64.b64encode(zlib.crc32(data).to_bytes(4, "big")).decode()
+    for checksum, expected in [(good, 200), ("AAAAAA==", 400)]:
+        headers = {"content-encoding": "aws-chunked", "x-amz-trailer": "x-amz-checksum-crc32",
+                   "x-amz-decoded-content-length": str(len(data)),
+                   "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER"}
+        request = AWSRequest("PUT", f"{ENDPOINT}/{name}/k", headers=headers)
+        Streaming(Credentials(ACCESS_KEY, SECRET_KEY), "s3", "us-east-1").add_auth(request)
+        body = b"%x\r\n%s\r\n0\r\nx-amz-checksum-crc32:%s\r\n\r\n" % (
+            len(data), data, checksum.encode())
+        connection = http.client.HTTPConnection(ENDPOINT.split("//")[1])
+        connection.request("PUT", f"/{name}/k", body=body, headers=dict(request.headers))
+        answer = connection.getresponse()
+        text = answer.read()
+        same((answer.status, b"BadDigest" in text), (expected, expected == 400))
+    got = s3.head_object(Bucket=name, Key="k", ChecksumMode="ENABLED")
+    same((got["ContentLength"], got["ChecksumCRC32"]), (len(data), good))
+    assert "ContentEncoding" not in got, got
+
+
+@test
+def signed_payloads():
+    from botocore.auth import S3SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    class Lying(S3SigV4Auth):
+        def payload(self, request):
+            return hashlib.sha256(b"something else").hexdigest()
+
+    name = bucket("payloads-test")
+    request = AWSRequest("PUT", f"{ENDPOINT}/{name}/k", headers={})
+    Lying(Credentials(ACCESS_KEY, SECRET_KEY), "s3", "us-east-1").add_auth(request)
+    connection = http.client.HTTPConnection(ENDPOINT.split("//")[1])
+    connection.request("PUT", f"/{name}/k", body=b"the body", headers=dict(request.headers))
+    answer = connection.getresponse()
+    text = answer.read()
+    assert answer.status == 400 and b"XAmzContentSHA256Mismatch" in text, text
+    refused("404", s3.head_object, Bucket=name, Key="k")
 
 
 @test

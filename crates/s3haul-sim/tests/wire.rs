@@ -1,4 +1,4 @@
-//! Faults, the ledger and the clock, seen through a client that only knows HTTP.
+//! Faults, ledger, clock and stores, seen through a client that only knows HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -196,4 +196,69 @@ async fn a_disk_store_survives_a_restart() {
     assert!(text.contains("<PartNumber>7</PartNumber>"), "{text}");
     assert_eq!(std::fs::read(root.path().join("bbb/x")).unwrap().len(), 1);
     assert!(!root.path().join("up").exists() && !root.path().join("bbb/gone").exists());
+}
+
+#[tokio::test]
+async fn synthetic_objects_are_listed_and_read_but_not_written() {
+    let builder = SimServer::builder().allow_anonymous(true).synthetic("seq:2500:size=100");
+    let server = builder.start().await.unwrap();
+    let page = "GET /synthetic?list-type=2&start-after=key-000000001499";
+    let text = String::from_utf8(over_tcp(&server, page, "").await.body).unwrap();
+    assert!(text.contains("<KeyCount>1000</KeyCount>"), "{text}");
+    assert!(text.contains("<Key>key-000000001500</Key>"), "{text}");
+    let whole = over_tcp(&server, "GET /synthetic/key-000000000007", "").await;
+    assert_eq!((whole.status, whole.body.len()), (200, 100));
+    assert_eq!(over_tcp(&server, "GET /synthetic/key-7", "").await.status, 404);
+    assert_eq!(over_tcp(&server, "PUT /synthetic/new", "x").await.status, 405);
+}
+
+#[tokio::test]
+async fn the_null_store_keeps_sizes_only() {
+    let builder = SimServer::builder().allow_anonymous(true).null(false).bucket("bbb");
+    let server = builder.start().await.unwrap();
+    let put = over_tcp(&server, "PUT /bbb/k", "12345").await;
+    assert_eq!(put.status, 200);
+    let got = over_tcp(&server, "GET /bbb/k", "").await;
+    assert_eq!((got.body.len(), got.body == b"12345"), (5, false));
+    let again = over_tcp(&server, "GET /bbb/k", "").await;
+    assert_eq!(got.body, again.body);
+    over_tcp(&server, "POST /bbb?delete", "<Delete><Object><Key>k</Key></Object></Delete>").await;
+    assert_eq!(over_tcp(&server, "GET /bbb/k", "").await.status, 404);
+}
+
+/// Readers of an object that is overwritten see one of its states, never a mixture.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn overwriting_never_shows_a_mixture() {
+    let root = tempfile::tempdir().unwrap();
+    let builder = || SimServer::builder().allow_anonymous(true).bucket("bbb");
+    for builder in [builder(), builder().disk(root.path())] {
+        let server = builder.start().await.unwrap();
+        let body = |digit: usize| digit.to_string().repeat(1000 + digit * 100);
+        over_tcp(&server, "PUT /bbb/a/k", &body(0)).await;
+        let write = async {
+            for round in 0..60 {
+                let put = over_tcp(&server, "PUT /bbb/a/k", &body(round % 10)).await;
+                assert_eq!(put.status, 200);
+            }
+        };
+        let read = async {
+            for _ in 0..120 {
+                let got = over_tcp(&server, "GET /bbb/a/k", "").await;
+                assert_eq!(got.status, 200);
+                let digit = usize::from(got.body[0] - b'0');
+                assert_eq!(got.body, body(digit).into_bytes());
+            }
+        };
+        tokio::join!(write, read, async {
+            for _ in 0..60 {
+                let copy = over_tcp(&server, "HEAD /bbb/a/k", "").await;
+                assert_eq!(copy.status, 200);
+            }
+        });
+        server.shutdown().await;
+    }
+    // The last state lies at the key's own path, and nothing else is left.
+    assert_eq!(std::fs::read(root.path().join("bbb/a/k")).unwrap().len(), 1900);
+    assert_eq!(std::fs::read_dir(root.path().join(".s3haul/blobs")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(root.path().join(".s3haul/tmp")).unwrap().count(), 0);
 }
