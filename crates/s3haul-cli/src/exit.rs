@@ -29,7 +29,6 @@ pub(crate) fn of_error(error: &Error) -> u8 {
         return SERVICE;
     }
     match error.kind() {
-        ErrorKind::Config => USAGE,
         ErrorKind::Credentials => CONFIGURATION,
         ErrorKind::Cancelled => INTERRUPTED,
         _ => OTHER,
@@ -68,7 +67,7 @@ mod tests {
         let error = Error::service(ErrorKind::NotFound, "ListObjectsV2", service);
         assert_eq!(of_error(&error), SERVICE);
         assert_eq!(of_error(&Error::new(ErrorKind::Credentials, "none")), CONFIGURATION);
-        assert_eq!(of_error(&Error::new(ErrorKind::Config, "no")), USAGE);
+        assert_eq!(of_error(&Error::new(ErrorKind::Config, "no")), OTHER);
         assert_eq!(of_error(&Error::new(ErrorKind::Local, "no")), OTHER);
     }
 }

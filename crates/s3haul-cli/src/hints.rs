@@ -49,10 +49,9 @@ fn for_kind(error: &Error) -> Option<String> {
         ErrorKind::Certificate => {
             "name the certificate authority of the server with `--ca-bundle`".to_owned()
         }
-        ErrorKind::Transport if refused(error) => {
-            "nothing listens at the endpoint: check that the server runs and that the endpoint \
-             URL is right"
-                .to_owned()
+        ErrorKind::Transport => return for_transport(error).map(str::to_owned),
+        ErrorKind::Local if error.to_string().contains("Is a directory") => {
+            "add `--recursive` to transfer a whole directory".to_owned()
         }
         ErrorKind::Throttled => {
             "the service asks for fewer requests: lower max_concurrent_requests".to_owned()
@@ -62,8 +61,23 @@ fn for_kind(error: &Error) -> Option<String> {
     Some(hint)
 }
 
-fn refused(error: &Error) -> bool {
-    error.to_string().to_lowercase().contains("refused")
+/// What stands in the messages of the operating system and of TLS, and what to do about it.
+const TRANSPORT_HINTS: [(&str, &str); 3] = [
+    (
+        "refused",
+        "nothing listens there: check that the server runs and that the endpoint URL and the proxy \
+         are right",
+    ),
+    (
+        "failed to lookup",
+        "the name of the endpoint is not known: check the endpoint URL, the region and the network",
+    ),
+    ("corrupt message", "the server does not seem to speak TLS: try `http://` in the endpoint URL"),
+];
+
+fn for_transport(error: &Error) -> Option<&'static str> {
+    let message = error.to_string().to_lowercase();
+    TRANSPORT_HINTS.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| *hint)
 }
 
 /// The bucket of a subject such as `s3://bucket/key`.

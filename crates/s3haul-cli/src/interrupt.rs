@@ -18,6 +18,7 @@ pub(crate) struct Interrupt {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Signal {
     Interrupt,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has it"))]
     Terminate,
 }
 

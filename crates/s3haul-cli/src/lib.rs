@@ -21,12 +21,12 @@ mod runtime;
 mod settings;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::sync::Arc;
 
 use args::{ColorChoice, GlobalArgs};
 use failure::Failure;
 use printer::Printer;
+use render::escape::push_name;
 use settings::Environment;
 
 /// Runs a command line (the program's name first) to its end and gives the exit code.
@@ -55,6 +55,9 @@ fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
         Ok(status) => status,
         Err(failure) => {
             report(&failure, &printer);
+            if global.json {
+                printer.output(|buffer| render::json::push_failure(buffer, &failure));
+            }
             failure.status
         }
     };
@@ -72,11 +75,15 @@ fn color(global: &GlobalArgs, environment: &Environment) -> Option<bool> {
 
 fn report(failure: &Failure, printer: &Printer) {
     let (red, plain) = if printer.color() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
+    let escape = printer.error_is_terminal();
     printer.error(|buffer| {
-        // Writing to a vector cannot fail.
-        _ = writeln!(buffer, "s3haul: {red}error{plain}: {}", failure.message);
+        buffer.extend_from_slice(format!("s3haul: {red}error{plain}: ").as_bytes());
+        for line in failure.message.lines() {
+            push_name(buffer, line, escape);
+            buffer.push(b'\n');
+        }
         if let Some(hint) = &failure.hint {
-            _ = writeln!(buffer, "hint: {hint}");
+            buffer.extend_from_slice(format!("hint: {hint}\n").as_bytes());
         }
     });
 }

@@ -2,6 +2,9 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
 use support::{Bench, stdout};
 
 #[test]
@@ -123,6 +126,10 @@ fn events_can_be_had_as_json() {
     let first: serde_json::Value =
         serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
     assert_eq!(first["error"]["code"], "NoSuchBucket");
+    let output = bench.run("ls s3://nobox --json");
+    let error: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&error["event"], &error["exit_code"]), (&"error".into(), &254.into()));
+    let output = bench.run("cp f s3://nobox/k --json");
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -212,4 +219,36 @@ fn serve_keeps_files_and_asks_for_credentials() {
     let output = bench.command("ls").env("AWS_SECRET_ACCESS_KEY", "wrong").output().unwrap();
     assert_eq!(output.status.code(), Some(254), "{output:?}");
     assert_eq!(bench.status("serve --memory --address 0.0.0.0:0"), 252);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_first_signal_cancels_and_leaves_nothing_behind() {
+    let bench = Bench::with_objects(&[]);
+    for (signal, message) in
+        [("-INT", "cancelled: ctrl-c received\n"), ("-TERM", "cancelled: terminated by a signal\n")]
+    {
+        let mut child = bench.command("cp - s3://box/k").stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // More than a pipe holds: once it is written the command reads, and so listens.
+        input.write_all(&vec![b'x'; 1 << 20]).unwrap();
+        support::send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(support::stderr(&output), message);
+        assert_eq!(bench.status("ls s3://box/k"), 1, "a cancelled upload makes no object");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_stops_on_a_signal() {
+    let bench = Bench::new();
+    let mut child = bench.spawn("serve --memory --address 127.0.0.1:0");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("export AWS_"));
+    support::send("-TERM", &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
 }

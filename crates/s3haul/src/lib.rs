@@ -6,7 +6,7 @@
 //!
 //! | layer | module | owns |
 //! |---|---|---|
-//! | 0 | [`error`] [`units`] [`event`] [`env`](mod@env) [`location`] | errors, sizes, events, the seam for clock, randomness and connections |
+//! | 0 | [`error`] [`units`] [`event`] [`mod@env`] [`location`] | errors, sizes, events, the seam for clock, randomness and connections |
 //! | 1 | [`s3`] | the wire: one async method for each S3 operation |
 //! | 1 | [`fs`] | local trees: walking, reading, atomic writing |
 //! | 2 | [`plan`] | pure rules: paths, filters, names of targets |

@@ -25,7 +25,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) null: bool,
     /// Serve objects that are computed and never stored, in the bucket `synthetic`:
-    /// KIND:COUNT[:SEED][:size=BYTES], where KIND is seq, uuid, dates, deep or hex.
+    /// `KIND:COUNT[:SEED][:size=BYTES]`, where KIND is seq, uuid, dates, deep or hex.
     #[arg(long, value_name = "SPEC")]
     pub(crate) synthetic: Option<String>,
     /// Serve computed objects with the keys of this file, one a line, in the bucket `synthetic`.

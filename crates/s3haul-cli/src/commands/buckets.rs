@@ -80,10 +80,12 @@ impl Report<'_> {
     }
 
     fn print_error(&self, error: &Error, printer: &Printer) {
-        let mut line = format!("{} failed: {} {error}\n", self.done, self.path);
-        if let Some(hint) = hints::for_error(error) {
-            line = format!("{line}hint: {hint}\n");
-        }
-        printer.error(|buffer| buffer.extend_from_slice(line.as_bytes()));
+        let line = format!("{} failed: {} {error}", self.done, self.path);
+        let hint = hints::for_error(error).map(|hint| format!("hint: {hint}\n"));
+        printer.error(|buffer| {
+            push_name(buffer, &line, printer.error_is_terminal());
+            buffer.push(b'\n');
+            buffer.extend_from_slice(hint.unwrap_or_default().as_bytes());
+        });
     }
 }

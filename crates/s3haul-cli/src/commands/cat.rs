@@ -64,7 +64,7 @@ impl Cat<'_> {
         for object in &self.settings.objects {
             match Wildcard::parse(&object.key).filter(|_| !self.settings.raw) {
                 Some(wildcard) => self.matching(object, &wildcard).await?,
-                None => self.object(&object.bucket, &object.key).await?,
+                None => self.named_object(&object.bucket, &object.key).await?,
             }
         }
         Ok(())
@@ -83,7 +83,7 @@ impl Cat<'_> {
             let page = self.client.list_objects(input).await?;
             for listed in page.iter().filter(|listed| wildcard.matches(listed.key)) {
                 found = true;
-                self.object(&object.bucket, listed.key).await?;
+                self.named_object(&object.bucket, listed.key).await?;
             }
             token = page.next_token.filter(|_| page.is_truncated);
             if token.is_none() {
@@ -94,6 +94,14 @@ impl Cat<'_> {
             return Ok(());
         }
         Err(Failure::other(format!("no object matches `{object}`")).with_status(exit::FAILED))
+    }
+
+    /// One object; a failure tells which.
+    async fn named_object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
+        self.object(bucket, key).await.map_err(|failure| {
+            let message = format!("could not read s3://{bucket}/{key}: {}", failure.message);
+            Failure { message, ..failure }
+        })
     }
 
     async fn object(&self, bucket: &str, key: &str) -> Result<(), Failure> {

@@ -78,9 +78,5 @@ fn query(command: impl Future<Output = Result<u8, Failure>>) -> Result<u8, Failu
 
 /// A client for the real world.
 fn client(config: ClientConfig) -> Result<Client, Failure> {
-    // What is wrong here came from configuration, not from the shape of the command line.
-    Client::new(config, Env::system()).map_err(|error| match Failure::from(error) {
-        failure if failure.status == exit::USAGE => failure.with_status(exit::OTHER),
-        failure => failure,
-    })
+    Ok(Client::new(config, Env::system())?)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use s3haul::ErrorKind;
 use s3haul::event::EventSink;
 use s3haul::job::{Clients, Streams, run_transfer};
 
@@ -38,7 +39,11 @@ pub(super) async fn run(
     let clients = Clients { source, target };
     let result = run_transfer(spec, clients, streams, events, interrupt.token()).await;
     drop(ticker);
-    let summary = result?;
+    // A job says so where its arguments make no sense.
+    let summary = result.map_err(|error| match error.kind() {
+        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
+        _ => error.into(),
+    })?;
     if summary.cancelled {
         sink.notice(interrupt.message());
     }

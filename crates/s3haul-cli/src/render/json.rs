@@ -6,6 +6,8 @@ use s3haul::event::{ActionKind, Event, ObjectEvent, Outcome};
 use s3haul::job::Summary;
 use serde::Serialize;
 
+use crate::failure::Failure;
+
 /// Version of the format. Names and meanings of fields never change within a version; fields may
 /// be added.
 pub(crate) const VERSION: u32 = 1;
@@ -51,6 +53,20 @@ pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u
         exit_code,
     };
     push(buffer, "summary", fields);
+}
+
+/// Appends the line of a command that ended early.
+pub(crate) fn push_failure(buffer: &mut Vec<u8>, failure: &Failure) {
+    let Failure { status, message, hint } = failure;
+    push(buffer, "error", FailureLine { message, hint: hint.as_deref(), exit_code: *status });
+}
+
+#[derive(Serialize)]
+struct FailureLine<'a> {
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    exit_code: u8,
 }
 
 #[derive(Serialize)]
@@ -223,6 +239,37 @@ mod tests {
         assert_eq!(value["error"]["code"], "SlowDown");
         assert_eq!(value["error"]["attempts"], 3);
         assert_eq!(value["error"]["request_id"], "R1");
+    }
+
+    /// What programs parse: a change here needs a new version.
+    #[test]
+    fn version_1_looks_like_this() {
+        let done = Event::Object(ObjectEvent {
+            action: ActionKind::Copy,
+            is_move: true,
+            source: Location::Object(ObjectName::new("a", "k")),
+            target: Some(Location::Object(ObjectName::new("b", "ü"))),
+            bytes: 7,
+            outcome: Outcome::Done,
+        });
+        assert_eq!(
+            line(&done),
+            "{\"v\":1,\"event\":\"object\",\"action\":\"copy\",\"move\":true,\"status\":\"done\",\
+             \"source\":\"s3://a/k\",\"target\":\"s3://b/ü\",\"bytes\":7}\n"
+        );
+        let fatal = Event::Fatal { error: Error::new(ErrorKind::Transport, "gone") };
+        assert_eq!(
+            line(&fatal),
+            "{\"v\":1,\"event\":\"fatal\",\"error\":{\"kind\":\"transport\",\"message\":\"gone\",\
+             \"attempts\":0,\"elapsed_ms\":0}}\n"
+        );
+        let mut buffer = Vec::new();
+        push_summary(&mut buffer, &Summary { done: 2, bytes: 9, ..Summary::default() }, 0);
+        assert_eq!(
+            String::from_utf8(buffer).unwrap(),
+            "{\"v\":1,\"event\":\"summary\",\"done\":2,\"failed\":0,\"skipped\":0,\
+             \"warnings\":0,\"bytes\":9,\"fatal\":false,\"cancelled\":false,\"exit_code\":0}\n"
+        );
     }
 
     #[test]

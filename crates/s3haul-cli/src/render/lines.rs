@@ -1,7 +1,5 @@
 //! The lines of `aws s3`, byte for byte.
 
-use std::io::Write;
-
 use s3haul::event::{ActionKind, ObjectEvent, Outcome};
 use s3haul::location::Location;
 use s3haul::plan::paths::display_local;
@@ -33,8 +31,8 @@ impl LineStyle {
             self.push_location(buffer, target);
         }
         if let Outcome::Failed(error) = &event.outcome {
-            // Writing to a vector cannot fail.
-            _ = write!(buffer, " {error}");
+            buffer.push(b' ');
+            push_name(buffer, &error.to_string(), self.escape);
         }
         buffer.push(b'\n');
     }

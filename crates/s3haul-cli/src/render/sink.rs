@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::Error;
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
+use s3haul::location::Location;
 
 use super::json;
 use super::lines::LineStyle;
@@ -48,8 +49,8 @@ impl CommandSink {
                 self.printer.output(|buffer| self.output.push_object(buffer, event));
             }
             Outcome::Failed(error) => {
-                // Whoever reads standard output stopped reading: that is no failure to tell of.
-                if self.printer.output_is_closed() {
+                // The reader of the data stopped reading: that is no failure to tell of.
+                if event.target == Some(Location::Stream) && self.printer.output_is_closed() {
                     return;
                 }
                 self.printer.error(|buffer| self.error.push_object(buffer, event));

@@ -55,17 +55,19 @@ fn endpoint(
             .first(&[env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION])
             .or_else(|| profile.get("region"))
     });
-    let dualstack = environment.is_true(env_vars::AWS_USE_DUALSTACK_ENDPOINT)
-        || flag("use_dualstack_endpoint", profile.get("use_dualstack_endpoint"))?
-        || flag("use_dualstack_endpoint", profile.s3("use_dualstack_endpoint"))?;
-    let fips = environment.is_true(env_vars::AWS_USE_FIPS_ENDPOINT)
-        || flag("use_fips_endpoint", profile.get("use_fips_endpoint"))?;
+    let dualstack = environment
+        .get(env_vars::AWS_USE_DUALSTACK_ENDPOINT)
+        .or_else(|| profile.s3("use_dualstack_endpoint"))
+        .or_else(|| profile.get("use_dualstack_endpoint"));
+    let fips = environment
+        .get(env_vars::AWS_USE_FIPS_ENDPOINT)
+        .or_else(|| profile.get("use_fips_endpoint"));
     Ok(EndpointConfig {
         url: endpoint_url(global, environment, profile)?,
         region: region.map(str::to_owned),
         addressing: addressing(profile)?,
-        dualstack,
-        fips,
+        dualstack: flag("use_dualstack_endpoint", dualstack)?,
+        fips: flag("use_fips_endpoint", fips)?,
         accelerate: flag("use_accelerate_endpoint", profile.s3("use_accelerate_endpoint"))?,
     })
 }

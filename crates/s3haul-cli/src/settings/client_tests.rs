@@ -87,6 +87,8 @@ fn the_rest_of_the_profile_counts() {
                   payload_signing_enabled = true\n  use_accelerate_endpoint = true\n";
     let global = GlobalArgs { cli_read_timeout: Some(0), ..GlobalArgs::default() };
     let pairs = [("HOME", "/home/x"), ("HTTPS_PROXY", "http://a"), ("https_proxy", "http://b")];
+    let no_fips = [("AWS_USE_FIPS_ENDPOINT", "false")];
+    assert!(!settings(&global, &no_fips, config).unwrap().client.endpoint.fips);
     let client = settings(&global, &pairs, config).unwrap().client;
     assert_eq!(client.tls.ca_bundle.as_deref(), Some(Path::new("/home/x/ca.pem")));
     assert_eq!(client.retry.max_attempts, 3);

@@ -173,6 +173,30 @@ mod tests {
         assert_eq!(text(&parse("[a]\ns3 =\n[b]\n").unwrap(), "a", "s3").as_deref(), Some(""));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_comes_back(
+            pairs in proptest::collection::btree_map("[a-z_]{1,9}", "[!-~]([ -~]{0,9}[!-~])?", 0..6),
+            nested in proptest::collection::btree_map("[a-z_]{1,9}", "[!-~]{0,9}", 1..6),
+        ) {
+            let lines = |pairs: &BTreeMap<String, String>, start: &str| {
+                let line = |(key, value)| format!("{start}{key} = {value}\n");
+                pairs.iter().map(line).collect::<Vec<_>>().concat()
+            };
+            let (top, inner) = (lines(&pairs, ""), lines(&nested, "\t"));
+            let sections = parse(&format!("[p q]\n{top}nested 1 =\n{inner}")).unwrap();
+            let mut expected: Section =
+                pairs.into_iter().map(|(key, value)| (key, Value::Text(value))).collect();
+            expected.insert("nested 1".to_owned(), Value::Nested(nested));
+            proptest::prop_assert_eq!(&sections["p q"], &expected);
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in "(\\PC|\n|\t| |=|\\[|\\])*") {
+            _ = parse(&text);
+        }
+    }
+
     #[test]
     fn tells_the_line_of_a_mistake() {
         for (file, line) in [

@@ -114,6 +114,21 @@ mod tests {
         assert_eq!(read("a=,b=x"), own(&[("a", ""), ("b", "x")]));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn what_is_quoted_comes_back(
+            map in proptest::collection::btree_map("[a-zA-Z][a-zA-Z0-9-]{0,8}", ".*", 1..5),
+        ) {
+            let quoted = map.iter().map(|(name, value)| {
+                let value = value.replace('\\', r"\\").replace('"', "\\\"");
+                format!("{name}=\"{value}\"")
+            });
+            let text = quoted.collect::<Vec<_>>().join(",");
+            let expected: Vec<(String, String)> = map.into_iter().collect();
+            proptest::prop_assert_eq!(super::map("--metadata", &text).unwrap(), expected);
+        }
+    }
+
     #[test]
     fn nonsense_is_refused() {
         for text in ["a", "a,b=1", "=1", "a=\"x", "a=1,a=2", "{\"a\":1}", "{"] {

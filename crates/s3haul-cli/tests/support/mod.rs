@@ -155,3 +155,10 @@ pub(crate) fn stdout(output: &Output) -> String {
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
+
+/// Sends a signal, such as `-INT`.
+#[cfg(unix)]
+pub(crate) fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap();
+    assert!(status.success());
+}

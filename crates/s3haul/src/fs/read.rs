@@ -56,28 +56,38 @@ pub fn open_with_identity(path: &Path) -> Result<(File, FileIdentity)> {
     Ok((file, FileIdentity::from_stat(&stat)))
 }
 
-/// Reads a whole file of at most `size_max` bytes in one go: open, fstat, read, a last read that
-/// sees the end, fstat.
+/// Reads a whole file of at most `size_max` bytes in one go.
+pub fn read_whole(path: &Path, size_max: u64) -> Result<WholeFile> {
+    let (buffer, identity) = read_whole_into(path, size_max, Vec::with_capacity)?;
+    Ok(WholeFile { bytes: Bytes::from(buffer), identity })
+}
+
+/// Reads a whole file of at most `size_max` bytes in one go into an empty buffer that the caller
+/// gives when its size is known: open, fstat, read, a last read that sees the end, fstat.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::SourceChanged`] when the file is longer than `size_max` (it was planned smaller)
 /// or was written to during the read.
-pub fn read_whole(path: &Path, size_max: u64) -> Result<WholeFile> {
+pub fn read_whole_into(
+    path: &Path,
+    size_max: u64,
+    buffer_of: impl FnOnce(usize) -> Vec<u8>,
+) -> Result<(Vec<u8>, FileIdentity)> {
     let (file, identity) = open_with_identity(path)?;
     if identity.size > size_max {
         let change = format!("it grew to {} bytes, {size_max} were expected", identity.size);
         return Err(source_changed(path, &change));
     }
-    let bytes = read_to_end_of(&file, path, identity.size)?;
+    // One byte more than the size, so that the read that finds the end needs no other buffer.
+    let buffer = buffer_of(capacity(identity.size.saturating_add(1), path)?);
+    let buffer = read_to_end_of(&file, path, identity.size, buffer)?;
     identity.unchanged(&file, path)?;
-    Ok(WholeFile { bytes, identity })
+    Ok((buffer, identity))
 }
 
 /// Reads exactly `size` bytes and sees the end of the file behind them.
-fn read_to_end_of(file: &File, path: &Path, size: u64) -> Result<Bytes> {
-    // One byte more than the size, so that the read that finds the end needs no other buffer.
-    let mut buffer = Vec::with_capacity(capacity(size.saturating_add(1), path)?);
+fn read_to_end_of(file: &File, path: &Path, size: u64, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
     while buffer.len() < buffer.capacity() {
         match rustix::io::read(file, spare_capacity(&mut buffer)) {
             Ok(0) => break,
@@ -89,17 +99,29 @@ fn read_to_end_of(file: &File, path: &Path, size: u64) -> Result<Bytes> {
         let change = format!("{} bytes were read, {size} expected", buffer.len());
         return Err(source_changed(path, &change));
     }
-    Ok(Bytes::from(buffer))
+    Ok(buffer)
 }
 
 /// Reads exactly one range of an open file, at any position, from any thread.
+pub fn read_range(file: &File, path: &Path, range: ByteRange) -> Result<Bytes> {
+    let buffer = Vec::with_capacity(capacity(range.len(), path)?);
+    read_range_into(file, path, range, buffer).map(Bytes::from)
+}
+
+/// Reads exactly one range of an open file into an empty buffer that has room for it.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::SourceChanged`] when the file ends before the range does.
-pub fn read_range(file: &File, path: &Path, range: ByteRange) -> Result<Bytes> {
+pub fn read_range_into(
+    file: &File,
+    path: &Path,
+    range: ByteRange,
+    mut buffer: Vec<u8>,
+) -> Result<Vec<u8>> {
     let length = range.len();
-    let mut buffer = Vec::with_capacity(capacity(length, path)?);
+    // Reading into no room would look like the end of the file.
+    buffer.reserve(capacity(length, path)?);
     while (buffer.len() as u64) < length {
         let position = range.start + buffer.len() as u64;
         let missing = length - buffer.len() as u64;
@@ -112,7 +134,7 @@ pub fn read_range(file: &File, path: &Path, range: ByteRange) -> Result<Bytes> {
             Err(errno) => return Err(Error::local("could not read", path, errno.into())),
         }
     }
-    Ok(Bytes::from(buffer))
+    Ok(buffer)
 }
 
 /// One positioned read of at most `missing` bytes into the free end of the buffer.

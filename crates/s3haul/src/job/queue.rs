@@ -40,7 +40,7 @@ impl Planned for CopyAction {
 }
 
 impl Planned for DeleteAction {
-    /// One DeleteObjects takes as many.
+    /// One `DeleteObjects` takes as many.
     const BATCH_MAX: usize = 1000;
 
     fn bytes(&self) -> u64 {

@@ -159,6 +159,7 @@ fn skip_existing(
         let path = Location::Local(target.path_of(&action.relative));
         let source = engine.source_object(action.key);
         let event = event(engine, ActionKind::Download, source, Some(path), action.size);
+        engine.report.planned(action.size);
         engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
     }
     missing

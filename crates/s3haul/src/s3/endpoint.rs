@@ -314,80 +314,31 @@ mod tests {
         let both = EndpointConfig { dualstack: true, fips: true, ..auto.clone() };
         let dual = EndpointConfig { dualstack: true, ..auto.clone() };
         let fast = EndpointConfig { accelerate: true, ..auto.clone() };
-        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/my-point";
+        // An empty name is no bucket; `~` stands for `amazonaws.com`.
         let table = [
-            (
-                &auto,
-                Some("my-bucket"),
-                "eu-west-1",
-                "https://my-bucket.s3.eu-west-1.amazonaws.com eu-west-1",
-            ),
-            (
-                &auto,
-                Some("my-bucket"),
-                "",
-                "https://my-bucket.s3.us-east-1.amazonaws.com us-east-1",
-            ),
-            (
-                &auto,
-                Some("my.bucket"),
-                "eu-west-1",
-                "https://s3.eu-west-1.amazonaws.com/my.bucket eu-west-1",
-            ),
-            (
-                &auto,
-                Some("My_Bucket"),
-                "us-east-1",
-                "https://s3.us-east-1.amazonaws.com/My_Bucket us-east-1",
-            ),
-            (&auto, None, "us-east-1", "https://s3.us-east-1.amazonaws.com us-east-1"),
-            (
-                &auto,
-                Some("bucket"),
-                "cn-north-1",
-                "https://bucket.s3.cn-north-1.amazonaws.com.cn cn-north-1",
-            ),
-            (
-                &auto,
-                Some("bucket"),
-                "us-gov-west-1",
-                "https://bucket.s3.us-gov-west-1.amazonaws.com us-gov-west-1",
-            ),
-            (
-                &auto,
-                Some("bucket"),
-                "us-isob-east-1",
-                "https://bucket.s3.us-isob-east-1.sc2s.sgov.gov us-isob-east-1",
-            ),
-            (
-                &path,
-                Some("bucket"),
-                "eu-west-1",
-                "https://s3.eu-west-1.amazonaws.com/bucket eu-west-1",
-            ),
-            (
-                &both,
-                Some("bucket"),
-                "us-west-2",
-                "https://bucket.s3-fips.dualstack.us-west-2.amazonaws.com us-west-2",
-            ),
-            (&dual, None, "us-west-2", "https://s3.dualstack.us-west-2.amazonaws.com us-west-2"),
-            (
-                &fast,
-                Some("bucket"),
-                "us-west-2",
-                "https://bucket.s3-accelerate.amazonaws.com us-west-2",
-            ),
-            (
-                &auto,
-                Some(arn),
-                "us-east-1",
-                "https://my-point-123456789012.s3-accesspoint.eu-west-1.amazonaws.com eu-west-1",
-            ),
+            (&auto, "my-bucket", "eu-west-1", "my-bucket.s3.eu-west-1.~"),
+            (&auto, "my.bucket", "eu-west-1", "s3.eu-west-1.~/my.bucket"),
+            (&auto, "My_Bucket", "us-east-1", "s3.us-east-1.~/My_Bucket"),
+            (&auto, "", "us-east-1", "s3.us-east-1.~"),
+            (&auto, "bucket", "cn-north-1", "bucket.s3.cn-north-1.~.cn"),
+            (&auto, "bucket", "us-gov-west-1", "bucket.s3.us-gov-west-1.~"),
+            (&auto, "bucket", "us-isob-east-1", "bucket.s3.us-isob-east-1.sc2s.sgov.gov"),
+            (&path, "bucket", "eu-west-1", "s3.eu-west-1.~/bucket"),
+            (&both, "bucket", "us-west-2", "bucket.s3-fips.dualstack.us-west-2.~"),
+            (&dual, "", "us-west-2", "s3.dualstack.us-west-2.~"),
+            (&fast, "bucket", "us-west-2", "bucket.s3-accelerate.~"),
         ];
-        for (config, bucket, region, expected) in table {
-            assert_eq!(at(config, bucket, region), expected);
+        for (config, bucket, region, host) in table {
+            let bucket = Some(bucket).filter(|bucket| !bucket.is_empty());
+            let host = host.replace('~', "amazonaws.com");
+            assert_eq!(at(config, bucket, region), format!("https://{host} {region}"));
         }
+        let default = "https://bucket.s3.us-east-1.amazonaws.com us-east-1";
+        assert_eq!(at(&auto, Some("bucket"), ""), default);
+        assert_eq!(at(&auto, Some("bucket"), "aws-global"), default);
+        let arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint/my-point";
+        let host = "my-point-123456789012.s3-accesspoint.eu-west-1.amazonaws.com";
+        assert_eq!(at(&auto, Some(arn), "us-east-1"), format!("https://{host} eu-west-1"));
     }
 
     #[test]

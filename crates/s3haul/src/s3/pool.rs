@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::{Handle, Id};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -44,6 +45,8 @@ pub(crate) struct Host {
 struct Idle {
     connection: Box<Connection>,
     since: Instant,
+    /// Whose reactor watches the socket: another runtime would be woken late, or never.
+    runtime: Id,
 }
 
 /// Counts a connection that is open or being opened, until dropped.
@@ -100,28 +103,42 @@ impl Lease {
 
 impl Host {
     fn keep(&self, connection: Box<Connection>) {
-        let since = Instant::now();
+        let (since, runtime) = (Instant::now(), Handle::current().id());
         let mut idle = lock(&self.idle);
-        idle.push_back(Idle { connection, since });
+        idle.push_back(Idle { connection, since, runtime });
         let expired = idle.front().is_some_and(|oldest| oldest.since + IDLE_MAX < since);
         let oldest = if expired { idle.pop_front() } else { None };
         drop(idle);
         drop(oldest);
     }
 
-    /// The idle connection used last, if it is still alive.
+    /// The idle connection that this runtime used last, if it is still alive.
     fn take_idle(&self) -> Option<Box<Connection>> {
+        let runtime = Handle::current().id();
         loop {
-            let mut idle = lock(&self.idle).pop_back()?;
+            let mut idle = self.take_idle_of(runtime)?;
             if idle.since.elapsed() > IDLE_MAX {
-                let rest = std::mem::take(&mut *lock(&self.idle));
-                drop(rest);
+                self.drop_expired();
                 return None;
             }
             if idle.connection.is_alive() {
                 return Some(idle.connection);
             }
         }
+    }
+
+    fn take_idle_of(&self, runtime: Id) -> Option<Idle> {
+        let mut idle = lock(&self.idle);
+        let at = idle.iter().rposition(|idle| idle.runtime == runtime)?;
+        idle.remove(at)
+    }
+
+    fn drop_expired(&self) {
+        let mut idle = lock(&self.idle);
+        let fresh = idle.partition_point(|idle| idle.since.elapsed() > IDLE_MAX);
+        let expired: Vec<_> = idle.drain(..fresh).collect();
+        drop(idle);
+        drop(expired);
     }
 }
 

@@ -20,8 +20,6 @@ use crate::env::{BoxFuture, Clock, Connector, Env, Io};
 pub(crate) struct Seen {
     /// Number of the request over all connections, from 0.
     pub(crate) number: usize,
-    /// Number of the connection, from 0.
-    pub(crate) connection: usize,
     pub(crate) address: SocketAddr,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
@@ -122,10 +120,10 @@ impl World {
         self.connections.load(Ordering::SeqCst)
     }
 
-    async fn serve(self, mut stream: DuplexStream, connection: usize, address: SocketAddr) {
+    async fn serve(self, mut stream: DuplexStream, address: SocketAddr) {
         while let Some((head, body)) = read_request(&mut stream).await {
             let number = self.requests.fetch_add(1, Ordering::SeqCst);
-            let seen = Seen { number, connection, address, head, body };
+            let seen = Seen { number, address, head, body };
             let reply = (self.answer)(&seen);
             self.seen.lock().unwrap().push(seen);
             if !reply.delay.is_zero() {
@@ -174,10 +172,10 @@ impl Connector for World {
                 return Err(io::ErrorKind::ConnectionRefused.into());
             }
             let (near, far) = tokio::io::duplex(64 * 1024);
-            let connection = self.connections.fetch_add(1, Ordering::SeqCst);
+            self.connections.fetch_add(1, Ordering::SeqCst);
             let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
             self.open_max.fetch_max(open, Ordering::SeqCst);
-            tokio::spawn(self.clone().serve(far, connection, address));
+            tokio::spawn(self.clone().serve(far, address));
             Ok(Box::new(near) as Box<dyn Io>)
         })
     }

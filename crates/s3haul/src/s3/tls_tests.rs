@@ -143,6 +143,29 @@ async fn big_uploads_and_reuse_over_tls() {
     assert_eq!(client.inner.pool.open_connections(), 1);
 }
 
+#[test]
+fn a_client_may_outlive_its_runtime() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let server = runtime();
+    let listener = server.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        server.block_on(async {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(answer(socket));
+            }
+        });
+    });
+    let client = client(format!("http://{address}"), TlsConfig::default(), ProxyConfig::default());
+    for _ in 0..3 {
+        runtime().block_on(async {
+            client.call(&get()).await.unwrap();
+            client.call(&get()).await.unwrap();
+        });
+    }
+    assert_eq!(client.inner.pool.open_connections(), 3);
+}
+
 /// A proxy that notes heads; it tunnels CONNECT and answers all else itself.
 async fn serve_proxy(heads: tokio::sync::mpsc::UnboundedSender<String>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

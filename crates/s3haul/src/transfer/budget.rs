@@ -30,7 +30,8 @@ pub(crate) struct Share {
 impl Budget {
     /// A budget of at least one unit.
     pub(crate) fn new(bytes: u64) -> Self {
-        let units_total = units_of(bytes).min((Semaphore::MAX_PERMITS as u64 / 2) as u32);
+        let units_max = u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX);
+        let units_total = units_of(bytes).min(units_max);
         Self { units: Arc::new(Semaphore::new(units_total as usize)), units_total }
     }
 

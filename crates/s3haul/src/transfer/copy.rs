@@ -1,6 +1,6 @@
 //! Objects to objects, by the server.
 //!
-//! CopyObject below `multipart_threshold`, else a multipart upload whose parts are copied ranges
+//! `CopyObject` below `multipart_threshold`, else a multipart upload whose parts are copied ranges
 //! of one state of the source (`x-amz-copy-source-if-match`). What is carried over besides the
 //! bytes is decided in [`super::copy_props`].
 
@@ -18,7 +18,7 @@ use super::ranged::head;
 use super::scheduler::Tasks;
 use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::plan::action::CopyAction;
 use crate::plan::content_type::guess_content_type;
@@ -29,7 +29,7 @@ use crate::s3::ops::{
 use crate::s3::{Checksum, ObjectHead, ObjectProperties};
 use crate::units::GIB;
 
-/// Largest object that CopyObject takes.
+/// Largest object that `CopyObject` takes.
 const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;
 
 /// Copies all that comes until the channel closes.
@@ -62,7 +62,7 @@ pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAc
 }
 
 fn is_multipart(engine: &Engine, size: u64) -> bool {
-    size >= engine.settings.tuning.multipart_threshold || size > COPY_OBJECT_SIZE_MAX
+    engine.settings.is_multipart(size) || size > COPY_OBJECT_SIZE_MAX
 }
 
 async fn start_large(engine: &Arc<Engine>, action: CopyAction, tasks: &mut Tasks) {
@@ -95,7 +95,7 @@ async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
 }
 
 /// What the user says of the target, with the guessed media type where the metadata is replaced.
-fn said_properties(engine: &Engine, action: &CopyAction, plan: &CopyPlan) -> ObjectProperties {
+fn said_properties(engine: &Engine, action: &CopyAction, plan: CopyPlan) -> ObjectProperties {
     let mut properties = engine.settings.properties.clone();
     if plan.guess_content_type && properties.content_type.is_none() {
         properties.content_type = guess_content_type(&action.source_key).map(str::to_owned);
@@ -103,12 +103,12 @@ fn said_properties(engine: &Engine, action: &CopyAction, plan: &CopyPlan) -> Obj
     properties
 }
 
-/// One CopyObject.
+/// One `CopyObject`.
 async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     refuse_existing(engine, &action.target_key).await?;
     let settings = &engine.settings;
     let plan = CopyPlan::whole(settings);
-    let mut properties = said_properties(engine, action, &plan);
+    let mut properties = said_properties(engine, action, plan);
     if plan.inherit_properties {
         inherit(&mut properties, head_of(engine, action).await?.properties);
     }
@@ -143,7 +143,7 @@ fn part_size(engine: &Engine, size: u64) -> u64 {
 async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
     refuse_existing(engine, &action.target_key).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
-    let mut properties = said_properties(engine, action, &plan);
+    let mut properties = said_properties(engine, action, plan);
     if plan.inherit_properties {
         inherit(&mut properties, head_of(engine, action).await?.properties);
     }
@@ -265,18 +265,10 @@ impl PartsCopy {
         };
         let copied = self.engine.target.upload_part_copy(input).await;
         drop(permit);
-        let copied = copied.map_err(|error| self.explain(error))?;
+        let copied = copied.map_err(source_replaced)?;
         self.moved.fetch_add(part.range.len(), Ordering::Relaxed);
         self.engine.report.moved(part.range.len());
         Ok((part, copied))
-    }
-
-    /// A source that was replaced meanwhile is no target that exists.
-    fn explain(&self, error: crate::Error) -> crate::Error {
-        if error.kind() == crate::ErrorKind::PreconditionFailed {
-            return crate::Error::new(crate::ErrorKind::SourceChanged, error.to_string());
-        }
-        error
     }
 
     async fn complete(&self, mut copied: Vec<(Part, CompletedPart)>) -> Result<()> {
@@ -310,6 +302,14 @@ impl PartsCopy {
         self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
         self.engine.uploads.abort(&self.upload).await;
     }
+}
+
+/// A condition on the source that no longer holds is not one on the target.
+fn source_replaced(error: Error) -> Error {
+    if error.kind() == ErrorKind::PreconditionFailed {
+        return Error::new(ErrorKind::SourceChanged, error.to_string());
+    }
+    error
 }
 
 /// The checksum of the whole, where the server told those of all parts and they combine.

@@ -28,7 +28,7 @@ pub(super) struct CopyPlan {
 }
 
 impl CopyPlan {
-    /// A copy by one CopyObject.
+    /// A copy by one `CopyObject`.
     pub(super) fn whole(settings: &Settings) -> Self {
         let user_sets = sets_metadata(&settings.properties);
         match (settings.metadata_directive, settings.copy_props) {
@@ -106,7 +106,7 @@ pub(super) enum CarriedTags {
     None,
     /// As a header that begins the upload.
     Header(String),
-    /// By PutObjectTagging once the target is complete.
+    /// By `PutObjectTagging` once the target is complete.
     Later(Vec<(String, String)>),
 }
 

@@ -1,8 +1,8 @@
 //! Removal of objects.
 //!
-//! Keys come in batches as they were listed and go out as DeleteObjects of up to 1,000 keys; a
-//! single key, a key that XML cannot carry, and all keys at servers without DeleteObjects go out
-//! as DeleteObject.
+//! Keys come in batches as they were listed and go out as `DeleteObjects` of up to 1,000 keys; a
+//! single key, a key that XML cannot carry, and all keys at servers without `DeleteObjects` go out
+//! as `DeleteObject`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::event::ActionKind;
 use crate::plan::action::DeleteAction;
 use crate::s3::ops::{DeleteObject, DeleteRefused, ObjectIdentifier};
 
-/// Keys that one DeleteObjects may name.
+/// Keys that one `DeleteObjects` may name.
 const KEYS_MAX: usize = 1000;
-/// DeleteObjects in flight: each is the work of many requests for the server.
+/// `DeleteObjects` in flight: each is the work of many requests for the server.
 const BATCHES_IN_FLIGHT_MAX: usize = 16;
-/// DeleteObject requests that one batch has in flight where it goes key by key; the request
+/// `DeleteObject` requests that one batch has in flight where it goes key by key; the request
 /// permits bound all batches together.
 const SINGLES_IN_FLIGHT_MAX: usize = 64;
 
@@ -96,7 +96,7 @@ async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
     }
 }
 
-/// One DeleteObject in the source bucket.
+/// One `DeleteObject` in the source bucket.
 async fn remove_one(engine: &Engine, key: &str) -> Result<()> {
     let bucket = &engine.settings.source_bucket;
     let permit = engine.limits.request().await;

@@ -96,24 +96,33 @@ pub(crate) async fn run_downloads(
     drop((small_out, received_in, received_out));
     while let Ok(batch) = actions.recv().await {
         for action in batch {
-            if action.size < engine.settings.tuning.multipart_threshold {
+            if engine.settings.is_multipart(action.size) {
+                start_large(&engine, &target, action, &mut tasks).await;
+            } else {
                 let sent = small_in.send(action).await;
                 debug_assert!(sent.is_ok(), "receivers end after the dispatcher");
-            } else {
-                let parts = action.size.div_ceil(engine.settings.tuning.multipart_chunksize.max(1));
-                let slots = engine.limits.large(parts).await;
-                let (engine, target) = (Arc::clone(&engine), target.clone());
-                tasks.spawn(async move {
-                    let result = ranged::download(&engine, &target, &action).await;
-                    conclude(&engine, &target, action, result).await;
-                    drop(slots);
-                });
             }
         }
         tasks.reap();
     }
     drop(small_in);
     tasks.finish().await;
+}
+
+async fn start_large(
+    engine: &Arc<Engine>,
+    target: &DownloadTarget,
+    action: DownloadAction,
+    tasks: &mut Tasks,
+) {
+    let parts = action.size.div_ceil(engine.settings.tuning.multipart_chunksize.max(1));
+    let slots = engine.limits.large(parts).await;
+    let (engine, target) = (Arc::clone(engine), target.clone());
+    tasks.spawn(async move {
+        let result = ranged::download(&engine, &target, &action).await;
+        conclude(&engine, &target, action, result).await;
+        drop(slots);
+    });
 }
 
 async fn receive_loop(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::bandwidth::Bandwidth;
+use super::buffers::Buffers;
 use super::report::Reporter;
 use super::scheduler::Limits;
 use super::settings::Settings;
@@ -26,6 +27,7 @@ pub(crate) struct Engine {
     pub(crate) target: Client,
     pub(crate) limits: Limits,
     pub(crate) bandwidth: Bandwidth,
+    pub(super) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
     _alive: mpsc::Sender<Infallible>,
@@ -54,9 +56,19 @@ impl Engine {
         let (alive, ended) = mpsc::channel(1);
         let limits = Limits::new(&settings.tuning);
         let bandwidth = Bandwidth::new(settings.tuning.max_bandwidth);
+        let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
-        let engine =
-            Self { settings, source, target, limits, bandwidth, report, uploads, _alive: alive };
+        let engine = Self {
+            settings,
+            source,
+            target,
+            limits,
+            bandwidth,
+            buffers,
+            report,
+            uploads,
+            _alive: alive,
+        };
         (Arc::new(engine), Ended(ended))
     }
 

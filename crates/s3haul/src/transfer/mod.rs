@@ -11,6 +11,7 @@
 
 mod bandwidth;
 mod budget;
+mod buffers;
 pub(crate) mod copy;
 mod copy_props;
 pub(crate) mod delete;

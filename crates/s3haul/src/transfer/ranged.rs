@@ -221,7 +221,7 @@ async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
     Ok(if same { expected_of(&head) } else { None })
 }
 
-/// HeadObject of a source object.
+/// `HeadObject` of a source object.
 pub(crate) async fn head(engine: &Engine, key: &str) -> Result<ObjectHead> {
     let permit = engine.limits.request().await;
     let input = HeadObject {

@@ -82,3 +82,10 @@ pub(crate) struct Settings {
     /// Limits.
     pub(crate) tuning: Tuning,
 }
+
+impl Settings {
+    /// Whether an object of this size goes in parts. An empty one has none.
+    pub(crate) fn is_multipart(&self, size: u64) -> bool {
+        size >= self.tuning.multipart_threshold.max(1)
+    }
+}

@@ -21,9 +21,12 @@ use crate::event::ActionKind;
 use crate::location::Location;
 use crate::plan::content_type::guess_content_type;
 use crate::s3::{Checksum, Hasher, ObjectProperties, Payload};
+use crate::units::MIB;
 
 /// Parts of a stream in memory.
 const PARTS_IN_MEMORY_MAX: usize = 6;
+/// Bytes set aside before they are read.
+const ROOM_MAX: u64 = 64 * MIB;
 /// Ranges that are received ahead of the output.
 const RANGES_AHEAD_MAX: usize = 16;
 
@@ -58,8 +61,8 @@ async fn send_stream(
     let tuning = &engine.settings.tuning;
     let mut reader = StreamReader { input, ahead: BytesMut::new(), ended: false };
     let share = engine.limits.budget.take(tuning.multipart_threshold).await;
-    reader = reader.fill(tuning.multipart_threshold).await?;
-    if reader.ended && (reader.ahead.len() as u64) < tuning.multipart_threshold {
+    reader = reader.fill(tuning.multipart_threshold.max(1)).await?;
+    if reader.ended && !engine.settings.is_multipart(reader.ahead.len() as u64) {
         let bytes = reader.ahead.freeze();
         let size = bytes.len() as u64;
         let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
@@ -140,7 +143,8 @@ impl StreamReader {
 
     fn fill_blocking(mut self, size: u64) -> Result<Self> {
         let missing = size - self.ahead.len() as u64;
-        let mut piece = Vec::new();
+        let room = usize::try_from(missing.min(ROOM_MAX)).unwrap_or(0);
+        let mut piece = Vec::with_capacity(room);
         let read = (&mut self.input).take(missing).read_to_end(&mut piece);
         let read = read.map_err(|source| {
             Error::new(ErrorKind::Local, "could not read standard input").with_source(source)

@@ -6,11 +6,13 @@
 //! own. A file that changes while it is read is tried once more from the start and then fails:
 //! what reaches S3 is always one state of the file.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 
 use super::budget::Share;
+use super::buffers::Buffers;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
 use super::parts::{parts, upload_part_size};
@@ -22,8 +24,8 @@ use crate::location::Location;
 use crate::plan::action::UploadAction;
 use crate::plan::content_type::guess_content_type;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
-use crate::s3::{ObjectProperties, Payload};
-use crate::units::MIB;
+use crate::s3::{DigestPlan, ObjectProperties, Payload};
+use crate::units::{ByteRange, MIB};
 
 /// Files a blocking call.
 const BATCH_FILES_MAX: usize = 64;
@@ -36,11 +38,14 @@ const PREPARED_MAX: usize = 256;
 /// Threads that read, at least and at most.
 const READERS: (usize, usize) = (2, 32);
 
+/// The state of the file that is now an object.
+type Sent = Result<fs::FileIdentity>;
+
 /// A small file, read.
 struct Prepared {
     action: UploadAction,
-    payload: Result<Payload>,
-    _share: Share,
+    read: Result<(Payload, fs::FileIdentity)>,
+    share: Share,
 }
 
 /// Uploads all that comes until the channel closes.
@@ -75,7 +80,7 @@ async fn dispatch(
     let mut group = Vec::new();
     let mut group_bytes = 0;
     for action in batch {
-        if action.size >= engine.settings.tuning.multipart_threshold {
+        if engine.settings.is_multipart(action.size) {
             start_large(engine, action, tasks).await;
             continue;
         }
@@ -118,16 +123,14 @@ async fn read_loop(
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
         let mut share = engine.limits.budget.take_all(sizes).await;
+        let buffers = Arc::clone(&engine.buffers);
         let read = blocking(move || {
             batch
                 .into_iter()
                 .map(|action| {
-                    let payload = read_small(&action).map(|mut payload| {
-                        payload.digest(plan);
-                        payload
-                    });
+                    let read = read_small(&action, plan, &buffers);
                     let share = share.split(action.size);
-                    Prepared { action, payload, _share: share }
+                    Prepared { action, read, share }
                 })
                 .collect::<Vec<_>>()
         })
@@ -140,23 +143,32 @@ async fn read_loop(
     }
 }
 
-fn read_small(action: &UploadAction) -> Result<Payload> {
-    let whole = fs::read_whole(&action.path, action.size)?;
-    Ok(Payload::from_bytes(whole.bytes))
+fn read_small(
+    action: &UploadAction,
+    plan: DigestPlan,
+    buffers: &Arc<Buffers>,
+) -> Result<(Payload, fs::FileIdentity)> {
+    let take = |size| buffers.take(size);
+    let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
+    let mut payload = Payload::from_bytes(buffers.freeze(buffer));
+    payload.digest(plan);
+    Ok((payload, identity))
 }
 
 /// Sends small files, one after the other.
 async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
     let mut properties = engine.settings.properties.clone();
-    while let Ok(Prepared { action, payload, _share }) = ready.recv().await {
-        let (size, result) = match payload {
-            Ok(payload) => {
+    while let Ok(Prepared { action, read, share }) = ready.recv().await {
+        let (size, result) = match read {
+            Ok((payload, identity)) => {
                 set_content_type(&engine, &action, &mut properties);
                 let size = payload.len();
-                (size, put(&engine, &action.key, payload, &properties).await)
+                let sent = put(&engine, &action.key, payload, &properties).await;
+                drop(share);
+                (size, sent.map(|()| identity))
             }
             Err(error) if error.kind() == ErrorKind::SourceChanged => {
-                drop(_share);
+                drop(share);
                 upload_again(&engine, &action).await
             }
             Err(error) => (action.size, Err(error)),
@@ -165,7 +177,7 @@ async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
     }
 }
 
-/// One PutObject.
+/// One `PutObject`.
 pub(super) async fn put(
     engine: &Engine,
     key: &str,
@@ -191,7 +203,7 @@ pub(super) async fn put(
 }
 
 /// Uploads one file by itself; tries once more if it changed meanwhile.
-async fn upload_file(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Result<()>) {
+async fn upload_file(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Sent) {
     let result = upload_once(engine, action, action.size).await;
     match result {
         Err(error) if error.kind() == ErrorKind::SourceChanged => {
@@ -202,7 +214,7 @@ async fn upload_file(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Resul
 }
 
 /// The second and last try of a file that changed during the first.
-async fn upload_again(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Result<()>) {
+async fn upload_again(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Sent) {
     let path = action.path.clone();
     match blocking(move || fs::FileInfo::of_path(&path)).await {
         Ok(info) => (info.size, upload_once(engine, action, info.size).await),
@@ -210,22 +222,20 @@ async fn upload_again(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Resu
     }
 }
 
-async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> Result<()> {
+async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> Sent {
     let mut properties = engine.settings.properties.clone();
     set_content_type(engine, action, &mut properties);
-    if size >= engine.settings.tuning.multipart_threshold {
+    if engine.settings.is_multipart(size) {
         return upload_parts(engine, action, size, properties).await;
     }
-    let _share = engine.limits.budget.take(size).await;
+    let share = engine.limits.budget.take(size).await;
     let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
-    let action_sized = UploadAction { size, ..action.clone() };
-    let payload = blocking(move || {
-        let mut payload = read_small(&action_sized)?;
-        payload.digest(plan);
-        Ok::<_, Error>(payload)
-    })
-    .await?;
-    put(engine, &action.key, payload, &properties).await
+    let sized = UploadAction { size, ..action.clone() };
+    let buffers = Arc::clone(&engine.buffers);
+    let (payload, identity) = blocking(move || read_small(&sized, plan, &buffers)).await?;
+    put(engine, &action.key, payload, &properties).await?;
+    drop(share);
+    Ok(identity)
 }
 
 /// Uploads one file in parts.
@@ -234,13 +244,13 @@ async fn upload_parts(
     action: &UploadAction,
     size: u64,
     properties: ObjectProperties,
-) -> Result<()> {
+) -> Sent {
     refuse_existing(engine, &action.key).await?;
     let source = OpenSource::open(action, size).await?;
     let mut upload = MultipartUpload::begin(engine, &action.key, properties).await?;
     let sent = send_parts(engine, &mut upload, &source, size).await;
     match sent {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(source.identity),
         Err(error) => {
             upload.abandon().await;
             Err(error)
@@ -258,11 +268,8 @@ async fn send_parts(
     let mut count = 0;
     for part in parts(size, part_size) {
         count = part.number;
-        let source = Arc::clone(source);
-        let read = move || {
-            let bytes = fs::read_range(&source.file, &source.action.path, part.range)?;
-            Ok(Payload::from_bytes(bytes))
-        };
+        let (source, buffers) = (Arc::clone(source), Arc::clone(&engine.buffers));
+        let read = move || source.read(part.range, &buffers);
         upload.send(part.number, part.range.len(), read).await?;
     }
     upload.all_sent().await?;
@@ -315,6 +322,14 @@ impl OpenSource {
         })
         .await
     }
+
+    /// Reads one part. Blocks.
+    fn read(&self, range: ByteRange, buffers: &Arc<Buffers>) -> Result<Payload> {
+        let buffer = buffers.take(usize::try_from(range.len()).unwrap_or(0));
+        let path = &self.action.path;
+        let buffer = fs::read::read_range_into(&self.file, path, range, buffer)?;
+        Ok(Payload::from_bytes(buffers.freeze(buffer)))
+    }
 }
 
 fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut ObjectProperties) {
@@ -329,7 +344,7 @@ fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut Obj
 }
 
 /// Removes the source of a move and tells how the file ended.
-async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Result<()>) {
+async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) {
     if let Err(error) = &result
         && let Some(text) = fs::read::skip_warning(&action.path, error)
     {
@@ -337,15 +352,32 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Result
     }
     let UploadAction { path, key, .. } = action;
     let removed = match result {
-        Ok(()) if engine.settings.is_move => remove_source(engine, path.clone(), size).await,
-        result => result,
+        Ok(sent) if engine.settings.is_move => {
+            remove_source(engine, path.clone(), sent, size).await
+        }
+        result => result.map(|_| ()),
     };
     let (source, target) = (Location::Local(path), Some(engine.target_object(key)));
     engine.conclude(ActionKind::Upload, source, target, size, removed);
 }
 
-async fn remove_source(engine: &Engine, path: std::path::PathBuf, size: u64) -> Result<()> {
-    let removed = blocking(move || fs::remove_file(&path)).await;
+/// Removes the file of a move, unless it is no longer what was sent.
+async fn remove_source(
+    engine: &Engine,
+    path: PathBuf,
+    sent: fs::FileIdentity,
+    size: u64,
+) -> Result<()> {
+    let removed = blocking(move || {
+        let (_, now) = fs::read::open_with_identity(&path)?;
+        if now != sent {
+            let path = path.display();
+            let message = format!("`{path}` changed after it was uploaded and was not removed");
+            return Err(Error::new(ErrorKind::SourceChanged, message));
+        }
+        fs::remove_file(&path)
+    })
+    .await;
     if removed.is_err() {
         engine.report.unmoved(size);
     }

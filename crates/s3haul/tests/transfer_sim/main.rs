@@ -1,6 +1,13 @@
 //! Jobs end to end: the production client over in-memory pipes, a simulated server, a paused
 //! clock.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![expect(
+    clippy::cast_possible_wrap,
+    clippy::cast_possible_truncation,
+    reason = "sizes of tests are small"
+)]
+
 mod rules;
 mod weather;
 mod world;

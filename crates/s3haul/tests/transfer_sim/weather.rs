@@ -255,3 +255,23 @@ async fn cancelling_at_any_moment_leaves_nothing_behind() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_file_written_to_during_a_move_stays() {
+    for size in [10, LARGE] {
+        let world = World::new();
+        world.file("f", &bytes(size, 1));
+        let operation = if size == LARGE { "CompleteMultipartUpload" } else { "PutObject" };
+        let slow = Effect::Delay(Duration::from_secs(5));
+        world.sim.weather().push(Fault::new(slow).operation(operation));
+        let write = async {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            world.file("f", b"written by somebody else");
+        };
+        let spec = world.spec(TransferCommand::Move, "f", Some("s3://bucket/f"));
+        let (summary, ()) = tokio::join!(world.run(spec), write);
+        assert_eq!(summary.unwrap().failed, 1, "{:?}", world.log.lines());
+        assert_eq!(std::fs::read(world.path("f")).unwrap(), b"written by somebody else");
+        assert_eq!(world.log.moved(), 0);
+    }
+}

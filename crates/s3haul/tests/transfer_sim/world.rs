@@ -270,7 +270,7 @@ impl World {
         let clients = Clients { source: self.client.clone(), target: self.client.clone() };
         let sink = Arc::clone(&self.log) as Arc<dyn EventSink>;
         let running = run_transfer(spec, clients, streams, sink, self.cancel.clone());
-        let limit = Duration::from_secs(3600);
+        let limit = Duration::from_hours(1);
         tokio::time::timeout(limit, running).await.expect("the job hangs")
     }
 

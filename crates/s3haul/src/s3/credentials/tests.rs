@@ -1,6 +1,7 @@
 //! Each source against fake services.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -180,14 +181,12 @@ async fn web_identity_comes_from_the_environment_and_from_profiles() {
 #[tokio::test]
 async fn sso_uses_the_cached_token_and_renews_it() {
     // The file's name is the SHA-1 of `corp`.
-    let cache = ".aws/sso/cache/5dbd8c8b8c0c0c1a.json";
-    let name: String =
-        aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, b"corp")
-            .as_ref()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-    let cache = cache.replace("5dbd8c8b8c0c0c1a", &name);
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, b"corp");
+    let mut cache = ".aws/sso/cache/".to_owned();
+    for byte in hash.as_ref() {
+        write!(cache, "{byte:02x}").unwrap();
+    }
+    cache.push_str(".json");
     let config = "[sso-session corp]\nsso_region=eu-west-1\nsso_start_url=https://x/start\n\
                   [profile s]\nsso_session=corp\nsso_account_id=1\nsso_role_name=r\n";
     let home = Home::new().file(".aws/config", config);
@@ -255,6 +254,39 @@ async fn absent_metadata_is_noticed_quickly() {
     let error = Chain::new(context, None, None).provide().await.unwrap_err();
     assert_eq!(error.to_string(), "Unable to locate credentials");
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
+    let fetched = std::sync::atomic::AtomicUsize::new(0);
+    let world = World::new(move |seen| {
+        if seen.line().starts_with("GET /creds") {
+            let number = fetched.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let json = format!(
+                r#"{{"AccessKeyId":"KEY{number}","SecretAccessKey":"s","Token":"t",
+                "Expiration":"2999-01-01T00:00:00Z"}}"#
+            );
+            return Reply::ok(&json);
+        }
+        match seen.header("authorization").unwrap() {
+            signed if signed.contains("Credential=KEY0/") => Reply::error(400, "ExpiredToken"),
+            signed if signed.contains("Credential=KEY1/") => Reply::ok(""),
+            _ => unreachable!(),
+        }
+    });
+    let (env, fetcher) = network(&world);
+    let envs =
+        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
+    let context =
+        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
+    let source = Source::Chain(Chain::new(context, None, None));
+    let mut client = crate::s3::testing::client(&world);
+    std::sync::Arc::get_mut(&mut client.inner).unwrap().credentials =
+        CredentialsCache::with_source(source, None, &env);
+    for _ in 0..2 {
+        client.call(&crate::s3::testing::get()).await.unwrap();
+    }
+    assert_eq!(world.seen().len(), 5);
 }
 
 #[tokio::test(start_paused = true)]
