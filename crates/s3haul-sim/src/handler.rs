@@ -184,8 +184,10 @@ impl Core {
             }
             None => self.call(request, target, effect, &request_id).await,
         };
-        if waits_for_continue && intake.bytes_read() == 0 && !response.status().is_success() {
+        if waits_for_continue && intake.bytes_read() == 0 {
             // Nobody asked for the body, so where the next request starts is anybody's guess.
+            // Also after an empty body, where it is known: botocore takes the status line of an
+            // answer without `100 Continue` for that of the next request on the connection.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(http::header::CONNECTION, close);
         } else if let Some(rest) = intake.take_rest() {

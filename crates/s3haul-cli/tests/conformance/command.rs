@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// A command that takes longer is killed and fails its case.
 const RUN_MAX: Duration = Duration::from_secs(90);
+/// Slower commands are named.
+const SLOW: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(5);
 
 /// A command to run.
@@ -134,7 +136,8 @@ impl Running {
 
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
-        let deadline = Instant::now() + RUN_MAX;
+        let start = Instant::now();
+        let deadline = start + RUN_MAX;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
@@ -146,6 +149,9 @@ impl Running {
             }
             std::thread::sleep(POLL);
         };
+        if start.elapsed() > SLOW {
+            println!("`{}` took {:.1?}", self.shown, start.elapsed());
+        }
         self.output(status)
     }
 

@@ -141,6 +141,10 @@ impl Ctx<'_> {
 
     fn with_credentials(&self, invocation: Invocation) -> Invocation {
         let home = self.folder.path().join("home");
+        let invocation = match self.server.authority() {
+            Some(authority) => invocation.variable("AWS_CA_BUNDLE", authority),
+            None => invocation,
+        };
         invocation
             .variable("HOME", &home)
             .variable("TZ", "UTC")

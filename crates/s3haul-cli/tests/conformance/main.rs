@@ -16,6 +16,7 @@
 //! | `S3HAUL_TEST_SUBJECT` | run this command in place of `s3haul`, to try a case on a peer |
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a test prints its report")]
 
 mod cases;
 mod command;
@@ -25,7 +26,7 @@ mod servers;
 mod tools;
 mod trees;
 
-use cases::{all, embedded_only, moto_only, peers_only};
+use cases::{all, embedded_only, moto_only, peers_only, secure};
 use harness::run_suite;
 use servers::{Kind, Server};
 
@@ -52,6 +53,24 @@ fn versitygw() {
 fn minio() {
     if tools::path("S3HAUL_TEST_MINIO").is_some() {
         run_suite(&Server::start(Kind::Minio).unwrap(), &all());
+    }
+}
+
+/// Over TLS, where bodies are not signed: a server that does not know us.
+#[test]
+fn versitygw_tls() {
+    let found = tools::path("S3HAUL_TEST_PYTHON").is_some();
+    if tools::path("S3HAUL_TEST_VERSITYGW").is_some() && found {
+        run_suite(&Server::start(Kind::VersitygwTls).unwrap(), &secure());
+    }
+}
+
+/// The same on MinIO.
+#[test]
+fn minio_tls() {
+    let found = tools::path("S3HAUL_TEST_PYTHON").is_some();
+    if tools::path("S3HAUL_TEST_MINIO").is_some() && found {
+        run_suite(&Server::start(Kind::MinioTls).unwrap(), &secure());
     }
 }
 

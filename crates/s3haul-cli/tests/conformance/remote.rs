@@ -12,6 +12,7 @@ use s3haul::env::Env;
 use s3haul::s3::ops::{CreateBucket, DeleteObject, GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectHead, ObjectProperties, Payload,
+    TlsConfig,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -41,6 +42,7 @@ impl<'a> Remote<'a> {
                 secret_access_key: server.secret_key.clone(),
                 session_token: None,
             },
+            tls: TlsConfig { verify: true, ca_bundle: server.authority() },
             ..ClientConfig::default()
         };
         let client = Client::new(config, Env::system()).unwrap();

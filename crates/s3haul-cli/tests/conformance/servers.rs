@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::tools;
 
-const START_MAX: Duration = Duration::from_secs(60);
+const START_MAX: Duration = Duration::from_mins(1);
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(20);
 /// Another process may take a port between our finding it and the server's binding it.
@@ -34,6 +34,10 @@ pub(crate) enum Kind {
     Versitygw,
     /// MinIO on a folder.
     Minio,
+    /// The gateway over TLS.
+    VersitygwTls,
+    /// MinIO over TLS.
+    MinioTls,
     /// moto, in memory.
     Moto,
 }
@@ -68,8 +72,14 @@ impl Kind {
             Self::EmbeddedDisk => "embedded (disk)",
             Self::Versitygw => "versitygw",
             Self::Minio => "MinIO",
+            Self::VersitygwTls => "versitygw (TLS)",
+            Self::MinioTls => "MinIO (TLS)",
             Self::Moto => "moto",
         }
+    }
+
+    fn is_secure(self) -> bool {
+        matches!(self, Self::VersitygwTls | Self::MinioTls)
     }
 
     fn features(self) -> Features {
@@ -86,7 +96,7 @@ impl Kind {
         };
         match self {
             Self::EmbeddedMemory | Self::EmbeddedDisk => full,
-            Self::Versitygw => Features {
+            Self::Versitygw | Self::VersitygwTls => Features {
                 key_beside_folder: false,
                 empty_segments: false,
                 dot_segments: false,
@@ -96,7 +106,7 @@ impl Kind {
                 plain_files: true,
                 ..full
             },
-            Self::Minio => Features {
+            Self::Minio | Self::MinioTls => Features {
                 // It takes both and then lists only `x`.
                 key_beside_folder: false,
                 empty_segments: false,
@@ -115,8 +125,8 @@ impl Kind {
             Self::EmbeddedMemory | Self::EmbeddedDisk => {
                 return env!("CARGO_BIN_EXE_s3haul").into();
             }
-            Self::Versitygw => "S3HAUL_TEST_VERSITYGW",
-            Self::Minio => "S3HAUL_TEST_MINIO",
+            Self::Versitygw | Self::VersitygwTls => "S3HAUL_TEST_VERSITYGW",
+            Self::Minio | Self::MinioTls => "S3HAUL_TEST_MINIO",
             Self::Moto => "S3HAUL_TEST_PYTHON",
         };
         tools::find(variable).unwrap()
@@ -125,7 +135,7 @@ impl Kind {
     fn command(self, port: u16, folder: &Path) -> Command {
         let mut command = Command::new(self.program());
         let address = format!("127.0.0.1:{port}");
-        let data = folder.join("data");
+        let (data, certs) = (folder.join("data"), folder.join("certs"));
         command.env_remove("AWS_PROFILE").current_dir(folder);
         match self {
             Self::EmbeddedMemory | Self::EmbeddedDisk => {
@@ -138,8 +148,12 @@ impl Kind {
                     command.arg(&data);
                 }
             }
-            Self::Versitygw => {
+            Self::Versitygw | Self::VersitygwTls => {
                 command.args(["--port", &address, "--access", ACCESS_KEY, "--secret", SECRET_KEY]);
+                if self.is_secure() {
+                    command.arg("--cert").arg(certs.join("public.crt"));
+                    command.arg("--key").arg(certs.join("private.key"));
+                }
                 command.args(["--quiet", "posix"]);
                 if !has_extended_attributes(folder) {
                     let sidecar = folder.join("sidecar");
@@ -148,10 +162,12 @@ impl Kind {
                 }
                 command.arg(&data);
             }
-            Self::Minio => {
+            Self::Minio | Self::MinioTls => {
                 command.env("MINIO_ROOT_USER", ACCESS_KEY).env("MINIO_ROOT_PASSWORD", SECRET_KEY);
                 command.env("MINIO_UPDATE", "off").env("MINIO_BROWSER", "off");
                 command.args(["server", "--quiet", "--anonymous", "--address", &address]);
+                // Also without TLS: it would look for certificates in the home folder.
+                command.arg("--certs-dir").arg(&certs);
                 command.arg(&data);
             }
             Self::Moto => {
@@ -211,15 +227,19 @@ impl Server {
     }
 
     fn start_in(kind: Kind, folder: TempDir) -> Result<Self, String> {
+        fs::create_dir_all(folder.path().join("certs")).map_err(|e| e.to_string())?;
+        if kind.is_secure() {
+            make_certificates(&folder.path().join("certs"))?;
+        }
         let port = free_port().map_err(|e| e.to_string())?;
         let log = folder.path().join("server.log");
         let mut process = Process::start(kind.command(port, folder.path()), &log)?;
-        process.wait_until_ready(port).map_err(|reason| {
+        process.wait_until_ready(port, kind.is_secure()).map_err(|reason| {
             format!("{reason}\n{}", fs::read_to_string(&log).unwrap_or_default())
         })?;
         Ok(Self {
             name: kind.name(),
-            url: format!("http://127.0.0.1:{port}"),
+            url: format!("{}://127.0.0.1:{port}", if kind.is_secure() { "https" } else { "http" }),
             access_key: ACCESS_KEY.to_owned(),
             secret_key: SECRET_KEY.to_owned(),
             features: kind.features(),
@@ -227,6 +247,11 @@ impl Server {
             process,
             folder,
         })
+    }
+
+    /// The certificate to trust, where it speaks TLS.
+    pub(crate) fn authority(&self) -> Option<PathBuf> {
+        self.kind.is_secure().then(|| self.folder.path().join("certs/ca.pem"))
     }
 
     /// The folder with its data.
@@ -271,13 +296,13 @@ impl Process {
         Ok(Self { child, guard: guard.ok() })
     }
 
-    fn wait_until_ready(&mut self, port: u16) -> Result<(), String> {
+    fn wait_until_ready(&mut self, port: u16, is_secure: bool) -> Result<(), String> {
         let deadline = Instant::now() + START_MAX;
         while Instant::now() < deadline {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(format!("it ended ({status})"));
             }
-            if answers(port) {
+            if if is_secure { listens(port) } else { answers(port) } {
                 return Ok(());
             }
             std::thread::sleep(POLL);
@@ -299,6 +324,19 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn listens(port: u16) -> bool {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+/// An authority `ca.pem` and a certificate of it for this machine, by a script.
+fn make_certificates(folder: &Path) -> Result<(), String> {
+    let mut command = Command::new(Kind::Moto.program());
+    command.args(["-c", include_str!("certificates.py")]).arg(folder);
+    let output = command.output().map_err(|e| e.to_string())?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    output.status.success().then_some(()).ok_or(errors)
 }
 
 /// Whether something there speaks HTTP and does not say that it is still starting.

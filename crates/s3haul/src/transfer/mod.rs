@@ -1,12 +1,12 @@
 //! The engine: what moves bytes once it is decided what to move.
 //!
 //! Each executor takes actions from a bounded channel, works within the bounds that all of a job
-//! share ([`scheduler`], [`budget`], [`bandwidth`]) and tells how every object ended through
-//! [`report`]. It knows nothing of listing, filters and names of targets. Order of acquiring, so
+//! share (`scheduler`, `budget`, `bandwidth`) and tells how every object ended through
+//! `report`. It knows nothing of listing, filters and names of targets. Order of acquiring, so
 //! that nothing waits in a circle: large-object slots, memory budget, bandwidth, request permit.
 //!
 //! What holds at the end of a job however it ends: no multipart upload of it is open
-//! ([`uploads`]), no temporary file of it is left, every object planned has ended or the job was
+//! (`uploads`), no temporary file of it is left, every object planned has ended or the job was
 //! cancelled.
 
 mod bandwidth;

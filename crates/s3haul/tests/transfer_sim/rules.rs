@@ -342,3 +342,14 @@ async fn one_header_of_a_copy_keeps_the_others() {
     assert_eq!(copied.cache_control, properties.cache_control);
     assert_eq!(copied.metadata, properties.metadata);
 }
+
+#[tokio::test(start_paused = true)]
+async fn devices_take_their_bytes_in_order() {
+    let world = World::new();
+    for size in [10, 3 * PART as usize + 7] {
+        world.object("k", &bytes(size, 8)).await;
+        let summary = world.cp("s3://bucket/k", "/dev/null").await;
+        assert_eq!((summary.done, summary.bytes), (1, size as u64), "{:?}", world.log.lines());
+    }
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+}

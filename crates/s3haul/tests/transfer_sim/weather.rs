@@ -216,7 +216,7 @@ async fn an_object_replaced_meanwhile_is_not_mixed() {
 
 #[tokio::test(start_paused = true)]
 async fn cancelling_at_any_moment_leaves_nothing_behind() {
-    let seed = 20_261_121;
+    let seed = std::env::var("S3HAUL_TEST_SEED").map_or(20_261_121, |seed| seed.parse().unwrap());
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     for round in 0..24 {
@@ -274,4 +274,19 @@ async fn a_file_written_to_during_a_move_stays() {
         assert_eq!(std::fs::read(world.path("f")).unwrap(), b"written by somebody else");
         assert_eq!(world.log.moved(), 0);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_small_object_that_became_large_is_received_in_parts() {
+    let (world, large) = large_world();
+    world.object("x/k", b"small").await;
+    let slow = Effect::Delay(Duration::from_secs(5));
+    world.sim.weather().push(Fault::new(slow).operation("GetObject").key("x/k"));
+    let replace = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        world.object("x/k", &large).await;
+    };
+    let (summary, ()) = tokio::join!(world.cp_tree("s3://bucket/x", "out"), replace);
+    assert_eq!((summary.done, summary.bytes), (1, LARGE as u64), "{:?}", world.log.lines());
+    assert_eq!(std::fs::read(world.path("out/k")).unwrap(), large);
 }

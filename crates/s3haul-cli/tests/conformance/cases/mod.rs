@@ -10,6 +10,8 @@ mod paths;
 mod peers;
 mod properties;
 mod remove;
+mod secure;
+mod settings;
 mod transfer;
 
 use crate::harness::Case;
@@ -26,6 +28,7 @@ pub(crate) fn all() -> Vec<Case> {
         list::CASES,
         integrity::CASES,
         failures::CASES,
+        settings::CASES,
     ];
     topics.concat()
 }
@@ -33,6 +36,11 @@ pub(crate) fn all() -> Vec<Case> {
 /// Cases about our own command that do not depend on the server.
 pub(crate) fn embedded_only() -> Vec<Case> {
     failures::EMBEDDED.to_vec()
+}
+
+/// Cases for servers that speak TLS.
+pub(crate) fn secure() -> Vec<Case> {
+    [secure::CASES, transfer::CASES, properties::CASES, copy::CASES].concat()
 }
 
 /// Cases for what only moto models.

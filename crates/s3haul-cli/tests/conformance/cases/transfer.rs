@@ -8,6 +8,7 @@ use crate::trees::{self, MIB};
 
 cases!["transfer":
     sizes_around_the_threshold,
+    many_files,
     part_sizes,
     standard_input,
     standard_output,
@@ -40,6 +41,27 @@ fn sizes_around_the_threshold(ctx: &Ctx<'_>) {
     let expected = trees::read(&ctx.path("up"));
     trees::assert_same(&trees::read(&ctx.path("down")), &expected);
     trees::assert_same(&trees::read(&ctx.path("single")), &expected);
+}
+
+/// More files than anything in flight, in folders, with sizes that mix batches and parts.
+fn many_files(ctx: &Ctx<'_>) {
+    for number in 0..1_200 {
+        let size = match number % 50 {
+            0 => 0,
+            1 => 300_000,
+            _ => number * 7,
+        };
+        let name = format!("up/{:02}/{}/f{number}", number % 13, number % 3);
+        ctx.file(&name, &trees::bytes(number as u64 + 1, size));
+    }
+    let expected = trees::read(&ctx.path("up"));
+    let up = ctx.haul(&["cp", "--recursive", "up", &ctx.url("t")]).ok();
+    assert_eq!(up.lines().len(), 1_200);
+    ctx.haul(&["cp", "--recursive", &ctx.url("t"), &ctx.url("u"), "--quiet"]).ok();
+    let down = ctx.haul(&["mv", "--recursive", &ctx.url("u"), "down"]).ok();
+    assert_eq!(down.lines().len(), 1_200);
+    trees::assert_same(&trees::read(&ctx.path("down")), &expected);
+    assert_eq!(ctx.remote.keys().len(), 1_200, "all of the copy is gone, all of the first there");
 }
 
 fn part_sizes(ctx: &Ctx<'_>) {
@@ -157,6 +179,9 @@ fn presigned_url(ctx: &Ctx<'_>) {
     ctx.remote.put(key, b"signed bytes");
     let args = ["presign", &ctx.url(key), "--expires-in", "60"];
     let url = ctx.haul(&args).ok().out().trim_end().to_owned();
+    if ctx.server.authority().is_some() {
+        return ctx.skip("the plain reader of URLs speaks no TLS");
+    }
     let (status, body) = fetch(&url);
     assert_eq!((status, body.as_slice()), (200, b"signed bytes".as_slice()), "{url}");
     let broken = url.replace("X-Amz-Expires=60", "X-Amz-Expires=61");
