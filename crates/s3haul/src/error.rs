@@ -67,7 +67,7 @@ pub enum Fault {
 pub struct ServiceError {
     /// HTTP status.
     pub status: u16,
-    /// S3 error code, such as `NoSuchKey`; the HTTP reason where the answer had no body.
+    /// S3 error code, such as `NoSuchKey`; the status (`404`) where the answer had no body.
     pub code: String,
     /// The server's message.
     pub message: String,
@@ -99,6 +99,18 @@ struct Inner {
     service: Option<ServiceError>,
     effort: Effort,
     source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Inner {
+    /// Whether it was tried until the retries ran out. A failure that would come again whatever is
+    /// tried says nothing of the retries that other failures caused before it.
+    fn gave_up(&self) -> bool {
+        let may_pass = matches!(
+            self.kind,
+            ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Transport | ErrorKind::Timeout
+        );
+        may_pass && self.effort.attempts > 1
+    }
 }
 
 impl Error {
@@ -215,7 +227,7 @@ impl fmt::Display for Error {
             if let Some(operation) = inner.operation {
                 write!(f, " when calling the {operation} operation")?;
             }
-            if inner.effort.attempts > 1 {
+            if inner.gave_up() {
                 write!(f, " (reached max retries: {})", inner.effort.attempts - 1)?;
             }
             write!(f, ": {}", service.message)?;
@@ -225,7 +237,7 @@ impl fmt::Display for Error {
                 write!(f, ": {source}")?;
             }
         }
-        if inner.effort.attempts > 1 {
+        if inner.gave_up() {
             let seconds = inner.effort.elapsed.as_secs_f64();
             write!(f, " (gave up after {} attempts in {seconds:.1} s)", inner.effort.attempts)?;
         }
@@ -251,5 +263,32 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_failures_that_may_pass_tell_of_retries() {
+        let effort = Effort { attempts: 3, elapsed: Duration::from_millis(1_500) };
+        let answered = |kind, status, code: &str| {
+            let (code, message) = (code.to_owned(), "Why".to_owned());
+            let service = ServiceError { status, code, message, ..ServiceError::default() };
+            Error::service(kind, "HeadObject", service).with_effort(effort).to_string()
+        };
+        assert_eq!(
+            answered(ErrorKind::NotFound, 404, "404"),
+            "An error occurred (404) when calling the HeadObject operation: Why"
+        );
+        assert_eq!(
+            answered(ErrorKind::Throttled, 503, "SlowDown"),
+            "An error occurred (SlowDown) when calling the HeadObject operation \
+             (reached max retries: 2): Why (gave up after 3 attempts in 1.5 s)"
+        );
+        let local = |kind| Error::new(kind, "no").with_effort(effort).to_string();
+        assert_eq!(local(ErrorKind::Timeout), "no (gave up after 3 attempts in 1.5 s)");
+        assert_eq!(local(ErrorKind::Certificate), "no");
     }
 }

@@ -11,7 +11,7 @@ use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
 use super::connect::Dialer;
 use super::credentials::CredentialsCache;
-use super::endpoint::DEFAULT_REGION;
+use super::endpoint::{self, DEFAULT_REGION};
 use super::payload::DigestPlan;
 use super::pool::Pool;
 use super::request::{Answer, OpenAnswer, Request};
@@ -85,8 +85,10 @@ impl Inner {
 }
 
 impl Client {
-    /// Makes a client. Opens no connection and fetches no credentials yet.
+    /// Makes a client. Opens no connection and fetches no credentials yet; an endpoint that is no
+    /// URL is refused.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {
+        endpoint::check(&config.endpoint)?;
         let user_agent = HeaderValue::from_str(&config.user_agent).map_err(|error| {
             Error::new(ErrorKind::Config, "the user agent cannot be sent").with_source(error)
         })?;

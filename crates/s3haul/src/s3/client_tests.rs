@@ -1,5 +1,6 @@
 //! The client against a scripted server, on paused time.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use tokio::time::Instant;
 
 use super::Client;
 use super::config::RetryConfig;
-use super::testing::{Reply, World, client, client_with, config, get, put, request};
+use super::testing::{PausedClock, Reply, World, client, client_with, config, get, put, request};
+use crate::env::Env;
 use crate::error::ErrorKind;
 
 fn is_send<T: Send>(value: T) -> T {
@@ -105,6 +107,41 @@ async fn the_final_error_tells_what_was_tried() {
     let start = "An error occurred (503) when calling the TestObject operation \
                  (reached max retries: 2): Service Unavailable";
     assert!(text.starts_with(start), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_was_never_reached_is_given_up_soon() {
+    let world = World::new(|_| Reply::ok("").closing());
+    let refused = world.addresses.lock().unwrap().clone();
+    *world.refused.lock().unwrap() = refused;
+    let fresh = client(&world);
+    let started = tokio::time::Instant::now();
+    let error = fresh.call(&get()).await.unwrap_err();
+    assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Transport, 3));
+    assert!(started.elapsed() < Duration::from_secs(4));
+    let text = error.to_string();
+    let start = "Could not connect to the endpoint URL: \"http://store.test/\"";
+    assert!(text.starts_with(start) && text.contains("(gave up after 3 attempts in "), "{text}");
+
+    // One that answered before may be restarting.
+    world.refused.lock().unwrap().clear();
+    fresh.call(&get()).await.unwrap();
+    world.refused.lock().unwrap().extend(world.addresses.lock().unwrap().iter());
+    let error = fresh.call(&get()).await.unwrap_err();
+    assert_eq!(error.effort().attempts, RetryConfig::default().max_attempts);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_is_no_url_makes_no_client() {
+    let world = World::new(|_| Reply::ok(""));
+    for url in ["http://", "http://a b", "http://store.test:99999", "store.test"] {
+        let mut config = config();
+        config.endpoint.url = Some(url.to_owned());
+        let env = Env::new(Arc::new(world.clone()), Arc::new(PausedClock::new()), 7);
+        let error = crate::s3::Client::new(config, env).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config);
+        assert_eq!(error.to_string(), format!("Invalid endpoint: {url}"));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@
 //! directory buckets (they need sessions).
 
 use std::fmt::Write as _;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use super::config::{AddressingStyle, EndpointConfig};
 use crate::error::{Error, ErrorKind, Result};
@@ -39,6 +39,9 @@ impl Target {
         authority
     }
 }
+
+/// Longest name of a host (RFC 1035).
+const HOST_LENGTH_MAX: usize = 253;
 
 fn default_port(https: bool) -> u16 {
     if https { 443 } else { 80 }
@@ -76,8 +79,21 @@ impl SplitUrl {
         };
         let (host, port) = split_port(host_port, default_port(https))?;
         let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
-        (!host.is_empty()).then(|| Self { https, user_info, host, port, path: path.to_owned() })
+        is_host(&host).then(|| Self { https, user_info, host, port, path: path.to_owned() })
     }
+}
+
+/// Whether a name or address can be asked for: letters, digits, `-` and `_` between dots, or IPv6.
+fn is_host(host: &str) -> bool {
+    if host.contains(':') {
+        let address = host.split('%').next().unwrap_or(host);
+        return address.parse::<Ipv6Addr>().is_ok();
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let name = host.strip_suffix('.').unwrap_or(host);
+    let mut labels = name.split('.');
+    name.len() <= HOST_LENGTH_MAX
+        && labels.all(|label| (1..=63).contains(&label.len()) && label.bytes().all(is_plain))
 }
 
 fn split_port(host_port: &str, default: u16) -> Option<(&str, u16)> {
@@ -86,7 +102,11 @@ fn split_port(host_port: &str, default: u16) -> Option<(&str, u16)> {
         None => Some((host_port, default)),
         Some(at) => {
             let (host, port) = host_port.split_at(after_bracket + at);
-            let port = if port.len() == 1 { default } else { port[1..].parse().ok()? };
+            let port = match &port[1..] {
+                "" => default,
+                digits if digits.starts_with('+') => return None,
+                digits => digits.parse().ok().filter(|port| *port != 0)?,
+            };
             Some((host, port))
         }
     }
@@ -109,6 +129,11 @@ pub(crate) fn resolve(
         Some(arn) if arn.starts_with("arn:") => access_point(config, custom.as_ref(), arn),
         Some(bucket) => bucket_target(config, custom.as_ref(), bucket, region),
     }
+}
+
+/// Finds out whether the custom endpoint is one, before anything is asked of it.
+pub(crate) fn check(config: &EndpointConfig) -> Result<()> {
+    config.url.as_deref().map_or(Ok(()), |url| parse_custom(url).map(|_| ()))
 }
 
 fn parse_custom(url: &str) -> Result<SplitUrl> {
@@ -360,6 +385,14 @@ mod tests {
             ("http://store.test", host, "b.1", "http://b.1.store.test r"),
             ("ftp://store.test", auto, "b-1", "error: Invalid endpoint: ftp://store.test"),
             ("http://u:p@", auto, "b-1", "error: Invalid endpoint: "),
+            ("http://my_store:9000", auto, "b-1", "http://my_store:9000/b-1 r"),
+            ("http://a b:9000", auto, "b-1", "error: Invalid endpoint: http://a b:9000"),
+            ("http://a..b", auto, "b-1", "error: Invalid endpoint: http://a..b"),
+            ("http://:9000", auto, "b-1", "error: Invalid endpoint: http://:9000"),
+            ("http://a:90000", auto, "b-1", "error: Invalid endpoint: http://a:90000"),
+            ("http://a:0", auto, "b-1", "error: Invalid endpoint: http://a:0"),
+            ("http://a:+80", auto, "b-1", "error: Invalid endpoint: http://a:+80"),
+            ("http://[::g]", auto, "b-1", "error: Invalid endpoint: http://[::g]"),
         ];
         for (url, addressing, bucket, expected) in table {
             assert_eq!(at(&custom(url, addressing), Some(bucket), "r"), expected);

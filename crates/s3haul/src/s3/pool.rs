@@ -6,7 +6,7 @@
 //! it. There is no task: a connection is driven by whoever uses it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,6 +39,7 @@ pub(crate) struct Host {
     idle: Mutex<VecDeque<Idle>>,
     addresses: Addresses,
     resolving: tokio::sync::Mutex<()>,
+    was_reached: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -102,6 +103,11 @@ impl Lease {
 }
 
 impl Host {
+    /// Whether a connection to it ever came about.
+    pub(crate) fn was_reached(&self) -> bool {
+        self.was_reached.load(Ordering::Relaxed)
+    }
+
     fn keep(&self, connection: Box<Connection>) {
         let (since, runtime) = (Instant::now(), Handle::current().id());
         let mut idle = lock(&self.idle);
@@ -165,6 +171,7 @@ impl Pool {
             idle: Mutex::default(),
             addresses: Addresses::default(),
             resolving: tokio::sync::Mutex::default(),
+            was_reached: AtomicBool::new(false),
         });
         hosts.insert(route, Arc::clone(&host));
         host
@@ -195,6 +202,7 @@ impl Pool {
         self.make_room();
         let (wire, address) = self.dialer.dial(&host.route, &host.addresses).await?;
         tracing::debug!(address = %address.address(), "connection opened");
+        host.was_reached.store(true, Ordering::Relaxed);
         Connection::new(wire, OpenGuard { _count: count, _address: address }).await
     }
 

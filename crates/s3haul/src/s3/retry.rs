@@ -2,7 +2,11 @@
 //!
 //! Backoff has full jitter
 //! (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
-//! A server that names a time is obeyed within [`BACKOFF_MAX`]. There is no retry quota: a bulk job
+//! A server that names a time is obeyed within [`BACKOFF_MAX`]. A host that this client never
+//! reached (connection refused, name not found, no handshake) is given up after
+//! [`UNREACHED_ATTEMPTS_MAX`] attempts within a few seconds: most likely its name is wrong or it
+//! was not started, and whoever waits should hear of it (the AWS tools make 3 attempts, too). One
+//! that was reached before may be restarting and gets all attempts. There is no retry quota: a bulk job
 //! with a few percent of throttles must slow down, not fail.
 
 use std::time::Duration;
@@ -14,6 +18,10 @@ use crate::error::ErrorKind;
 const BACKOFF_BASE: Duration = Duration::from_millis(50);
 /// First backoff after a throttle.
 const THROTTLE_BASE: Duration = Duration::from_millis(400);
+/// First backoff where the host was never reached.
+const UNREACHED_BASE: Duration = Duration::from_secs(1);
+/// Attempts at most where the host was never reached.
+const UNREACHED_ATTEMPTS_MAX: u32 = 3;
 /// Longest backoff, also where the server asks for more.
 pub(crate) const BACKOFF_MAX: Duration = Duration::from_secs(20);
 
@@ -24,6 +32,8 @@ pub(crate) enum Verdict {
     Throttle,
     /// It may well go better next time.
     Transient,
+    /// No connection to the host came about, now or ever before.
+    Unreached,
     /// Trying again gives the same.
     Permanent,
 }
@@ -95,7 +105,7 @@ pub(crate) fn service_kind(status: u16, code: &str) -> ErrorKind {
     match classify_service(status, code) {
         Verdict::Throttle => return ErrorKind::Throttled,
         Verdict::Transient => return ErrorKind::Server,
-        Verdict::Permanent => {}
+        Verdict::Unreached | Verdict::Permanent => {}
     }
     match status {
         401 | 403 => ErrorKind::AccessDenied,
@@ -109,7 +119,11 @@ pub(crate) fn service_kind(status: u16, code: &str) -> ErrorKind {
 
 /// Longest the next wait may be, before jitter; `attempt` counts from 1.
 fn ceiling(verdict: Verdict, attempt: u32) -> Duration {
-    let base = if verdict == Verdict::Throttle { THROTTLE_BASE } else { BACKOFF_BASE };
+    let base = match verdict {
+        Verdict::Throttle => THROTTLE_BASE,
+        Verdict::Unreached => UNREACHED_BASE,
+        Verdict::Transient | Verdict::Permanent => BACKOFF_BASE,
+    };
     base.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(BACKOFF_MAX)
 }
 
@@ -123,7 +137,12 @@ pub(crate) fn next_delay(
     asked: Option<Duration>,
     fraction: f64,
 ) -> Option<Duration> {
-    if verdict == Verdict::Permanent || attempt >= config.max_attempts.max(1) {
+    let attempts_max = match verdict {
+        Verdict::Permanent => 1,
+        Verdict::Unreached => config.max_attempts.clamp(1, UNREACHED_ATTEMPTS_MAX),
+        Verdict::Throttle | Verdict::Transient => config.max_attempts.max(1),
+    };
+    if attempt >= attempts_max {
         return None;
     }
     let jittered = ceiling(verdict, attempt).mul_f64(fraction);

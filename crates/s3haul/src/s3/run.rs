@@ -17,7 +17,7 @@ use super::endpoint::SplitUrl;
 use super::payload::{DigestPlan, Payload};
 use super::pool::Lease;
 use super::request::{Answer, OpenAnswer, Request};
-use super::retry;
+use super::retry::{self, Verdict};
 use super::site::{Site, Sites};
 use super::xml;
 use crate::error::{Effort, Error, ErrorKind, Result};
@@ -164,7 +164,7 @@ impl<'r> Run<'r> {
         let elapsed = self.started.elapsed();
         let delay = retry::next_delay(
             &self.inner.config.retry,
-            failure.verdict,
+            self.verdict(&failure),
             self.attempts,
             elapsed,
             failure.asked,
@@ -184,6 +184,15 @@ impl<'r> Run<'r> {
                 Ok(())
             }
             None => Err(self.finish(failure.error, elapsed)),
+        }
+    }
+
+    /// What the failure asks for, which depends on whether the host was ever reached.
+    fn verdict(&self, failure: &Failure) -> Verdict {
+        let was_reached = self.last.as_ref().is_none_or(|(site, _)| site.host.was_reached());
+        match failure.verdict {
+            Verdict::Transient if !was_reached => Verdict::Unreached,
+            verdict => verdict,
         }
     }
 

@@ -80,6 +80,10 @@ fn roots(config: &TlsConfig) -> Result<RootCertStore> {
         let certificates =
             certificates.collect::<std::result::Result<Vec<_>, _>>().map_err(wrong)?;
         store.add_parsable_certificates(certificates);
+        if store.is_empty() {
+            let message = format!("CA bundle `{}` holds no certificate", path.display());
+            return Err(Error::new(ErrorKind::Config, message));
+        }
     } else {
         store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }

@@ -127,8 +127,35 @@ async fn certificates_are_verified_unless_told_otherwise() {
         let blind = TlsConfig { verify: false, ca_bundle: None };
         assert_eq!(&call(address, blind).await.unwrap().body[..], b"ok");
     }
-    let missing = TlsConfig { verify: true, ca_bundle: Some(PathBuf::from("/none.pem")) };
-    assert_eq!(call(right, missing).await.unwrap_err().kind(), ErrorKind::Config);
+}
+
+#[tokio::test]
+async fn a_bundle_that_cannot_be_used_is_an_error_at_once() {
+    let authority = Authority::new();
+    let address = serve_tls(authority.server("localhost")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let bundles = [
+        (folder.path().join("none.pem"), "could not be read"),
+        (at("empty.pem", ""), "holds no certificate"),
+        (at("text.pem", "no certificate at all\n"), "holds no certificate"),
+        (
+            at("broken.pem", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"),
+            "could not be read",
+        ),
+    ];
+    for (path, expected) in bundles {
+        let tls = TlsConfig { verify: true, ca_bundle: Some(path.clone()) };
+        let url = format!("https://localhost:{}", address.port());
+        let error = client(url, tls, ProxyConfig::default()).call(&get()).await.unwrap_err();
+        assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Config, 1));
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("CA bundle `{}` {expected}", path.display())), "{text}");
+    }
 }
 
 #[tokio::test]
