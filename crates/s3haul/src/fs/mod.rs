@@ -18,4 +18,4 @@ pub mod write;
 pub use meta::{FileIdentity, FileInfo, FileKind};
 pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
 pub use walk::{LocalFile, Walk, WalkItem, WalkOptions};
-pub use write::{Committed, CreateError, Escape, PendingFile, TargetRoot, remove_file};
+pub use write::{Committed, CreateError, Escape, PendingFile, TargetRoot, collapse, remove_file};

@@ -1,5 +1,6 @@
 //! Objects to be downloaded, copied or removed: lists or asks for one, filters and names.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_channel::Receiver;
@@ -8,7 +9,7 @@ use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
-use crate::fs::warning;
+use crate::fs::{collapse, warning};
 use crate::plan::action::{CopyAction, DeleteAction, DownloadAction};
 use crate::plan::paths::references_parent;
 use crate::s3::ObjectHead;
@@ -195,9 +196,15 @@ pub(super) fn download_action(
         engine.report.warning(warning::skipping(found.relative, warning::PARENT_REFERENCE));
         return None;
     }
+    let relative = collapse(found.relative);
+    let plain_key = matches!(relative, Cow::Owned(_)).then(|| {
+        let root = found.object.key.strip_suffix(found.relative).unwrap_or_default();
+        format!("{root}{relative}")
+    });
     Some(DownloadAction {
         key: found.object.key.to_owned(),
-        relative: found.relative.to_owned(),
+        relative: relative.into_owned(),
+        plain_key,
         size: found.object.size,
         etag: found.object.etag.to_owned(),
         last_modified_s: found.object.last_modified_s,

@@ -22,6 +22,8 @@ pub(crate) struct DownloadAction {
     pub(crate) key: String,
     /// Name below the target folder; not used where the target is one exact file.
     pub(crate) relative: String,
+    /// The key that is spelled like the file, where `key` is not: it has empty or `.` components.
+    pub(crate) plain_key: Option<String>,
     /// Size in bytes.
     pub(crate) size: u64,
     /// `ETag` with its quotes; empty where unknown.

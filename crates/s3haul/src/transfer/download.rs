@@ -12,6 +12,7 @@ use async_channel::{Receiver, Sender};
 use bytes::Bytes;
 
 use super::budget::Share;
+use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
 use super::engine::Engine;
 use super::fetch::{ATTEMPTS_MAX, ObjectState, back_off, may_resume, open};
@@ -94,8 +95,13 @@ pub(crate) async fn run_downloads(
         tasks.spawn(receive_loop(engine, target, small_out.clone(), received_in.clone()));
     }
     drop((small_out, received_in, received_out));
+    let mut collapsed = CollapsedNames::default();
     while let Ok(batch) = actions.recv().await {
         for action in batch {
+            if let Err(error) = collapsed.claim(&engine, &action).await {
+                conclude(&engine, &target, action, Err(error.into())).await;
+                continue;
+            }
             if engine.settings.is_multipart(action.size) {
                 start_large(&engine, &target, action, &mut tasks).await;
             } else {

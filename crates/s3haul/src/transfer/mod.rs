@@ -12,6 +12,7 @@
 mod bandwidth;
 mod budget;
 mod buffers;
+mod collapsed;
 pub(crate) mod copy;
 mod copy_props;
 pub(crate) mod delete;

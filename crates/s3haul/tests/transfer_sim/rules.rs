@@ -74,6 +74,27 @@ async fn keys_that_lead_out_of_the_target_are_warnings() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn keys_that_share_a_file_lose_nothing() {
+    let world = World::new();
+    for key in ["a//b", "a/./b", "a/b", "a//c", "a/./c", "./d", "e/.//f/g", "-/./-x", "-/-x"] {
+        world.object(&format!("x/{key}"), key.as_bytes()).await;
+    }
+    let summary = world.cp_tree("s3://bucket/x/", "out").await;
+    assert_eq!((summary.done, summary.failed), (5, 4), "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/-/-x", "out/a/b", "out/a/c", "out/d", "out/e/f/g"]);
+    let read = |name: &str| std::fs::read_to_string(world.path(name)).unwrap();
+    // The key that is spelled like the file, else the first.
+    assert_eq!(read("out/a/b"), "a/b");
+    assert_eq!(read("out/-/-x"), "-/-x");
+    assert_eq!(read("out/a/c"), "a/./c");
+    assert_eq!(read("out/e/f/g"), "e/.//f/g");
+    let text = "`x/a//b` would overwrite the file `a/b`, which is written from key `x/a/b`";
+    assert_eq!(world.log.count(text), 1, "{:?}", world.log.lines());
+    let pages = world.sim.ledger().count("ListObjectsV2");
+    assert!(pages < 9, "one page answers for many: {pages} listings");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_that_is_also_a_folder_fails_alone() {
     let world = World::new();
     world.object("x/a", b"1").await;

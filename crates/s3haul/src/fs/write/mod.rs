@@ -12,7 +12,7 @@ mod names;
 mod pending;
 mod root;
 
-pub use names::{Escape, EscapeReason};
+pub use names::{Escape, EscapeReason, collapse};
 pub use pending::{Committed, PendingFile};
 pub use root::{CreateError, TargetRoot};
 

@@ -1,5 +1,6 @@
 //! Which relative names may be written, and how temporary files are named. Pure.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::fs::warning;
@@ -25,7 +26,7 @@ pub enum EscapeReason {
     Parent,
     /// It starts with `/`.
     Absolute,
-    /// A component is empty or `.`: two keys would share one file.
+    /// A component is empty or `.`, and [`collapse`] could not help: it is the last.
     EmptyComponent,
     /// It holds a NUL byte.
     Nul,
@@ -67,6 +68,20 @@ impl std::error::Error for Escape {}
 pub(super) fn split_checked(relative: &str) -> Result<(&str, &str), Escape> {
     check(relative).map_err(|reason| Escape { name: relative.to_owned(), reason })?;
     Ok(relative.rsplit_once('/').unwrap_or(("", relative)))
+}
+
+/// Leaves out the empty and `.` components of a relative name that is written below a root, as the
+/// AWS tools do: `a//b` and `a/./b` are `a/b`, so several keys share one file, and the caller sees
+/// to it that none is lost. A name that is refused for another reason, or that ends in such a
+/// component and so names no file, is given back as it is.
+pub fn collapse(relative: &str) -> Cow<'_, str> {
+    let is_void = |component: &str| component.is_empty() || component == ".";
+    let last = relative.rsplit('/').next().unwrap_or(relative);
+    if relative.starts_with('/') || is_void(last) || !relative.split('/').any(is_void) {
+        return Cow::Borrowed(relative);
+    }
+    let kept: Vec<_> = relative.split('/').filter(|component| !is_void(component)).collect();
+    Cow::Owned(kept.join("/"))
 }
 
 fn check(relative: &str) -> Result<(), EscapeReason> {
@@ -119,12 +134,46 @@ mod tests {
     }
 
     #[test]
+    fn void_components_collapse() {
+        let table = [
+            ("a//b", "a/b"),
+            ("a/./b", "a/b"),
+            ("././/a", "a"),
+            ("a/b", "a/b"),
+            ("a..b/.c", "a..b/.c"),
+            ("/a//b", "/a//b"),
+            ("a//", "a//"),
+            ("a//.", "a//."),
+            ("", ""),
+        ];
+        for (relative, expected) in table {
+            assert_eq!(collapse(relative), expected, "{relative}");
+        }
+        assert_eq!(split_checked(&collapse("a//../b")).unwrap_err().reason, EscapeReason::Parent);
+    }
+
+    #[test]
     fn parent_references_are_worded_as_scripts_know_them() {
         let escape = split_checked("../../a").unwrap_err();
         assert_eq!(escape.warning(), "Skipping file ../../a. File references a parent directory.");
     }
 
     proptest! {
+        #[test]
+        fn collapsing_only_ever_leaves_out_void_components(relative in "[a./]{0,12}") {
+            let collapsed = collapse(&relative);
+            prop_assert_eq!(collapse(&collapsed), &*collapsed, "once is enough");
+            let named = |text: &str| -> Vec<String> {
+                let components = text.split('/').map(str::to_owned);
+                components.filter(|name| !name.is_empty() && name != ".").collect()
+            };
+            prop_assert_eq!(named(&relative), named(&collapsed));
+            if matches!(collapsed, Cow::Owned(_)) {
+                let reason = check(&collapsed).err();
+                prop_assert!(matches!(reason, None | Some(EscapeReason::Parent)));
+            }
+        }
+
         #[test]
         fn temporary_names_fit_and_keep_the_start(name in "[a-zé漢😀]{1,200}", random: u32) {
             let temporary = temporary_name(&name, random);
