@@ -51,6 +51,8 @@ pub(crate) struct Features {
     pub(crate) empty_segments: bool,
     /// `.` and `..` as segments of keys.
     pub(crate) dot_segments: bool,
+    /// Control characters and U+FFFF in keys, listed as they are.
+    pub(crate) control_characters: bool,
     /// Storage class that is stored and told.
     pub(crate) storage_class: Option<&'static str>,
     /// Server-side encryption with the server's keys.
@@ -87,6 +89,7 @@ impl Kind {
             key_beside_folder: true,
             empty_segments: true,
             dot_segments: true,
+            control_characters: true,
             storage_class: Some("STANDARD_IA"),
             encryption: true,
             checksums: true,
@@ -100,6 +103,7 @@ impl Kind {
                 key_beside_folder: false,
                 empty_segments: false,
                 dot_segments: false,
+                control_characters: false,
                 storage_class: None,
                 encryption: false,
                 unknown_key_code: "XAdminUserNotFound",
