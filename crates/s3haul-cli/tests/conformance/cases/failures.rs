@@ -32,6 +32,7 @@ pub(crate) const EMBEDDED: &[crate::harness::Case] = &[
     case("failures::full_standard_output", full_standard_output),
     case("failures::json_lines", json_lines),
     case("failures::closed_pipe", closed_pipe),
+    case("failures::null_server_gives_bytes_back", null_server_gives_bytes_back),
     case("failures::served_objects_outlive_the_server", served_objects_outlive_the_server),
 ];
 
@@ -367,4 +368,18 @@ fn served_objects_outlive_the_server(_: &Ctx<'_>) {
     let expected =
         expected.iter().map(|(key, bytes)| ((*key).to_owned(), bytes.to_vec())).collect();
     trees::assert_same(&remote.objects(), &expected);
+}
+
+/// A server for measuring throws bytes away; those it gives back instead must not look damaged.
+fn null_server_gives_bytes_back(ctx: &Ctx<'_>) {
+    let server = servers::Server::start(servers::Kind::EmbeddedNull).unwrap();
+    let run =
+        |args: &[&str]| ctx.haul_with(args).variable("AWS_ENDPOINT_URL", &server.url).run().ok();
+    run(&["mb", "s3://null"]);
+    for (name, size) in [("small", 1_000), ("big", 20 * MIB)] {
+        ctx.file(name, &trees::bytes(1, size));
+        run(&["cp", name, &format!("s3://null/{name}")]);
+        run(&["cp", &format!("s3://null/{name}"), "back"]);
+        assert_eq!(fs::metadata(ctx.path("back")).unwrap().len(), size as u64);
+    }
 }
