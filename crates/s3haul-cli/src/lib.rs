@@ -62,7 +62,15 @@ fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
         }
     };
     printer.flush();
-    status
+    match printer.output_failure() {
+        Some(error) if matches!(status, exit::SUCCESS | exit::BROKEN_PIPE) => {
+            let message = format!("cannot write to standard output: {error}");
+            report(&Failure::other(message), &printer);
+            printer.flush();
+            exit::OTHER
+        }
+        _ => status,
+    }
 }
 
 fn color(global: &GlobalArgs, environment: &Environment) -> Option<bool> {

@@ -8,7 +8,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indicatif::ProgressBar;
 
@@ -19,6 +19,7 @@ const BUFFER_FULL: usize = 64 * 1024;
 pub(crate) struct Printer {
     buffers: Mutex<Buffers>,
     output_closed: Arc<AtomicBool>,
+    output_failure: OnceLock<io::Error>,
     output_is_terminal: bool,
     error_is_terminal: bool,
     color: bool,
@@ -40,6 +41,7 @@ impl Printer {
         Self {
             buffers: Mutex::default(),
             output_closed: Arc::default(),
+            output_failure: OnceLock::new(),
             output_is_terminal: io::stdout().is_terminal(),
             error_is_terminal,
             color: color.unwrap_or(error_is_terminal),
@@ -59,6 +61,11 @@ impl Printer {
     /// Whether messages are coloured.
     pub(crate) fn color(&self) -> bool {
         self.color
+    }
+
+    /// Why lines could not be written, where the reason is not that their reader has gone.
+    pub(crate) fn output_failure(&self) -> Option<&io::Error> {
+        self.output_failure.get()
     }
 
     /// Whether the reader of standard output has gone.
@@ -153,8 +160,11 @@ impl Printer {
             return;
         }
         let mut stream = io::stdout().lock();
-        if stream.write_all(bytes).and_then(|()| stream.flush()).is_err() {
+        if let Err(error) = stream.write_all(bytes).and_then(|()| stream.flush()) {
             self.output_closed.store(true, Ordering::Relaxed);
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                _ = self.output_failure.set(error);
+            }
         }
     }
 }

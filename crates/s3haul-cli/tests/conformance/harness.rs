@@ -237,7 +237,12 @@ fn report(server: &Server, outcomes: &[Outcome], took: Duration) {
         .filter_map(|o| o.failure.as_ref().map(|text| format!("--- {}\n{text}\n", o.name)))
         .collect();
     let passed = outcomes.len() - failed.len();
-    println!("{}: {passed} of {} cases passed in {took:.1?}", server.name, outcomes.len());
+    tools::say(&format!(
+        "{}: {passed} of {} cases passed in {took:.1?}, {} of them in part",
+        server.name,
+        outcomes.len(),
+        outcomes.iter().filter(|outcome| !outcome.skipped.is_empty()).count()
+    ));
     assert!(
         failed.is_empty(),
         "{} of {} cases failed on {}:\n\n{}",

@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     EmbeddedMemory,
     /// `s3haul serve DIR`.
     EmbeddedDisk,
+    /// `s3haul serve --null`, which throws bytes away.
+    EmbeddedNull,
     /// Versity S3 Gateway on a folder.
     Versitygw,
     /// MinIO on a folder.
@@ -51,6 +53,8 @@ pub(crate) struct Features {
     pub(crate) empty_segments: bool,
     /// `.` and `..` as segments of keys.
     pub(crate) dot_segments: bool,
+    /// Control characters and U+FFFF in keys, listed as they are.
+    pub(crate) control_characters: bool,
     /// Storage class that is stored and told.
     pub(crate) storage_class: Option<&'static str>,
     /// Server-side encryption with the server's keys.
@@ -70,6 +74,7 @@ impl Kind {
         match self {
             Self::EmbeddedMemory => "embedded (memory)",
             Self::EmbeddedDisk => "embedded (disk)",
+            Self::EmbeddedNull => "embedded (null)",
             Self::Versitygw => "versitygw",
             Self::Minio => "MinIO",
             Self::VersitygwTls => "versitygw (TLS)",
@@ -87,6 +92,7 @@ impl Kind {
             key_beside_folder: true,
             empty_segments: true,
             dot_segments: true,
+            control_characters: true,
             storage_class: Some("STANDARD_IA"),
             encryption: true,
             checksums: true,
@@ -95,11 +101,12 @@ impl Kind {
             plain_files: self == Self::EmbeddedDisk,
         };
         match self {
-            Self::EmbeddedMemory | Self::EmbeddedDisk => full,
+            Self::EmbeddedMemory | Self::EmbeddedDisk | Self::EmbeddedNull => full,
             Self::Versitygw | Self::VersitygwTls => Features {
                 key_beside_folder: false,
                 empty_segments: false,
                 dot_segments: false,
+                control_characters: false,
                 storage_class: None,
                 encryption: false,
                 unknown_key_code: "XAdminUserNotFound",
@@ -122,7 +129,7 @@ impl Kind {
     fn program(self) -> PathBuf {
         let variable = match self {
             // Also where another command is under test, the embedded server is ours.
-            Self::EmbeddedMemory | Self::EmbeddedDisk => {
+            Self::EmbeddedMemory | Self::EmbeddedDisk | Self::EmbeddedNull => {
                 return env!("CARGO_BIN_EXE_s3haul").into();
             }
             Self::Versitygw | Self::VersitygwTls => "S3HAUL_TEST_VERSITYGW",
@@ -138,15 +145,15 @@ impl Kind {
         let (data, certs) = (folder.join("data"), folder.join("certs"));
         command.env_remove("AWS_PROFILE").current_dir(folder);
         match self {
-            Self::EmbeddedMemory | Self::EmbeddedDisk => {
+            Self::EmbeddedMemory | Self::EmbeddedDisk | Self::EmbeddedNull => {
                 command.args(["serve", "--address", &address]);
                 command.env("S3HAUL_SERVE_ACCESS_KEY", ACCESS_KEY);
                 command.env("S3HAUL_SERVE_SECRET_KEY", SECRET_KEY);
-                if self == Self::EmbeddedMemory {
-                    command.arg("--memory");
-                } else {
-                    command.arg(&data);
-                }
+                match self {
+                    Self::EmbeddedMemory => command.arg("--memory"),
+                    Self::EmbeddedNull => command.arg("--null"),
+                    _ => command.arg(&data),
+                };
             }
             Self::Versitygw | Self::VersitygwTls => {
                 command.args(["--port", &address, "--access", ACCESS_KEY, "--secret", SECRET_KEY]);

@@ -1,5 +1,6 @@
 //! Programs that the suite uses where they are installed: other servers and other clients.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Path in a variable.
@@ -11,9 +12,15 @@ pub(crate) fn find(variable: &str) -> Option<PathBuf> {
 pub(crate) fn path(variable: &str) -> Option<PathBuf> {
     let path = find(variable);
     if path.is_none() {
-        println!("skipped: {variable} is not set (run `cargo xtask servers`)");
+        say(&format!("skipped: {variable} is not set (run `cargo xtask servers`)"));
     }
     path
+}
+
+/// Prints a line past the capture of tests that pass.
+pub(crate) fn say(line: &str) {
+    // A line of a report is not worth failing for.
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// The command under test.

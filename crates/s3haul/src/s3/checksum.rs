@@ -59,6 +59,16 @@ impl ChecksumAlgorithm {
         self.crc().is_some()
     }
 
+    /// Bytes of a value.
+    fn width(self) -> usize {
+        match self {
+            Self::Crc32 | Self::Crc32c => 4,
+            Self::Crc64Nvme => 8,
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
+
     /// Header that carries the value.
     pub(crate) fn header(self) -> &'static HeaderName {
         match self {
@@ -144,6 +154,12 @@ impl Checksum {
         self.value.contains('-')
     }
 
+    /// Whether the value has as many bytes as its algorithm gives.
+    pub(crate) fn has_the_right_width(&self) -> bool {
+        let plain = self.value.split('-').next().unwrap_or_default();
+        BASE64.decode(plain).is_ok_and(|bytes| bytes.len() == self.algorithm.width())
+    }
+
     /// Checksum of what `self` covers followed by the `length` bytes that `next` covers; `None`
     /// unless both are plain CRCs of one algorithm.
     #[must_use]
@@ -175,8 +191,7 @@ impl Checksum {
 
     fn crc_value(&self) -> Option<u64> {
         let bytes = BASE64.decode(&self.value).ok()?;
-        let width = if self.algorithm == ChecksumAlgorithm::Crc64Nvme { 8 } else { 4 };
-        (bytes.len() == width)
+        (bytes.len() == self.algorithm.width())
             .then(|| bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }
 }

@@ -26,7 +26,7 @@ use crate::s3::ops::{
     CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, DeleteObject,
     UploadPartCopy,
 };
-use crate::s3::{Checksum, ObjectHead, ObjectProperties};
+use crate::s3::{Checksum, Client, ObjectHead, ObjectProperties};
 use crate::units::GIB;
 
 /// Largest object that `CopyObject` takes.
@@ -103,8 +103,28 @@ fn said_properties(engine: &Engine, action: &CopyAction, plan: CopyPlan) -> Obje
     properties
 }
 
+/// Whether source and target of an action are one object. Buckets of one name on two endpoints are
+/// two buckets.
+fn is_onto_itself(engine: &Engine, action: &CopyAction) -> bool {
+    let settings = &engine.settings;
+    let url = |client: &Client| client.config().endpoint.url.clone();
+    settings.source_bucket == settings.target_bucket
+        && action.source_key == action.target_key
+        && url(&engine.source) == url(&engine.target)
+}
+
+/// A move onto itself would copy and then remove its own result: the object would be lost. The
+/// rule of the command line sees it only where both paths are written alike.
+fn refuse_move_onto_itself(engine: &Engine, action: &CopyAction) -> Result<()> {
+    if engine.settings.is_move && is_onto_itself(engine, action) {
+        return Err(Error::new(ErrorKind::Request, "Cannot mv a file onto itself"));
+    }
+    Ok(())
+}
+
 /// One `CopyObject`.
 async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
+    refuse_move_onto_itself(engine, action)?;
     refuse_existing(engine, &action.target_key).await?;
     let settings = &engine.settings;
     let plan = CopyPlan::whole(settings);
@@ -141,6 +161,7 @@ fn part_size(engine: &Engine, size: u64) -> u64 {
 
 /// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
 async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
+    refuse_move_onto_itself(engine, action)?;
     refuse_existing(engine, &action.target_key).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, plan);
@@ -183,6 +204,9 @@ async fn write_tags(engine: &Engine, action: &CopyAction, tags: &[(String, Strin
     let tagged = engine.target.put_object_tagging(bucket, key, None, tags).await;
     if tagged.is_err() {
         engine.report.unmoved(action.size);
+    }
+    // Copied onto itself, the target is also the only source.
+    if tagged.is_err() && !is_onto_itself(engine, action) {
         let input = DeleteObject { bucket, key, version_id: None };
         if let Err(error) = engine.target.delete_object(input).await {
             engine.report.warning(format!(

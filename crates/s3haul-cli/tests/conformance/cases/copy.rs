@@ -10,6 +10,7 @@ cases!["copy":
     parts_keep_metadata_and_tags,
     new_metadata_replaces,
     onto_itself,
+    trees_onto_themselves,
     trees_between_buckets,
     source_keys_are_encoded,
 ];
@@ -82,6 +83,25 @@ fn onto_itself(ctx: &Ctx<'_>) {
     assert_eq!(ctx.remote.head("k").properties.metadata, Some(vec![("a".into(), "1".into())]));
     ctx.haul(&["mv", &key, &key]).code(252);
     assert_eq!(ctx.remote.get("k"), b"12345");
+}
+
+/// Paths written in two ways for one place: a move must not remove what it has just written.
+fn trees_onto_themselves(ctx: &Ctx<'_>) {
+    let big = trees::bytes(1, 6 * MIB);
+    ctx.remote.put("p/big", &big);
+    ctx.remote.put("p/small", b"12345");
+    let (plain, slash) = (ctx.url("p"), ctx.url("p/"));
+    for more in [&["--metadata", "a=1"][..], &["--storage-class", "STANDARD"], &[]] {
+        for (source, target) in [(&plain, &slash), (&slash, &plain), (&plain, &plain)] {
+            let args = [&["mv", "--recursive", source.as_str(), target.as_str()], more].concat();
+            let done = ctx.haul_configured(SMALL_PARTS, &args).code_in(&[1, 252]);
+            assert!(done.err().contains("onto itself"), "{}", done.report());
+            assert_eq!(ctx.remote.keys(), ["p/big", "p/small"], "{}", done.report());
+        }
+    }
+    ctx.haul(&["mv", &ctx.url("p/small"), &slash]).code(252);
+    assert_eq!(ctx.remote.get("p/small"), b"12345");
+    assert!(ctx.remote.get("p/big") == big, "a large object that was copied onto itself");
 }
 
 fn trees_between_buckets(ctx: &Ctx<'_>) {

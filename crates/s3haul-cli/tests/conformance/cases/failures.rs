@@ -21,14 +21,18 @@ cases!["failures":
     one_failure_does_not_stop_the_rest,
     interrupted_upload,
     interrupted_download,
+    file_changed_while_uploaded,
+    object_changed_while_downloaded,
 ];
 
 /// Cases that do not depend on the server, or need one of their own.
 pub(crate) const EMBEDDED: &[crate::harness::Case] = &[
     case("failures::server_stopped_midway", server_stopped_midway),
     case("failures::full_disk", full_disk),
+    case("failures::full_standard_output", full_standard_output),
     case("failures::json_lines", json_lines),
     case("failures::closed_pipe", closed_pipe),
+    case("failures::null_server_gives_bytes_back", null_server_gives_bytes_back),
     case("failures::served_objects_outlive_the_server", served_objects_outlive_the_server),
 ];
 
@@ -208,6 +212,36 @@ fn interrupted_download(ctx: &Ctx<'_>) {
     assert_eq!(ctx.remote.keys(), ["large"]);
 }
 
+/// A file that grows or shrinks under the upload gives its new bytes or none, never a mixture.
+fn file_changed_while_uploaded(ctx: &Ctx<'_>) {
+    for (key, new) in [("shrunk", 6 * MIB), ("grown", 48 * MIB)] {
+        let file = ctx.file("f", &vec![1; 40 * MIB]);
+        let mut running = slow(ctx, &["cp", "f", &ctx.url(key)]);
+        wait_until(&mut running, || !ctx.remote.uploads(key).is_empty());
+        fs::write(&file, vec![2; new]).unwrap();
+        let done = running.finish().code_in(&[0, 1]);
+        assert_eq!(ctx.remote.uploads(key), [""; 0], "{}", done.report());
+        if ctx.remote.keys().iter().any(|known| known == key) {
+            let bytes = ctx.remote.get(key);
+            let whole = bytes.len() == new && bytes.iter().all(|byte| *byte == 2);
+            assert!(whole, "{key}: {} bytes\n{}", bytes.len(), done.report());
+        }
+        ctx.remote.delete(key);
+    }
+}
+
+fn object_changed_while_downloaded(ctx: &Ctx<'_>) {
+    ctx.remote.put("k", &vec![1; 60 * MIB]);
+    let mut running = slow(ctx, &["cp", &ctx.url("k"), "down/got"]);
+    let down = ctx.path("down");
+    wait_until(&mut running, || fs::read_dir(&down).is_ok_and(|mut names| names.next().is_some()));
+    ctx.remote.put("k", &vec![2; 60 * MIB]);
+    let done = running.finish().code_in(&[0, 1]);
+    let found = trees::read(&down);
+    let whole = found.values().all(|bytes| bytes.iter().all(|byte| *byte == 2));
+    assert!(found.len() <= 1 && whole, "a mixture of two objects\n{}", done.report());
+}
+
 fn server_stopped_midway(ctx: &Ctx<'_>) {
     let mut server = servers::Server::start(servers::Kind::EmbeddedMemory).unwrap();
     let endpoint = server.url.clone();
@@ -286,16 +320,33 @@ fn json_lines(ctx: &Ctx<'_>) {
     }
 }
 
+/// Lines that are lost are told, and the exit status is not 0.
+fn full_standard_output(ctx: &Ctx<'_>) {
+    ctx.remote.put("k", b"1");
+    if !Path::new("/dev/full").exists() {
+        return ctx.skip("no /dev/full");
+    }
+    let subject = tools::subject();
+    for command in ["ls", "cat"] {
+        let script = format!("\"$0\" {command} {} > /dev/full", ctx.url("k"));
+        let shell = ctx.haul_with(&[]).program(Path::new("sh"));
+        let done = shell.args(&["-c", &script, subject.to_str().unwrap()]).run().code(255);
+        assert!(done.err().contains("No space left"), "{}", done.report());
+    }
+}
+
 /// A reader that has seen enough ends the command quietly.
 fn closed_pipe(ctx: &Ctx<'_>) {
     let keys: Vec<String> = (0..1_500).map(|n| format!("k{n:05}")).collect();
     ctx.remote.put_all(&keys);
-    ctx.file("empty", b"");
-    let script = format!("\"$0\" ls {} | head -1 > /dev/null", ctx.url(""));
-    let shell = ctx.haul_with(&[]).program(Path::new("sh"));
+    ctx.remote.put("big", &vec![b'x'; 9 * MIB]);
     let subject = tools::subject();
-    let done = shell.args(&["-c", &script, subject.to_str().unwrap()]).run().ok();
-    assert_eq!(done.err(), "", "{}", done.report());
+    for command in [format!("ls {}", ctx.url("")), format!("cat {}", ctx.url("big"))] {
+        let script = format!("\"$0\" {command} | head -c 1 > /dev/null");
+        let shell = ctx.haul_with(&[]).program(Path::new("sh"));
+        let done = shell.args(&["-c", &script, subject.to_str().unwrap()]).run().ok();
+        assert_eq!(done.err(), "", "{}", done.report());
+    }
 }
 
 fn served_objects_outlive_the_server(_: &Ctx<'_>) {
@@ -317,4 +368,18 @@ fn served_objects_outlive_the_server(_: &Ctx<'_>) {
     let expected =
         expected.iter().map(|(key, bytes)| ((*key).to_owned(), bytes.to_vec())).collect();
     trees::assert_same(&remote.objects(), &expected);
+}
+
+/// A server for measuring throws bytes away; those it gives back instead must not look damaged.
+fn null_server_gives_bytes_back(ctx: &Ctx<'_>) {
+    let server = servers::Server::start(servers::Kind::EmbeddedNull).unwrap();
+    let run =
+        |args: &[&str]| ctx.haul_with(args).variable("AWS_ENDPOINT_URL", &server.url).run().ok();
+    run(&["mb", "s3://null"]);
+    for (name, size) in [("small", 1_000), ("big", 20 * MIB)] {
+        ctx.file(name, &trees::bytes(1, size));
+        run(&["cp", name, &format!("s3://null/{name}")]);
+        run(&["cp", &format!("s3://null/{name}"), "back"]);
+        assert_eq!(fs::metadata(ctx.path("back")).unwrap().len(), size as u64);
+    }
 }

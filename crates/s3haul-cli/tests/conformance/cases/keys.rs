@@ -10,6 +10,7 @@ cases!["keys":
     odd_names_up,
     odd_keys_down,
     odd_keys_one_by_one,
+    keys_that_xml_cannot_write,
     odd_keys_copied_and_moved,
     long_keys,
     folder_markers,
@@ -135,6 +136,26 @@ fn odd_keys_one_by_one(ctx: &Ctx<'_>) {
         ctx.haul(&["rm", "--raw", &url]).ok();
         assert_eq!(ctx.remote.keys(), [""; 0], "after rm of {key:?}");
     }
+}
+
+/// Control characters have no place in XML 1.0: listings bring them percent-encoded, and
+/// `DeleteObjects` cannot name them.
+fn keys_that_xml_cannot_write(ctx: &Ctx<'_>) {
+    if !ctx.can(ctx.server.features.control_characters, "keys with control characters") {
+        return;
+    }
+    let keys = ["a\u{1}b", "\u{1b}[31m", "d\u{8}/x", "u\u{ffff}v", "v\u{fffe}"];
+    for key in keys {
+        ctx.file(&format!("t/{key}"), key.as_bytes());
+    }
+    ctx.file("t/plain", b"plain");
+    let expected = trees::read(&ctx.path("t"));
+    ctx.haul(&["cp", "--recursive", "t", &ctx.url("")]).ok();
+    trees::assert_same(&ctx.remote.objects(), &expected);
+    ctx.haul(&["cp", "--recursive", &ctx.url(""), "back"]).ok();
+    trees::assert_same(&trees::read(&ctx.path("back")), &expected);
+    ctx.haul(&["rm", "--recursive", &ctx.url("")]).ok();
+    assert_eq!(ctx.remote.keys(), [""; 0]);
 }
 
 fn odd_keys_copied_and_moved(ctx: &Ctx<'_>) {

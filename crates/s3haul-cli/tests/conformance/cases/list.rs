@@ -8,6 +8,7 @@ cases!["list":
     like_aws,
     copies_like_aws,
     pages,
+    many_prefixes,
     nothing_found,
 ];
 
@@ -104,6 +105,17 @@ fn pages(ctx: &Ctx<'_>) {
     assert_eq!(paged, whole);
     ctx.haul(&["cp", "--recursive", "--page-size", "3", &ctx.url(""), "t"]).ok();
     assert_eq!(crate::trees::names(&ctx.path("t")).len(), 7);
+}
+
+/// More common prefixes than a page holds.
+fn many_prefixes(ctx: &Ctx<'_>) {
+    let keys: Vec<String> = (0..1_100).map(|n| format!("d{n:04}/x")).collect();
+    ctx.remote.put_all(&keys);
+    ctx.remote.put("last", b"1");
+    let listed = ctx.haul(&["ls", &ctx.url("")]).ok();
+    assert_eq!(listed.lines().len(), 1_101, "{}", listed.report());
+    let listed = ctx.haul(&["ls", &ctx.url("d10"), "--page-size", "7"]).ok();
+    assert_eq!(listed.lines().len(), 100, "{}", listed.report());
 }
 
 fn nothing_found(ctx: &Ctx<'_>) {

@@ -10,6 +10,7 @@ cases!["transfer":
     sizes_around_the_threshold,
     many_files,
     part_sizes,
+    tight_settings,
     standard_input,
     standard_output,
     moves,
@@ -83,6 +84,28 @@ fn part_sizes(ctx: &Ctx<'_>) {
         ctx.haul_configured(setting, &["cp", &ctx.url(&key), &file]).ok();
         assert!(std::fs::read(ctx.path(&file)).unwrap() == bytes, "differs with {setting}");
         assert_eq!(ctx.remote.uploads(&key), [""; 0]);
+    }
+}
+
+/// One request at a time, a queue of one, and parts larger than anything: nothing may wait forever.
+fn tight_settings(ctx: &Ctx<'_>) {
+    for number in 0..40 {
+        let size = if number % 13 == 0 { 11 * MIB } else { number * 100 };
+        ctx.file(&format!("up/{number:02}"), &trees::bytes(number as u64 + 1, size));
+    }
+    let expected = trees::read(&ctx.path("up"));
+    let settings = [
+        "max_concurrent_requests=1 max_queue_size=1 multipart_chunksize=5MB",
+        "multipart_chunksize=1GB multipart_threshold=5MB",
+    ];
+    for setting in settings {
+        let (a, b) = (ctx.url("a"), ctx.url("b"));
+        for args in [["up", &a], [&a, &b], [&b, "down"]] {
+            let args = ["mv", "--recursive", args[0], args[1], "--quiet"];
+            ctx.haul_configured(setting, &args).ok();
+        }
+        trees::assert_same(&trees::read(&ctx.path("down")), &expected);
+        std::fs::rename(ctx.path("down"), ctx.path("up")).unwrap();
     }
 }
 
