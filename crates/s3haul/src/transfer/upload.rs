@@ -188,6 +188,7 @@ pub(super) async fn put(
     let size = payload.len();
     engine.bandwidth.take(size).await;
     let permit = engine.limits.request().await;
+    let (payload, sending) = engine.report.sending(payload);
     let input = PutObject {
         bucket: &settings.target_bucket,
         key,
@@ -198,7 +199,7 @@ pub(super) async fn put(
     };
     engine.target.put_object(input).await?;
     drop(permit);
-    engine.report.moved(size);
+    sending.done();
     Ok(())
 }
 
