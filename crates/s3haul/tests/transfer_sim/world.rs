@@ -240,6 +240,7 @@ impl World {
             force_glacier_transfer: false,
             ignore_glacier_warnings: false,
             guess_mime_type: true,
+            media_type_tables: Vec::new(),
             properties: ObjectProperties::default(),
             metadata_directive: None,
             copy_props: CopyProps::Default,
