@@ -1,6 +1,7 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
 use s3haul::job::{CopyProps, FilterRule, MetadataDirective, TransferCommand, TransferSpec};
+use s3haul::plan::content_type::KNOWN_FILES;
 use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
@@ -144,6 +145,7 @@ fn blank_spec(
         force_glacier_transfer: false,
         ignore_glacier_warnings: false,
         guess_mime_type: true,
+        media_type_tables: KNOWN_FILES.iter().map(std::path::PathBuf::from).collect(),
         properties: s3haul::s3::ObjectProperties::default(),
         metadata_directive: None,
         copy_props: CopyProps::default(),

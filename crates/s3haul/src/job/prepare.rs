@@ -66,6 +66,7 @@ impl Prepared {
             target_bucket: bucket_of(self.plan.target.as_ref()),
             no_overwrite: spec.no_overwrite,
             guess_mime_type: spec.guess_mime_type,
+            media_type_tables: spec.media_type_tables.clone(),
             properties: spec.properties.clone(),
             metadata_directive: spec.metadata_directive,
             copy_props: spec.copy_props,

@@ -57,6 +57,9 @@ pub struct TransferSpec {
     pub ignore_glacier_warnings: bool,
     /// Guess `Content-Type` from the name.
     pub guess_mime_type: bool,
+    /// Tables of media types to read for that where they exist, later ones winning, such as
+    /// [`crate::plan::content_type::KNOWN_FILES`]; they win over the built-in table.
+    pub media_type_tables: Vec<PathBuf>,
     /// Properties of the objects written.
     pub properties: ObjectProperties,
     /// `--metadata-directive`.

@@ -10,6 +10,8 @@ use tokio::time::Instant;
 
 use super::Client;
 use super::config::RetryConfig;
+use super::payload::{Payload, SendProgress};
+use super::request::Request;
 use super::testing::{PausedClock, Reply, World, client, client_with, config, get, put, request};
 use crate::env::Env;
 use crate::error::ErrorKind;
@@ -142,6 +144,28 @@ async fn an_endpoint_that_is_no_url_makes_no_client() {
         assert_eq!(error.kind(), ErrorKind::Config);
         assert_eq!(error.to_string(), format!("Invalid endpoint: {url}"));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_progress_of_a_body_is_told_in_slices_and_taken_back() {
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::error(503, "SlowDown"),
+        _ => Reply::ok(""),
+    });
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let list = Arc::clone(&told);
+    let progress = SendProgress::new(Arc::new(move |bytes| list.lock().unwrap().push(bytes)));
+    let length = 1024 * 1024 + 10;
+    let chunks = vec![vec![1; length - 5].into(), vec![2; 5].into()];
+    let payload = Payload::from_chunks(chunks).with_progress(progress.clone());
+    let request = Request { payload, ..request(Method::PUT, "key") };
+    client(&world).call(&request).await.unwrap();
+    assert_eq!(world.seen()[1].body.len(), length);
+    let slice = 256 * 1024;
+    let once = [slice, slice, slice, slice, 5, 5];
+    let whole = i64::try_from(length).unwrap();
+    assert_eq!(*told.lock().unwrap(), [&once[..], &[-whole], &once[..]].concat());
+    assert_eq!(progress.told(), length as u64);
 }
 
 #[tokio::test(start_paused = true)]

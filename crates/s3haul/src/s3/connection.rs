@@ -21,12 +21,14 @@ use hyper_util::rt::TokioIo;
 use tokio::time::{Instant, Sleep};
 
 use super::connect::{Meter, Wire};
-use super::payload::Payload;
+use super::payload::{Payload, SendProgress};
 use super::pool::OpenGuard;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Read buffer of a connection at most, and bytes of a body queued for writing.
 const BUFFER_MAX: usize = 256 * 1024;
+/// Longest slice of a body whose progress is told.
+const SLICE_MAX: usize = 256 * 1024;
 /// Bytes that the kernel may hold after it took the last of an upload.
 const KERNEL_BUFFER: u64 = 4 * 1024 * 1024;
 /// Slowest way out that is still waited for.
@@ -37,12 +39,30 @@ const SLOWEST_BYTES_PER_S: u64 = 64 * 1024;
 pub(crate) struct SendBody {
     pieces: Pieces,
     left: u64,
+    progress: Option<SendProgress>,
 }
 
 #[derive(Debug)]
 enum Pieces {
     One(Option<Bytes>),
     Many(VecDeque<Bytes>),
+}
+
+impl Pieces {
+    /// The next piece, cut where it is longer than `most`.
+    fn next(&mut self, most: usize) -> Option<Bytes> {
+        let first = match self {
+            Self::One(one) => one.as_mut(),
+            Self::Many(many) => many.front_mut(),
+        };
+        if let Some(long) = first.filter(|piece| piece.len() > most) {
+            return Some(long.split_to(most));
+        }
+        match self {
+            Self::One(one) => one.take(),
+            Self::Many(many) => many.pop_front(),
+        }
+    }
 }
 
 impl SendBody {
@@ -53,12 +73,17 @@ impl SendBody {
             [one] => Pieces::One(Some(one.clone())),
             many => Pieces::Many(many.iter().cloned().collect()),
         };
-        Self { pieces, left: payload.len() }
+        let progress = payload.progress().cloned();
+        if let Some(progress) = &progress {
+            // What an attempt before this one sent is sent again.
+            progress.take_back();
+        }
+        Self { pieces, left: payload.len(), progress }
     }
 
     pub(crate) fn from_bytes(bytes: Bytes) -> Self {
         let left = bytes.len() as u64;
-        Self { pieces: Pieces::One(Some(bytes)), left }
+        Self { pieces: Pieces::One(Some(bytes)), left, progress: None }
     }
 }
 
@@ -70,12 +95,13 @@ impl Body for SendBody {
         mut self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
     ) -> Poll<Option<std::result::Result<Frame<Bytes>, Infallible>>> {
-        let piece = match &mut self.pieces {
-            Pieces::One(one) => one.take(),
-            Pieces::Many(many) => many.pop_front(),
-        };
+        let most = if self.progress.is_some() { SLICE_MAX } else { usize::MAX };
+        let piece = self.pieces.next(most);
         Poll::Ready(piece.map(|piece| {
             self.left -= piece.len() as u64;
+            if let Some(progress) = &self.progress {
+                progress.took(piece.len());
+            }
             Ok(Frame::data(piece))
         }))
     }

@@ -46,5 +46,5 @@ pub use config::{
     AddressingStyle, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig, RetryConfig,
     TimeoutConfig, TlsConfig,
 };
-pub use payload::{DigestPlan, Digests, Payload};
+pub use payload::{DigestPlan, Digests, Payload, SendProgress};
 pub use properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};

@@ -1,5 +1,8 @@
 //! Request bodies: bytes in memory that can be sent again, and their digests.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use aws_lc_rs::digest;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -30,12 +33,57 @@ pub struct Digests {
     pub checksum: Option<Checksum>,
 }
 
+/// Hears of a body's bytes while they are sent: how many more were taken by a connection, or, with
+/// a minus, how many of those count no longer because the body is sent again.
+///
+/// A connection takes a little more than it has sent: what it queues and the kernel buffers. An
+/// answer may come before all was taken, so whoever asks for a total adds what [`Self::told`]
+/// lacks in the end.
+#[derive(Clone)]
+pub struct SendProgress {
+    tell: Arc<dyn Fn(i64) + Send + Sync>,
+    told: Arc<AtomicU64>,
+}
+
+impl SendProgress {
+    /// Tells whoever asked.
+    pub fn new(tell: Arc<dyn Fn(i64) + Send + Sync>) -> Self {
+        Self { tell, told: Arc::default() }
+    }
+
+    /// Bytes told and not taken back.
+    pub fn told(&self) -> u64 {
+        self.told.load(Ordering::Relaxed)
+    }
+
+    /// A connection took bytes.
+    pub(super) fn took(&self, bytes: usize) {
+        self.told.fetch_add(bytes as u64, Ordering::Relaxed);
+        (self.tell)(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+
+    /// All that was told counts no longer.
+    pub fn take_back(&self) {
+        let told = self.told.swap(0, Ordering::Relaxed);
+        if told > 0 {
+            (self.tell)(-i64::try_from(told).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+impl std::fmt::Debug for SendProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SendProgress").field("told", &self.told()).finish_non_exhaustive()
+    }
+}
+
 /// A request body: a list of chunks in memory, cheap to clone and to send again.
 #[derive(Clone, Debug, Default)]
 pub struct Payload {
     chunks: Vec<Bytes>,
     length: u64,
     digests: Digests,
+    progress: Option<SendProgress>,
 }
 
 impl Payload {
@@ -52,7 +100,19 @@ impl Payload {
     /// A body of several pieces.
     pub fn from_chunks(chunks: Vec<Bytes>) -> Self {
         let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
-        Self { chunks, length, digests: Digests::default() }
+        Self { chunks, length, digests: Digests::default(), progress: None }
+    }
+
+    /// Tells of the bytes while they are sent. Then they are handed to the connection in slices.
+    #[must_use]
+    pub fn with_progress(mut self, progress: SendProgress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Who hears of the bytes while they are sent.
+    pub(super) fn progress(&self) -> Option<&SendProgress> {
+        self.progress.as_ref()
     }
 
     /// Length in bytes.

@@ -21,7 +21,6 @@ use super::uploads::OpenUpload;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::plan::action::CopyAction;
-use crate::plan::content_type::guess_content_type;
 use crate::s3::ops::{
     CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, DeleteObject,
     UploadPartCopy,
@@ -98,7 +97,7 @@ async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
 fn said_properties(engine: &Engine, action: &CopyAction, plan: CopyPlan) -> ObjectProperties {
     let mut properties = engine.settings.properties.clone();
     if plan.guess_content_type && properties.content_type.is_none() {
-        properties.content_type = guess_content_type(&action.source_key).map(str::to_owned);
+        properties.content_type = engine.guess_content_type(&action.source_key).map(str::to_owned);
     }
     properties
 }

@@ -1,7 +1,7 @@
 //! What all executors of a job share.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
 
@@ -14,6 +14,7 @@ use super::uploads::OpenUploads;
 use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
+use crate::plan::content_type::ContentTypes;
 use crate::s3::Client;
 
 /// Settings, clients and bounds of a job. Every task and every blocking call that must have ended
@@ -30,6 +31,7 @@ pub(crate) struct Engine {
     pub(super) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
+    content_types: OnceLock<ContentTypes>,
     _alive: mpsc::Sender<Infallible>,
 }
 
@@ -67,9 +69,25 @@ impl Engine {
             buffers,
             report,
             uploads,
+            content_types: OnceLock::new(),
             _alive: alive,
         };
         (Arc::new(engine), Ended(ended))
+    }
+
+    /// Media type of a file or key by its name. The system's tables are read with the first; that
+    /// is about a millisecond, once, so it is not worth a thread.
+    pub(super) fn guess_content_type(&self, name: &str) -> Option<&str> {
+        let types = self.content_types.get_or_init(|| {
+            let mut types = ContentTypes::builtin();
+            for table in &self.settings.media_type_tables {
+                if let Ok(text) = std::fs::read(table) {
+                    types.add_table(&String::from_utf8_lossy(&text));
+                }
+            }
+            types
+        });
+        types.guess(name)
     }
 
     /// Names an object of the source.

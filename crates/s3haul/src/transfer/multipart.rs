@@ -179,10 +179,11 @@ impl PartTask {
         self.engine.bandwidth.take(size).await;
         let permit = self.engine.limits.request().await;
         self.check()?;
+        let (payload, sending) = self.engine.report.sending(payload);
         let mut part = self.engine.target.upload_part(self.input(payload)).await?;
         drop(permit);
         part.checksum = checksum.or(part.checksum);
-        self.engine.report.moved(size);
+        sending.done();
         Ok(SentPart { part, size })
     }
 

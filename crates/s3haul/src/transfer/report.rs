@@ -5,6 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::Error;
 use crate::event::{Event, EventSink, ObjectEvent, Outcome};
+use crate::s3::{Payload, SendProgress};
+use crate::units::MIB;
+
+/// Shortest body whose progress is told while it is sent.
+const TOLD_SIZE_MIN: u64 = MIB;
 
 /// Counters of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +31,32 @@ pub(crate) struct Reporter {
     warnings: AtomicU64,
     bytes: AtomicU64,
     fatal: AtomicBool,
+}
+
+/// A body on its way. What was told of it is taken back when this is dropped before it is
+/// [`Self::done`].
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Sending {
+    reporter: Arc<Reporter>,
+    size: u64,
+    progress: Option<SendProgress>,
+}
+
+impl Sending {
+    /// The server has the whole body.
+    pub(crate) fn done(mut self) {
+        let told = self.progress.take().map_or(0, |progress| progress.told());
+        self.reporter.moved(self.size.saturating_sub(told));
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if let Some(progress) = &self.progress {
+            progress.take_back();
+        }
+    }
 }
 
 impl std::fmt::Debug for Reporter {
@@ -72,6 +103,20 @@ impl Reporter {
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             self.sink.emit(&Event::Progress { bytes: -bytes });
         }
+    }
+
+    /// Tells of a body while it is sent, where it is long enough for that to matter.
+    pub(crate) fn sending(self: &Arc<Self>, payload: Payload) -> (Payload, Sending) {
+        let size = payload.len();
+        let reporter = Arc::clone(self);
+        if size < TOLD_SIZE_MIN {
+            return (payload, Sending { reporter, size, progress: None });
+        }
+        let sink = Arc::clone(&self.sink);
+        let tell = move |bytes| sink.emit(&Event::Progress { bytes });
+        let progress = SendProgress::new(Arc::new(tell));
+        let payload = payload.with_progress(progress.clone());
+        (payload, Sending { reporter, size, progress: Some(progress) })
     }
 
     /// An object ended.

@@ -1,5 +1,7 @@
 //! What the executors are told: plain values, the same for all objects of a job.
 
+use std::path::PathBuf;
+
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 use crate::units::{GIB, MIB};
 
@@ -67,6 +69,8 @@ pub(crate) struct Settings {
     pub(crate) no_overwrite: bool,
     /// Guess `Content-Type` from the name.
     pub(crate) guess_mime_type: bool,
+    /// Tables of media types beside the built-in one.
+    pub(crate) media_type_tables: Vec<PathBuf>,
     /// Properties of the objects written.
     pub(crate) properties: ObjectProperties,
     /// `--metadata-directive`.

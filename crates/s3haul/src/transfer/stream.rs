@@ -19,7 +19,6 @@ use super::upload::put;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::location::Location;
-use crate::plan::content_type::guess_content_type;
 use crate::s3::{Checksum, Hasher, ObjectProperties, Payload};
 use crate::units::MIB;
 
@@ -56,7 +55,7 @@ async fn send_stream(
 ) -> Result<u64> {
     let mut properties = engine.settings.properties.clone();
     if engine.settings.guess_mime_type && properties.content_type.is_none() {
-        properties.content_type = guess_content_type(key).map(str::to_owned);
+        properties.content_type = engine.guess_content_type(key).map(str::to_owned);
     }
     let tuning = &engine.settings.tuning;
     let mut reader = StreamReader { input, ahead: BytesMut::new(), ended: false };

@@ -22,7 +22,6 @@ use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
 use crate::plan::action::UploadAction;
-use crate::plan::content_type::guess_content_type;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
 use crate::units::{ByteRange, MIB};
@@ -188,6 +187,7 @@ pub(super) async fn put(
     let size = payload.len();
     engine.bandwidth.take(size).await;
     let permit = engine.limits.request().await;
+    let (payload, sending) = engine.report.sending(payload);
     let input = PutObject {
         bucket: &settings.target_bucket,
         key,
@@ -198,7 +198,7 @@ pub(super) async fn put(
     };
     engine.target.put_object(input).await?;
     drop(permit);
-    engine.report.moved(size);
+    sending.done();
     Ok(())
 }
 
@@ -337,7 +337,7 @@ fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut Obj
     if settings.properties.content_type.is_some() || !settings.guess_mime_type {
         return;
     }
-    let guess = action.path.to_str().and_then(guess_content_type);
+    let guess = action.path.to_str().and_then(|path| engine.guess_content_type(path));
     if properties.content_type.as_deref() != guess {
         properties.content_type = guess.map(str::to_owned);
     }

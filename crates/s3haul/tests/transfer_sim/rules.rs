@@ -95,6 +95,25 @@ async fn keys_that_share_a_file_lose_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tables_of_the_system_win_over_the_built_in_one() {
+    let world = World::new();
+    for name in ["in/a.html", "in/b.odd", "in/c.txt"] {
+        world.file(name, b"1");
+    }
+    world.file("first", b"text/first odd html\n");
+    world.file("second", b"# comment\ntext/second odd # more \xff\n");
+    let tables = ["none", "first", "second"].map(|name| world.path(name)).to_vec();
+    let spec = tree(&world, TransferCommand::Copy, "in", Some("s3://bucket/x"));
+    let spec = TransferSpec { media_type_tables: tables, ..spec };
+    assert_eq!(world.run(spec).await.unwrap().done, 3, "{:?}", world.log.lines());
+    let mut types = Vec::new();
+    for key in ["x/a.html", "x/b.odd", "x/c.txt"] {
+        types.push(world.head(key).await.properties.content_type.unwrap());
+    }
+    assert_eq!(types, ["text/first", "text/second", "text/plain"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_that_is_also_a_folder_fails_alone() {
     let world = World::new();
     world.object("x/a", b"1").await;

@@ -48,6 +48,23 @@ async fn uploads_survive_what_passes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_progress_of_an_upload_is_continuous_and_exact() {
+    let (world, _) = large_world();
+    world.sim.weather().push(
+        Fault::new(Effect::ResetAfter { bytes: 2 * 1024 * 1024 }).operation("UploadPart").times(2),
+    );
+    assert_eq!(world.cp("large", "s3://bucket/large").await.done, 1, "{:?}", world.log.lines());
+    assert_eq!(world.log.moved(), LARGE as i64);
+    assert_eq!(world.log.longest_step(), 256 * 1024);
+
+    let (world, _) = large_world();
+    let refusal = Fault::new(Effect::respond(403, "AccessDenied"));
+    world.sim.weather().push(refusal.operation("UploadPart").times(100));
+    assert_eq!(world.cp("large", "s3://bucket/large").await.failed, 1, "{:?}", world.log.lines());
+    assert_eq!(world.log.moved(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn downloads_survive_what_passes() {
     let effects = [
         Effect::slow_down(),

@@ -5,6 +5,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -60,6 +61,7 @@ impl Clock for TokioClock {
 pub struct Log {
     lines: Mutex<Vec<String>>,
     moved: Mutex<i64>,
+    longest_step: AtomicI64,
     planned: Mutex<(u64, u64)>,
 }
 
@@ -74,6 +76,7 @@ impl EventSink for Log {
             }
             Event::Progress { bytes } => {
                 *self.moved.lock().unwrap() += bytes;
+                self.longest_step.fetch_max(*bytes, Ordering::Relaxed);
                 return;
             }
             Event::PlanComplete => "planned".to_owned(),
@@ -109,6 +112,11 @@ impl Log {
     /// Bytes moved, by the progress told.
     pub fn moved(&self) -> i64 {
         *self.moved.lock().unwrap()
+    }
+
+    /// Most bytes told at once.
+    pub fn longest_step(&self) -> i64 {
+        self.longest_step.load(Ordering::Relaxed)
     }
 }
 
@@ -232,6 +240,7 @@ impl World {
             force_glacier_transfer: false,
             ignore_glacier_warnings: false,
             guess_mime_type: true,
+            media_type_tables: Vec::new(),
             properties: ObjectProperties::default(),
             metadata_directive: None,
             copy_props: CopyProps::Default,
