@@ -63,7 +63,7 @@ pub fn read_whole(path: &Path, size_max: u64) -> Result<WholeFile> {
 }
 
 /// Reads a whole file of at most `size_max` bytes in one go into an empty buffer that the caller
-/// gives when its size is known: open, fstat, read, a last read that sees the end, fstat.
+/// gives when its size is known: open, fstat, a read that sees the end, fstat.
 ///
 /// # Errors
 ///
@@ -91,6 +91,8 @@ fn read_to_end_of(file: &File, path: &Path, size: u64, mut buffer: Vec<u8>) -> R
     while buffer.len() < buffer.capacity() {
         match rustix::io::read(file, spare_capacity(&mut buffer)) {
             Ok(0) => break,
+            // More room was offered than the file has bytes: it ended here.
+            Ok(_) if buffer.len() as u64 == size && buffer.len() < buffer.capacity() => break,
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(Error::local("could not read", path, errno.into())),
         }
