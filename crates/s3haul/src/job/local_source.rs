@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::prepare::Prepared;
 use super::queue::{Closed, Queue};
 use crate::fs::{Walk, WalkItem, WalkOptions};
-use crate::plan::action::UploadAction;
 use crate::plan::paths::Side;
+use crate::transfer::action::UploadAction;
 use crate::transfer::engine::Engine;
 
 /// Plans all uploads of a job. Blocks until the last is queued.

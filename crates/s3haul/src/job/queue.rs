@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_channel::{Receiver, Sender};
 
 use crate::event::{ObjectEvent, Outcome};
-use crate::plan::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
+use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::blocking;
 

@@ -4,7 +4,6 @@
 //! is handed in as plain facts. Every rule follows the AWS tools, quirks included, because scripts
 //! depend on them; where a rule is ours the module says so.
 
-pub(crate) mod action;
 pub mod content_type;
 pub mod filter;
 mod glob;

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use super::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::action::DownloadAction;
 use crate::s3::ops::ListObjects;
+use crate::transfer::action::DownloadAction;
 
 /// Names remembered at most, about 200 MB of them.
 const NAMES_MAX: usize = 1_000_000;

@@ -20,12 +20,12 @@ use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
-use crate::plan::action::CopyAction;
 use crate::s3::ops::{
     CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, DeleteObject,
     UploadPartCopy,
 };
 use crate::s3::{Checksum, Client, ObjectHead, ObjectProperties};
+use crate::transfer::action::CopyAction;
 use crate::units::GIB;
 
 /// Largest object that `CopyObject` takes.

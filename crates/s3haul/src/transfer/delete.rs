@@ -15,8 +15,8 @@ use super::engine::Engine;
 use super::scheduler::Tasks;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
-use crate::plan::action::DeleteAction;
 use crate::s3::ops::{DeleteObject, DeleteRefused, ObjectIdentifier};
+use crate::transfer::action::DeleteAction;
 
 /// Keys that one `DeleteObjects` may name.
 const KEYS_MAX: usize = 1000;

@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{Committed, CreateError, PendingFile, TargetRoot, meta};
 use crate::location::Location;
-use crate::plan::action::DownloadAction;
+use crate::transfer::action::DownloadAction;
 
 /// Objects a blocking call.
 const BATCH_FILES_MAX: usize = 64;

@@ -9,6 +9,7 @@
 //! (`uploads`), no temporary file of it is left, every object planned has ended or the job was
 //! cancelled.
 
+pub(crate) mod action;
 mod bandwidth;
 mod budget;
 mod buffers;

@@ -17,9 +17,9 @@ use super::scheduler::{Tasks, blocking};
 use super::stream;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{Committed, PendingFile};
-use crate::plan::action::DownloadAction;
 use crate::s3::ops::HeadObject;
 use crate::s3::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
+use crate::transfer::action::DownloadAction;
 use crate::units::MIB;
 
 /// Bytes gathered for one write.

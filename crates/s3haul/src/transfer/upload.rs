@@ -21,9 +21,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
-use crate::plan::action::UploadAction;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
+use crate::transfer::action::UploadAction;
 use crate::units::{ByteRange, MIB};
 
 /// Files a blocking call.
