@@ -139,7 +139,7 @@ pub(crate) fn next_delay(
     fraction: f64,
 ) -> Option<Duration> {
     let attempts_max = match verdict {
-        Verdict::Permanent => 1,
+        Verdict::Permanent => return None,
         Verdict::Unreached => config.max_attempts.clamp(1, UNREACHED_ATTEMPTS_MAX),
         Verdict::Throttle | Verdict::Transient => config.max_attempts.max(1),
     };
@@ -199,6 +199,8 @@ mod tests {
         assert_eq!(next(Verdict::Transient, 1, 0, None), Some(Duration::from_millis(25)));
         assert_eq!(next(Verdict::Throttle, 2, 0, None), Some(Duration::from_millis(400)));
         assert_eq!(next(Verdict::Transient, 3, 0, None), None);
+        // Even before anything was sent, as when there are no credentials.
+        assert_eq!(next(Verdict::Permanent, 0, 0, None), None);
         assert_eq!(next(Verdict::Transient, 1, 10, None), None);
         assert_eq!(next(Verdict::Transient, 1, 5, Some(9)), None);
         assert!(next(Verdict::Transient, 1, 5, Some(2)).unwrap() >= Duration::from_secs(2));
