@@ -140,7 +140,8 @@ async fn receive_loop(
     while let Ok(mut action) = actions.recv().await {
         let share = engine.limits.budget.take(action.size).await;
         match receive(&engine, &action).await {
-            Ok(Answer::Whole { chunks, modified_s }) => {
+            Ok(Answer::Whole { chunks, etag, modified_s }) => {
+                action.etag = etag;
                 let received_object = Received { action, chunks, modified_s, _share: share };
                 if received.send(received_object).await.is_err() {
                     return;
@@ -164,6 +165,7 @@ async fn receive_loop(
 enum Answer {
     Whole {
         chunks: Vec<Bytes>,
+        etag: String,
         modified_s: i64,
     },
     /// The object was replaced by a larger one since it was planned.
@@ -175,7 +177,7 @@ enum Answer {
 }
 
 async fn receive(engine: &Engine, action: &DownloadAction) -> Result<Answer> {
-    let object = ObjectState { key: action.key.clone(), etag: String::new() };
+    let object = ObjectState::new(action.key.clone(), String::new());
     let mut failures = 0;
     loop {
         let permit = engine.limits.request().await;
@@ -216,7 +218,7 @@ async fn receive_once(engine: &Engine, object: &ObjectState, size_max: u64) -> R
         let message = format!("received {received} of {} bytes of `{}`", head.size, object.key);
         return Err(Error::new(ErrorKind::Transport, message));
     }
-    Ok(Answer::Whole { chunks, modified_s })
+    Ok(Answer::Whole { chunks, etag: head.etag, modified_s })
 }
 
 /// Writes small files in batches on blocking threads.
@@ -286,7 +288,7 @@ pub(super) async fn conclude(
             if let Some(text) = committed.warning {
                 engine.report.warning(text);
             }
-            remove_source_object(engine, &action.key, action.size).await
+            remove_source_object(engine, &action.key, &action.etag, action.size).await
         }
     };
     let source = engine.source_object(action.key);

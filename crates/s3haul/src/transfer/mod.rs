@@ -31,3 +31,6 @@ pub(crate) mod upload;
 pub(crate) mod uploads;
 
 pub use settings::{CopyProps, MetadataDirective, Tuning};
+
+#[cfg(test)]
+mod testing;

@@ -81,7 +81,7 @@ async fn start(
     let algorithm = known.map_or(LIKELY_CRC, |checksum| checksum.algorithm);
     let (engine, target) = (Arc::clone(engine), target.clone());
     let (relative, size) = (action.relative.clone(), action.size);
-    let object = ObjectState { key: action.key.clone(), etag: action.etag.clone() };
+    let object = ObjectState::new(action.key.clone(), action.etag.clone());
     blocking(move || {
         let file = target.create(&relative)?;
         file.preallocate(size)?;

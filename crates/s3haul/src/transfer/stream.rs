@@ -173,7 +173,7 @@ pub(crate) async fn download_stream(
 ) {
     engine.report.planned(head.size);
     engine.report.plan_complete();
-    let object = ObjectState { key: key.clone(), etag: head.etag.clone() };
+    let object = ObjectState::new(key.clone(), head.etag.clone());
     let expected = expected_of(head);
     let mut output = output;
     let write = move |_position: u64, bytes: &Bytes| {
@@ -273,9 +273,18 @@ impl ReadAhead {
 
     async fn next(&mut self) -> Result<Option<(Part, Vec<Bytes>)>> {
         while self.waiting.len() < self.ahead_max
-            && let Some(part) = self.parts.next()
+            && let Some(part) = self.parts.clone().next()
         {
-            let share = self.engine.limits.budget.take(part.range.len()).await;
+            let budget = &self.engine.limits.budget;
+            // Only who holds nothing may wait: else several outputs could wait for each other.
+            let share = match self.waiting.is_empty() {
+                true => budget.take(part.range.len()).await,
+                false => match budget.try_take(part.range.len()) {
+                    Some(share) => share,
+                    None => break,
+                },
+            };
+            self.parts.next();
             self.waiting.push_back((part, share, None));
             let (engine, object) = (Arc::clone(&self.engine), self.object.clone());
             self.tasks.spawn(async move { (part.number, fetch(&engine, &object, part).await) });
@@ -303,4 +312,29 @@ async fn fetch(engine: &Engine, object: &ObjectState, part: Part) -> Fetched {
     }
     drop(permit);
     Ok(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::s3::testing::World;
+    use crate::transfer::fetch::tests::ranged;
+    use crate::transfer::settings::Tuning;
+    use crate::transfer::testing::engine;
+    use crate::units::KIB;
+
+    #[tokio::test(start_paused = true)]
+    async fn several_outputs_in_order_do_not_wait_for_each_other() {
+        let world = World::new(|seen| ranged(seen, "\"a\""));
+        let (part, memory_budget) = (16 * KIB, 6 * 16 * KIB);
+        let tuning = Tuning { multipart_chunksize: part, memory_budget, ..Tuning::default() };
+        let (engine, _ended) = engine(&world, tuning);
+        let outputs = (0..5).map(|_| {
+            let object = ObjectState::new("k".to_owned(), String::new());
+            in_order(&engine, object, MIB, None, |_, _| Ok(()))
+        });
+        let all = futures_util::future::join_all(outputs);
+        let ended = tokio::time::timeout(std::time::Duration::from_hours(1), all).await;
+        assert!(ended.expect("they wait for each other").iter().all(Result::is_ok));
+    }
 }
