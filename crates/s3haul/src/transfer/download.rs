@@ -232,12 +232,12 @@ async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Recei
         }
         let (writer, root) = (Arc::clone(&engine), target.clone());
         let written = blocking(move || {
-            // Held so that the job does not end before its last write.
-            let _engine = writer;
+            // `writer` is held so that the job does not end before its last write.
+            let is_move = writer.settings.is_move;
             batch
                 .into_iter()
                 .map(|object| {
-                    let result = save(&root, &object);
+                    let result = save(&root, &object, is_move);
                     (object.action, object.chunks.iter().map(Bytes::len).sum::<usize>(), result)
                 })
                 .collect::<Vec<_>>()
@@ -254,12 +254,15 @@ async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Recei
     }
 }
 
-fn save(target: &DownloadTarget, object: &Received) -> SaveResult {
+fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult {
     let file = target.create(&object.action.relative)?;
     let mut position = 0;
     for chunk in &object.chunks {
         file.write_at(position, chunk)?;
         position += chunk.len() as u64;
+    }
+    if is_move {
+        file.sync()?;
     }
     Ok(file.commit(modified(object.modified_s))?)
 }

@@ -68,7 +68,10 @@ fn commit(writing: Arc<Writing>, time: Option<std::time::SystemTime>) -> Result<
         return Err(Error::new(ErrorKind::Local, "the file is still being written"));
     };
     // The engine is let go last.
-    let Writing { file, engine: _engine, .. } = writing;
+    let Writing { engine, file, .. } = writing;
+    if engine.settings.is_move {
+        file.sync()?;
+    }
     file.commit(time)
 }
 

@@ -1,6 +1,5 @@
 //! What others do meanwhile: objects that are replaced, files that change, memory that is short.
 
-use std::future::Future;
 use std::time::Duration;
 
 use s3haul::job::{Summary, TransferCommand, TransferSpec, Tuning};
@@ -18,12 +17,10 @@ async fn move_while_replaced(world: &World, target: &str, operation: &'static st
         }
         world.object("x/k", b"new").await;
     };
-    let (summary, ()) = within_an_hour(async { tokio::join!(world.run(spec), meddle) }).await;
+    let meddle = tokio::time::timeout(Duration::from_hours(1), meddle);
+    let (summary, meddled) = tokio::join!(Box::pin(world.run(spec)), meddle);
+    meddled.expect("the request never came");
     summary.unwrap()
-}
-
-async fn within_an_hour<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_hours(1), work).await.expect("the job hangs")
 }
 
 #[tokio::test(start_paused = true)]
