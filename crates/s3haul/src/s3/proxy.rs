@@ -193,6 +193,8 @@ mod tests {
         let expected = base64::engine::general_purpose::STANDARD.encode("us@er:p%w");
         assert_eq!(proxy.authorization.as_ref().unwrap(), &format!("Basic {expected}"));
         assert_eq!(format!("{proxy:?}"), "ProxyTarget(proxy.test:3128)");
+        let shown = format!("{config:?}");
+        assert!(shown.contains("proxy.test:3128") && !shown.contains("p%25w"), "{shown}");
         assert!(for_host(&config, true, "a.test", 443).unwrap().is_none());
     }
 
