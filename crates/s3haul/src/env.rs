@@ -69,11 +69,6 @@ impl Env {
         Self { connector, clock, random: Arc::new(Mutex::new(fastrand::Rng::with_seed(seed))) }
     }
 
-    /// A random number.
-    pub fn random_u64(&self) -> u64 {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner).u64(..)
-    }
-
     /// A random number in [0, 1).
     pub fn random_f64(&self) -> f64 {
         self.random.lock().unwrap_or_else(PoisonError::into_inner).f64()

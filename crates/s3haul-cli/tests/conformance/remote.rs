@@ -154,7 +154,7 @@ impl<'a> Remote<'a> {
         self.wait(self.client.delete_object(DeleteObject {
             bucket: &self.bucket,
             key,
-            version_id: None,
+            ..DeleteObject::default()
         }));
     }
 

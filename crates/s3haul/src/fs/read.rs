@@ -160,12 +160,6 @@ pub fn advise_sequential(file: &File, size: u64) {
     }
 }
 
-/// Asks the kernel to read a range ahead of time. Advice only: failures do not matter.
-pub fn advise_will_need(file: &File, range: ByteRange) {
-    let length = std::num::NonZeroU64::new(range.len());
-    let _ = rustix::fs::fadvise(file, range.start, length, Advice::WillNeed);
-}
-
 /// The warning for a source file that may not be read: the AWS tools find that out before the
 /// transfer and skip the file (exit status 2). `None` for other errors, which are failures; so is
 /// a file that vanished since it was listed.

@@ -161,7 +161,7 @@ fn list(
             let permit = engine.limits.request().await;
             let mut page = engine.source.list_objects(input).await;
             drop(permit);
-            token = next_token(&mut page);
+            token = next_token(&mut page, token.as_deref());
             if sender.send(page).await.is_err() || token.is_none() {
                 return;
             }
@@ -170,17 +170,25 @@ fn list(
     pages
 }
 
-/// Token of the next page; a page that says there is more and not where is an error.
-fn next_token(page: &mut Result<ListPage>) -> Option<String> {
+/// Token of the next page; a page that says there is more and not where, or leads to itself, is an
+/// error.
+fn next_token(page: &mut Result<ListPage>, present: Option<&str>) -> Option<String> {
     let (is_truncated, token) = match page {
         Ok(page) => (page.is_truncated, page.next_token.clone()),
         Err(_) => return None,
     };
-    if is_truncated && token.is_none() {
-        let message = "the listing breaks off: the server told no continuation token";
-        *page = Err(Error::new(ErrorKind::Server, message));
+    if !is_truncated {
+        return None;
     }
-    token.filter(|_| is_truncated)
+    let message = match &token {
+        None => "the listing breaks off: the server told no continuation token",
+        Some(next) if Some(next.as_str()) == present => {
+            "the listing has no end: the server told the same continuation token twice"
+        }
+        Some(_) => return token,
+    };
+    *page = Err(Error::new(ErrorKind::Server, message));
+    None
 }
 
 /// The action for a download.
@@ -255,4 +263,29 @@ fn is_archived(job: &Prepared, engine: &Engine, found: &Found<'_>) -> bool {
         engine.report.warning(warning::skipping(path, &reason));
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_leads_nowhere_or_to_itself_is_an_error() {
+        let page = |token: Option<&str>, is_truncated| {
+            let mut page = ListPage::default();
+            (page.next_token, page.is_truncated) = (token.map(str::to_owned), is_truncated);
+            Ok(page)
+        };
+        let mut good = page(Some("b"), true);
+        assert_eq!(next_token(&mut good, Some("a")).as_deref(), Some("b"));
+        assert!(good.is_ok());
+        let mut last = page(Some("a"), false);
+        assert_eq!(next_token(&mut last, Some("a")), None);
+        assert!(last.is_ok());
+        for token in [None, Some("a")] {
+            let mut page = page(token, true);
+            assert_eq!(next_token(&mut page, Some("a")), None);
+            assert_eq!(page.unwrap_err().kind(), ErrorKind::Server, "{token:?}");
+        }
+    }
 }

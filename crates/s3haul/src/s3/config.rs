@@ -82,8 +82,9 @@ impl Default for TlsConfig {
     }
 }
 
-/// Proxies, as URLs (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`).
-#[derive(Clone, Debug, Default)]
+/// Proxies, as URLs (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`). `Debug` never shows the user and
+/// password that they may hold.
+#[derive(Clone, Default)]
 pub struct ProxyConfig {
     /// For `http://` endpoints.
     pub http: Option<String>,
@@ -91,6 +92,20 @@ pub struct ProxyConfig {
     pub https: Option<String>,
     /// Hosts that are reached directly, comma separated.
     pub no_proxy: Option<String>,
+}
+
+impl std::fmt::Debug for ProxyConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = |url: &Option<String>| {
+            let url = url.as_deref()?;
+            Some(url.rsplit_once('@').map_or(url, |(_, host)| host).to_owned())
+        };
+        f.debug_struct("ProxyConfig")
+            .field("http", &shown(&self.http))
+            .field("https", &shown(&self.https))
+            .field("no_proxy", &self.no_proxy)
+            .finish()
+    }
 }
 
 /// Time limits.

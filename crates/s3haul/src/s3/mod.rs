@@ -35,7 +35,7 @@ mod xml;
 #[cfg(test)]
 mod client_tests;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tls_tests;
 

@@ -110,6 +110,7 @@ pub(crate) async fn tunnel(
     host: &str,
     port: u16,
 ) -> Result<Box<dyn Io>> {
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
     let mut request =
         format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n").into_bytes();
     if let Some(value) = &proxy.authorization {
@@ -192,6 +193,23 @@ mod tests {
         let expected = base64::engine::general_purpose::STANDARD.encode("us@er:p%w");
         assert_eq!(proxy.authorization.as_ref().unwrap(), &format!("Basic {expected}"));
         assert_eq!(format!("{proxy:?}"), "ProxyTarget(proxy.test:3128)");
+        let shown = format!("{config:?}");
+        assert!(shown.contains("proxy.test:3128") && !shown.contains("p%25w"), "{shown}");
         assert!(for_host(&config, true, "a.test", 443).unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn an_address_with_colons_is_asked_for_in_brackets() {
+        let (near, mut far) = tokio::io::duplex(1024);
+        let proxy = ProxyTarget { host: "proxy.test".to_owned(), port: 1, authorization: None };
+        let answer = async {
+            let mut text = vec![0; 31];
+            far.read_exact(&mut text).await.unwrap();
+            far.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            text
+        };
+        let (tunnel, text) = tokio::join!(tunnel(Box::new(near), &proxy, "::1", 443), answer);
+        assert!(tunnel.is_ok());
+        assert_eq!(text, b"CONNECT [::1]:443 HTTP/1.1\r\nHos");
     }
 }

@@ -54,12 +54,13 @@ const THROTTLE_CODES: [&str; 10] = [
 ];
 
 /// Codes of failures that pass, whatever the status.
-const TRANSIENT_CODES: [&str; 7] = [
+const TRANSIENT_CODES: [&str; 8] = [
     "InternalError",
     "RequestTimeout",
     "RequestTimeoutException",
     "PriorRequestNotComplete",
     "OperationAborted",
+    "ConditionalRequestConflict",
     "IncompleteBody",
     "BadDigest",
 ];

@@ -41,6 +41,13 @@ impl Budget {
         self.take_units(units_of(bytes)).await
     }
 
+    /// Leave to hold `bytes` if it can be had at once: for whoever holds some already.
+    pub(crate) fn try_take(&self, bytes: u64) -> Option<Share> {
+        let units = units_of(bytes).min(self.units_total);
+        let permit = Arc::clone(&self.units).try_acquire_many_owned(units).ok()?;
+        Some(Share { permit })
+    }
+
     /// Waits for leave to hold several pieces that are later given back one by one.
     pub(crate) async fn take_all(&self, sizes: impl Iterator<Item = u64>) -> Share {
         let units = sizes.map(units_of).fold(0_u32, u32::saturating_add);

@@ -77,7 +77,7 @@ async fn start_large(engine: &Arc<Engine>, action: CopyAction, tasks: &mut Tasks
 
 async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
     let result = match result {
-        Ok(()) => remove_source_object(engine, &action.source_key, action.size).await,
+        Ok(()) => remove_source_object(engine, &action.source_key, &action.etag, action.size).await,
         failed => failed,
     };
     let source = engine.source_object(action.source_key);
@@ -139,7 +139,9 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
             bucket: &settings.source_bucket,
             key: &action.source_key,
             version_id: None,
-            if_match: None,
+            // What a move removes must be what it copied.
+            if_match: Some(action.etag.as_str())
+                .filter(|etag| settings.is_move && !etag.is_empty()),
             customer_key: settings.source_customer_key.as_ref(),
         },
         properties: &properties,
@@ -148,8 +150,12 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
         checksum: settings.checksum_algorithm,
         conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
     };
-    engine.target.copy_object(input).await?;
+    let copied = engine.target.copy_object(input).await;
     drop(permit);
+    copied.map_err(|error| {
+        // With `--no-overwrite` it is either condition: nothing was copied and nothing is removed.
+        if settings.no_overwrite { error } else { source_replaced(error) }
+    })?;
     engine.report.moved(action.size);
     Ok(())
 }
@@ -206,7 +212,7 @@ async fn write_tags(engine: &Engine, action: &CopyAction, tags: &[(String, Strin
     }
     // Copied onto itself, the target is also the only source.
     if tagged.is_err() && !is_onto_itself(engine, action) {
-        let input = DeleteObject { bucket, key, version_id: None };
+        let input = DeleteObject { bucket, key, version_id: None, if_match: None };
         if let Err(error) = engine.target.delete_object(input).await {
             engine.report.warning(format!(
                 "s3://{bucket}/{key} was copied without its tags and could not be removed: {error}"

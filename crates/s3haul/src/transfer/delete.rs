@@ -12,6 +12,7 @@ use async_channel::Receiver;
 use futures_util::future::join_all;
 
 use super::engine::Engine;
+use super::ranged::head;
 use super::scheduler::Tasks;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
@@ -79,6 +80,10 @@ fn conclude_batch(engine: &Engine, batch: Vec<DeleteAction>, refused: Vec<Delete
         let result = refused.remove(&action.key).map_or(Ok(()), |refused| Err(error_of(refused)));
         conclude(engine, action, result);
     }
+    // A server that names keys otherwise than they were asked for removed fewer than it seems.
+    for (key, refused) in refused {
+        conclude(engine, DeleteAction { key, size: 0 }, Err(error_of(refused)));
+    }
 }
 
 async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
@@ -89,7 +94,7 @@ async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
             return;
         }
         join_all(group.into_iter().map(|action| async move {
-            let result = remove_one(engine, &action.key).await;
+            let result = remove_one(engine, &action.key, None).await;
             conclude(engine, action, result);
         }))
         .await;
@@ -97,26 +102,60 @@ async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
 }
 
 /// One `DeleteObject` in the source bucket.
-async fn remove_one(engine: &Engine, key: &str) -> Result<()> {
+async fn remove_one(engine: &Engine, key: &str, if_match: Option<&str>) -> Result<()> {
     let bucket = &engine.settings.source_bucket;
     let permit = engine.limits.request().await;
-    let input = DeleteObject { bucket, key, version_id: None };
+    let input = DeleteObject { bucket, key, version_id: None, if_match };
     let result = engine.source.delete_object(input).await;
     drop(permit);
     result
 }
 
-/// Removes the source of a move whose target is safe; nothing for other commands. The bytes that
-/// were told as moved are taken back when it fails.
-pub(super) async fn remove_source_object(engine: &Engine, key: &str, bytes: u64) -> Result<()> {
+/// Removes the source of a move whose target is safe; nothing for other commands. `etag` is the
+/// state that the target has; what replaced it meanwhile stays. The bytes that were told as moved
+/// are taken back when it fails.
+pub(super) async fn remove_source_object(
+    engine: &Engine,
+    key: &str,
+    etag: &str,
+    bytes: u64,
+) -> Result<()> {
     if !engine.settings.is_move {
         return Ok(());
     }
-    let removed = remove_one(engine, key).await;
+    let if_match = Some(etag).filter(|etag| !etag.is_empty());
+    let removed = match remove_one(engine, key, if_match).await {
+        Err(error) if if_match.is_some() => remove_checked(engine, key, etag, error).await,
+        result => result,
+    };
     if removed.is_err() {
         engine.report.unmoved(bytes);
     }
     removed
+}
+
+/// What to do about a conditional removal that was refused: an attempt whose answer was lost may
+/// have removed the object, and not every server knows the condition.
+async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) -> Result<()> {
+    let is_gone =
+        |error: &Error| error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
+    let is_refused = error.kind() == ErrorKind::PreconditionFailed;
+    if is_gone(&error) {
+        return Ok(());
+    }
+    if !is_refused && error.code() != "NotImplemented" {
+        return Err(error);
+    }
+    match head(engine, key).await {
+        Err(error) if is_gone(&error) => Ok(()),
+        Ok(found) if found.etag == etag && !is_refused => remove_one(engine, key, None).await,
+        _ if !is_refused => Err(error),
+        _ => {
+            let bucket = &engine.settings.source_bucket;
+            let message = format!("`s3://{bucket}/{key}` was replaced and was not removed");
+            Err(Error::new(ErrorKind::SourceChanged, message))
+        }
+    }
 }
 
 fn conclude(engine: &Engine, action: DeleteAction, result: Result<()>) {
@@ -167,6 +206,9 @@ fn duplicate(error: &Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::s3::testing::{Reply, World};
+    use crate::transfer::settings::Tuning;
+    use crate::transfer::testing::engine;
 
     #[test]
     fn keys_that_xml_cannot_write_go_alone() {
@@ -185,5 +227,37 @@ mod tests {
         let error = Error::new(ErrorKind::Transport, "connection reset");
         assert_eq!(duplicate(&error).to_string(), error.to_string());
         assert_eq!(duplicate(&error).kind(), ErrorKind::Transport);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_under_another_name_is_not_lost() {
+        let world = World::new(|_| {
+            Reply::ok(
+                "<DeleteResult><Error><Key>/b</Key><Code>AccessDenied</Code></Error></DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let batch = ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), size: 0 });
+        remove_batch(&engine, batch.into(), &AtomicBool::new(false)).await;
+        assert_eq!(engine.report.counts().failed, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_without_conditional_removal_is_asked_for_the_state() {
+        for (etag, is_removed) in [("\"a\"", true), ("\"b\"", false)] {
+            let world = World::new(move |seen| match (seen.line(), seen.header("if-match")) {
+                (_, Some(_)) => Reply::error(501, "NotImplemented"),
+                (line, None) if line.starts_with("HEAD") => Reply::raw(format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: 1\r\netag: {etag}\r\n\r\n"
+                )),
+                _ => Reply::status(204, "", ""),
+            });
+            let (mut engine, _ended) = engine(&world, Tuning::default());
+            Arc::get_mut(&mut engine).unwrap().settings.is_move = true;
+            let removed = remove_source_object(&engine, "k", "\"a\"", 1).await;
+            assert_eq!(removed.is_ok(), is_removed, "{removed:?}");
+            let last = world.seen().pop().unwrap();
+            assert_eq!(last.line().starts_with("DELETE"), is_removed);
+        }
     }
 }

@@ -140,7 +140,8 @@ async fn receive_loop(
     while let Ok(mut action) = actions.recv().await {
         let share = engine.limits.budget.take(action.size).await;
         match receive(&engine, &action).await {
-            Ok(Answer::Whole { chunks, modified_s }) => {
+            Ok(Answer::Whole { chunks, etag, modified_s }) => {
+                action.etag = etag;
                 let received_object = Received { action, chunks, modified_s, _share: share };
                 if received.send(received_object).await.is_err() {
                     return;
@@ -164,6 +165,7 @@ async fn receive_loop(
 enum Answer {
     Whole {
         chunks: Vec<Bytes>,
+        etag: String,
         modified_s: i64,
     },
     /// The object was replaced by a larger one since it was planned.
@@ -175,7 +177,7 @@ enum Answer {
 }
 
 async fn receive(engine: &Engine, action: &DownloadAction) -> Result<Answer> {
-    let object = ObjectState { key: action.key.clone(), etag: String::new() };
+    let object = ObjectState::new(action.key.clone(), String::new());
     let mut failures = 0;
     loop {
         let permit = engine.limits.request().await;
@@ -216,7 +218,7 @@ async fn receive_once(engine: &Engine, object: &ObjectState, size_max: u64) -> R
         let message = format!("received {received} of {} bytes of `{}`", head.size, object.key);
         return Err(Error::new(ErrorKind::Transport, message));
     }
-    Ok(Answer::Whole { chunks, modified_s })
+    Ok(Answer::Whole { chunks, etag: head.etag, modified_s })
 }
 
 /// Writes small files in batches on blocking threads.
@@ -230,12 +232,12 @@ async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Recei
         }
         let (writer, root) = (Arc::clone(&engine), target.clone());
         let written = blocking(move || {
-            // Held so that the job does not end before its last write.
-            let _engine = writer;
+            // `writer` is held so that the job does not end before its last write.
+            let is_move = writer.settings.is_move;
             batch
                 .into_iter()
                 .map(|object| {
-                    let result = save(&root, &object);
+                    let result = save(&root, &object, is_move);
                     (object.action, object.chunks.iter().map(Bytes::len).sum::<usize>(), result)
                 })
                 .collect::<Vec<_>>()
@@ -252,12 +254,15 @@ async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Recei
     }
 }
 
-fn save(target: &DownloadTarget, object: &Received) -> SaveResult {
+fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult {
     let file = target.create(&object.action.relative)?;
     let mut position = 0;
     for chunk in &object.chunks {
         file.write_at(position, chunk)?;
         position += chunk.len() as u64;
+    }
+    if is_move {
+        file.sync()?;
     }
     Ok(file.commit(modified(object.modified_s))?)
 }
@@ -286,7 +291,7 @@ pub(super) async fn conclude(
             if let Some(text) = committed.warning {
                 engine.report.warning(text);
             }
-            remove_source_object(engine, &action.key, action.size).await
+            remove_source_object(engine, &action.key, &action.etag, action.size).await
         }
     };
     let source = engine.source_object(action.key);

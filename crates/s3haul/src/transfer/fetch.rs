@@ -1,5 +1,6 @@
 //! Reads ranges of an object so that a broken connection costs only what had not arrived.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,6 +23,16 @@ pub(crate) struct ObjectState {
     pub(crate) key: String,
     /// `ETag` with its quotes; empty where unknown.
     pub(crate) etag: String,
+    /// `ETag` that the first range came with. Not every server heeds `If-Match`, and not every
+    /// listing tells `ETag`s: without this, ranges of two states could make one file.
+    seen: Arc<OnceLock<String>>,
+}
+
+impl ObjectState {
+    /// A state of which no range was read yet.
+    pub(crate) fn new(key: String, etag: String) -> Self {
+        Self { key, etag, seen: Arc::default() }
+    }
 }
 
 /// Whether stored checksums are asked for.
@@ -47,6 +58,9 @@ pub(crate) async fn open(
         checksums: wants_checksums(engine),
     };
     let body = engine.source.get_object(input).await.map_err(|e| changed(engine, object, e))?;
+    if range.is_some() && *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag {
+        return Err(replaced(engine, object));
+    }
     match range {
         Some(range) if body.range != range => Err(Error::new(
             ErrorKind::Integrity,
@@ -68,6 +82,10 @@ fn changed(engine: &Engine, object: &ObjectState, error: Error) -> Error {
     if error.kind() != ErrorKind::PreconditionFailed {
         return error;
     }
+    replaced(engine, object)
+}
+
+fn replaced(engine: &Engine, object: &ObjectState) -> Error {
     let (key, bucket) = (&object.key, &engine.settings.source_bucket);
     let message = format!(
         "Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag."
@@ -143,5 +161,41 @@ impl<'a> RangeReader<'a> {
             return Err(Error::new(ErrorKind::Integrity, "the body is longer than was asked for"));
         }
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::s3::testing::{Reply, Seen, World};
+    use crate::transfer::settings::Tuning;
+    use crate::transfer::testing::engine;
+
+    /// The range that was asked for of an object of 1 MiB, whose `ETag` is `etag`.
+    pub(in crate::transfer) fn ranged(seen: &Seen, etag: &str) -> Reply {
+        let asked = seen.header("range").unwrap().strip_prefix("bytes=").unwrap();
+        let (first, last) = asked.split_once('-').unwrap();
+        let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+        let headers = format!("content-range: bytes {first}-{last}/1048576\r\netag: {etag}\r\n");
+        Reply::status(206, &headers, &"x".repeat(last + 1 - first))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ranges_of_two_states_are_not_put_together() {
+        // The server heeds no condition, and the object is replaced after the second range.
+        let world =
+            World::new(|seen| ranged(seen, if seen.number < 2 { "\"a\"" } else { "\"b\"" }));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let object = ObjectState::new("k".to_owned(), String::new());
+        for (start, is_whole) in [(0, true), (10, true), (20, false)] {
+            let copy = object.clone();
+            let mut reader = RangeReader::new(&engine, &copy, ByteRange { start, end: start + 10 });
+            match reader.next().await {
+                Ok(bytes) => assert!(is_whole && bytes.unwrap().len() == 10),
+                Err(error) => {
+                    assert!(!is_whole && error.kind() == ErrorKind::SourceChanged, "{error}");
+                }
+            }
+        }
     }
 }

@@ -32,3 +32,6 @@ pub(crate) mod upload;
 pub(crate) mod uploads;
 
 pub use settings::{CopyProps, MetadataDirective, Tuning};
+
+#[cfg(test)]
+mod testing;

@@ -19,11 +19,6 @@ pub const DEFAULT_MULTIPART_THRESHOLD: u64 = 8 * MIB;
 /// Size of a part, unless configured.
 pub const DEFAULT_PART_SIZE: u64 = 8 * MIB;
 
-/// Whether an object of this size is transferred in parts.
-pub fn is_multipart(size: u64, threshold: u64) -> bool {
-    size >= threshold
-}
-
 /// Part size for an upload or copy: the configured one, doubled until the parts are few enough,
 /// then brought within S3's limits. Without a size (a stream) only the limits hold.
 pub fn upload_part_size(configured: u64, size: Option<u64>) -> u64 {
@@ -131,12 +126,6 @@ mod tests {
         for (configured, size, expected) in cases {
             assert_eq!(upload_part_size(configured, size), expected, "{configured} {size:?}");
         }
-    }
-
-    #[test]
-    fn the_threshold_itself_is_multipart() {
-        assert!(!is_multipart(8 * MIB - 1, 8 * MIB));
-        assert!(is_multipart(8 * MIB, 8 * MIB));
     }
 
     proptest! {

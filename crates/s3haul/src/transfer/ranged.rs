@@ -68,7 +68,10 @@ fn commit(writing: Arc<Writing>, time: Option<std::time::SystemTime>) -> Result<
         return Err(Error::new(ErrorKind::Local, "the file is still being written"));
     };
     // The engine is let go last.
-    let Writing { file, engine: _engine, .. } = writing;
+    let Writing { engine, file, .. } = writing;
+    if engine.settings.is_move {
+        file.sync()?;
+    }
     file.commit(time)
 }
 
@@ -81,7 +84,7 @@ async fn start(
     let algorithm = known.map_or(LIKELY_CRC, |checksum| checksum.algorithm);
     let (engine, target) = (Arc::clone(engine), target.clone());
     let (relative, size) = (action.relative.clone(), action.size);
-    let object = ObjectState { key: action.key.clone(), etag: action.etag.clone() };
+    let object = ObjectState::new(action.key.clone(), action.etag.clone());
     blocking(move || {
         let file = target.create(&relative)?;
         file.preallocate(size)?;

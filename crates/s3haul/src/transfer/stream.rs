@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::engine::Engine;
-use super::fetch::{ObjectState, RangeReader};
+use super::fetch::{ObjectState, RangeReader, open};
 use super::integrity::{Piece, check, combine, expected_of};
 use super::multipart::MultipartUpload;
 use super::parts::{self, Part, download_parts, stream_part_size, stream_size_max};
@@ -172,18 +172,37 @@ pub(crate) async fn download_stream(
 ) {
     engine.report.planned(head.size);
     engine.report.plan_complete();
-    let object = ObjectState { key: key.clone(), etag: head.etag.clone() };
+    let object = ObjectState::new(key.clone(), head.etag.clone());
     let expected = expected_of(head);
     let mut output = output;
     let write = move |_position: u64, bytes: &Bytes| {
         output.write_all(bytes).and_then(|()| output.flush()).map_err(output_error)
     };
-    let result = match in_order(engine, object, head.size, expected, write).await {
-        Err(error) if is_broken_pipe(&error) => Ok(()),
-        result => result,
+    let (size, result) = match size_of(engine, &object, head).await {
+        Err(error) => (0, Err(error)),
+        Ok(size) => match in_order(engine, object, size, expected, write).await {
+            Err(error) if is_broken_pipe(&error) => (size, Ok(())),
+            result => (size, result),
+        },
     };
     let source = engine.source_object(key);
-    engine.conclude(ActionKind::Download, source, Some(Location::Stream), head.size, result);
+    engine.conclude(ActionKind::Download, source, Some(Location::Stream), size, result);
+}
+
+/// Size of an object. An answer to HEAD may leave out the length: that an object is empty is only
+/// certain once it was asked for, else nothing would be written and nobody told.
+async fn size_of(
+    engine: &Engine,
+    object: &ObjectState,
+    head: &crate::s3::ObjectHead,
+) -> Result<u64> {
+    if head.size > 0 {
+        return Ok(head.size);
+    }
+    let permit = engine.limits.request().await;
+    let body = open(engine, object, None).await?;
+    drop(permit);
+    Ok(body.head.size)
 }
 
 fn output_error(source: std::io::Error) -> Error {
@@ -272,9 +291,17 @@ impl ReadAhead {
 
     async fn next(&mut self) -> Result<Option<(Part, Vec<Bytes>)>> {
         while self.waiting.len() < self.ahead_max
-            && let Some(part) = self.parts.next()
+            && let Some(part) = self.parts.clone().next()
         {
-            let share = self.engine.limits.budget.take(part.range.len()).await;
+            let budget = &self.engine.limits.budget;
+            // Only who holds nothing may wait: else several outputs could wait for each other.
+            let share = if self.waiting.is_empty() {
+                budget.take(part.range.len()).await
+            } else {
+                let Some(share) = budget.try_take(part.range.len()) else { break };
+                share
+            };
+            self.parts.next();
             self.waiting.push_back((part, share, None));
             let (engine, object) = (Arc::clone(&self.engine), self.object.clone());
             self.tasks.spawn(async move { (part.number, fetch(&engine, &object, part).await) });
@@ -302,4 +329,56 @@ async fn fetch(engine: &Engine, object: &ObjectState, part: Part) -> Fetched {
     }
     drop(permit);
     Ok(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::s3::testing::{Reply, World};
+    use crate::transfer::fetch::tests::ranged;
+    use crate::transfer::settings::Tuning;
+    use crate::transfer::testing::engine;
+    use crate::units::KIB;
+
+    #[tokio::test(start_paused = true)]
+    async fn several_outputs_in_order_do_not_wait_for_each_other() {
+        let world = World::new(|seen| ranged(seen, "\"a\""));
+        let (part, memory_budget) = (16 * KIB, 6 * 16 * KIB);
+        let tuning = Tuning { multipart_chunksize: part, memory_budget, ..Tuning::default() };
+        let (engine, _ended) = engine(&world, tuning);
+        let outputs = (0..5).map(|_| {
+            let object = ObjectState::new("k".to_owned(), String::new());
+            in_order(&engine, object, MIB, None, |_, _| Ok(()))
+        });
+        let all = futures_util::future::join_all(outputs);
+        let ended = tokio::time::timeout(std::time::Duration::from_hours(1), all).await;
+        assert!(ended.expect("they wait for each other").iter().all(Result::is_ok));
+    }
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<std::sync::atomic::AtomicUsize>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.fetch_add(bytes.len(), std::sync::atomic::Ordering::SeqCst);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_object_of_untold_size_is_not_taken_for_empty() {
+        let world = World::new(|seen| match seen.header("range") {
+            Some(_) => ranged(seen, "\"a\""),
+            None => Reply::status(200, "etag: \"a\"\r\n", &"x".repeat(1 << 20)),
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let (written, head) = (Written::default(), crate::s3::ObjectHead::default());
+        download_stream(&engine, Box::new(written.clone()), "k".to_owned(), &head).await;
+        assert_eq!(engine.report.counts().done, 1);
+        assert_eq!(written.0.load(std::sync::atomic::Ordering::SeqCst), 1 << 20);
+    }
 }

@@ -34,6 +34,8 @@ const BATCH_FILES_IDLE_MAX: usize = 16;
 const BATCH_BYTES_MAX: u64 = 4 * MIB;
 /// Files that are read and wait to be sent; the memory budget bounds their bytes.
 const PREPARED_MAX: usize = 256;
+/// Changed files that one loop tries again at once; further ones fail.
+const AGAIN_MAX: usize = 64;
 /// Threads that read, at least and at most.
 const READERS: (usize, usize) = (2, 32);
 
@@ -154,8 +156,10 @@ fn read_small(
     Ok((payload, identity))
 }
 
-/// Sends small files, one after the other.
+/// Sends small files, one after the other. A changed file is tried again beside the loop: it needs
+/// memory, which the files that wait for this loop may hold.
 async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
+    let mut again = Tasks::new();
     let mut properties = engine.settings.properties.clone();
     while let Ok(Prepared { action, read, share }) = ready.recv().await {
         let (size, result) = match read {
@@ -166,14 +170,21 @@ async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
                 drop(share);
                 (size, sent.map(|()| identity))
             }
-            Err(error) if error.kind() == ErrorKind::SourceChanged => {
+            Err(error) if error.kind() == ErrorKind::SourceChanged && again.len() < AGAIN_MAX => {
                 drop(share);
-                upload_again(&engine, &action).await
+                let engine = Arc::clone(&engine);
+                again.spawn(async move {
+                    let (size, result) = upload_again(&engine, &action).await;
+                    finish(&engine, action, size, result).await;
+                });
+                continue;
             }
             Err(error) => (action.size, Err(error)),
         };
         finish(&engine, action, size, result).await;
+        again.reap();
     }
+    again.finish().await;
 }
 
 /// One `PutObject`.

@@ -8,6 +8,7 @@
     reason = "sizes of tests are small"
 )]
 
+mod races;
 mod rules;
 mod weather;
 mod world;

@@ -179,6 +179,15 @@ impl PendingFile {
         Ok(())
     }
 
+    /// Waits until the contents are on the disk: for a move, which removes the only other copy, and
+    /// because network file systems tell of some failed writes only then.
+    pub fn sync(&self) -> Result<()> {
+        if self.is_sequential() {
+            return Ok(());
+        }
+        self.file.sync_data().map_err(|source| Error::local("could not write", self.path(), source))
+    }
+
     /// Puts the file in its place, with this modification time (whole seconds).
     ///
     /// # Errors

@@ -21,6 +21,8 @@ pub struct DeleteObject<'a> {
     pub key: &'a str,
     /// Version to remove for good.
     pub version_id: Option<&'a str>,
+    /// `If-Match`: only if the object still has this `ETag`.
+    pub if_match: Option<&'a str>,
 }
 
 /// One entry of `DeleteObjects`.
@@ -71,12 +73,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 impl Client {
     /// Removes one object; succeeds also where there is none.
     pub async fn delete_object(&self, input: DeleteObject<'_>) -> Result<()> {
-        self.delete_one(input, None).await
-    }
-
-    async fn delete_one(&self, input: DeleteObject<'_>, etag: Option<&str>) -> Result<()> {
         let mut headers = Headers::default();
-        headers.maybe(&http::header::IF_MATCH, etag)?;
+        headers.maybe(&http::header::IF_MATCH, input.if_match)?;
         let request = request(quick("DeleteObject"), Method::DELETE, input.bucket, Some(input.key))
             .maybe("versionId", input.version_id)
             .headers(headers);
@@ -124,8 +122,9 @@ impl Client {
         object: &ObjectIdentifier,
     ) -> Result<Option<DeleteRefused>> {
         let version_id = object.version_id.as_deref();
-        let input = DeleteObject { bucket, key: &object.key, version_id };
-        let Err(error) = self.delete_one(input, object.etag.as_deref()).await else {
+        let if_match = object.etag.as_deref();
+        let input = DeleteObject { bucket, key: &object.key, version_id, if_match };
+        let Err(error) = self.delete_object(input).await else {
             return Ok(None);
         };
         let Some(service) = error.service_error() else { return Err(error) };

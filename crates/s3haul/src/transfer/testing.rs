@@ -1,0 +1,17 @@
+//! An engine for tests, over a scripted server.
+
+use std::sync::Arc;
+
+use super::engine::{Ended, Engine};
+use super::report::Reporter;
+use super::settings::{Settings, Tuning};
+use crate::event::NoEvents;
+use crate::s3::testing::{World, client};
+
+/// An engine whose both sides are one scripted server.
+pub(super) fn engine(world: &World, tuning: Tuning) -> (Arc<Engine>, Ended) {
+    let (source_bucket, target_bucket) = ("source".to_owned(), "target".to_owned());
+    let settings = Settings { source_bucket, target_bucket, tuning, ..Settings::default() };
+    let report = Arc::new(Reporter::new(Arc::new(NoEvents)));
+    Engine::new(settings, client(world), client(world), report)
+}

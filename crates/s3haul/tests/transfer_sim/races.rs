@@ -1,0 +1,70 @@
+//! What others do meanwhile: objects that are replaced, files that change, memory that is short.
+
+use std::time::Duration;
+
+use s3haul::job::{Summary, TransferCommand, TransferSpec, Tuning};
+use s3haul_sim::{Effect, Fault};
+
+use crate::world::{PART, World, bytes};
+
+/// Runs `mv x/k` while `x/k` is replaced at the first request for `operation`.
+async fn move_while_replaced(world: &World, target: &str, operation: &'static str) -> Summary {
+    world.sim.weather().push(Fault::new(Effect::slow_down()).operation(operation).times(4));
+    let spec = world.spec(TransferCommand::Move, "s3://bucket/x/k", Some(target));
+    let meddle = async {
+        while world.sim.ledger().count(operation) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        world.object("x/k", b"new").await;
+    };
+    let meddle = tokio::time::timeout(Duration::from_hours(1), meddle);
+    let (summary, meddled) = tokio::join!(Box::pin(world.run(spec)), meddle);
+    meddled.expect("the request never came");
+    summary.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_move_never_removes_what_it_did_not_move() {
+    for (size, operation, target) in [
+        (3, "DeleteObject", "out"),
+        (PART as usize + 1, "DeleteObject", "out"),
+        (3, "DeleteObject", "s3://bucket/y"),
+        (PART as usize + 1, "DeleteObject", "s3://bucket/y"),
+        (3, "CopyObject", "s3://bucket/y"),
+    ] {
+        let world = World::new();
+        world.object("x/k", &bytes(size, 1)).await;
+        let summary = move_while_replaced(&world, target, operation).await;
+        let what = format!("{size} {operation} {target}: {:?}", world.log.lines());
+        assert_eq!((summary.done, summary.failed), (0, 1), "{what}");
+        assert_eq!(world.get("x/k").await.as_deref(), Some(&b"new"[..]), "{what}");
+        assert_eq!(world.log.moved(), 0, "{what}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_to_the_removal_is_no_failure() {
+    let world = World::new();
+    world.object("x/k", b"old").await;
+    world.sim.weather().push(Fault::new(Effect::LostResponse).operation("DeleteObject").times(2));
+    let spec = world.spec(TransferCommand::Move, "s3://bucket/x/k", Some("s3://bucket/y"));
+    let summary = world.run(spec).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (1, 0), "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["y"]);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn a_changed_file_does_not_wait_for_memory_that_waits_for_it() {
+    let world = World::new();
+    for number in 0..40 {
+        world.file(&format!("in/b{number}"), &bytes(16 << 10, number));
+    }
+    // Its size is 0 and it has contents: it seems to change at every look.
+    std::os::unix::fs::symlink("/proc/version", world.path("in/a")).unwrap();
+    let spec = world.spec(TransferCommand::Copy, "in", Some("s3://bucket"));
+    let tuning =
+        Tuning { max_concurrent_requests: 1, memory_budget: 64 << 10, ..spec.tuning.clone() };
+    let summary = world.run(TransferSpec { recursive: true, tuning, ..spec }).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (40, 1), "{:?}", world.log.lines());
+}
