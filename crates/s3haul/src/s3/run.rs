@@ -74,6 +74,8 @@ impl<'r> Run<'r> {
 
     /// Sends the request once; a success is a 2xx status.
     pub(super) async fn attempt(&mut self) -> Result<OpenAnswer, Failure> {
+        // Counted before anything can fail, or a request that cannot be made is tried for ever.
+        self.attempts += 1;
         let held = self.inner.credentials.get().await?;
         let site = match &self.site {
             Some(site) => Arc::clone(site),
@@ -81,7 +83,6 @@ impl<'r> Run<'r> {
         };
         self.digest(&site, held.is_some());
         self.last = Some((Arc::clone(&site), held.clone()));
-        self.attempts += 1;
         let (lease, response) = self.exchange(&site, held.as_deref()).await?;
         let (head, incoming) = response.into_parts();
         let mut body = BodyStream::new(incoming, lease, &head.headers, self.silence());
