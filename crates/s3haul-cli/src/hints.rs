@@ -50,7 +50,8 @@ fn for_kind(error: &Error) -> Option<String> {
             "name the certificate authority of the server with `--ca-bundle`".to_owned()
         }
         ErrorKind::Transport => return for_transport(error).map(str::to_owned),
-        ErrorKind::Local if error.to_string().contains("Is a directory") => {
+        // Not where a directory is in the way of a file that is to be written.
+        ErrorKind::Local if is_directory_read(&error.to_string()) => {
             "add `--recursive` to transfer a whole directory".to_owned()
         }
         ErrorKind::Throttled => {
@@ -59,6 +60,10 @@ fn for_kind(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+fn is_directory_read(message: &str) -> bool {
+    message.contains("could not read") && message.contains("Is a directory")
 }
 
 /// What stands in the messages of the operating system and of TLS, and what to do about it.
@@ -107,5 +112,9 @@ mod tests {
         assert!(hint(Error::new(ErrorKind::Transport, "Connection refused")).is_some());
         assert!(hint(Error::new(ErrorKind::Transport, "connection reset")).is_none());
         assert!(hint(service(ErrorKind::NotFound, "NoSuchKey", None)).is_none());
+        let local = |message| hint(Error::new(ErrorKind::Local, message));
+        assert!(local("could not read `d`: Is a directory (os error 21)").is_some());
+        let in_the_way = "a directory is in the way of `d`: Is a directory (os error 21)";
+        assert_eq!(local(in_the_way), None);
     }
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: the first one cancels, the second one ends the process.
+//! Ctrl-C, SIGTERM and SIGHUP (a closed terminal): the first one cancels, the second one ends the
+//! process. Where SIGHUP is ignored, as under `nohup`, it stays so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,22 +68,41 @@ fn end_process() {
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    hangup: Option<tokio::signal::unix::Signal>,
+}
+
+/// Whether `/proc/self/status` names SIGHUP, bit 0 of the mask, among the ignored signals.
+#[cfg(unix)]
+fn ignores_hangup(status: &str) -> Option<bool> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    Some(u64::from_str_radix(mask.trim(), 16).ok()? & 1 == 1)
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
+        // Where that is not known, as outside Linux, SIGHUP keeps doing what it does.
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let is_heard = ignores_hangup(&status) == Some(false);
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hangup: if is_heard { Some(signal(SignalKind::hangup())?) } else { None },
         })
     }
 
     async fn next(&mut self) -> Signal {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.terminate.recv() => Signal::Terminate,
+            _ = hangup => Signal::Terminate,
         }
     }
 }
@@ -99,5 +119,17 @@ impl Signals {
     async fn next(&mut self) -> Signal {
         _ = tokio::signal::ctrl_c().await;
         Signal::Interrupt
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::ignores_hangup;
+
+    #[test]
+    fn an_ignored_hangup_stays_ignored() {
+        assert_eq!(ignores_hangup("SigBlk:\t0\nSigIgn:\t0000000000001001\n"), Some(true));
+        assert_eq!(ignores_hangup("SigIgn:\t0000000000001000\n"), Some(false));
+        assert_eq!(ignores_hangup("Name:\tx\n"), None);
     }
 }

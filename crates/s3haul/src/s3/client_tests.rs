@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use super::Client;
-use super::config::RetryConfig;
+use super::config::{CredentialsConfig, RetryConfig};
 use super::payload::{Payload, SendProgress};
 use super::request::Request;
 use super::testing::{PausedClock, Reply, World, client, client_with, config, get, put, request};
@@ -174,6 +174,16 @@ async fn permanent_errors_are_final_at_once() {
     let error = client(&world).call(&get()).await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::NotFound, "404"));
     assert_eq!(world.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_cannot_be_made_is_not_tried_for_ever() {
+    let world = World::new(|_| Reply::ok(""));
+    let mut config = config();
+    config.credentials = CredentialsConfig::Profile("s3haul-no-such-profile".to_owned());
+    let error = client_with(&world, config).call(&get()).await.unwrap_err();
+    assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Config, 1));
+    assert!(world.seen().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

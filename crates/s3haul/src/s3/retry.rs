@@ -140,6 +140,7 @@ pub(crate) fn next_delay(
     fraction: f64,
 ) -> Option<Duration> {
     let attempts_max = match verdict {
+        // Also before the first attempt: what failed may have kept it from being made.
         Verdict::Permanent => return None,
         Verdict::Unreached => config.max_attempts.clamp(1, UNREACHED_ATTEMPTS_MAX),
         Verdict::Throttle | Verdict::Transient => config.max_attempts.max(1),
@@ -196,6 +197,7 @@ mod tests {
             let asked = asked_s.map(Duration::from_secs);
             next_delay(&config, verdict, attempt, Duration::from_secs(elapsed_s), asked, 0.5)
         };
+        assert_eq!(next(Verdict::Permanent, 0, 0, None), None);
         assert_eq!(next(Verdict::Permanent, 1, 0, None), None);
         assert_eq!(next(Verdict::Transient, 1, 0, None), Some(Duration::from_millis(25)));
         assert_eq!(next(Verdict::Throttle, 2, 0, None), Some(Duration::from_millis(400)));

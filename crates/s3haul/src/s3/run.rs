@@ -74,6 +74,7 @@ impl<'r> Run<'r> {
 
     /// Sends the request once; a success is a 2xx status.
     pub(super) async fn attempt(&mut self) -> Result<OpenAnswer, Failure> {
+        // Counted before anything can fail, or a request that cannot be made is tried for ever.
         self.attempts += 1;
         let held = self.inner.credentials.get().await?;
         let site = match &self.site {
