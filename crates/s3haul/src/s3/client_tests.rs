@@ -131,6 +131,13 @@ async fn a_host_that_was_never_reached_is_given_up_soon() {
     world.refused.lock().unwrap().extend(world.addresses.lock().unwrap().iter());
     let error = fresh.call(&get()).await.unwrap_err();
     assert_eq!(error.effort().attempts, RetryConfig::default().max_attempts);
+
+    // One that is gone for long is not waited for by everyone anew; one that is back is used.
+    tokio::time::advance(Duration::from_secs(31)).await;
+    let error = fresh.call(&get()).await.unwrap_err();
+    assert_eq!(error.effort().attempts, 1);
+    world.refused.lock().unwrap().clear();
+    fresh.call(&get()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -22,6 +22,10 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long an idle connection is kept.
 const IDLE_MAX: Duration = Duration::from_millis(3_500);
 
+/// A host to which no connection comes about for this long is gone: what is still to be sent fails
+/// at its first attempt, so that a job whose server died ends soon.
+const GONE_AFTER: Duration = Duration::from_secs(30);
+
 /// All connections of a client.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -40,6 +44,8 @@ pub(crate) struct Host {
     addresses: Addresses,
     resolving: tokio::sync::Mutex<()>,
     was_reached: AtomicBool,
+    /// Since when no new connection came about, while none does.
+    failing_since: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug)]
@@ -108,6 +114,22 @@ impl Host {
         self.was_reached.load(Ordering::Relaxed)
     }
 
+    /// Whether it was reached before and has now let no connection come about for so long that
+    /// those who still wait had better hear of it.
+    pub(crate) fn is_gone(&self) -> bool {
+        lock(&self.failing_since).is_some_and(|since| since.elapsed() >= GONE_AFTER)
+    }
+
+    fn note_dial(&self, is_connected: bool) {
+        let mut failing_since = lock(&self.failing_since);
+        if is_connected {
+            self.was_reached.store(true, Ordering::Relaxed);
+            *failing_since = None;
+        } else {
+            failing_since.get_or_insert_with(Instant::now);
+        }
+    }
+
     fn keep(&self, connection: Box<Connection>) {
         let (since, runtime) = (Instant::now(), Handle::current().id());
         let mut idle = lock(&self.idle);
@@ -172,6 +194,7 @@ impl Pool {
             addresses: Addresses::default(),
             resolving: tokio::sync::Mutex::default(),
             was_reached: AtomicBool::new(false),
+            failing_since: Mutex::default(),
         });
         hosts.insert(route, Arc::clone(&host));
         host
@@ -200,9 +223,10 @@ impl Pool {
         self.resolve(host).await?;
         let count = OpenCount::new(&self.open);
         self.make_room();
-        let (wire, address) = self.dialer.dial(&host.route, &host.addresses).await?;
+        let dialed = self.dialer.dial(&host.route, &host.addresses).await;
+        host.note_dial(dialed.is_ok());
+        let (wire, address) = dialed?;
         tracing::debug!(address = %address.address(), "connection opened");
-        host.was_reached.store(true, Ordering::Relaxed);
         Connection::new(wire, OpenGuard { _count: count, _address: address }).await
     }
 

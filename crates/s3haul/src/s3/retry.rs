@@ -6,9 +6,9 @@
 //! reached (connection refused, name not found, no handshake) is given up after
 //! [`UNREACHED_ATTEMPTS_MAX`] attempts within a few seconds: most likely its name is wrong or it
 //! was not started, and whoever waits should hear of it (the AWS tools make 3 attempts, too). One
-//! that was reached before may be restarting and gets all attempts. There is no retry quota: a
-//! bulk job
-//! with a few percent of throttles must slow down, not fail.
+//! that was reached before may be restarting and gets all attempts, until it was gone for half a
+//! minute. There is no retry quota: a bulk job with a few percent of throttles must slow down, not
+//! fail.
 
 use std::time::Duration;
 

@@ -188,12 +188,13 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// What the failure asks for, which depends on whether the host was ever reached.
+    /// What the failure asks for, which depends on whether the host was ever reached, and still is.
     fn verdict(&self, failure: &Failure) -> Verdict {
-        let was_reached = self.last.as_ref().is_none_or(|(site, _)| site.host.was_reached());
-        match failure.verdict {
-            Verdict::Transient if !was_reached => Verdict::Unreached,
-            verdict => verdict,
+        let host = self.last.as_ref().map(|(site, _)| &site.host);
+        match (failure.verdict, host) {
+            (Verdict::Transient, Some(host)) if host.is_gone() => Verdict::Permanent,
+            (Verdict::Transient, Some(host)) if !host.was_reached() => Verdict::Unreached,
+            (verdict, _) => verdict,
         }
     }
 
