@@ -233,7 +233,8 @@ mod tests {
     async fn a_refusal_under_another_name_is_not_lost() {
         let world = World::new(|_| {
             Reply::ok(
-                "<DeleteResult><Error><Key>/b</Key><Code>AccessDenied</Code></Error></DeleteResult>",
+                "<DeleteResult><Error><Key>/b</Key><Code>AccessDenied</Code></Error>\
+                 </DeleteResult>",
             )
         });
         let (engine, _ended) = engine(&world, Tuning::default());
