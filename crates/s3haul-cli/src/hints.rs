@@ -10,8 +10,11 @@ pub(crate) fn for_error(error: &Error) -> Option<String> {
 fn for_code(error: &Error) -> Option<String> {
     let hint = match error.code() {
         "NoSuchBucket" => match bucket(error) {
-            Some(bucket) => format!("make the bucket with `s3haul mb s3://{bucket}`"),
-            None => "make the bucket with `s3haul mb`".to_owned(),
+            Some(bucket) if is_write(error) => {
+                format!("make the bucket with `s3haul mb s3://{bucket}`")
+            }
+            _ => "check the bucket's name and the endpoint: `s3haul ls` shows what is there"
+                .to_owned(),
         },
         "RequestTimeTooSkewed" => {
             "the clock of this machine is off by more than 15 minutes: set it".to_owned()
@@ -31,6 +34,11 @@ fn for_code(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// Whether an object was to be written: then the bucket may rightly not be there yet.
+fn is_write(error: &Error) -> bool {
+    matches!(error.operation(), Some("PutObject" | "CreateMultipartUpload" | "CopyObject"))
 }
 
 fn for_kind(error: &Error) -> Option<String> {
@@ -99,7 +107,7 @@ mod tests {
     fn service(kind: ErrorKind, code: &str, region: Option<&str>) -> Error {
         let region = region.map(str::to_owned);
         let service = ServiceError { code: code.into(), region, ..ServiceError::default() };
-        Error::service(kind, "ListObjectsV2", service).with_subject("s3://box/key")
+        Error::service(kind, "PutObject", service).with_subject("s3://box/key")
     }
 
     #[test]
@@ -107,6 +115,9 @@ mod tests {
         let hint = |error| for_error(&error);
         let missing = service(ErrorKind::NotFound, "NoSuchBucket", None);
         assert_eq!(hint(missing).unwrap(), "make the bucket with `s3haul mb s3://box`");
+        let unread = service(ErrorKind::NotFound, "NoSuchBucket", None);
+        let unread = hint(unread.with_operation("ListObjectsV2")).unwrap();
+        assert!(unread.contains("`s3haul ls`"), "{unread}");
         let moved = service(ErrorKind::WrongRegion, "PermanentRedirect", Some("eu-west-1"));
         assert_eq!(hint(moved).unwrap(), "the bucket is in eu-west-1: add `--region eu-west-1`");
         assert!(hint(Error::new(ErrorKind::Transport, "Connection refused")).is_some());
