@@ -12,18 +12,26 @@ const WORKERS_MAX: usize = 16;
 /// for.
 const SHUTDOWN_WAIT: Duration = Duration::from_millis(100);
 
-/// Threads that drive connections. Files are read, hashed and written on blocking threads beside
-/// them, so half the cores is enough for the wire; with more, each finds less to do whenever it
-/// wakes (measured on two cores: one thread instead of two saves 4 of 54 µs a file of 32 KiB).
-fn workers() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (cores / 2).clamp(1, WORKERS_MAX)
+/// Runs a client's future on a runtime of its own. Files are read, hashed and written on blocking
+/// threads beside those that drive connections, so half the cores is enough for the wire; with
+/// more, each finds less to do whenever it wakes (measured on two cores: one thread instead of two
+/// saves 4 of 54 µs a file of 32 KiB).
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    run(cores() / 2, future)
 }
 
-/// Runs a future on a runtime of its own.
-pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Runs a server's future, which does all its work on the runtime's threads.
+pub(crate) fn serve_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    run(cores(), future)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn run<T>(workers: usize, future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers())
+        .worker_threads(workers.clamp(1, WORKERS_MAX))
         .enable_all()
         .build()
         .map_err(|error| Failure::other(format!("cannot start threads: {error}")))?;

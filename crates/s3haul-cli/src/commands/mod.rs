@@ -36,7 +36,7 @@ pub(crate) fn dispatch(
     refuse_unsupported(global)?;
     if let Command::Serve(args) = &command {
         let settings = ServeSettings::new(global, args, &environment)?;
-        return runtime::block_on(serve::run(settings, printer));
+        return runtime::serve_on(serve::run(settings, printer));
     }
     let settings = Settings::load(global, environment)?;
     match command {
