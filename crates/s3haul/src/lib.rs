@@ -9,6 +9,9 @@
 //! | 0 | [`error`] [`units`] [`event`] [`mod@env`] [`location`] | errors, sizes, events, the seam for clock, randomness and connections |
 //! | 1 | [`s3`] | the wire: one async method for each S3 operation |
 //! | 1 | [`fs`] | local trees: walking, reading, atomic writing |
+//! | 2 | [`mod@list`] | listing with many requests in flight |
+//! | 2 | [`script`] | JavaScript functions over keys and objects |
+//! | 2 | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
 //! | 2 | [`plan`] | pure rules: paths, filters, names of targets |
 //! | 2 | [`transfer`] | the engine: upload, download, copy, delete |
 //! | 3 | [`job`] | wires the stages of a whole command |
@@ -20,9 +23,12 @@ pub mod error;
 pub mod event;
 pub mod fs;
 pub mod job;
+pub mod list;
 pub mod location;
 pub mod plan;
 pub mod s3;
+pub mod script;
+pub mod summary;
 pub mod transfer;
 pub mod units;
 

@@ -1,0 +1,1 @@
+//! JavaScript functions over keys and objects.

@@ -1,0 +1,1 @@
+//! Figures of a bucket, gathered from the pages of its listing in bounded memory.
