@@ -82,6 +82,11 @@ fn objects_go_to_standard_output_whole_or_in_part() {
     assert_eq!(bench.ok("cat s3://box/k/22 --range -3"), "/22");
     assert_eq!(bench.ok("cat s3://box/k/22 --range 2-"), "22");
     assert_eq!(bench.ok("cp s3://box/k/1 -"), "k/1");
+    let output = bench.run("cp s3://box/none -");
+    assert_eq!(output.status.code(), Some(1));
+    let told = "download failed: s3://box/none to - An error occurred (404) when calling the \
+                HeadObject operation: Not Found\n";
+    assert_eq!(support::stderr(&output), told);
     assert_eq!(bench.status("cat s3://box/none"), 254);
     assert_eq!(bench.status("cat s3://box/none*"), 1);
 }

@@ -74,7 +74,8 @@ fn read_position(uri: &Uri, target: &mut Target) {
     }
 }
 
-fn has(uri: &Uri, wanted: &str) -> bool {
+/// Whether a query has a name.
+pub(crate) fn has(uri: &Uri, wanted: &str) -> bool {
     let query = uri.query().unwrap_or_default();
     query.split('&').any(|pair| pair.split('=').next() == Some(wanted))
 }

@@ -91,7 +91,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             header_bytes_max: 64 * 1024,
-            header_timeout: Duration::from_mins(1),
+            // Whoever holds connections without asking anything must not keep others out for long.
+            header_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_mins(1),
             body_bytes_max: 6 << 30,
             connections_max: 4096,

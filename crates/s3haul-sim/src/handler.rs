@@ -17,6 +17,7 @@ use crate::classify::{Target, classify};
 use crate::clock::Clock;
 use crate::config::{AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, SimConfig, StoreKind};
 use crate::gate::{self, KeyRing, Surroundings};
+use crate::hostile;
 use crate::ledger::Ledger;
 use crate::server::SimError;
 use crate::service::{Admission, ListRoute, Listing, SimService};
@@ -224,13 +225,18 @@ impl Core {
             }
             _ => {}
         }
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        if let Err(objection) = hostile::check(method, uri, headers, target) {
+            let code = objection.code;
+            return Some(body(code, hostile::message(code), &[]).to_response(objection.status));
+        }
         let bucket = self.store.bucket(&target.bucket);
         let around = Surroundings {
             now_ms: self.clock.now_ms(),
             server_region: &self.config.region,
             bucket_region: bucket.as_ref().map(|bucket| bucket.region.as_str()),
         };
-        let checked = gate::check(request.headers(), request.uri(), target, &self.keys, &around);
+        let checked = gate::check(headers, uri, target, &self.keys, &around);
         let refusal = checked.err()?;
         let mut response =
             body(refusal.code, &refusal.message, &refusal.details).to_response(refusal.status);
@@ -260,8 +266,8 @@ impl Core {
             Ok(response) => complete_error(response, &resource, request_id),
             Err(error) => {
                 tracing::warn!(?error, "s3s could not answer a request");
-                let message = "We encountered an internal error. Please try again.";
                 let (code, details) = ("InternalError", &[]);
+                let message = hostile::message(code);
                 let resource = &resource;
                 ErrorBody { code, message, details, resource, request_id }
                     .to_response(500)
@@ -314,18 +320,17 @@ async fn drain(mut rest: Incoming) {
 
 fn weather_message(code: &str) -> &'static str {
     match code {
-        "SlowDown" | "ServiceUnavailable" => "Please reduce your request rate.",
-        "InternalError" => "We encountered an internal error. Please try again.",
-        "RequestTimeTooSkewed" => {
-            "The difference between the request time and the current time is too large."
-        }
-        "ExpiredToken" => "The provided token has expired.",
-        "AccessDenied" => "Access Denied",
+        "SlowDown"
+        | "ServiceUnavailable"
+        | "InternalError"
+        | "RequestTimeTooSkewed"
+        | "ExpiredToken"
+        | "AccessDenied" => hostile::message(code),
         _ => "An error ordered by the weather.",
     }
 }
 
-/// Adds resource and request id to an error that `s3s` wrote.
+/// Adds resource and request id to an error that `s3s` wrote, and a message where it has none.
 fn complete_error(
     response: Response<s3s::Body>,
     resource: &str,
@@ -340,11 +345,13 @@ fn complete_error(
     let Some(head) = document.and_then(|text| text.strip_suffix("</Error>")) else {
         return Response::from_parts(parts, body);
     };
-    let mut tail = crate::xml::Writer::new(256);
+    let mut tail = crate::xml::Writer::fragment(256);
+    if !head.contains("<Message>") {
+        let code = head.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+        tail.element("Message", hostile::message(code.map_or("", |(code, _)| code)));
+    }
     tail.element("Resource", resource);
     tail.element("RequestId", request_id);
     tail.close("Error");
-    let tail = tail.finish();
-    let tail = tail.split_once('\n').map_or(tail.as_str(), |(_, tail)| tail);
-    Response::from_parts(parts, s3s::Body::from(format!("{head}{tail}")))
+    Response::from_parts(parts, s3s::Body::from(format!("{head}{}", tail.finish())))
 }

@@ -21,6 +21,7 @@ mod clock;
 mod config;
 mod gate;
 mod handler;
+mod hostile;
 mod ledger;
 mod server;
 mod service;

@@ -19,6 +19,12 @@ struct Answer {
     end: io::Result<()>,
 }
 
+impl Answer {
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+}
+
 async fn ask(mut io: impl AsyncRead + AsyncWrite + Unpin, line: &str, body: &str) -> Answer {
     let length = body.len();
     let request = format!(
@@ -261,4 +267,50 @@ async fn overwriting_never_shows_a_mixture() {
     assert_eq!(std::fs::read(root.path().join("bbb/a/k")).unwrap().len(), 1900);
     assert_eq!(std::fs::read_dir(root.path().join(".s3haul/blobs")).unwrap().count(), 0);
     assert_eq!(std::fs::read_dir(root.path().join(".s3haul/tmp")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_subresource_that_is_not_there_does_not_stand_for_the_object() {
+    let server = server().await;
+    assert_eq!(over_tcp(&server, "PUT /bbb/k", "data").await.status, 200);
+    for line in ["DELETE /bbb/k?policy", "PUT /bbb/k?acl", "DELETE /bbb?versions"] {
+        let answer = over_tcp(&server, line, "").await;
+        assert_eq!(answer.status, 501, "{line}");
+        assert!(answer.text().contains("<Message>A header or query"), "{}", answer.text());
+    }
+    assert_eq!(over_tcp(&server, "GET /bbb/k", "").await.text(), "data");
+}
+
+#[tokio::test]
+async fn errors_come_with_a_message() {
+    let server = server().await;
+    let region = "<CreateBucketConfiguration><LocationConstraint>../x</LocationConstraint>\
+                  </CreateBucketConfiguration>";
+    let table = [
+        ("PUT /B", "", 400, "<Code>InvalidBucketName</Code><Message>The specified bucket"),
+        ("POST /bbb?delete", "<Delete>", 400, "<Code>MalformedXML</Code><Message>The XML you"),
+        ("DELETE /bbb/k?versionId=%00", "", 400, "<Code>InvalidArgument</Code><Message>"),
+        ("PUT /ccc", region, 400, "<Code>InvalidLocationConstraint</Code><Message>"),
+    ];
+    for (line, body, status, expected) in table {
+        let answer = over_tcp(&server, line, body).await;
+        let text = answer.text();
+        assert_eq!(answer.status, status, "{line}: {text}");
+        assert!(text.contains(expected) && text.ends_with("</RequestId></Error>"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_sends_no_whole_head_is_hung_up_on() {
+    let sim = SimServer::builder().build().unwrap();
+    let (mut near, far) = tokio::io::duplex(1024);
+    let serving = tokio::spawn(async move { sim.serve_connection(far).await });
+    let start = tokio::time::Instant::now();
+    near.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+    // Drops of a second keep nothing open.
+    while near.write_all(b"a: b\r\n").await.is_ok() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+    serving.await.unwrap();
 }

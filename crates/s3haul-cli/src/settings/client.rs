@@ -17,6 +17,19 @@ use crate::failure::Failure;
 /// What a time limit of 0 means: practically never.
 const FOREVER: Duration = Duration::from_hours(365 * 24);
 
+/// Names of the `s3 =` section.
+const S3_NAMES: [&str; 9] = [
+    "addressing_style",
+    "max_bandwidth",
+    "max_concurrent_requests",
+    "max_queue_size",
+    "multipart_chunksize",
+    "multipart_threshold",
+    "payload_signing_enabled",
+    "use_accelerate_endpoint",
+    "use_dualstack_endpoint",
+];
+
 /// Everything that the client is told.
 pub(super) fn config(
     global: &GlobalArgs,
@@ -25,6 +38,9 @@ pub(super) fn config(
     profile: &Profile,
 ) -> Result<ClientConfig, Failure> {
     let checksums = |variable, key| checksum_mode(environment, profile, variable, key);
+    for name in unused_names(profile) {
+        tracing::debug!(name, "a setting of the profile's `s3` section is not known and not used");
+    }
     Ok(ClientConfig {
         endpoint: endpoint(global, environment, profile)?,
         credentials: credentials(global, environment, name, profile),
@@ -43,6 +59,11 @@ pub(super) fn config(
         )?,
         ..ClientConfig::default()
     })
+}
+
+/// Names in the profile's `s3 =` section that mean nothing here. The AWS tools pass over them, too.
+fn unused_names(profile: &Profile) -> impl Iterator<Item = &str> {
+    profile.s3_names().filter(|name| !S3_NAMES.contains(name))
 }
 
 fn endpoint(

@@ -98,3 +98,19 @@ fn the_rest_of_the_profile_counts() {
     assert_eq!(client.proxy.https.as_deref(), Some("http://b"));
     assert_eq!(client.timeouts.read, FOREVER);
 }
+
+#[test]
+fn unknown_names_of_the_s3_section_are_known_to_be_so() {
+    let config = "[default]\ns3 =\n  max_concurrent_request = 3\n  max_queue_size = 9\n  \
+                  addressing_style = path\n";
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), config).unwrap();
+    let environment = Environment::of(&[
+        (env_vars::AWS_CONFIG_FILE, file.path().to_str().unwrap()),
+        (env_vars::AWS_SHARED_CREDENTIALS_FILE, "/nonexistent"),
+    ]);
+    let name = ProfileName::resolve(None, &environment);
+    let profile = Profile::load(&name, &environment).unwrap();
+    assert_eq!(unused_names(&profile).collect::<Vec<_>>(), ["max_concurrent_request"]);
+    assert!(settings(&GlobalArgs::default(), &[], config).is_ok(), "and passed over");
+}

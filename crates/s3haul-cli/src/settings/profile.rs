@@ -85,6 +85,15 @@ impl Profile {
         nested(&self.values, "s3", key)
     }
 
+    /// Names in the profile's `s3 =` section.
+    pub(crate) fn s3_names(&self) -> impl Iterator<Item = &str> {
+        let values = match self.values.get("s3") {
+            Some(Value::Nested(values)) => Some(values),
+            Some(Value::Text(_)) | None => None,
+        };
+        values.into_iter().flat_map(|values| values.keys()).map(String::as_str)
+    }
+
     /// The endpoint that the profile's `services` section names for S3, or its own.
     pub(crate) fn endpoint_url(&self) -> Option<&str> {
         let of_services = self

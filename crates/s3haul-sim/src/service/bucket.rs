@@ -25,6 +25,17 @@ use crate::store::{Bucket as Settings, Versioning};
 /// The region that `LocationConstraint` does not name.
 const DEFAULT_REGION: &str = "us-east-1";
 
+/// Longest name of a region.
+const REGION_LENGTH_MAX: usize = 63;
+
+/// Whether a name could be a region's: they come back in headers and documents.
+fn is_region(name: &str) -> bool {
+    name.len() <= REGION_LENGTH_MAX
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
 impl SimService {
     pub(super) fn list_buckets(
         &self,
@@ -67,7 +78,13 @@ impl SimService {
         let region = match constraint.as_ref().map(BucketLocationConstraint::as_str) {
             None | Some("") => self.region.clone(),
             Some("EU") => "eu-west-1".to_owned(),
-            Some(region) => region.to_owned(),
+            Some(region) if is_region(region) => region.to_owned(),
+            Some(_) => {
+                return Err(s3_error!(
+                    InvalidLocationConstraint,
+                    "The specified location-constraint is not valid"
+                ));
+            }
         };
         if let Some(existing) = self.store.bucket(&name) {
             if existing.region == region && region == DEFAULT_REGION {

@@ -58,6 +58,10 @@ impl SimService {
     ) -> S3Result<S3Response<DeleteObjectOutput>> {
         let input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
+        if input.version_id.as_deref().is_some_and(|id| !id.bytes().all(|b| b.is_ascii_graphic())) {
+            // It would have to come back in a header.
+            return Err(s3_error!(InvalidArgument, "Invalid version id specified"));
+        }
         let deletion = Deletion {
             key: &input.key,
             version_id: input.version_id.as_deref(),

@@ -87,7 +87,7 @@ async fn plan_one<A: Planned>(
 }
 
 /// Headers of the one object that a command names.
-pub(super) async fn find(engine: &Engine, key: &str) -> Result<ObjectHead> {
+async fn find(engine: &Engine, key: &str) -> Result<ObjectHead> {
     head(engine, key).await.map_err(|error| match error.kind() {
         ErrorKind::NotFound if error.code() != "NoSuchBucket" => {
             let service = ServiceError {

@@ -8,9 +8,7 @@ use async_channel::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::local_source::plan_uploads;
-use super::object_source::{
-    MakeAction, copy_action, delete_action, download_action, find, plan_objects,
-};
+use super::object_source::{MakeAction, copy_action, delete_action, download_action, plan_objects};
 use super::prepare::Prepared;
 use super::queue::{Planned, Queue};
 use super::spec::{Clients, Streams, Summary, TransferSpec};
@@ -24,6 +22,7 @@ use crate::transfer::copy::run_copies;
 use crate::transfer::delete::run_deletes;
 use crate::transfer::download::{DownloadTarget, run_downloads};
 use crate::transfer::engine::Engine;
+use crate::transfer::ranged::head;
 use crate::transfer::report::Reporter;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::stream::{download_stream, upload_stream};
@@ -222,8 +221,13 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
         return upload_stream(engine, streams.input, key, job.spec.expected_size).await;
     }
     let key = job.source_key().to_owned();
-    match find(engine, &key).await {
-        Err(error) => engine.report.fatal(error),
+    match head(engine, &key).await {
+        Err(error) => {
+            engine.report.planned(0);
+            engine.report.plan_complete();
+            let (source, target) = (engine.source_object(key), Some(Location::Stream));
+            engine.conclude(ActionKind::Download, source, target, 0, Err(error));
+        }
         Ok(head) if job.spec.dry_run => {
             let source = engine.source_object(key);
             let target = Some(Location::Stream);

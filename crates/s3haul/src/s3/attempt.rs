@@ -130,7 +130,7 @@ pub(super) fn build(
         let signer = site.signer(held);
         signer.sign(&request.method, path, query, &mut headers, hash, inner.now());
     }
-    if let Some(value) = &site.proxy_authorization {
+    if let Some(value) = site.forwarder.as_ref().and_then(|proxy| proxy.authorization.as_ref()) {
         headers.insert(PROXY_AUTHORIZATION, value.clone());
     }
     let mut sent = http::Request::new(SendBody::new(payload));

@@ -75,11 +75,6 @@ impl BodyStream {
         body
     }
 
-    /// Bytes of the whole body, where the server told.
-    pub fn expected_len(&self) -> Option<u64> {
-        self.expected
-    }
-
     /// Lets the body end with an error if its bytes do not have this checksum. To be called before
     /// the first byte is read.
     pub fn validate(&mut self, expected: Checksum) {
@@ -201,11 +196,11 @@ impl BodyStream {
     }
 
     fn stalled(&mut self) -> Error {
-        let url = self.source.take().map(|source| source.lease.url()).unwrap_or_default();
+        let endpoint = self.source.take().map(|source| source.lease.shown()).unwrap_or_default();
         self.validation = None;
         let seconds = self.silence.as_secs();
         let message = format!(
-            "Read timeout on endpoint URL: \"{url}\" (no byte for {seconds} s after {} bytes)",
+            "Read timeout on endpoint URL: {endpoint} (no byte for {seconds} s after {} bytes)",
             self.received
         );
         Error::new(ErrorKind::Timeout, message)

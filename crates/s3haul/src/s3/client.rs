@@ -86,9 +86,12 @@ impl Inner {
 
 impl Client {
     /// Makes a client. Opens no connection and fetches no credentials yet; an endpoint that is no
-    /// URL is refused.
+    /// URL is refused, and a bundle of certificates that cannot be used where there is TLS.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {
         endpoint::check(&config.endpoint)?;
+        if !config.is_plain() {
+            Tls::check(&config.tls)?;
+        }
         let user_agent = HeaderValue::from_str(&config.user_agent).map_err(|error| {
             Error::new(ErrorKind::Config, "the user agent cannot be sent").with_source(error)
         })?;
@@ -166,13 +169,8 @@ impl Client {
         let config = &self.inner.config;
         let default = (config.request_checksums == ChecksumMode::WhenSupported)
             .then_some(ChecksumAlgorithm::Crc64Nvme);
-        let is_plain = config
-            .endpoint
-            .url
-            .as_deref()
-            .is_some_and(|url| url.trim_start().to_ascii_lowercase().starts_with("http://"));
         let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);
-        let sha256 = is_signed && (is_plain || config.payload_signing);
+        let sha256 = is_signed && (config.is_plain() || config.payload_signing);
         DigestPlan { sha256, md5: false, checksum: algorithm.or(default) }
     }
 }

@@ -17,8 +17,8 @@ pub enum AddressingStyle {
     Path,
 }
 
-/// Where requests go.
-#[derive(Clone, Debug, Default)]
+/// Where requests go. `Debug` never shows the user and password that a URL may hold.
+#[derive(Clone, Default)]
 pub struct EndpointConfig {
     /// Custom endpoint URL.
     pub url: Option<String>,
@@ -32,6 +32,24 @@ pub struct EndpointConfig {
     pub fips: bool,
     /// Transfer acceleration.
     pub accelerate: bool,
+}
+
+impl std::fmt::Debug for EndpointConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EndpointConfig")
+            .field("url", &self.url.as_deref().map(without_user))
+            .field("region", &self.region)
+            .field("addressing", &self.addressing)
+            .field("dualstack", &self.dualstack)
+            .field("fips", &self.fips)
+            .field("accelerate", &self.accelerate)
+            .finish()
+    }
+}
+
+/// What follows the user and password of a URL, or all of it where it has none.
+pub(super) fn without_user(url: &str) -> &str {
+    url.rsplit_once('@').map_or(url, |(_, host)| host)
 }
 
 /// Where credentials come from.
@@ -90,19 +108,15 @@ pub struct ProxyConfig {
     pub http: Option<String>,
     /// For `https://` endpoints.
     pub https: Option<String>,
-    /// Hosts that are reached directly, comma separated.
+    /// Hosts, addresses and networks that are reached directly, comma separated.
     pub no_proxy: Option<String>,
 }
 
 impl std::fmt::Debug for ProxyConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let shown = |url: &Option<String>| {
-            let url = url.as_deref()?;
-            Some(url.rsplit_once('@').map_or(url, |(_, host)| host).to_owned())
-        };
         f.debug_struct("ProxyConfig")
-            .field("http", &shown(&self.http))
-            .field("https", &shown(&self.https))
+            .field("http", &self.http.as_deref().map(without_user))
+            .field("https", &self.https.as_deref().map(without_user))
             .field("no_proxy", &self.no_proxy)
             .finish()
     }
@@ -168,6 +182,14 @@ pub struct ClientConfig {
     pub user_agent: String,
 }
 
+impl ClientConfig {
+    /// Whether the endpoint speaks plain http.
+    pub(super) fn is_plain(&self) -> bool {
+        let url = self.endpoint.url.as_deref().unwrap_or_default();
+        url.trim_start().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
+    }
+}
+
 impl Default for ClientConfig {
     fn default() -> Self {
         Self {
@@ -184,5 +206,20 @@ impl Default for ClientConfig {
             max_connections: 1024,
             user_agent: concat!("s3haul/", env!("CARGO_PKG_VERSION")).to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_within_urls_are_not_shown() {
+        let url = Some("http://user:p%40ss@store.test:9000/base".to_owned());
+        let endpoint = EndpointConfig { url: url.clone(), ..EndpointConfig::default() };
+        let proxy = ProxyConfig { http: url, ..ProxyConfig::default() };
+        let shown = format!("{:?}", ClientConfig { endpoint, proxy, ..ClientConfig::default() });
+        assert_eq!(shown.matches("store.test:9000/base").count(), 2, "{shown}");
+        assert!(!shown.contains("user:") && !shown.contains("p%40ss"), "{shown}");
     }
 }

@@ -173,16 +173,18 @@ impl Route {
         }
     }
 
-    /// Scheme and authority, for messages.
-    pub(crate) fn url(&self) -> String {
+    /// Scheme and authority in quotes, and the proxy on the way, for messages.
+    pub(crate) fn shown(&self) -> String {
         let (scheme, default) = if self.https { ("https", 443) } else { ("http", 80) };
         let brackets = self.host.contains(':');
         let (open, close) = if brackets { ("[", "]") } else { ("", "") };
-        if self.port == default {
-            format!("{scheme}://{open}{}{close}/", self.host)
-        } else {
-            format!("{scheme}://{open}{}{close}:{}/", self.host, self.port)
-        }
+        let port = if self.port == default { String::new() } else { format!(":{}", self.port) };
+        let via = self.proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}"));
+        format!(
+            "\"{scheme}://{open}{}{close}{port}/\"{}",
+            self.host,
+            via.as_deref().unwrap_or_default()
+        )
     }
 }
 
@@ -255,16 +257,11 @@ impl Dialer {
 
 /// The error for a host that cannot be reached, worded as the AWS tools do.
 pub(crate) fn cannot_connect(route: &Route, source: io::Error) -> Error {
-    let via = route.proxy.as_ref().map(|proxy| format!(" through the proxy {}", proxy.host));
-    let message = format!(
-        "Could not connect to the endpoint URL: \"{}\"{}",
-        route.url(),
-        via.unwrap_or_default()
-    );
+    let message = format!("Could not connect to the endpoint URL: {}", route.shown());
     Error::new(ErrorKind::Transport, message).with_source(source)
 }
 
 fn connect_timeout(route: &Route) -> Error {
-    let message = format!("Connect timeout on endpoint URL: \"{}\"", route.url());
+    let message = format!("Connect timeout on endpoint URL: {}", route.shown());
     Error::new(ErrorKind::Timeout, message)
 }

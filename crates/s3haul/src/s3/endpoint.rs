@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
 
-use super::config::{AddressingStyle, EndpointConfig};
+use super::config::{AddressingStyle, EndpointConfig, without_user};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Region where none is set.
@@ -137,13 +137,16 @@ pub(crate) fn check(config: &EndpointConfig) -> Result<()> {
 }
 
 fn parse_custom(url: &str) -> Result<SplitUrl> {
-    SplitUrl::parse(url)
-        .ok_or_else(|| config_error(format!("Invalid endpoint: {}", without_user(url))))
+    if url.contains(['?', '#']) {
+        let message = format!("Invalid endpoint: {}: it must have no query", shown(url));
+        return Err(config_error(message));
+    }
+    SplitUrl::parse(url).ok_or_else(|| config_error(format!("Invalid endpoint: {}", shown(url))))
 }
 
-fn without_user(url: &str) -> &str {
-    let url = url.split('?').next().unwrap_or(url);
-    url.rsplit_once('@').map_or(url, |(_, host)| host)
+/// A URL without its user and query.
+fn shown(url: &str) -> &str {
+    without_user(url.split(['?', '#']).next().unwrap_or(url))
 }
 
 fn config_error(message: impl Into<String>) -> Error {
@@ -391,6 +394,18 @@ mod tests {
             ("http://:9000", auto, "b-1", "error: Invalid endpoint: http://:9000"),
             ("http://a:90000", auto, "b-1", "error: Invalid endpoint: http://a:90000"),
             ("http://a:0", auto, "b-1", "error: Invalid endpoint: http://a:0"),
+            (
+                "http://h:1/?k=v",
+                auto,
+                "b",
+                "error: Invalid endpoint: http://h:1/: it must have no query",
+            ),
+            (
+                "http://h:1/#k",
+                auto,
+                "b",
+                "error: Invalid endpoint: http://h:1/: it must have no query",
+            ),
             ("http://a:+80", auto, "b-1", "error: Invalid endpoint: http://a:+80"),
             ("http://[::g]", auto, "b-1", "error: Invalid endpoint: http://[::g]"),
         ];

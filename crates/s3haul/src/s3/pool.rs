@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::addresses::{AddressLease, Addresses};
+use super::circuit::Circuit;
 use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
 use crate::error::{Error, ErrorKind, Result};
@@ -46,6 +47,7 @@ pub(crate) struct Host {
     was_reached: AtomicBool,
     /// Since when no new connection came about, while none does.
     failing_since: Mutex<Option<Instant>>,
+    circuit: Circuit,
 }
 
 #[derive(Debug)]
@@ -102,9 +104,9 @@ impl Lease {
         }
     }
 
-    /// Scheme and authority, for messages.
-    pub(crate) fn url(&self) -> String {
-        self.host.route.url()
+    /// Scheme and authority in quotes, and the proxy on the way, for messages.
+    pub(crate) fn shown(&self) -> String {
+        self.host.shown()
     }
 }
 
@@ -118,6 +120,16 @@ impl Host {
     /// those who still wait had better hear of it.
     pub(crate) fn is_gone(&self) -> bool {
         lock(&self.failing_since).is_some_and(|since| since.elapsed() >= GONE_AFTER)
+    }
+
+    /// Whether it answers what it is asked.
+    pub(crate) fn circuit(&self) -> &Circuit {
+        &self.circuit
+    }
+
+    /// Scheme and authority in quotes, and the proxy on the way, for messages.
+    pub(crate) fn shown(&self) -> String {
+        self.route.shown()
     }
 
     fn note_dial(&self, is_connected: bool) {
@@ -195,6 +207,7 @@ impl Pool {
             resolving: tokio::sync::Mutex::default(),
             was_reached: AtomicBool::new(false),
             failing_since: Mutex::default(),
+            circuit: Circuit::default(),
         });
         hosts.insert(route, Arc::clone(&host));
         host

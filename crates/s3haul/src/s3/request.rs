@@ -20,6 +20,13 @@ pub(crate) struct Operation {
     pub(crate) error_in_200: bool,
 }
 
+impl Operation {
+    /// Whether it leaves something behind when it is not even tried.
+    pub(crate) fn is_cleanup(&self) -> bool {
+        self.name == "AbortMultipartUpload"
+    }
+}
+
 /// One request, addressed by bucket and key; the client adds endpoint, signature, digests,
 /// content length, host, user agent and request payer, anew for each attempt.
 #[derive(Clone, Debug)]

@@ -1,21 +1,24 @@
 //! A request's way through its attempts: connection, answer, and what to do about a failure.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use super::attempt::{self, Failure};
 use super::body::BodyStream;
+use super::circuit::SUBJECTS_MIN;
 use super::client::Inner;
 use super::connection::Broken;
 use super::credentials::Held;
 use super::endpoint::SplitUrl;
 use super::payload::{DigestPlan, Payload};
 use super::pool::Lease;
+use super::proxy;
 use super::request::{Answer, OpenAnswer, Request};
 use super::retry::{self, Verdict};
 use super::site::{Site, Sites};
@@ -96,6 +99,11 @@ impl<'r> Run<'r> {
             return Ok(OpenAnswer { status: head.status, headers: head.headers, body });
         }
         let text = body.collect(ERROR_BODY_MAX).await.unwrap_or_default();
+        if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+            && let Some(proxy) = &site.forwarder
+        {
+            return Err(Failure::new(proxy::asks_for_password(proxy)));
+        }
         let operation = self.request.operation.name;
         Err(Failure::answered(operation, head.status, &head.headers, &text))
     }
@@ -129,21 +137,39 @@ impl<'r> Run<'r> {
         held: Option<&Held>,
     ) -> Result<(Lease, Response<Incoming>), Failure> {
         let mut is_fresh = false;
+        let circuit = site.host.circuit();
+        if !self.request.operation.is_cleanup() && !circuit.admits() {
+            self.attempts -= 1;
+            return Err(Failure::new(unanswered(site)));
+        }
         loop {
             let mut lease = self.inner.pool.checkout(&site.host, is_fresh).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
             let error = match lease.connection.exchange(sent, self.silence()).await {
-                Ok(response) => return Ok((lease, response)),
+                Ok(response) => {
+                    circuit.note_answer();
+                    return Ok((lease, response));
+                }
                 Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
                     is_fresh = true;
                     self.resends += 1;
                     continue;
                 }
                 Err(Broken::Lost(cause)) => lost(&lease, cause),
-                Err(Broken::Silent) => silent(&lease),
+                Err(Broken::Silent) => {
+                    circuit.note_stall(self.subject_hash(), self.silence());
+                    silent(&lease)
+                }
             };
             return Err(Failure::new(error));
         }
+    }
+
+    /// Which object, or bucket, it is about.
+    fn subject_hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.request.bucket, self.request.key).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Reads the rest of an answer, and finds the error that hides in a 200.
@@ -193,6 +219,7 @@ impl<'r> Run<'r> {
         let host = self.last.as_ref().map(|(site, _)| &site.host);
         match (failure.verdict, host) {
             (Verdict::Transient, Some(host)) if host.is_gone() => Verdict::Permanent,
+            (Verdict::Transient, Some(host)) if host.circuit().is_open() => Verdict::Permanent,
             (Verdict::Transient, Some(host)) if !host.was_reached() => Verdict::Unreached,
             (verdict, _) => verdict,
         }
@@ -300,10 +327,18 @@ fn is_trusted(present: &Site, location: &SplitUrl) -> bool {
     same_scheme && (amazon || ends(&location.host, &present.target.host))
 }
 
+fn unanswered(site: &Site) -> Error {
+    let message = format!(
+        "the endpoint does not answer: requests for {SUBJECTS_MIN} objects in a row timed out at {}",
+        site.host.shown()
+    );
+    Error::new(ErrorKind::Timeout, message)
+}
+
 fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
     let message = format!(
-        "Connection was closed before we received a valid response from endpoint URL: \"{}\"",
-        lease.url()
+        "Connection was closed before we received a valid response from endpoint URL: {}",
+        lease.shown()
     );
     let error = Error::new(ErrorKind::Transport, message);
     match cause {
@@ -313,5 +348,5 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
 }
 
 fn silent(lease: &Lease) -> Error {
-    Error::new(ErrorKind::Timeout, format!("Read timeout on endpoint URL: \"{}\"", lease.url()))
+    Error::new(ErrorKind::Timeout, format!("Read timeout on endpoint URL: {}", lease.shown()))
 }

@@ -10,7 +10,7 @@ use super::connect::Route;
 use super::credentials::Held;
 use super::endpoint::{self, DEFAULT_REGION, Target};
 use super::pool::{Host, Pool};
-use super::proxy;
+use super::proxy::{self, ProxyTarget};
 use super::sign::Signer;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -25,7 +25,8 @@ pub(crate) struct Site {
     pub(crate) host: Arc<Host>,
     /// `http://authority`, put before the path where a proxy must be told.
     pub(crate) absolute: Option<String>,
-    pub(crate) proxy_authorization: Option<HeaderValue>,
+    /// The proxy that is given whole requests, over plain http.
+    pub(crate) forwarder: Option<ProxyTarget>,
     signer: Mutex<Option<(u64, Arc<Signer>)>>,
 }
 
@@ -38,12 +39,11 @@ impl Site {
             Error::new(ErrorKind::Config, format!("`{authority}` is no host name"))
                 .with_source(error)
         })?;
-        let forwarded = proxy.as_ref().filter(|_| !https);
-        let absolute = forwarded.map(|_| format!("http://{authority}"));
-        let proxy_authorization = forwarded.and_then(|proxy| proxy.authorization.clone());
+        let forwarder = proxy.clone().filter(|_| !https);
+        let absolute = forwarder.as_ref().map(|_| format!("http://{authority}"));
         let host = pool.host(Route { https, host: target.host.clone(), port, proxy });
         let signer = Mutex::default();
-        Ok(Arc::new(Self { target, host_header, host, absolute, proxy_authorization, signer }))
+        Ok(Arc::new(Self { target, host_header, host, absolute, forwarder, signer }))
     }
 
     /// The signer for these credentials in this site's region.

@@ -4,6 +4,7 @@
 //! the client.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::ClientConfig as RustlsConfig;
@@ -30,6 +31,14 @@ pub(crate) struct Tls {
 impl Tls {
     pub(crate) fn new(config: TlsConfig) -> Self {
         Self { config, built: OnceCell::new() }
+    }
+
+    /// Finds out whether the bundle that was named can be used, before it is needed.
+    pub(crate) fn check(config: &TlsConfig) -> Result<()> {
+        match &config.ca_bundle {
+            Some(path) if config.verify => bundle(path).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// Shakes hands with the server `host` over an open socket.
@@ -70,25 +79,30 @@ fn build(config: &TlsConfig) -> Result<Arc<RustlsConfig>> {
 }
 
 fn roots(config: &TlsConfig) -> Result<RootCertStore> {
-    let mut store = RootCertStore::empty();
     if let Some(path) = &config.ca_bundle {
-        let wrong = |error: rustls_pki_types::pem::Error| {
-            let message = format!("CA bundle `{}` could not be read", path.display());
-            Error::new(ErrorKind::Config, message).with_source(error)
-        };
-        let certificates = CertificateDer::pem_file_iter(path).map_err(wrong)?;
-        let certificates =
-            certificates.collect::<std::result::Result<Vec<_>, _>>().map_err(wrong)?;
-        store.add_parsable_certificates(certificates);
-        if store.is_empty() {
-            let message = format!("CA bundle `{}` holds no certificate", path.display());
-            return Err(Error::new(ErrorKind::Config, message));
-        }
-    } else {
-        store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        return bundle(path);
     }
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if store.is_empty() {
         let message = "no trusted certificates were found; name a bundle (`--ca-bundle`)";
+        return Err(Error::new(ErrorKind::Config, message));
+    }
+    Ok(store)
+}
+
+/// The certificates of a PEM file.
+fn bundle(path: &Path) -> Result<RootCertStore> {
+    let wrong = |error: rustls_pki_types::pem::Error| {
+        let message = format!("CA bundle `{}` could not be read", path.display());
+        Error::new(ErrorKind::Config, message).with_source(error)
+    };
+    let certificates = CertificateDer::pem_file_iter(path).map_err(wrong)?;
+    let certificates = certificates.collect::<std::result::Result<Vec<_>, _>>().map_err(wrong)?;
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(certificates);
+    if store.is_empty() {
+        let message = format!("CA bundle `{}` holds no certificate", path.display());
         return Err(Error::new(ErrorKind::Config, message));
     }
     Ok(store)

@@ -151,8 +151,12 @@ async fn a_bundle_that_cannot_be_used_is_an_error_at_once() {
     for (path, expected) in bundles {
         let tls = TlsConfig { verify: true, ca_bundle: Some(path.clone()) };
         let url = format!("https://localhost:{}", address.port());
-        let error = client(url, tls, ProxyConfig::default()).call(&get()).await.unwrap_err();
-        assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Config, 1));
+        let endpoint = |url: String| EndpointConfig { url: Some(url), ..EndpointConfig::default() };
+        let with = |endpoint| ClientConfig { endpoint, tls: tls.clone(), ..config() };
+        let error = Client::new(with(endpoint(url)), Env::system()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config);
+        let plain = endpoint("http://store.test".to_owned());
+        assert!(Client::new(with(plain), Env::system()).is_ok(), "it is not needed");
         let text = error.to_string();
         assert!(text.starts_with(&format!("CA bundle `{}` {expected}", path.display())), "{text}");
     }
@@ -193,7 +197,8 @@ fn a_client_may_outlive_its_runtime() {
     assert_eq!(client.inner.pool.open_connections(), 3);
 }
 
-/// A proxy that notes heads; it tunnels CONNECT and answers all else itself.
+/// A proxy that notes heads and asks for `us@er:secret`; it tunnels CONNECT to this machine,
+/// refuses other tunnels, and answers all else itself.
 async fn serve_proxy(heads: tokio::sync::mpsc::UnboundedSender<String>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -201,19 +206,32 @@ async fn serve_proxy(heads: tokio::sync::mpsc::UnboundedSender<String>) -> Socke
         while let Ok((mut socket, _)) = listener.accept().await {
             let head = read_head(&mut socket).await;
             heads.send(head.clone()).unwrap();
-            if let Some(rest) = head.strip_prefix("CONNECT localhost:") {
-                let port: u16 = rest.split(' ').next().unwrap().parse().unwrap();
-                let mut far = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-                socket.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
-                tokio::spawn(async move {
-                    tokio::io::copy_bidirectional(&mut socket, &mut far).await.ok();
-                });
-            } else {
-                socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
-            }
+            let is_allowed = head
+                .to_ascii_lowercase()
+                .contains("\r\nproxy-authorization: basic dxnazxi6c2vjcmv0\r\n");
+            let status = match head.strip_prefix("CONNECT localhost:") {
+                _ if !is_allowed => "407 Proxy Authentication Required",
+                None if head.starts_with("CONNECT ") => "403 Forbidden",
+                None => "200 OK",
+                Some(rest) => {
+                    let port: u16 = rest.split(' ').next().unwrap().parse().unwrap();
+                    tunnel(socket, port).await;
+                    continue;
+                }
+            };
+            let reply = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+            socket.write_all(reply.as_bytes()).await.unwrap();
         }
     });
     address
+}
+
+async fn tunnel(mut socket: TcpStream, port: u16) {
+    let mut far = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    socket.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
+    tokio::spawn(async move {
+        tokio::io::copy_bidirectional(&mut socket, &mut far).await.ok();
+    });
 }
 
 #[tokio::test]
@@ -237,6 +255,44 @@ async fn proxies_are_used_for_both_schemes() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_refuses_is_named_and_final() {
+    let (sender, _heads) = tokio::sync::mpsc::unbounded_channel();
+    let proxy = serve_proxy(sender).await;
+    let through = |user: &str| {
+        let url = Some(format!("http://{user}{proxy}"));
+        ProxyConfig { http: url.clone(), https: url, no_proxy: None }
+    };
+    let asks = "asks for a user and password: `http://user:password@host:port` (407)";
+    let wrong = "does not accept the user and password of its URL (407)";
+    let table = [
+        ("http://store.test", "", asks),
+        ("https://store.test", "", asks),
+        ("http://store.test", "us%40er:wrong@", wrong),
+        ("https://store.test", "us%40er:wrong@", wrong),
+        ("https://store.test", "us%40er:secret@", "refused the tunnel to store.test:443: 403"),
+    ];
+    for (url, user, expected) in table {
+        let client = client(url.to_owned(), TlsConfig::default(), through(user));
+        let error = client.call(&get()).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("the proxy {proxy} {expected}"));
+        assert_eq!((error.kind(), error.effort().attempts), (ErrorKind::Config, 1));
+    }
+}
+
+#[tokio::test]
+async fn exempt_networks_are_reached_without_the_proxy() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { answer(listener.accept().await.unwrap().0).await });
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let http = Some(format!("http://{closed}"));
+    let no_proxy = Some("store.test,127.0.0.0/8".to_owned());
+    let config = ProxyConfig { http, https: None, no_proxy };
+    let answer = client(url, TlsConfig::default(), config).call(&get()).await.unwrap();
+    assert_eq!(&answer.body[..], b"ok");
+}
+
+#[tokio::test]
 async fn a_dead_proxy_is_named_without_its_password() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let url = format!("http://user:secret@{closed}");
@@ -246,7 +302,7 @@ async fn a_dead_proxy_is_named_without_its_password() {
         .await
         .unwrap_err();
     let text = format!("{error} {error:?}");
-    assert!(text.contains("through the proxy 127.0.0.1"), "{text}");
+    assert!(text.contains(&format!("through the proxy {closed}")), "{text}");
     assert!(!text.contains("secret"), "{text}");
 }
 

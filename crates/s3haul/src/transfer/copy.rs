@@ -12,7 +12,7 @@ use async_channel::Receiver;
 use super::copy_props::{CarriedTags, CopyPlan, inherit, tagging_query};
 use super::delete::remove_source_object;
 use super::engine::Engine;
-use super::integrity::{Piece, combine};
+use super::multipart::{SentPart, complete_upload};
 use super::parts::{Part, parts, upload_part_size};
 use super::ranged::head;
 use super::scheduler::Tasks;
@@ -20,16 +20,9 @@ use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
-use crate::s3::ops::{
-    CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, DeleteObject,
-    UploadPartCopy,
-};
-use crate::s3::{Checksum, Client, ObjectHead, ObjectProperties};
+use crate::s3::ops::{Conditions, CopyObject, CopySource, DeleteObject, UploadPartCopy};
+use crate::s3::{Client, ObjectHead, ObjectProperties};
 use crate::transfer::action::CopyAction;
-use crate::units::GIB;
-
-/// Largest object that `CopyObject` takes.
-const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;
 
 /// Copies all that comes until the channel closes.
 pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {
@@ -47,7 +40,7 @@ pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAc
     drop(small_out);
     while let Ok(batch) = actions.recv().await {
         for action in batch {
-            if is_multipart(&engine, action.size) {
+            if engine.settings.is_multipart_copy(action.size) {
                 start_large(&engine, action, &mut tasks).await;
             } else {
                 let sent = small_in.send(action).await;
@@ -58,10 +51,6 @@ pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAc
     }
     drop(small_in);
     tasks.finish().await;
-}
-
-fn is_multipart(engine: &Engine, size: u64) -> bool {
-    engine.settings.is_multipart(size) || size > COPY_OBJECT_SIZE_MAX
 }
 
 async fn start_large(engine: &Arc<Engine>, action: CopyAction, tasks: &mut Tasks) {
@@ -258,7 +247,7 @@ impl PartsCopy {
         })
     }
 
-    async fn run(&self, tasks: &mut Tasks<Result<(Part, CompletedPart)>>) -> Result<()> {
+    async fn run(&self, tasks: &mut Tasks<Result<SentPart>>) -> Result<()> {
         let size = self.action.size;
         let mut copied = Vec::new();
         for part in parts(size, part_size(&self.engine, size)) {
@@ -271,10 +260,10 @@ impl PartsCopy {
         while let Some(part) = tasks.next().await {
             copied.push(part?);
         }
-        self.complete(copied).await
+        complete_upload(&self.engine, &self.upload, &mut copied, size).await
     }
 
-    async fn copy_part(&self, part: Part) -> Result<(Part, CompletedPart)> {
+    async fn copy_part(&self, part: Part) -> Result<SentPart> {
         let settings = &self.engine.settings;
         let permit = self.engine.limits.request().await;
         let input = UploadPartCopy {
@@ -297,36 +286,11 @@ impl PartsCopy {
         let copied = copied.map_err(source_replaced)?;
         self.moved.fetch_add(part.range.len(), Ordering::Relaxed);
         self.engine.report.moved(part.range.len());
-        Ok((part, copied))
-    }
-
-    async fn complete(&self, mut copied: Vec<(Part, CompletedPart)>) -> Result<()> {
-        copied.sort_unstable_by_key(|(part, _)| part.number);
-        let in_order = copied.iter().zip(1..).all(|((_, done), n)| done.part_number == n);
-        let bytes: u64 = copied.iter().map(|(part, _)| part.range.len()).sum();
-        assert!(in_order && bytes == self.action.size, "a copy is only completed with all parts");
-        let checksum = full_object_checksum(&copied);
-        let parts: Vec<_> = copied.into_iter().map(|(_, done)| done).collect();
-        let settings = &self.engine.settings;
-        let input = CompleteMultipart {
-            bucket: &self.upload.bucket,
-            key: &self.upload.key,
-            upload_id: &self.upload.id,
-            parts: &parts,
-            full_object_checksum: checksum.as_ref(),
-            object_size: Some(self.action.size),
-            conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
-            customer_key: settings.properties.customer_key.as_ref(),
-        };
-        let permit = self.engine.limits.request().await;
-        self.engine.target.complete_multipart(input).await?;
-        drop(permit);
-        self.engine.uploads.completed(&self.upload);
-        Ok(())
+        Ok(SentPart { part: copied, size: part.range.len() })
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.
-    async fn abandon(&self, mut tasks: Tasks<Result<(Part, CompletedPart)>>) {
+    async fn abandon(&self, mut tasks: Tasks<Result<SentPart>>) {
         while tasks.next().await.is_some() {}
         self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
         self.engine.uploads.abort(&self.upload).await;
@@ -339,13 +303,4 @@ fn source_replaced(error: Error) -> Error {
         return Error::new(ErrorKind::SourceChanged, error.to_string());
     }
     error
-}
-
-/// The checksum of the whole, where the server told those of all parts and they combine.
-fn full_object_checksum(copied: &[(Part, CompletedPart)]) -> Option<Checksum> {
-    let piece = |(part, done): &(Part, CompletedPart)| {
-        Some(Piece { checksum: done.checksum.clone()?, length: part.range.len() })
-    };
-    let pieces: Option<Vec<_>> = copied.iter().map(piece).collect();
-    combine(pieces?)
 }

@@ -17,9 +17,48 @@ use crate::s3::{Checksum, DigestPlan, ObjectProperties, Payload};
 
 /// A part that the server has.
 #[derive(Debug)]
-struct SentPart {
-    part: CompletedPart,
-    size: u64,
+pub(super) struct SentPart {
+    pub(super) part: CompletedPart,
+    pub(super) size: u64,
+}
+
+/// Makes the object of all its parts, in whatever order they arrived.
+pub(super) async fn complete_upload(
+    engine: &Engine,
+    upload: &OpenUpload,
+    sent: &mut [SentPart],
+    object_size: u64,
+) -> Result<()> {
+    sent.sort_unstable_by_key(|sent| sent.part.part_number);
+    let in_order = sent.iter().zip(1..).all(|(sent, n)| sent.part.part_number == n);
+    let bytes: u64 = sent.iter().map(|sent| sent.size).sum();
+    assert!(in_order && bytes == object_size, "an upload is only completed with all its parts");
+    let checksum = full_object_checksum(sent);
+    let parts: Vec<_> = sent.iter().map(|sent| sent.part.clone()).collect();
+    let settings = &engine.settings;
+    let input = CompleteMultipart {
+        bucket: &upload.bucket,
+        key: &upload.key,
+        upload_id: &upload.id,
+        parts: &parts,
+        full_object_checksum: checksum.as_ref(),
+        object_size: Some(object_size),
+        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+        customer_key: settings.properties.customer_key.as_ref(),
+    };
+    let permit = engine.limits.request().await;
+    engine.target.complete_multipart(input).await?;
+    drop(permit);
+    engine.uploads.completed(upload);
+    Ok(())
+}
+
+/// The checksum of the whole, where the server told those of all parts and they combine.
+fn full_object_checksum(sent: &[SentPart]) -> Option<Checksum> {
+    let piece =
+        |sent: &SentPart| Some(Piece { checksum: sent.part.checksum.clone()?, length: sent.size });
+    let pieces: Option<Vec<_>> = sent.iter().map(piece).collect();
+    combine(pieces?)
 }
 
 /// An upload at work.
@@ -106,38 +145,12 @@ impl MultipartUpload {
 
     /// Makes the object of its parts. All of them were sent before.
     pub(crate) async fn complete(&mut self, parts_expected: u32, object_size: u64) -> Result<()> {
-        let bytes = self.all_sent().await?;
-        let in_order = self.sent.iter().zip(1..).all(|(sent, n)| sent.part.part_number == n);
+        self.all_sent().await?;
         assert!(
-            in_order && self.sent.len() == parts_expected as usize && bytes == object_size,
+            self.sent.len() == parts_expected as usize,
             "an upload is only completed with all its parts"
         );
-        let checksum = self.full_object_checksum();
-        let parts: Vec<_> = self.sent.iter().map(|sent| sent.part.clone()).collect();
-        let settings = &self.engine.settings;
-        let input = CompleteMultipart {
-            bucket: &self.upload.bucket,
-            key: &self.upload.key,
-            upload_id: &self.upload.id,
-            parts: &parts,
-            full_object_checksum: checksum.as_ref(),
-            object_size: Some(object_size),
-            conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
-            customer_key: settings.properties.customer_key.as_ref(),
-        };
-        let permit = self.engine.limits.request().await;
-        self.engine.target.complete_multipart(input).await?;
-        drop(permit);
-        self.engine.uploads.completed(&self.upload);
-        Ok(())
-    }
-
-    fn full_object_checksum(&self) -> Option<Checksum> {
-        let piece = |sent: &SentPart| {
-            Some(Piece { checksum: sent.part.checksum.clone()?, length: sent.size })
-        };
-        let pieces: Option<Vec<_>> = self.sent.iter().map(piece).collect();
-        combine(pieces?)
+        complete_upload(&self.engine, &self.upload, &mut self.sent, object_size).await
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.

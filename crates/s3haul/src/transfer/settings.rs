@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 use crate::units::{GIB, MIB};
 
+/// Largest object that `CopyObject` takes.
+const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;
+
 /// `--metadata-directive`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataDirective {
@@ -91,5 +94,10 @@ impl Settings {
     /// Whether an object of this size goes in parts. An empty one has none.
     pub(crate) fn is_multipart(&self, size: u64) -> bool {
         size >= self.tuning.multipart_threshold.max(1)
+    }
+
+    /// The same for a copy by the server.
+    pub(crate) fn is_multipart_copy(&self, size: u64) -> bool {
+        self.is_multipart(size) || size > COPY_OBJECT_SIZE_MAX
     }
 }

@@ -307,3 +307,37 @@ async fn a_small_object_that_became_large_is_received_in_parts() {
     assert_eq!((summary.done, summary.bytes), (1, LARGE as u64), "{:?}", world.log.lines());
     assert_eq!(std::fs::read(world.path("out/k")).unwrap(), large);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_does_not_cost_every_object_all_its_attempts() {
+    let world = World::new();
+    for n in 0..300 {
+        world.file(&format!("f{n:03}"), b"1");
+    }
+    world.object("up", b"1").await;
+    world.sim.weather().push(Fault::new(Effect::Stall).always());
+    let start = tokio::time::Instant::now();
+    let summary = world.cp_tree(".", "s3://bucket").await;
+    assert_eq!((summary.done, summary.failed), (0, 300));
+    // Each of the first is given up after three times 20 s, not after ten times.
+    assert!(start.elapsed() < Duration::from_secs(90), "{:?}", start.elapsed());
+    let told = world.log.count("the endpoint does not answer: requests for 3 objects in a row");
+    assert!(told > 200, "{told}: {:?}", world.log.lines());
+
+    // What comes later finds out that the server is back.
+    world.sim.weather().clear();
+    tokio::time::advance(Duration::from_secs(5)).await;
+    assert_eq!(world.get("up").await.unwrap(), b"1");
+    assert_eq!(world.cp_tree(".", "s3://bucket").await.done, 300);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_object_is_tried_to_the_end() {
+    let (world, large) = large_world();
+    world.object("x", b"1").await;
+    let slow = Fault::new(Effect::Stall).operation("UploadPart").key("large");
+    world.sim.weather().push(slow.times(8));
+    let summary = world.cp("large", "s3://bucket/large").await;
+    assert_eq!(summary.done, 1, "{:?}", world.log.lines());
+    assert_eq!(world.get("large").await.unwrap(), large);
+}

@@ -238,7 +238,8 @@ fn object_changed_while_downloaded(ctx: &Ctx<'_>) {
     ctx.remote.put("k", &vec![2; 60 * MIB]);
     let done = running.finish().code_in(&[0, 1]);
     let found = trees::read(&down);
-    let whole = found.values().all(|bytes| bytes.iter().all(|byte| *byte == 2));
+    // On a busy machine the download may end before the new object is there.
+    let whole = found.values().all(|bytes| bytes.iter().all(|byte| *byte == bytes[0]));
     assert!(found.len() <= 1 && whole, "a mixture of two objects\n{}", done.report());
 }
 

@@ -81,7 +81,9 @@ fn messages_like_aws(ctx: &Ctx<'_>) {
     ctx.remote.put("k", b"1");
     let (k, missing) = (ctx.url("k"), format!("s3://{}-missing", ctx.bucket));
     let bucket = ctx.url("");
-    let runs: [&[&str]; 8] = [
+    let runs: [&[&str]; 10] = [
+        &["cp", &ctx.url("none"), "-"],
+        &["cp", &format!("{missing}/k"), "-"],
         &["cp", &ctx.url("none"), "x"],
         &["cp", "none", &k],
         &["cp", "f", &missing],

@@ -3,14 +3,13 @@
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::directories::{Directories, open_root};
 use super::names::{self, Escape};
-use super::pending::{Committed, PendingFile, Place};
+use super::pending::{PendingFile, Place};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A target directory; everything written through it stays below it.
@@ -91,18 +90,6 @@ impl TargetRoot {
             }
         }
         unreachable!("the last try returns")
-    }
-
-    /// Writes a whole small file in one call: [`Self::create`], write, [`PendingFile::commit`].
-    pub fn write_whole(
-        &self,
-        relative: &str,
-        bytes: &[u8],
-        modified: Option<SystemTime>,
-    ) -> Result<Committed, CreateError> {
-        let pending = self.create(relative)?;
-        pending.write_at(0, bytes)?;
-        Ok(pending.commit(modified)?)
     }
 
     /// Whether the name exists, links followed: what `--no-overwrite` asks.

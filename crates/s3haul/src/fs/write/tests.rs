@@ -21,8 +21,9 @@ fn place() -> Place {
 
 impl Place {
     fn write(&self, relative: &str, bytes: &[u8]) {
-        let committed = self.root.write_whole(relative, bytes, None).unwrap();
-        assert_eq!(committed, Committed::default());
+        let pending = self.root.create(relative).unwrap();
+        pending.write_at(0, bytes).unwrap();
+        assert_eq!(pending.commit(None).unwrap(), Committed::default());
     }
 
     fn read(&self, relative: &str) -> Vec<u8> {

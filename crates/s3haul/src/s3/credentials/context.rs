@@ -9,6 +9,7 @@ use reqsign_core::{
     CommandExecute, CommandOutput, Context, Error as SourceError, FileRead, HttpSend, OsEnv,
 };
 
+use super::program;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::config::{ClientConfig, ProxyConfig};
@@ -26,6 +27,8 @@ const FAR_PATIENCE: Duration = Duration::from_secs(10);
 const ATTEMPTS: u32 = 3;
 /// Pause between them.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Limit for programs that print credentials. Some ask a user.
+const PROGRAM_PATIENCE: Duration = Duration::from_mins(1);
 /// Longest answer.
 const ANSWER_MAX: usize = 1024 * 1024;
 /// Connections at most.
@@ -71,7 +74,8 @@ impl CommandExecute for Commands {
         let program = program.to_owned();
         let failed = |message: String| SourceError::config_invalid(message);
         let output = tokio::task::spawn_blocking(move || {
-            command.output().map_err(|error| failed(format!("`{program}`: {error}")))
+            program::output(command, PROGRAM_PATIENCE)
+                .map_err(|error| failed(format!("`{program}`: {error}")))
         })
         .await
         .map_err(|error| failed(error.to_string()))??;
@@ -115,13 +119,13 @@ impl Fetcher {
         let sent = to_send(request, proxy.as_ref().filter(|_| !https)).ok_or_else(invalid)?;
         let host = pool.host(Route { https, host, port, proxy });
         let mut lease = pool.checkout(&host, true).await?;
-        let url = lease.url();
+        let endpoint = lease.shown();
         let answered = lease.connection.exchange(sent, patience).await.map_err(|broken| {
             let kind = match broken {
                 Broken::Lost(_) => ErrorKind::Transport,
                 Broken::Silent => ErrorKind::Timeout,
             };
-            Error::new(kind, format!("no answer from {url}"))
+            Error::new(kind, format!("no answer from {endpoint}"))
         })?;
         let (head, incoming) = answered.into_parts();
         let mut body = crate::s3::BodyStream::new(incoming, lease, &head.headers, patience);

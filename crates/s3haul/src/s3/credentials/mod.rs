@@ -10,6 +10,7 @@ mod chain;
 mod context;
 mod process;
 mod profile;
+mod program;
 mod sso;
 
 #[cfg(test)]
