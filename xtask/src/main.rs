@@ -6,6 +6,7 @@
 mod bench;
 mod checks;
 mod demo;
+mod layouts;
 mod process;
 mod servers;
 mod term;
@@ -26,7 +27,8 @@ Tasks:
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
-  bench <NAME>            a benchmark by its name
+  bench [NAME]            a benchmark by its name, or all of them
+  list-bench [OPTION]...  listing of many layouts: requests, time, CPU; `bench list` by another name
 ";
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn run(args: &[String]) -> Result<()> {
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
         "demo" => demo::run(rest),
         "bench" => bench::run(rest),
+        "list-bench" => bench::list::run(rest),
         "help" | "--help" | "-h" => {
             term::line(USAGE.trim_end());
             Ok(())

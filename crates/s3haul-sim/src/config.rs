@@ -51,14 +51,25 @@ pub enum StoreKind {
     },
     /// As files under a directory.
     Disk(PathBuf),
-    /// Read-only, keys from a file: one a line, `key` or `key TAB size`.
+    /// Read-only, keys from a file: one a line, `key` or `key TAB size`. The file is mapped, and
+    /// searched by bisection where it is in the order of the keys' bytes; where it is not, an index
+    /// of eight bytes a key is made. A key that stands there twice is an error.
     KeyFile {
         /// The file.
         path: PathBuf,
         /// The bucket that shows the keys.
         bucket: String,
     },
-    /// Read-only, keys from a formula: `KIND:COUNT[:SEED][:size=BYTES]`.
+    /// Read-only, keys from a formula, which takes no memory: `KIND:COUNT[:SEED][:size=BYTES]`,
+    /// such as `uuid:1_000_000_000:7:size=4096`. The kinds:
+    ///
+    /// | kind | keys |
+    /// |---|---|
+    /// | `seq` | `key-000000000042`: padded numbers |
+    /// | `hex` | 16 hex digits, spread evenly, each at a random place of its step |
+    /// | `uuid` | UUIDs, spread evenly in the same way |
+    /// | `dates` | `2015/01/31/object-000000042.dat`: a folder a day for ten years, equally full |
+    /// | `deep` | `d0000/e000/f000/file-042.bin`: a thousand keys or folders in each folder |
     Synthetic {
         /// The formula.
         spec: String,
@@ -102,6 +113,23 @@ impl Default for Limits {
     }
 }
 
+/// What the listings of servers other than S3 do differently.
+#[derive(Debug, Clone, Default)]
+pub struct ListQuirks {
+    /// `ListObjectsV2` does not know `start-after`.
+    pub ignores_start_after: bool,
+    /// `ListObjectsV2` is not known: `list-type=2` and what belongs to it are ignored, and the
+    /// answer is that of `ListObjects`.
+    pub only_v1: bool,
+    /// `/` sorts before all other characters, and a folder is left out where the client starts
+    /// after the folder's name. Each page reads the whole bucket: for small stores.
+    pub folders_first: bool,
+    /// Most entries of a page, whatever was asked for; more may follow.
+    pub page_entries_max: Option<usize>,
+    /// Before each page of `ListObjectsV2` comes an empty one, whose token leads on.
+    pub empty_pages: bool,
+}
+
 /// All settings of a simulator.
 #[derive(Debug, Clone)]
 pub struct SimConfig {
@@ -127,6 +155,8 @@ pub struct SimConfig {
     pub latency: Duration,
     /// Limits.
     pub limits: Limits,
+    /// What listings do differently from S3.
+    pub list_quirks: ListQuirks,
 }
 
 impl Default for SimConfig {
@@ -143,6 +173,7 @@ impl Default for SimConfig {
             ledger_file: None,
             latency: Duration::ZERO,
             limits: Limits::default(),
+            list_quirks: ListQuirks::default(),
         }
     }
 }
@@ -257,6 +288,12 @@ impl SimBuilder {
     /// Changes the limits.
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.config.limits);
+        self
+    }
+
+    /// Lets listings differ from those of S3.
+    pub fn list_quirks(mut self, change: impl FnOnce(&mut ListQuirks)) -> Self {
+        change(&mut self.config.list_quirks);
         self
     }
 

@@ -294,6 +294,7 @@ fn build_service(
         clock: Arc::clone(clock),
         region: config.region.clone(),
         limits: config.limits.clone(),
+        quirks: config.list_quirks.clone(),
     };
     let mut settings = S3Config::default();
     // The gate checks the time, by our clock.

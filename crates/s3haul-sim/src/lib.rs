@@ -32,7 +32,7 @@ mod xml;
 pub use clock::Clock;
 pub use config::{
     AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, Limits,
-    SimBuilder, SimConfig, StoreKind,
+    ListQuirks, SimBuilder, SimConfig, StoreKind,
 };
 pub use ledger::{LEDGER_RECORDS_DEFAULT, Ledger, Record};
 pub use server::{RunningServer, Sim, SimError, SimServer};

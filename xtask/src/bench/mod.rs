@@ -1,6 +1,8 @@
 //! Benchmarks by name. Each is a function in [`BENCHES`]; this file only dispatches.
 
+pub(crate) mod list;
 mod put;
+mod server;
 mod usage;
 
 use anyhow::{Result, bail};
@@ -12,19 +14,28 @@ struct Bench {
     run: fn(&[String]) -> Result<()>,
 }
 
-const BENCHES: &[Bench] = &[Bench {
-    name: "put",
-    about: "CPU time a file of `cp --recursive`, next to a bare sender \
-            [--files-per-folder N] [--size BYTES] [--rounds N]",
-    run: put::run,
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "put",
+        about: "CPU time a file of `cp --recursive`, next to a bare sender \
+                [--files-per-folder N] [--size BYTES] [--rounds N]",
+        run: put::run,
+    },
+    Bench {
+        name: "list",
+        about: "requests, time and CPU time of listing, layout by layout; also \
+                `cargo xtask list-bench` [--layouts A,B] [--n KEYS] [--concurrency C,C] \
+                [--latency MS] [--ordered] [--binary PATH] [--rounds [--jitter]]",
+        run: list::run,
+    },
+];
 
-/// Runs the benchmark that the first argument names.
+/// Runs the benchmark that the first argument names, or every one with its defaults.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let name = args.first().map_or("", String::as_str);
     match BENCHES.iter().find(|bench| bench.name == name) {
         Some(bench) => (bench.run)(&args[1..]),
-        None if name.is_empty() => bail!("which benchmark? {}", existing()),
+        None if name.is_empty() => BENCHES.iter().try_for_each(|bench| (bench.run)(&[])),
         None => bail!("unknown bench `{name}`; {}", existing()),
     }
 }

@@ -5,14 +5,13 @@
 //! (`crates/s3haul/examples/bare_put.rs`) hashes, signs and sends from one buffer in memory; the
 //! difference is what planning, files, checksums and bookkeeping cost.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::{process, term};
 
+use super::server::Server;
 use super::usage::{Usage, measure};
 
 const CONCURRENCY: u64 = 64;
@@ -31,7 +30,7 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
     let tree = scratch.path().join("tree");
     make_tree(&plan, &tree)?;
-    let server = Server::start(&binaries.s3haul)?;
+    let server = Server::start(&binaries.s3haul, &["--null"])?;
     process::run_quietly(server.command(&binaries.s3haul).args(["mb", "s3://bench"]))?;
     let count = plan.files_per_folder * FOLDERS;
     term::heading(&format!(
@@ -152,60 +151,4 @@ fn print_summary(count: u64, bare: &[Usage], ours: &[Usage]) {
         ours_s / bare_s,
         median(ours, |run| run.peak_mib),
     ));
-}
-
-/// `s3haul serve --null` as a child; stops when this value is dropped.
-struct Server {
-    child: Child,
-    exports: Vec<(String, String)>,
-}
-
-impl Server {
-    fn start(s3haul: &Path) -> Result<Self> {
-        let mut child = Command::new(s3haul)
-            .args(["serve", "--null", "--address", "127.0.0.1:0", "--stop-with-stdin"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("could not start `s3haul serve`")?;
-        let output = child.stdout.take().context("the server has no standard output")?;
-        let mut exports = Vec::new();
-        for line in BufReader::new(output).lines() {
-            let line = line?;
-            if let Some((name, value)) =
-                line.strip_prefix("export ").and_then(|rest| rest.split_once('='))
-            {
-                exports.push((name.to_owned(), value.trim_matches('\'').to_owned()));
-            }
-            if ["ENDPOINT", "ACCESS_KEY", "SECRET", "REGION"]
-                .iter()
-                .all(|part| exports.iter().any(|(name, _)| name.contains(part)))
-            {
-                break;
-            }
-        }
-        Ok(Self { child, exports })
-    }
-
-    fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.envs(self.exports.iter().map(|(name, value)| (name, value)));
-        command.env("AWS_CONFIG_FILE", "/dev/null");
-        command
-    }
-
-    fn authority(&self) -> String {
-        let url = self.exports.iter().find(|(name, _)| name.contains("ENDPOINT"));
-        url.map_or(String::new(), |(_, url)| url.replace("http://", ""))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(mut stdin) = self.child.stdin.take() {
-            let _ = stdin.flush();
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -25,10 +25,14 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) null: bool,
     /// Serve objects that are computed and never stored, in the bucket `synthetic`:
-    /// `KIND:COUNT[:SEED][:size=BYTES]`, where KIND is seq, uuid, dates, deep or hex.
+    /// `KIND:COUNT[:SEED][:size=BYTES]`, where KIND is seq (padded numbers), uuid, hex (16 digits),
+    /// dates (a folder a day for ten years) or deep (a thousand entries in each folder). A
+    /// thousand million take no more memory than one.
     #[arg(long, value_name = "SPEC")]
     pub(crate) synthetic: Option<String>,
-    /// Serve computed objects with the keys of this file, one a line, in the bucket `synthetic`.
+    /// Serve computed objects with the keys of this file, one a line, in the bucket `synthetic`;
+    /// a size may follow a tab. The file is mapped; in the order of its keys' bytes (`LC_ALL=C
+    /// sort`) it needs no memory, else eight bytes a key.
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
     /// Write a JSON line for each request to this file.

@@ -10,6 +10,19 @@ use crate::store::{Entry, Listed, Seek, Step, Store, Upload};
 /// Most entries of a page.
 pub(super) const PAGE_MAX: usize = 1000;
 
+/// The order of keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum KeyOrder {
+    /// That of their bytes.
+    #[default]
+    Bytes,
+    /// `/` before everything else: a quirk.
+    FoldersFirst {
+        /// Whether the folder of the marker's name is left out.
+        skips_folder: bool,
+    },
+}
+
 /// What to list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Query {
@@ -18,6 +31,15 @@ pub(crate) struct Query {
     /// Keys up to and including this are left out; so is the group of keys that it names.
     pub(crate) after: String,
     pub(crate) page_size: usize,
+    pub(crate) order: KeyOrder,
+}
+
+impl Query {
+    /// Whether a key has the prefix. Comparing with an empty text would cost a fifth of a page: its
+    /// dangling address makes the comparison's masked load fault inside the processor.
+    pub(super) fn holds(&self, key: &str) -> bool {
+        self.prefix.is_empty() || key.starts_with(&self.prefix)
+    }
 }
 
 /// Takes the entries of a page.
@@ -66,11 +88,14 @@ pub(crate) fn list(
     query: &Query,
     page: &mut dyn Page,
 ) -> S3Result<Option<String>> {
+    if let KeyOrder::FoldersFirst { skips_folder } = query.order {
+        return list_folders_first(store, bucket, query, skips_folder, page);
+    }
     let mut count = 0;
     let mut last = String::new();
     let mut truncated = false;
     let mut visit = |entry: Entry<'_>| {
-        if !entry.key.starts_with(&query.prefix) {
+        if !query.holds(entry.key) {
             return Step::Stop;
         }
         let Some(object) = entry.current else { return Step::Next };
@@ -91,6 +116,57 @@ pub(crate) fn list(
     };
     store.scan(bucket, start(query), &mut visit)?;
     Ok(truncated.then_some(last))
+}
+
+/// The same in the order of a server that keeps folders as such: reads all keys for each page.
+fn list_folders_first(
+    store: &dyn Store,
+    bucket: &str,
+    query: &Query,
+    skips_folder: bool,
+    page: &mut dyn Page,
+) -> S3Result<Option<String>> {
+    let mut keys = Vec::new();
+    let mut visit = |entry: Entry<'_>| {
+        if !query.holds(entry.key) {
+            return Step::Stop;
+        }
+        if entry.current.is_some() {
+            keys.push(entry.key.to_owned());
+        }
+        Step::Next
+    };
+    store.scan(bucket, Seek::At(query.prefix.clone().into_bytes()), &mut visit)?;
+    keys.sort_by(|a, b| folders_first(a, b));
+    let folder = format!("{}/", query.after.trim_end_matches('/'));
+    let (mut count, mut last) = (0, None::<String>);
+    for key in &keys {
+        let group = group_of(key, &query.prefix, &query.delimiter);
+        let name = group.unwrap_or(key);
+        let is_skipped = skips_folder && !query.after.is_empty() && key.starts_with(&folder);
+        if is_skipped || folders_first(name, &query.after).is_le() || last.as_deref() == Some(name)
+        {
+            continue;
+        }
+        if count == query.page_size {
+            return Ok(last);
+        }
+        count += 1;
+        last = Some(name.to_owned());
+        match (group, store.versions(bucket, key)?.first()) {
+            (Some(group), _) => page.group(group),
+            (None, Some(version)) => page.object(key, version.listed()),
+            // Gone since the keys were read.
+            (None, None) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Compares keys with `/` before all other characters.
+fn folders_first(a: &str, b: &str) -> std::cmp::Ordering {
+    let rank = |byte: u8| if byte == b'/' { 0 } else { u16::from(byte) + 1 };
+    a.bytes().map(rank).cmp(b.bytes().map(rank))
 }
 
 /// A page of multipart uploads.
@@ -229,7 +305,8 @@ mod tests {
             page_size in 1_usize..7,
         ) {
             let store = store_with(&keys);
-            let mut query = Query { prefix, delimiter, after, page_size };
+            let order = KeyOrder::Bytes;
+            let mut query = Query { prefix, delimiter, after, page_size, order };
             let wanted = expected(&keys, &query);
             let mut shown = Vec::new();
             loop {

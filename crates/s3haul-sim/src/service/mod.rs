@@ -10,6 +10,7 @@ mod delete;
 mod get;
 mod ingest;
 mod list;
+mod list_versions;
 mod list_xml;
 mod multipart;
 mod put;
@@ -39,7 +40,7 @@ use s3s::dto::{
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::clock::Clock;
-use crate::config::Limits;
+use crate::config::{Limits, ListQuirks};
 use crate::store::{Bucket as BucketSettings, Store, Version, Versioning, Versions};
 
 /// The service behind `s3s`.
@@ -49,6 +50,7 @@ pub(crate) struct SimService {
     pub(crate) clock: Arc<Clock>,
     pub(crate) region: String,
     pub(crate) limits: Limits,
+    pub(crate) quirks: ListQuirks,
 }
 
 impl SimService {
