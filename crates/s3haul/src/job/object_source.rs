@@ -3,23 +3,21 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_channel::Receiver;
-
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
 use crate::fs::{collapse, warning};
+use crate::list::{ListRequest, Listing, Order, list};
 use crate::plan::paths::references_parent;
 use crate::s3::ObjectHead;
-use crate::s3::ops::{ListObjects, ListPage, ListedObject};
+use crate::s3::ops::{ListPage, ListedObject};
 use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction};
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
-use crate::transfer::scheduler::Tasks;
 
-/// Pages received ahead of planning.
-const PAGES_AHEAD: usize = 1;
+/// One in so many of the requests that a job may have in flight lists.
+const LISTING_SHARE: usize = 4;
 
 /// An object found, before it is an action.
 pub(super) struct Found<'a> {
@@ -108,16 +106,16 @@ async fn plan_listing<A: Planned>(
     make: &MakeAction<A>,
 ) -> Result<Result<(), Closed>> {
     let prefix = job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
-    let mut lister = Tasks::new();
-    let pages = list(engine, prefix, job.spec.page_size, &mut lister);
-    while let Ok(page) = pages.recv().await {
-        let page = page?;
-        let actions = plan_page(job, engine, &page, make);
+    let mut listing = list_prefix(engine, prefix, job.spec.page_size);
+    while let Some(piece) = listing.next().await {
+        for notice in listing.take_notices() {
+            tracing::info!(%notice, prefix, "listing");
+        }
+        let actions = plan_page(job, engine, &piece?.page, make);
         if queue.push(actions).await.is_err() {
             return Ok(Err(Closed));
         }
     }
-    lister.finish().await;
     Ok(Ok(()))
 }
 
@@ -139,56 +137,18 @@ fn plan_page<A>(job: &Prepared, engine: &Engine, page: &ListPage, make: &MakeAct
         .collect()
 }
 
-/// Lists a prefix page by page, one page ahead of whoever takes them.
-fn list(
-    engine: &Arc<Engine>,
-    prefix: &str,
-    page_size: Option<u32>,
-    tasks: &mut Tasks,
-) -> Receiver<Result<ListPage>> {
-    let (sender, pages) = async_channel::bounded(PAGES_AHEAD);
-    let (engine, prefix) = (Arc::clone(engine), prefix.to_owned());
-    tasks.spawn(async move {
-        let mut token: Option<String> = None;
-        loop {
-            let input = ListObjects {
-                bucket: &engine.settings.source_bucket,
-                prefix: &prefix,
-                continuation_token: token.as_deref(),
-                max_keys: page_size,
-                ..ListObjects::default()
-            };
-            let permit = engine.limits.request().await;
-            let mut page = engine.source.list_objects(input).await;
-            drop(permit);
-            token = next_token(&mut page, token.as_deref());
-            if sender.send(page).await.is_err() || token.is_none() {
-                return;
-            }
-        }
-    });
-    pages
-}
-
-/// Token of the next page; a page that says there is more and not where, or leads to itself, is an
-/// error.
-fn next_token(page: &mut Result<ListPage>, present: Option<&str>) -> Option<String> {
-    let (is_truncated, token) = match page {
-        Ok(page) => (page.is_truncated, page.next_token.clone()),
-        Err(_) => return None,
+/// Lists a prefix in the order of keys. Requests count among those of the job; a prefix of one page
+/// costs one.
+fn list_prefix(engine: &Engine, prefix: &str, page_size: Option<u32>) -> Listing {
+    let request = ListRequest {
+        prefix: prefix.to_owned(),
+        order: Order::Ascending,
+        concurrency: engine.limits.requests_max().div_ceil(LISTING_SHARE),
+        page_size,
+        permits: Some(engine.limits.requests()),
+        ..ListRequest::new(engine.settings.source_bucket.clone())
     };
-    if !is_truncated {
-        return None;
-    }
-    let message = match &token {
-        None => "the listing breaks off: the server told no continuation token",
-        Some(next) if Some(next.as_str()) == present => {
-            "the listing has no end: the server told the same continuation token twice"
-        }
-        Some(_) => return token,
-    };
-    *page = Err(Error::new(ErrorKind::Server, message));
-    None
+    list(engine.source.clone(), request)
 }
 
 /// The action for a download.
@@ -263,29 +223,4 @@ fn is_archived(job: &Prepared, engine: &Engine, found: &Found<'_>) -> bool {
         engine.report.warning(warning::skipping(path, &reason));
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_that_leads_nowhere_or_to_itself_is_an_error() {
-        let page = |token: Option<&str>, is_truncated| {
-            let mut page = ListPage::default();
-            (page.next_token, page.is_truncated) = (token.map(str::to_owned), is_truncated);
-            Ok(page)
-        };
-        let mut good = page(Some("b"), true);
-        assert_eq!(next_token(&mut good, Some("a")).as_deref(), Some("b"));
-        assert!(good.is_ok());
-        let mut last = page(Some("a"), false);
-        assert_eq!(next_token(&mut last, Some("a")), None);
-        assert!(last.is_ok());
-        for token in [None, Some("a")] {
-            let mut page = page(token, true);
-            assert_eq!(next_token(&mut page, Some("a")), None);
-            assert_eq!(page.unwrap_err().kind(), ErrorKind::Server, "{token:?}");
-        }
-    }
 }

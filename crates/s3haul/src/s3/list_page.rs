@@ -38,6 +38,8 @@ pub struct ListPage {
     pub is_truncated: bool,
     /// Token for the next page (v2), or the marker (v1).
     pub next_token: Option<String>,
+    /// The document is an answer to `ListObjects` (version 1), whatever was asked.
+    pub(crate) is_version_1: bool,
 }
 
 /// What has a fixed size in an entry. Its texts end here in their buffers and begin where those
@@ -85,6 +87,35 @@ impl ListPage {
     /// The last of the objects.
     pub fn last(&self) -> Option<ListedObject<'_>> {
         self.get(self.len().checked_sub(1)?)
+    }
+
+    /// Keeps the first `count` objects only.
+    pub fn truncate(&mut self, count: usize) {
+        if count >= self.rows.len() {
+            return;
+        }
+        self.rows.truncate(count);
+        let end = self.rows.last().copied().unwrap_or_default();
+        self.keys.truncate(end.key_end as usize);
+        self.etags.truncate(end.etag_end as usize);
+    }
+
+    /// Keeps the objects whose keys are wanted.
+    pub(crate) fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
+        if self.iter().all(|object| is_wanted(object.key)) {
+            return Ok(());
+        }
+        let kept = Self::from_objects(self.iter().filter(|object| is_wanted(object.key)))?;
+        (self.keys, self.etags) = (kept.keys, kept.etags);
+        (self.rows, self.storage_classes) = (kept.rows, kept.storage_classes);
+        Ok(())
+    }
+
+    /// Bytes of memory that the page holds, about.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let groups: usize = self.common_prefixes.iter().map(|group| group.len() + 24).sum();
+        let rows = self.rows.capacity() * size_of::<Row>();
+        self.keys.capacity() + self.etags.capacity() + rows + groups
     }
 
     /// The objects in the server's order.
@@ -191,5 +222,40 @@ impl ListPage {
             builder.push(object).ok_or_else(malformed)?;
         }
         builder.finish().ok_or_else(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page() -> ListPage {
+        let object = |key, size| ListedObject {
+            key,
+            size,
+            last_modified_s: 7,
+            etag: "\"e\"",
+            storage_class: if size == 2 { "GLACIER" } else { "STANDARD" },
+        };
+        ListPage::from_objects([object("a", 1), object("\u{e4}b", 2), object("z", 3)]).unwrap()
+    }
+
+    #[test]
+    fn a_page_is_cut_at_any_length() {
+        for count in 0..5 {
+            let (whole, mut cut) = (page(), page());
+            cut.truncate(count);
+            assert!(cut.iter().eq(whole.iter().take(count)), "{count}");
+            assert_eq!(cut.last(), count.min(3).checked_sub(1).and_then(|at| whole.get(at)));
+        }
+    }
+
+    #[test]
+    fn unwanted_objects_are_dropped_and_the_others_stay_as_they_were() {
+        let (whole, mut kept) = (page(), page());
+        kept.retain(|key| key != "a").unwrap();
+        assert!(kept.iter().eq(whole.iter().skip(1)));
+        kept.retain(|_| true).unwrap();
+        assert_eq!(kept.len(), 2);
     }
 }

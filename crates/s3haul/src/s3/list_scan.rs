@@ -55,6 +55,8 @@ mod field {
     pub(super) const TOKEN: u32 = 2;
     pub(super) const MARKER: u32 = 4;
     pub(super) const ENCODING: u32 = 8;
+    pub(super) const OF_VERSION_1: u32 = 16;
+    pub(super) const OF_VERSION_2: u32 = 32;
 }
 
 /// A start tag that was passed.
@@ -98,6 +100,8 @@ impl<'a> Scanner<'a> {
         page.common_prefixes = self.page.common_prefixes;
         page.is_truncated = self.page.is_truncated;
         page.next_token = self.page.next_token;
+        let marks = field::OF_VERSION_1 | field::OF_VERSION_2 | field::TOKEN;
+        page.is_version_1 = seen & marks == field::OF_VERSION_1;
         Some(page)
     }
 
@@ -141,7 +145,14 @@ impl<'a> Scanner<'a> {
                 once(seen, field::ENCODING)?;
                 self.plain(tag)?;
             }
-            _ => self.skip(tag, 0)?,
+            name => {
+                *seen |= match name {
+                    b"Marker" => field::OF_VERSION_1,
+                    b"KeyCount" => field::OF_VERSION_2,
+                    _ => 0,
+                };
+                self.skip(tag, 0)?;
+            }
         }
         Some(())
     }
@@ -370,6 +381,8 @@ fn strict(body: &[u8]) -> Result<ListPage> {
         Some(token) => Some(token),
         None => decode.filled(&root, "NextMarker")?,
     };
+    let has = |name| root.child(name).is_some();
+    page.is_version_1 = has("Marker") && !has("KeyCount") && !has("NextContinuationToken");
     Ok(page)
 }
 

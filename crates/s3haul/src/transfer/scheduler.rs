@@ -45,6 +45,11 @@ impl Limits {
         self.requests.acquire().await.expect("the semaphore of requests is never closed")
     }
 
+    /// The permits themselves, for stages that send requests without knowing of the rest.
+    pub(crate) fn requests(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.requests)
+    }
+
     /// Waits until an object of `parts` parts may start. The objects at work have parts for twice
     /// the permits, so that requests never run out at the end of one object, and a few huge
     /// objects are not all begun at once.

@@ -1,5 +1,7 @@
 //! What commands mean: skips, warnings, names, streams, dry runs, properties of copies.
 
+use std::time::Duration;
+
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex};
@@ -184,6 +186,25 @@ async fn a_listing_that_breaks_off_is_fatal_after_what_was_listed() {
     assert_eq!(summary.done, 6, "{:?}", world.log.lines());
     assert_eq!(world.log.count("fatal error"), 1);
     assert_eq!(world.log.count("planned"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn prefixes_of_many_pages_are_listed_within_the_limit_and_small_ones_at_once() {
+    let world = World::new();
+    for n in 0..120 {
+        world.object(&format!("x/{n:03}"), b"1").await;
+    }
+    world.sim.weather().set_latency(Duration::from_millis(100));
+    for (page_size, least) in [(None, 1), (Some(3), 40)] {
+        let before = world.sim.ledger().count("ListObjectsV2");
+        let target = format!("s3://bucket/y{least}");
+        let spec = tree(&world, TransferCommand::Copy, "s3://bucket/x", Some(&target));
+        let summary = world.run(TransferSpec { page_size, ..spec }).await.unwrap();
+        assert_eq!(summary.done, 120, "{:?}", world.log.lines());
+        let listings = world.sim.ledger().count("ListObjectsV2") - before;
+        assert!((least..=2 * least - 1).contains(&listings), "{listings} listings");
+        assert_eq!(world.sim.ledger().max_concurrency(), 8);
+    }
 }
 
 #[tokio::test(start_paused = true)]

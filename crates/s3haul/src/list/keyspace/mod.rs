@@ -8,6 +8,28 @@
 //! segment has not been asked for yet: then the page keeps it and the new segment starts later or
 //! vanishes.
 
+mod aged;
+mod answer;
+mod budget;
+mod choose;
+mod distribution;
+mod estimate;
+mod folders;
+mod mass;
+mod model;
+mod place;
+mod schedule;
+mod segment;
+#[cfg(test)]
+mod tests;
+mod utf8;
+
+use budget::{Budget, Records};
+use choose::KeyRules;
+use folders::Folders;
+use model::Model;
+use segment::{Origin, Segments};
+
 use super::KeyRange;
 
 /// What a listing covers and how far it may go.
@@ -55,7 +77,7 @@ pub enum Ask {
     Folders {
         /// Names the answer.
         probe: ProbeId,
-        /// Folder, ending in `/`, or empty.
+        /// Folder, ending in `/`, or the listing's prefix, whatever its ending.
         folder: String,
         /// Only names after it; empty: from the first.
         after: String,
@@ -87,67 +109,59 @@ pub struct Taken {
 }
 
 /// The state of a listing.
+///
+/// Inside, keys are without the listing's prefix.
 #[derive(Debug)]
 pub struct Keyspace {
     options: KeyspaceOptions,
-    cursor: String,
+    rules: KeyRules,
+    segments: Segments,
+    model: Model,
+    folders: Folders,
+    records: Records,
+    budget: Budget,
     in_flight: usize,
-    is_started: bool,
-    is_done: bool,
+    /// Answers so far.
+    answers: u64,
+    /// Most segments at a time.
+    segments_peak: usize,
+    /// Whether the root's folder names are still to be asked for.
+    is_root_unasked: bool,
 }
 
 impl Keyspace {
     /// A listing at its beginning.
     pub fn new(options: KeyspaceOptions) -> Self {
-        let cursor = options.range.after.clone();
-        Self { options, cursor, in_flight: 0, is_started: false, is_done: false }
+        let prefix = options.prefix.as_str();
+        let range = &options.range;
+        let after = range.after.strip_prefix(prefix).unwrap_or_default().to_owned();
+        let through = range.through.as_ref().and_then(|through| through.strip_prefix(prefix));
+        let segments = Segments::new(after, through.map(str::to_owned));
+        let rules = KeyRules { prefix_len: prefix.len(), delimiter: options.delimiter.clone() };
+        let mut keyspace = Self {
+            rules,
+            segments,
+            model: Model::new(),
+            folders: Folders::new(),
+            records: Records::new(),
+            budget: Budget::new(),
+            in_flight: 0,
+            answers: 0,
+            segments_peak: 1,
+            is_root_unasked: options.is_eager && options.may_ask_folders,
+            options,
+        };
+        if is_empty(&keyspace.options) {
+            keyspace.segments.remove(SegmentId(0));
+        } else if keyspace.options.is_eager {
+            keyspace.cut_blindly();
+        }
+        keyspace
     }
 
     /// Changes how many requests may be in flight; what is in flight stays.
     pub fn set_concurrency(&mut self, concurrency: usize) {
         self.options.concurrency = concurrency;
-    }
-
-    /// What to ask next, as long as fewer requests than allowed are in flight. `held_pages` are
-    /// the pages received and not yet handed on; in the order of keys, once these and those in
-    /// flight fill the window, only the first segment is asked, so that the listing always
-    /// advances.
-    pub fn next_ask(&mut self, held_pages: usize) -> Option<Ask> {
-        let _ = held_pages;
-        if self.is_done || self.in_flight >= self.options.concurrency.min(1) {
-            return None;
-        }
-        self.in_flight += 1;
-        let is_first = !std::mem::replace(&mut self.is_started, true);
-        Some(Ask::Page { segment: SegmentId(0), after: self.cursor.clone(), is_first })
-    }
-
-    /// Takes the answer to [`Ask::Page`]. `is_truncated` is the server's word that there are more
-    /// keys after the page; a page may be empty and truncated.
-    pub fn on_page(&mut self, segment: SegmentId, keys: &dyn Keys, is_truncated: bool) -> Taken {
-        debug_assert_eq!(segment, SegmentId(0));
-        self.in_flight -= 1;
-        let range = &self.options.range;
-        let count = (0..keys.len()).take_while(|index| range.reaches(keys.key(*index))).count();
-        let is_end = !is_truncated || count < keys.len();
-        let after = self.cursor.clone();
-        let through = if is_end {
-            range.through.clone()
-        } else {
-            if count > 0 {
-                keys.key(count - 1).clone_into(&mut self.cursor);
-            }
-            Some(self.cursor.clone())
-        };
-        self.is_done = is_end;
-        Taken { count, covers: KeyRange { after, through }, is_end }
-    }
-
-    /// Takes the answer to [`Ask::Folders`]: the names in order, and the last entry of the page
-    /// (folder or key) where there are more.
-    pub fn on_folders(&mut self, probe: ProbeId, names: &[String], truncated_at: Option<&str>) {
-        let _ = (probe, names, truncated_at);
-        self.in_flight -= 1;
     }
 
     /// Requests asked for and not answered.
@@ -157,6 +171,50 @@ impl Keyspace {
 
     /// Whether all of the range is covered.
     pub fn is_done(&self) -> bool {
-        self.is_done
+        self.segments.len() == 0
     }
+
+    /// Contexts of keys remembered: what its memory grows with, up to a limit.
+    pub fn contexts(&self) -> usize {
+        self.model.len()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
+    /// Cuts where keys of any kind would be cut, before anything is known.
+    fn cut_blindly(&mut self) {
+        const CUTS_MAX: usize = 8;
+        const PAGES_EXPECTED: f64 = 1e4;
+        let root = SegmentId(0);
+        let count = (self.options.concurrency / 16).min(CUTS_MAX);
+        for index in (1..=count).rev() {
+            let Some(segment) = self.segments.get(root) else { return };
+            let share = index as f64 / (index as f64 + 1.0);
+            let Some(key) = choose::blind_key(&mut self.model, &self.rules, segment, share) else {
+                return;
+            };
+            let made = self.segments.cut(root, key);
+            if let Some(made) = self.segments.get_mut(made) {
+                made.pages_left = 0.1;
+                made.origin = Origin::Guess(0);
+                made.parent = Some(root);
+            }
+        }
+        if let Some(root) = self.segments.get_mut(root) {
+            root.pages_left = PAGES_EXPECTED;
+            root.folder = Some(0);
+            root.unanswered = u32::try_from(count).unwrap_or(u32::MAX);
+        }
+    }
+}
+
+/// Whether no key with the prefix can lie in the range.
+fn is_empty(options: &KeyspaceOptions) -> bool {
+    let (prefix, after) = (options.prefix.as_str(), options.range.after.as_str());
+    let is_beyond = |key: &str| key > prefix && !key.starts_with(prefix);
+    is_beyond(after)
+        || options
+            .range
+            .through
+            .as_deref()
+            .is_some_and(|through| through <= after || through < prefix)
 }

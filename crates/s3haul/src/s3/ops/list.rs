@@ -81,9 +81,25 @@ pub struct VersionPage {
     pub next_version_id_marker: Option<String>,
 }
 
+impl VersionPage {
+    /// Keeps the first `count` versions and delete markers only.
+    pub fn truncate(&mut self, count: usize) {
+        self.versions.truncate(count);
+    }
+}
+
 impl Client {
     /// One page of `ListObjectsV2` (`encoding-type=url` always).
     pub async fn list_objects(&self, input: ListObjects<'_>) -> Result<ListPage> {
+        let bucket = input.bucket;
+        let page = self.list_objects_unchecked(input).await?;
+        checked(page).map_err(|error| {
+            error.with_operation("ListObjectsV2").with_subject(format_args!("s3://{bucket}"))
+        })
+    }
+
+    /// As [`Client::list_objects`], for who looks after a page that does not say where more is.
+    pub(crate) async fn list_objects_unchecked(&self, input: ListObjects<'_>) -> Result<ListPage> {
         let request = listing("ListObjectsV2", input.bucket, input.prefix, input.delimiter)
             .query("list-type", "2")
             .maybe("start-after", input.start_after)
@@ -92,8 +108,7 @@ impl Client {
         let request =
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
-        let page = list_scan::objects(&answer.body);
-        page.and_then(checked).map_err(|error| answer_error(&request, error))
+        list_scan::objects(&answer.body).map_err(|error| answer_error(&request, error))
     }
 
     /// One page of `ListObjects` (version 1); `continuation_token` is the marker.

@@ -1,0 +1,262 @@
+//! What to ask next: segments that go on, then names of folders, then a new cut.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "estimates need no more precision"
+)]
+
+use std::collections::BTreeSet;
+
+use super::choose::{self, Cut};
+use super::estimate::Oracle;
+use super::segment::{Phase, Segment};
+use super::{Ask, Keyspace, SegmentId};
+
+/// Segments with fewer pages left are not cut.
+const PAGES_MIN: f64 = 2.0;
+/// Nor those with less than this share of what is left for each request in flight.
+const PAGES_SHARE: f64 = 1.2;
+
+impl Keyspace {
+    /// What to ask next, as long as fewer requests than allowed are in flight. `held_pages` are
+    /// the pages received and not yet handed on; in the order of keys, once these and those in
+    /// flight fill the window, only the first segment is asked, so that the listing always
+    /// advances.
+    pub fn next_ask(&mut self, held_pages: usize) -> Option<Ask> {
+        if self.is_done() || self.in_flight >= self.requests_max() {
+            return None;
+        }
+        let near = self.near(held_pages);
+        let ask = self.go_on(near.as_ref());
+        if ask.is_some() || self.is_full(held_pages) {
+            return ask;
+        }
+        self.probe(near.as_ref()).or_else(|| {
+            let segment = self.cut(near.as_ref())?;
+            Some(self.ask_page(segment))
+        })
+    }
+
+    /// Requests that may be in flight: where the listing may be short, only so many as pages were
+    /// found.
+    fn requests_max(&self) -> usize {
+        let limit = self.options.concurrency.max(1);
+        if self.options.is_eager {
+            return limit;
+        }
+        let earned = 4.0 * self.budget.useful_pages();
+        limit.min((earned as usize).max(1))
+    }
+
+    /// Whether pages held back and those under way fill the window.
+    fn is_full(&self, held_pages: usize) -> bool {
+        self.options.window_pages.is_some_and(|window| held_pages + self.in_flight >= window)
+    }
+
+    /// The segments that may be asked and cut, where pages must be held back for the order; none:
+    /// all.
+    fn near(&self, held_pages: usize) -> Option<BTreeSet<SegmentId>> {
+        let window = self.options.window_pages?;
+        if self.is_full(held_pages) {
+            return self.segments.head().map(|head| BTreeSet::from([head]));
+        }
+        if held_pages * 2 <= window {
+            return None;
+        }
+        let room = (window - held_pages) as f64;
+        let mut pages = 0.0;
+        let mut near = BTreeSet::new();
+        for (id, segment) in self.segments.in_order() {
+            if pages > room {
+                break;
+            }
+            near.insert(id);
+            pages += segment.pages_left.max(1.0);
+        }
+        Some(near)
+    }
+
+    /// A segment that has a cursor and no request.
+    fn go_on(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<Ask> {
+        let is_ready = |id: &SegmentId| {
+            near.is_none_or(|near| near.contains(id))
+                && self.segments.get(*id).is_some_and(|segment| segment.phase != Phase::Asked)
+        };
+        let segment = if self.options.window_pages.is_some() {
+            self.segments.in_order().map(|(id, _)| id).find(is_ready)
+        } else {
+            self.segments.iter().map(|(id, _)| id).find(is_ready)
+        };
+        Some(self.ask_page(segment?))
+    }
+
+    fn ask_page(&mut self, segment: SegmentId) -> Ask {
+        let after = self.full_after(segment);
+        let state = self.segments.get_mut(segment).expect("it was found");
+        let is_first = state.phase == Phase::New;
+        state.phase = Phase::Asked;
+        if is_first {
+            self.budget.ask_first();
+        }
+        self.in_flight += 1;
+        Ask::Page { segment, after, is_first }
+    }
+
+    /// Names of folders where many cannot be guessed.
+    fn probe(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<Ask> {
+        if !self.options.may_ask_folders || !self.folders.has_room() {
+            return None;
+        }
+        if std::mem::take(&mut self.is_root_unasked) {
+            return Some(self.ask_folders("", ""));
+        }
+        let concurrency = self.options.concurrency as f64;
+        if self.folders.probes() as f64 >= self.budget.probes_max(concurrency) {
+            return None;
+        }
+        let mut best: Option<(f64, SegmentId, usize)> = None;
+        for (id, segment) in self.segments.iter() {
+            let is_near = near.is_none_or(|near| near.contains(&id));
+            if !is_near || best.is_some_and(|(pages, ..)| pages >= segment.pages_left) {
+                continue;
+            }
+            if let Some(index) = self.wish_of(segment) {
+                best = Some((segment.pages_left, id, index));
+            }
+        }
+        let (_, id, index) = best?;
+        let segment = self.segments.get(id)?;
+        let wish = &segment.outlook.as_ref()?.wishes[index];
+        let (folder, after) = (segment.after[..wish.folder].to_owned(), wish.after.clone());
+        Some(self.ask_folders(&folder, &after))
+    }
+
+    /// The first of a segment's wishes that is worth a request.
+    fn wish_of(&self, segment: &Segment) -> Option<usize> {
+        let free = self.options.concurrency - self.in_flight;
+        let is_idle = self.budget.is_early() || free >= self.options.concurrency / 2;
+        let outlook = segment.outlook.as_ref()?;
+        outlook.wishes.iter().position(|wish| {
+            let folder = &segment.after[..wish.folder];
+            let is_asked = self.folders.asked().any(|(asked, after)| {
+                asked == folder
+                    && *after >= segment.start
+                    && segment.through.as_ref().is_none_or(|through| after < through)
+            });
+            !is_asked && (is_idle || segment.pages_since_cut >= 2 || wish.pages >= 3.0)
+        })
+    }
+
+    fn ask_folders(&mut self, folder: &str, after: &str) -> Ask {
+        let probe = self.folders.ask(folder, after);
+        self.in_flight += 1;
+        let prefix = &self.options.prefix;
+        let after = if after.is_empty() { String::new() } else { format!("{prefix}{after}") };
+        Ask::Folders { probe, folder: format!("{prefix}{folder}"), after }
+    }
+
+    /// Cuts the segment with the most pages left, and gives the new one. Once guesses have cost
+    /// too much a segment is cut only now and then, while many requests are idle.
+    fn cut(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
+        let threshold = self.threshold(near);
+        let free = self.options.concurrency - self.in_flight;
+        let can_guess = self.budget.can_guess(self.options.concurrency as f64);
+        if !can_guess && free < self.options.concurrency / 2 {
+            return None;
+        }
+        loop {
+            let candidates = self.segments.iter().filter(|(id, segment)| {
+                near.is_none_or(|near| near.contains(id))
+                    && !segment.is_stuck
+                    && segment.pages_left >= threshold
+                    && (can_guess || (segment.page_first.is_some() && segment.hold <= 0))
+            });
+            let (id, _) = candidates
+                .max_by(|left, right| left.1.pages_left.total_cmp(&right.1.pages_left))?;
+            let made = self.cut_segment(id, free);
+            let state = self.segments.get_mut(id)?;
+            if !can_guess {
+                state.hold = state.pages_to_hold();
+            }
+            if made.is_some() {
+                return made;
+            }
+            state.is_stuck = true;
+        }
+    }
+
+    /// Pages that a segment must have left to be cut: the more the more work there is. At the end
+    /// the few segments left decide when all is done, and are cut at any price.
+    fn threshold(&mut self, near: Option<&BTreeSet<SegmentId>>) -> f64 {
+        const PAGES_MIN_AT_END: f64 = 0.6;
+        let (mut count, mut sum, mut most) = (0, 0.0, 0.0_f64);
+        for (id, segment) in self.segments.iter() {
+            if near.is_none_or(|near| near.contains(&id)) {
+                count += 1;
+                sum += segment.pages_left;
+                most = most.max(segment.pages_left);
+            }
+        }
+        self.segments_peak = self.segments_peak.max(count);
+        let share = 1.0 + PAGES_SHARE * sum / self.options.concurrency as f64;
+        let threshold = share.min(most / 2.0).max(PAGES_MIN);
+        if count * 3 >= self.segments_peak {
+            return threshold;
+        }
+        let part = 3.0 * count as f64 / self.segments_peak as f64;
+        (threshold * part).max(PAGES_MIN_AT_END)
+    }
+
+    /// Cuts a segment, once or in a gallop; gives the new one that is first in order.
+    fn cut_segment(&mut self, id: SegmentId, free: usize) -> Option<SegmentId> {
+        let answers = self.answers;
+        let state = self.segments.get_mut(id)?;
+        if state.guesses.0 != answers {
+            state.guesses = (answers, 0);
+        }
+        let guesses = state.guesses.1;
+        let outlook = state.outlook.take();
+        let state = self.segments.get(id)?;
+        let mut oracle = Oracle {
+            model: &mut self.model,
+            folders: &self.folders,
+            records: &self.records,
+            budget: &self.budget,
+        };
+        let outlook = outlook.unwrap_or_else(|| oracle.look(state));
+        let cuts = choose::choose(&mut oracle, &self.rules, state, &outlook, guesses, free);
+        let mut first = None;
+        for cut in cuts {
+            first = Some(self.apply(id, cut));
+        }
+        if first.is_none() {
+            self.segments.get_mut(id)?.outlook = Some(outlook);
+        }
+        first
+    }
+
+    fn apply(&mut self, id: SegmentId, cut: Cut) -> SegmentId {
+        let made = self.segments.cut(id, cut.key);
+        let left = self.segments.get_mut(id).expect("it was cut");
+        left.unanswered += 1;
+        left.pages_since_cut = 0;
+        left.pages_left = cut.pages_left;
+        left.is_filled = cut.is_left_filled;
+        left.outlook = None;
+        left.guesses.1 += u32::from(cut.is_gamble);
+        if left.page_first.is_none() && cut.folder.is_some() {
+            left.folder = cut.folder;
+        }
+        let guesses = left.guesses;
+        let right = self.segments.get_mut(made).expect("it was made");
+        right.parent = Some(id);
+        right.origin = cut.origin;
+        right.is_filled = cut.is_right_filled;
+        right.pages_left = cut.pages_right;
+        right.folder = cut.folder;
+        right.guesses = guesses;
+        made
+    }
+}
