@@ -56,6 +56,12 @@ pub const NO_PROXY: &str = "NO_PROXY";
 pub const HOME: &str = "HOME";
 /// Home directory on Windows.
 pub const USERPROFILE: &str = "USERPROFILE";
+/// Locale; bars and signs are beyond ASCII where it has UTF-8.
+pub const LC_ALL: &str = "LC_ALL";
+/// Locale of characters, where `LC_ALL` is not set.
+pub const LC_CTYPE: &str = "LC_CTYPE";
+/// Locale, where the others are not set.
+pub const LANG: &str = "LANG";
 /// Set to anything: no colour.
 pub const NO_COLOR: &str = "NO_COLOR";
 /// Filter of the developers' log, such as `s3haul=trace`; implies nothing else.

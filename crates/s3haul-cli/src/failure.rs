@@ -1,6 +1,7 @@
 //! Why a command ended early: the exit code, the message, and what may help.
 
 use s3haul::Error;
+use s3haul::script::ScriptError;
 
 use crate::{exit, hints};
 
@@ -39,5 +40,12 @@ impl From<Error> for Failure {
             message: error.to_string(),
             hint: hints::for_error(&error),
         }
+    }
+}
+
+impl From<ScriptError> for Failure {
+    /// A script that fails ends the command: what it would have said of the rest is not known.
+    fn from(error: ScriptError) -> Self {
+        Self { status: exit::FAILED, message: format!("{error:#}"), hint: None }
     }
 }

@@ -1,5 +1,9 @@
 //! The real binary against a real `serve`, each test with a server and a folder of its own.
 
+#[path = "cli/listing.rs"]
+mod listing;
+#[path = "cli/summary.rs"]
+mod summary;
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

@@ -9,8 +9,9 @@ mod server;
 mod shell;
 mod tree;
 
+use std::fs::File;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -68,7 +69,9 @@ impl Tour<'_> {
         self.copy_and_remove()?;
         self.one_object()?;
         self.streams()?;
+        self.describe()?;
         self.move_one()?;
+        self.sync()?;
         self.remove_bucket()
     }
 
@@ -133,6 +136,56 @@ impl Tour<'_> {
         let again = self.shell.run(&["cat", "s3://demo/piped.bin"])?;
         again.tell_rates(moved);
         self.expect_bytes(name, &again.stdout)
+    }
+
+    fn describe(&self) -> Result<()> {
+        let table = ["list", "s3://demo/tree/", "--format", "csv", "--output-file", "tree.csv"];
+        self.shell.run(&table)?.tell_rates(self.made);
+        // A name may hold a line feed: then its row has more than one line.
+        let lines = std::fs::read_to_string(self.scratch.path("tree.csv"))?.lines().count();
+        ensure!(lines as u64 > self.made.files, "the table has only {lines} lines");
+        let largest = "js:(key, {Size}) => Size > 20e6";
+        let large = self.shell.run(&["list", "s3://demo/tree/", "--sort", "--filter", largest])?;
+        large.tell_last_lines(3);
+        large.tell();
+        let summary = ["summarize", "s3://demo/tree/", "--top", "3"];
+        let summary = self.shell.run(&summary)?;
+        summary.tell_last_lines(80);
+        summary.tell();
+        let objects = format!("{} objects", term::count(self.made.files));
+        ensure!(summary.text().contains(&objects), "the summary does not say `{objects}`");
+        Ok(())
+    }
+
+    /// A file is new, one changed, one gone, and one was moved away in the bucket.
+    fn sync(&self) -> Result<()> {
+        let past = SystemTime::now() - Duration::from_secs(10);
+        for (name, text) in [("new/é 1.txt", "new"), ("odd/with space", "changed by the demo")] {
+            let path = self.scratch.path("tree").join(name);
+            std::fs::create_dir_all(path.parent().context("it has a folder")?)?;
+            std::fs::write(&path, text)?;
+            File::options().write(true).open(path)?.set_modified(past)?;
+        }
+        std::fs::remove_file(self.scratch.path("tree").join("odd/100%"))?;
+        let up = ["sync", "tree", "s3://demo/tree/", "--delete"];
+        let dry = self.shell.run(&[&up[..], &["--dryrun"]].concat())?;
+        dry.tell_last_lines(8);
+        dry.tell();
+        let done = self.shell.run(&up)?;
+        done.tell_last_lines(8);
+        done.tell();
+        ensure!(done.text().lines().count() == 4, "four names differ");
+        let again = self.shell.run(&up)?;
+        again.tell();
+        ensure!(again.stdout.is_empty(), "nothing is left to do: {}", again.text());
+        let down = ["sync", "s3://demo/tree/", "back", "--delete", "--exact-timestamps"];
+        let back = self.shell.run(&down)?;
+        back.tell_last_lines(4);
+        back.tell();
+        compare::trees(&self.scratch.path("tree"), &self.scratch.path("back"))
+            .context("the synced trees differ")?;
+        term::good("  both sides are the same again, byte for byte");
+        Ok(())
     }
 
     fn move_one(&self) -> Result<()> {

@@ -1,6 +1,10 @@
-//! `ls`.
+//! `ls` and `list`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ListingArgs;
 
 /// Lists buckets, or the objects and common prefixes under an address. Addresses may hold * and
 /// ?, which match any characters.
@@ -34,4 +38,60 @@ pub(crate) struct LsArgs {
     /// Take * and ? in the address for the characters themselves.
     #[arg(long)]
     pub(crate) raw: bool,
+}
+
+/// What a listing is printed as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatChoice {
+    /// The lines of `aws s3 ls --recursive`.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values after RFC 4180.
+    Csv,
+    /// Tab-separated values; tabs, line breaks and backslashes in a text are escaped by a
+    /// backslash.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// Keys, one a line; escaped as in tsv.
+    Keys,
+}
+
+/// Lists all objects under an address with many requests in flight.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
+    /// Print in the order of the keys instead of the order of arrival.
+    #[arg(long)]
+    pub(crate) sort: bool,
+    /// List all versions and delete markers. In text a line has two marks and the version id
+    /// before the key: L for the latest version, D for a delete marker.
+    #[arg(long)]
+    pub(crate) versions: bool,
+    /// Print in this format.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatChoice>,
+    /// Columns of jsonl, csv, tsv and parquet, in this order: of `key`, `size`, `last_modified`,
+    /// `etag`, `storage_class`, `bucket`, and with --versions `version_id`, `is_latest` and
+    /// `is_delete_marker`. Times are UTC.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
+    pub(crate) fields: Vec<String>,
+    /// Leave out the names of the columns before csv and tsv.
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// Write to this file, which is replaced when the listing is complete. (--output is a flag of
+    /// the AWS tools with another meaning.)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_file: Option<PathBuf>,
+    /// Print sizes as KiB, MiB and so on.
+    #[arg(long)]
+    pub(crate) human_readable: bool,
+    /// Print the number of objects and their total size at the end; beside other formats than text
+    /// to standard error.
+    #[arg(long)]
+    pub(crate) summarize: bool,
 }

@@ -6,9 +6,14 @@ mod buckets;
 mod filters;
 mod global;
 mod list;
+mod list_buckets;
+mod listing;
 mod object;
+mod script;
 mod serve;
 mod stream;
+mod summarize;
+mod sync;
 mod transfer;
 
 use std::ffi::OsString;
@@ -18,10 +23,15 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 pub(crate) use buckets::{MbArgs, RbArgs};
 pub(crate) use filters::FilterArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
-pub(crate) use list::LsArgs;
+pub(crate) use list::{FormatChoice, ListArgs, LsArgs};
+pub(crate) use list_buckets::{BucketsFormat, ListBucketsArgs};
+pub(crate) use listing::ListingArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
+pub(crate) use script::{EachArgs, MapArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
+pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
+pub(crate) use sync::SyncArgs;
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs};
 
 /// Move, list and remove S3 data in bulk. The flags are those of `aws s3`, and `alias aws=s3haul`
@@ -65,6 +75,11 @@ pub(crate) enum Command {
     ///
     /// Each source is removed once its target is safe.
     Mv(Box<MvArgs>),
+    /// Copy what differs from one folder or prefix to another.
+    ///
+    /// Both sides are listed and merged name by name. What is new or changed in the source is
+    /// transferred, and with --delete what the source does not have is removed from the target.
+    Sync(Box<SyncArgs>),
     /// Remove objects.
     ///
     /// Without --recursive the named object is removed; it is no error if there is none. With it
@@ -76,6 +91,31 @@ pub(crate) enum Command {
     /// hold * and ?, which match any characters; then whole keys are shown. The exit status is 1
     /// if a key was given and nothing found.
     Ls(LsArgs),
+    /// List all objects under an address, many pages at a time.
+    ///
+    /// Lines are those of `ls --recursive`, by default in the order in which pages arrive. An
+    /// address may hold * and ?, which match any characters.
+    List(Box<ListArgs>),
+    /// Count what is under an address: folders, storage classes, ages, sizes and more.
+    ///
+    /// All objects are listed, many pages at a time, and nothing is printed unless the listing
+    /// is complete. An address may hold * and ?, which match any characters. The exit status is
+    /// 1 if a key was given and nothing found.
+    #[command(visible_alias = "du")]
+    Summarize(Box<SummarizeArgs>),
+    /// List buckets with their regions, and on request what is in them.
+    ///
+    /// A bucket that cannot be looked into does not keep the others from being shown; the exit
+    /// status is then 1.
+    ListBuckets(ListBucketsArgs),
+    /// Print what JavaScript functions make of objects, each by itself or all together.
+    ///
+    /// Scripts start with `js:`. They compute and nothing else: they reach no files and no
+    /// network. docs/s3p.md tells how they are called and what limits they have.
+    #[command(visible_aliases = ["reduce", "map-reduce"])]
+    Map(Box<MapArgs>),
+    /// Call a JavaScript function for each object, and print what it prints.
+    Each(Box<EachArgs>),
     /// Make a bucket.
     ///
     /// It is made in the region of --region or of the configuration.

@@ -16,16 +16,13 @@ pub(crate) struct OutputArgs {
     pub(crate) only_show_errors: bool,
 }
 
-/// Flags that `cp` and `mv` share.
+/// Flags that `cp`, `mv` and `sync` share.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CopyArgs {
     /// What to copy and where to: a local path, an s3:// address, or - for a standard stream (cp
     /// only).
     #[arg(num_args = 2, required = true, value_names = ["SOURCE", "TARGET"])]
     pub(crate) paths: Vec<String>,
-    /// Copy all files or objects under the source.
-    #[arg(long)]
-    pub(crate) recursive: bool,
     /// Only print what would be done.
     #[arg(long)]
     pub(crate) dryrun: bool,
@@ -38,6 +35,14 @@ pub(crate) struct CopyArgs {
     /// Filters.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+    /// Only transfer what this JavaScript function is true for: `js:(key, object) => …`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
+    /// Rename what is transferred by a JavaScript function, `js:(key, object) => key + '.old'`, or
+    /// by a template of {key} {dir} {name} {stem} {ext} {year} {month} {day}. It receives the key
+    /// that the object would have in the target bucket, or its name below the target folder.
+    #[arg(long, value_name = "SCRIPT or TEMPLATE")]
+    pub(crate) to_key: Option<String>,
     /// Upload what symbolic links point to, which is the default.
     #[arg(long, overrides_with = "no_follow_symlinks")]
     pub(crate) follow_symlinks: bool,
@@ -106,6 +111,9 @@ pub(crate) struct CpArgs {
     /// Flags shared with `mv`.
     #[command(flatten)]
     pub(crate) copy: CopyArgs,
+    /// Copy all files or objects under the source.
+    #[arg(long)]
+    pub(crate) recursive: bool,
     /// The size in bytes that standard input will have; needed only for more than 78 GiB.
     #[arg(long, value_name = "BYTES")]
     pub(crate) expected_size: Option<u64>,
@@ -120,6 +128,9 @@ pub(crate) struct MvArgs {
     /// Flags shared with `cp`.
     #[command(flatten)]
     pub(crate) copy: CopyArgs,
+    /// Move all files or objects under the source.
+    #[arg(long)]
+    pub(crate) recursive: bool,
     /// Refuse to move between access points that may name the same bucket.
     #[arg(long)]
     pub(crate) validate_same_s3_paths: bool,
@@ -143,6 +154,9 @@ pub(crate) struct RmArgs {
     /// Filters.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+    /// Only remove objects for which this JavaScript function is true: `js:(key, object) => …`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
     /// Ask for this many keys a page of a listing, at most 1,000.
     #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page_size: Option<u32>,

@@ -1,124 +1,51 @@
 //! `ls`: the listing of `aws s3 ls`, byte for byte.
 //!
-//! A page is printed while the next one is on its way. Lines go straight from the page's columns
-//! into the output buffer; local times are computed by hand because a million of them are many.
+//! Many pages are under way at a time; they are printed in the order of keys. Up to a delimiter
+//! `aws` prints the common prefixes of a page before its objects. Our pages end elsewhere, so
+//! entries are counted off anew into pages as one request after the other would have brought them.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use s3haul::list::{ListRequest, Order, list};
 use s3haul::plan::wildcard::Wildcard;
 use s3haul::s3::Client;
-use s3haul::s3::ops::{ListBuckets, ListObjects, ListPage};
-use s3haul::units::format_size;
+use s3haul::s3::ops::{ListBuckets, ListedObject};
 use serde::Serialize;
-use tokio::task::JoinSet;
 
 use super::client;
+use super::list::Totals;
+use super::listing::{PageWorker, SelectedPage, run_workers};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
+use crate::render::listing::{
+    Entry, Format, RowFormat, RowStyle, push_prefix_line, push_summary, push_summary_event,
+};
 use crate::render::time::LocalTime;
-use crate::settings::LsSettings;
+use crate::settings::{LsSettings, Selection};
+
+/// Entries of a page at most.
+const PAGE_ENTRIES: u32 = 1000;
 
 /// Lists buckets or objects.
 pub(super) async fn run(settings: LsSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let client = client(settings.client.clone())?;
-    let mut rows = Rows::new(&settings, printer);
-    if settings.object.bucket.is_empty() {
-        buckets(&client, &settings, &mut rows).await?;
+    let (totals, is_empty) = if settings.object.bucket.is_empty() {
+        (Totals::default(), buckets(&client, &settings, printer).await?)
     } else {
-        objects(client, &settings, &mut rows).await?;
-    }
+        objects(client, &settings, printer).await?
+    };
     if settings.summarize {
-        rows.summary();
+        summarize(totals, &settings, printer);
     }
     if printer.output_is_closed() {
         return Ok(exit::BROKEN_PIPE);
     }
-    let nothing = rows.is_empty && !settings.object.key.is_empty();
+    let nothing = is_empty && !settings.object.key.is_empty();
     Ok(if nothing { exit::FAILED } else { exit::SUCCESS })
-}
-
-async fn buckets(
-    client: &Client,
-    settings: &LsSettings,
-    rows: &mut Rows<'_>,
-) -> Result<(), Failure> {
-    let input = ListBuckets {
-        prefix: settings.bucket_name_prefix.as_deref(),
-        region: settings.bucket_region.as_deref(),
-    };
-    for bucket in client.list_buckets(input).await? {
-        rows.bucket(&bucket.name, bucket.created_s);
-    }
-    Ok(())
-}
-
-async fn objects(
-    client: Client,
-    settings: &LsSettings,
-    rows: &mut Rows<'_>,
-) -> Result<(), Failure> {
-    let wildcard = Wildcard::parse(&settings.object.key).filter(|_| !settings.raw);
-    let whole_keys = settings.recursive || wildcard.is_some();
-    let prefix = wildcard.as_ref().map_or(settings.object.key.as_str(), Wildcard::prefix);
-    let request = PageRequest {
-        client,
-        bucket: settings.object.bucket.clone(),
-        prefix: prefix.to_owned(),
-        delimiter: (!whole_keys).then_some("/"),
-        page_size: settings.page_size,
-    };
-    let mut pages = JoinSet::new();
-    pages.spawn(request.clone().send(None));
-    while let Some(page) = pages.join_next().await {
-        let page = page.map_err(|error| Failure::other(format!("listing failed: {error}")))??;
-        if let Some(token) = page.next_token.clone().filter(|_| page.is_truncated) {
-            pages.spawn(request.clone().send(Some(token)));
-        }
-        rows.page(&page, whole_keys, wildcard.as_ref());
-        rows.printer.flush();
-        if rows.printer.output_is_closed() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-#[derive(Clone)]
-struct PageRequest {
-    client: Client,
-    bucket: String,
-    prefix: String,
-    delimiter: Option<&'static str>,
-    page_size: Option<u32>,
-}
-
-impl PageRequest {
-    async fn send(self, token: Option<String>) -> s3haul::Result<ListPage> {
-        let input = ListObjects {
-            bucket: &self.bucket,
-            prefix: &self.prefix,
-            delimiter: self.delimiter,
-            continuation_token: token.as_deref(),
-            max_keys: self.page_size,
-            ..ListObjects::default()
-        };
-        self.client.list_objects(input).await
-    }
-}
-
-/// Prints rows and counts them.
-struct Rows<'a> {
-    printer: &'a Printer,
-    json: bool,
-    human_readable: bool,
-    escape: bool,
-    time: LocalTime,
-    objects: u64,
-    bytes: u64,
-    is_empty: bool,
 }
 
 #[derive(Serialize)]
@@ -132,147 +59,193 @@ struct PrefixLine<'a> {
     prefix: &'a str,
 }
 
-#[derive(Serialize)]
-struct ObjectLine<'a> {
-    key: &'a str,
-    size: u64,
-    last_modified: String,
-    etag: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    storage_class: &'a str,
-}
-
-#[derive(Serialize)]
-struct SummaryLine {
-    objects: u64,
-    bytes: u64,
-}
-
-impl<'a> Rows<'a> {
-    fn new(settings: &LsSettings, printer: &'a Printer) -> Self {
-        Self {
-            printer,
-            json: settings.json,
-            human_readable: settings.human_readable,
-            escape: printer.output_is_terminal(),
-            time: if settings.json { LocalTime::utc() } else { LocalTime::system() },
-            objects: 0,
-            bytes: 0,
-            is_empty: true,
-        }
-    }
-
-    fn bucket(&mut self, name: &str, created_s: i64) {
-        let Self { time, json, escape, .. } = self;
-        self.printer.output(|buffer| {
-            if *json {
-                let created = time.iso(created_s);
-                return json::push(buffer, "bucket", BucketLine { bucket: name, created });
+/// Prints the buckets; gives whether there was none.
+async fn buckets(
+    client: &Client,
+    settings: &LsSettings,
+    printer: &Printer,
+) -> Result<bool, Failure> {
+    let input = ListBuckets {
+        prefix: settings.bucket_name_prefix.as_deref(),
+        region: settings.bucket_region.as_deref(),
+    };
+    let buckets = client.list_buckets(input).await?;
+    let mut time = if settings.json { LocalTime::utc() } else { LocalTime::system() };
+    printer.output(|buffer| {
+        for bucket in &buckets {
+            if settings.json {
+                let created = time.iso(bucket.created_s);
+                let line = BucketLine { bucket: &bucket.name, created };
+                json::push(buffer, "bucket", line);
+                continue;
             }
-            time.push(buffer, created_s);
+            time.push(buffer, bucket.created_s);
             buffer.push(b' ');
-            push_name(buffer, name, *escape);
+            push_name(buffer, &bucket.name, printer.output_is_terminal());
             buffer.push(b'\n');
-        });
-    }
-
-    fn page(&mut self, page: &ListPage, whole_keys: bool, wildcard: Option<&Wildcard>) {
-        let printer = self.printer;
-        printer.output(|buffer| {
-            for prefix in &page.common_prefixes {
-                self.prefix(buffer, prefix);
-            }
-            for object in page.iter() {
-                if wildcard.is_some_and(|wildcard| !wildcard.matches(object.key)) {
-                    continue;
-                }
-                self.objects += 1;
-                self.bytes += object.size;
-                self.is_empty = false;
-                if self.json {
-                    let line = ObjectLine {
-                        key: object.key,
-                        size: object.size,
-                        last_modified: self.time.iso(object.last_modified_s),
-                        etag: object.etag,
-                        storage_class: object.storage_class,
-                    };
-                    json::push(buffer, "listed", line);
-                } else {
-                    let name = if whole_keys { object.key } else { last_component(object.key) };
-                    self.object(buffer, name, object.size, object.last_modified_s);
-                }
-            }
-        });
-    }
-
-    fn prefix(&mut self, buffer: &mut Vec<u8>, prefix: &str) {
-        self.is_empty = false;
-        if self.json {
-            return json::push(buffer, "prefix", PrefixLine { prefix });
         }
-        buffer.extend_from_slice(b"                           PRE ");
-        let name = prefix.strip_suffix('/').unwrap_or(prefix);
-        push_name(buffer, last_component(name), self.escape);
-        buffer.extend_from_slice(b"/\n");
+    });
+    Ok(buckets.is_empty())
+}
+
+/// Prints objects and common prefixes; gives the totals and whether there was nothing.
+async fn objects(
+    client: Client,
+    settings: &LsSettings,
+    printer: &Arc<Printer>,
+) -> Result<(Totals, bool), Failure> {
+    let wildcard = Wildcard::parse(&settings.object.key).filter(|_| !settings.raw);
+    let whole_keys = settings.recursive || wildcard.is_some();
+    let prefix = wildcard.as_ref().map_or(settings.object.key.as_str(), Wildcard::prefix);
+    let request = ListRequest {
+        prefix: prefix.to_owned(),
+        delimiter: (!whole_keys).then(|| "/".to_owned()),
+        order: Order::Ascending,
+        concurrency: settings.concurrency,
+        page_size: settings.page_size,
+        ..ListRequest::new(settings.object.bucket.clone())
+    };
+    let selection = Selection { wildcard, ..Selection::default() };
+    let rows = Rows::factory(settings, printer, whole_keys);
+    // In which order a server lists is not for `ls` to tell: `aws` does not.
+    let tell = |_| {};
+    let done = run_workers(list(client, request), Order::Ascending, selection, tell, rows).await?;
+    // In the order of keys there is one worker.
+    Ok(done.into_iter().next().unwrap_or((Totals::default(), true)))
+}
+
+/// Prints rows and counts them.
+struct Rows {
+    printer: Arc<Printer>,
+    json: bool,
+    style: RowStyle,
+    whole_keys: bool,
+    format: RowFormat,
+    totals: Totals,
+    is_empty: bool,
+    page: Page,
+}
+
+/// A page as it is printed: common prefixes, then objects.
+#[derive(Default)]
+struct Page {
+    prefixes: Vec<u8>,
+    objects: Vec<u8>,
+    entries: u32,
+    entries_max: u32,
+}
+
+impl Rows {
+    fn factory(
+        settings: &LsSettings,
+        printer: &Arc<Printer>,
+        whole_keys: bool,
+    ) -> impl Fn() -> Result<Self, Failure> + Send + Sync + 'static {
+        let escape = printer.output_is_terminal();
+        let style = RowStyle { human_readable: settings.human_readable, escape };
+        let json = settings.json;
+        let format = if json { Format::Events } else { Format::Text };
+        let entries_max = settings.page_size.unwrap_or(PAGE_ENTRIES).min(PAGE_ENTRIES);
+        let printer = Arc::clone(printer);
+        move || {
+            Ok(Self {
+                printer: Arc::clone(&printer),
+                json,
+                style,
+                whole_keys,
+                format: RowFormat::new(format, &[], "", style),
+                totals: Totals::default(),
+                is_empty: true,
+                page: Page { entries_max, ..Page::default() },
+            })
+        }
     }
 
-    fn object(&mut self, buffer: &mut Vec<u8>, name: &str, size: u64, modified_s: i64) {
-        self.time.push(buffer, modified_s);
-        buffer.push(b' ');
-        push_size(buffer, size, self.human_readable);
-        buffer.push(b' ');
-        push_name(buffer, name, self.escape);
-        buffer.push(b'\n');
+    fn object(&mut self, object: ListedObject<'_>) {
+        let entry = Entry::from(object);
+        self.totals.add(&entry);
+        let whole = self.whole_keys || self.json;
+        let name = if whole { object.key } else { last_component(object.key) };
+        self.format.push_named(&mut self.page.objects, &entry, name);
+        self.count();
     }
 
-    fn summary(&self) {
-        let (objects, bytes) = (self.objects, self.bytes);
-        let size = if self.human_readable { format_size(bytes) } else { bytes.to_string() };
+    fn prefix(&mut self, prefix: &str) {
+        let buffer = &mut self.page.prefixes;
+        if self.json {
+            json::push(buffer, "prefix", PrefixLine { prefix });
+        } else {
+            let name = last_component(prefix.strip_suffix('/').unwrap_or(prefix));
+            push_prefix_line(buffer, name, self.style);
+        }
+        self.count();
+    }
+
+    fn count(&mut self) {
+        self.is_empty = false;
+        self.page.entries += 1;
+        if self.page.entries >= self.page.entries_max {
+            self.print();
+        }
+    }
+
+    fn print(&mut self) {
+        let Page { prefixes, objects, entries, .. } = &mut self.page;
         self.printer.output(|buffer| {
-            if self.json {
-                return json::push(buffer, "listing_summary", SummaryLine { objects, bytes });
-            }
-            let text = format!("\nTotal Objects: {objects}\n   Total Size: {size}\n");
-            buffer.extend_from_slice(text.as_bytes());
+            buffer.extend_from_slice(prefixes);
+            buffer.extend_from_slice(objects);
         });
+        self.printer.flush();
+        prefixes.clear();
+        objects.clear();
+        *entries = 0;
     }
+}
+
+impl PageWorker for Rows {
+    type Done = (Totals, bool);
+
+    fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
+        let mut prefixes = page.common_prefixes().iter().peekable();
+        for object in page.iter() {
+            while let Some(prefix) = prefixes.next_if(|prefix| prefix.as_str() < object.key) {
+                self.prefix(prefix);
+            }
+            self.object(object);
+        }
+        prefixes.for_each(|prefix| self.prefix(prefix));
+        if self.whole_keys {
+            self.print();
+        }
+        let closed = self.printer.output_is_closed();
+        Ok(if closed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn finish(mut self) -> Result<(Totals, bool), Failure> {
+        self.print();
+        Ok((self.totals, self.is_empty))
+    }
+}
+
+fn summarize(totals: Totals, settings: &LsSettings, printer: &Printer) {
+    let Totals { objects, bytes } = totals;
+    let style = RowStyle { human_readable: settings.human_readable, escape: false };
+    printer.output(|buffer| {
+        if settings.json {
+            push_summary_event(buffer, objects, bytes);
+        } else {
+            push_summary(buffer, objects, bytes, style);
+        }
+    });
 }
 
 fn last_component(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or(key)
 }
 
-/// Appends a size, ten columns wide at least, right-aligned.
-fn push_size(buffer: &mut Vec<u8>, size: u64, human_readable: bool) {
-    const WIDTH: usize = 10;
-    let mut digits = itoa::Buffer::new();
-    let readable;
-    let text = if human_readable {
-        readable = format_size(size);
-        readable.as_str()
-    } else {
-        digits.format(size)
-    };
-    buffer.extend(std::iter::repeat_n(b' ', WIDTH.saturating_sub(text.len())));
-    buffer.extend_from_slice(text.as_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_fill_ten_columns() {
-        let shown = |size, human| {
-            let mut buffer = Vec::new();
-            push_size(&mut buffer, size, human);
-            String::from_utf8(buffer).unwrap()
-        };
-        assert_eq!(shown(0, false), "         0");
-        assert_eq!(shown(12_345_678_901, false), "12345678901");
-        assert_eq!(shown(1536, true), "   1.5 KiB");
-    }
 
     #[test]
     fn names_are_what_follows_the_last_slash() {

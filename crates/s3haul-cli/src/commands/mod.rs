@@ -4,9 +4,15 @@
 mod buckets;
 mod cat;
 mod head;
+mod list;
+mod list_buckets;
+mod listing;
 mod ls;
+mod output;
 mod presign;
+mod script;
 mod serve;
+mod summarize;
 mod transfer;
 
 use std::future::Future;
@@ -22,8 +28,9 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::runtime;
 use crate::settings::{
-    CatSettings, Environment, HeadSettings, LsSettings, MbSettings, PresignSettings, RbSettings,
-    ServeSettings, Settings, TransferSettings, refuse_unsupported,
+    CatSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings, LsSettings,
+    MbSettings, PresignSettings, RbSettings, ScriptSettings, ServeSettings, Settings,
+    SummarizeSettings, TransferSettings, refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -42,9 +49,19 @@ pub(crate) fn dispatch(
     match command {
         Command::Cp(args) => transfer(TransferSettings::cp(settings, &args)?, printer),
         Command::Mv(args) => transfer(TransferSettings::mv(settings, &args)?, printer),
+        Command::Sync(args) => transfer(TransferSettings::sync(settings, &args)?, printer),
         Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
+        Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
+        Command::Summarize(args) => {
+            query(summarize::run(SummarizeSettings::new(&settings, &args)?, printer))
+        }
+        Command::ListBuckets(args) => {
+            query(list_buckets::run(ListBucketsSettings::new(settings, &args), printer))
+        }
+        Command::Map(args) => query(script::run(ScriptSettings::map(&settings, &args)?, printer)),
+        Command::Each(args) => query(script::run(ScriptSettings::each(&settings, &args)?, printer)),
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
         Command::Rb(args) => {
             runtime::block_on(buckets::remove(RbSettings::new(settings, &args)?, printer))

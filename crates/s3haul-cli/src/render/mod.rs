@@ -1,9 +1,13 @@
 //! What events look like: the lines of `aws s3`, or JSON lines.
 
+pub(crate) mod buckets;
+pub(crate) mod csv;
 pub(crate) mod escape;
 pub(crate) mod json;
 pub(crate) mod lines;
+pub(crate) mod listing;
 mod sink;
+pub(crate) mod summary;
 pub(crate) mod time;
 
 pub(crate) use sink::CommandSink;

@@ -1,4 +1,6 @@
-//! `ls`, `mb` and `rb`.
+//! `ls`, `list`, `mb` and `rb`.
+
+use std::path::PathBuf;
 
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
@@ -6,9 +8,10 @@ use s3haul::s3::ClientConfig;
 
 use super::stream::address;
 use super::transfer::invalid_argument_type;
-use super::{Lines, Settings, TransferSettings};
-use crate::args::{LsArgs, MbArgs, RbArgs};
+use super::{Lines, ListingSettings, Settings, TransferSettings};
+use crate::args::{FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs};
 use crate::failure::Failure;
+use crate::render::listing::{Field, Format};
 
 /// `ls`.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub(crate) struct LsSettings {
     pub(crate) summarize: bool,
     /// Keys a page.
     pub(crate) page_size: Option<u32>,
+    /// Requests in flight.
+    pub(crate) concurrency: usize,
     /// Only these buckets.
     pub(crate) bucket_name_prefix: Option<String>,
     /// Only buckets of this region.
@@ -46,12 +51,106 @@ impl LsSettings {
             human_readable: args.human_readable,
             summarize: args.summarize,
             page_size: args.page_size,
+            concurrency: settings.tuning.max_concurrent_requests,
             bucket_name_prefix: args.bucket_name_prefix.clone(),
             bucket_region: args.bucket_region.clone(),
             raw: args.raw,
             json: settings.json,
         })
     }
+}
+
+/// `list`.
+#[derive(Clone, Debug)]
+pub(crate) struct ListSettings {
+    /// What to list.
+    pub(crate) listing: ListingSettings,
+    /// In the order of keys.
+    pub(crate) sort: bool,
+    /// Versions and delete markers.
+    pub(crate) versions: bool,
+    /// Format.
+    pub(crate) format: Format,
+    /// Columns, for formats that have some.
+    pub(crate) fields: Vec<Field>,
+    /// Names of the columns come first.
+    pub(crate) header: bool,
+    /// File instead of standard output.
+    pub(crate) output_file: Option<PathBuf>,
+    /// Sizes as KiB.
+    pub(crate) human_readable: bool,
+    /// Totals at the end.
+    pub(crate) summarize: bool,
+}
+
+impl ListSettings {
+    /// From flags.
+    pub(crate) fn new(settings: &Settings, args: &ListArgs) -> Result<Self, Failure> {
+        let format = format(args.format, settings.json)?;
+        let is_text = format == Format::Text;
+        let needs =
+            |flag, format| Err(Failure::usage(format!("{flag} goes with --format {format}")));
+        if args.human_readable && !is_text {
+            return needs("--human-readable", "text");
+        }
+        if args.no_header && !matches!(format, Format::Csv | Format::Tsv) {
+            return needs("--no-header", "csv or tsv");
+        }
+        if !args.fields.is_empty() && matches!(format, Format::Text | Format::Keys | Format::Events)
+        {
+            return needs("--fields", "jsonl, csv, tsv or parquet");
+        }
+        Ok(Self {
+            listing: ListingSettings::new(settings, &args.listing, "list")?,
+            sort: args.sort,
+            versions: args.versions,
+            format,
+            fields: fields(&args.fields, args.versions)?,
+            header: !args.no_header,
+            output_file: args.output_file.clone(),
+            human_readable: args.human_readable,
+            summarize: args.summarize,
+        })
+    }
+}
+
+fn format(choice: Option<FormatChoice>, json: bool) -> Result<Format, Failure> {
+    match choice {
+        Some(_) if json => Err(Failure::usage(
+            "--json prints events and goes with no --format: use --format jsonl for rows",
+        )),
+        None if json => Ok(Format::Events),
+        None | Some(FormatChoice::Text) => Ok(Format::Text),
+        Some(FormatChoice::Jsonl) => Ok(Format::Jsonl),
+        Some(FormatChoice::Csv) => Ok(Format::Csv),
+        Some(FormatChoice::Tsv) => Ok(Format::Tsv),
+        Some(FormatChoice::Parquet) => Ok(Format::Parquet),
+        Some(FormatChoice::Keys) => Ok(Format::Keys),
+    }
+}
+
+/// The columns with these names, or the usual ones where there are none.
+fn fields(names: &[String], versions: bool) -> Result<Vec<Field>, Failure> {
+    if names.is_empty() {
+        let usual = if versions { &Field::OF_VERSIONS[..] } else { &Field::OF_OBJECTS[..] };
+        return Ok(usual.to_vec());
+    }
+    let mut fields = Vec::new();
+    for name in names {
+        let Some(field) = Field::ALL.into_iter().find(|field| field.name() == name) else {
+            let known: Vec<&str> = Field::ALL.iter().map(|field| field.name()).collect();
+            let known = known.join(", ");
+            return Err(Failure::usage(format!("--fields: no field `{name}`; there are {known}")));
+        };
+        if field.is_of_versions() && !versions {
+            return Err(Failure::usage(format!("--fields: `{name}` goes with --versions")));
+        }
+        if fields.contains(&field) {
+            return Err(Failure::usage(format!("--fields: `{name}` is there twice")));
+        }
+        fields.push(field);
+    }
+    Ok(fields)
 }
 
 /// `mb`.

@@ -1,12 +1,14 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
-use s3haul::job::{CopyProps, FilterRule, MetadataDirective, TransferCommand, TransferSpec};
+use s3haul::job::{
+    CopyProps, FilterRule, MetadataDirective, SyncOptions, TransferCommand, TransferSpec,
+};
 use s3haul::plan::content_type::KNOWN_FILES;
 use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
-use super::{AwsProgress, Lines, OutputSettings, Settings};
+use super::{AwsProgress, Lines, OutputSettings, Settings, script};
 use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs};
 use crate::env_vars;
 use crate::failure::Failure;
@@ -29,7 +31,7 @@ pub(crate) struct TransferSettings {
 impl TransferSettings {
     /// For `cp`.
     pub(crate) fn cp(settings: Settings, args: &CpArgs) -> Result<Self, Failure> {
-        let mut transfer = copy_or_move(settings, &args.copy, TransferCommand::Copy)?;
+        let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, args.recursive)?;
         transfer.spec.expected_size = args.expected_size;
         Ok(transfer)
     }
@@ -38,7 +40,7 @@ impl TransferSettings {
     pub(crate) fn mv(settings: Settings, args: &MvArgs) -> Result<Self, Failure> {
         let validate = args.validate_same_s3_paths
             || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
-        let mut transfer = copy_or_move(settings, &args.copy, TransferCommand::Move)?;
+        let mut transfer = copying(settings, &args.copy, TransferCommand::Move, args.recursive)?;
         let paths = (&args.copy.paths[0], &args.copy.paths[1]);
         let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
         if both_remote && may_be_same_object(paths.0, paths.1) {
@@ -65,6 +67,7 @@ impl TransferSettings {
         spec.dry_run = args.dryrun;
         spec.raw = args.raw;
         spec.filters.clone_from(&args.filters.rules);
+        spec.filter = script::filter(args.filter.as_deref())?;
         spec.page_size = args.page_size;
         Ok(assemble(settings, spec, args.request_payer.is_some(), output))
     }
@@ -139,6 +142,8 @@ fn blank_spec(
         dry_run: false,
         raw: false,
         filters: Vec::<FilterRule>::new(),
+        filter: None,
+        to_key: None,
         follow_symlinks: true,
         page_size: None,
         no_overwrite: false,
@@ -153,26 +158,31 @@ fn blank_spec(
         checksum_algorithm: None,
         checksum_mode: false,
         expected_size: None,
+        sync: SyncOptions::default(),
         tuning: settings.tuning.clone(),
     })
 }
 
-fn copy_or_move(
+/// What `cp`, `mv` and `sync` have in common.
+pub(super) fn copying(
     settings: Settings,
     args: &CopyArgs,
     command: TransferCommand,
+    recursive: bool,
 ) -> Result<TransferSettings, Failure> {
-    let paths = PathPair::check(args, command)?;
+    let paths = PathPair::check(args, command, recursive)?;
     if settings.json && args.paths[1] == "-" {
         return Err(refuse_json());
     }
     args.paths.iter().try_for_each(|path| check_bucket(path))?;
     let mut spec = blank_spec(&settings, command, &args.paths[0])?;
     spec.target = Some(args.paths[1].clone());
-    spec.recursive = args.recursive;
+    spec.recursive = recursive;
     spec.dry_run = args.dryrun;
     spec.raw = args.raw;
     spec.filters.clone_from(&args.filters.rules);
+    spec.filter = script::filter(args.filter.as_deref())?;
+    spec.to_key = script::to_key(args.to_key.as_deref())?;
     spec.follow_symlinks = !args.no_follow_symlinks;
     spec.page_size = args.page_size;
     spec.no_overwrite = args.no_overwrite;
@@ -263,8 +273,12 @@ enum PathPair {
 
 impl PathPair {
     /// Checks what can be told from the arguments alone, with the texts of `aws s3`.
-    fn check(args: &CopyArgs, command: TransferCommand) -> Result<Self, Failure> {
-        let name = if command == TransferCommand::Move { "mv" } else { "cp" };
+    fn check(args: &CopyArgs, command: TransferCommand, recursive: bool) -> Result<Self, Failure> {
+        let name = match command {
+            TransferCommand::Move => "mv",
+            TransferCommand::Sync => "sync",
+            _ => "cp",
+        };
         let (source, target) = (&args.paths[0], &args.paths[1]);
         let pair = match (s3_uri::is_s3(source), s3_uri::is_s3(target)) {
             (true, true) => Self::Remote,
@@ -273,7 +287,7 @@ impl PathPair {
             (false, false) => return Err(invalid_argument_type(name, COPY_USAGE)),
         };
         let is_stream = source == "-" || target == "-";
-        if is_stream && (command == TransferCommand::Move || args.recursive) {
+        if is_stream && (command != TransferCommand::Copy || recursive) {
             return Err(Failure::usage(
                 "Streaming currently is only compatible with non-recursive cp commands",
             ));

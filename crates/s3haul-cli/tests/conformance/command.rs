@@ -22,6 +22,7 @@ pub(crate) struct Invocation {
     folder: PathBuf,
     variables: Vec<(String, OsString)>,
     stdin: Vec<u8>,
+    run_max: Duration,
 }
 
 impl Invocation {
@@ -34,6 +35,7 @@ impl Invocation {
             folder: folder.to_owned(),
             variables: vec![("PATH".to_owned(), path)],
             stdin: Vec::new(),
+            run_max: RUN_MAX,
         }
     }
 
@@ -73,6 +75,12 @@ impl Invocation {
         self
     }
 
+    /// Lets it run longer than others.
+    pub(crate) fn deadline(mut self, run_max: Duration) -> Self {
+        self.run_max = run_max;
+        self
+    }
+
     /// Starts it.
     pub(crate) fn start(self) -> Running {
         let mut command = Command::new(&self.program);
@@ -88,7 +96,8 @@ impl Invocation {
         let stdout = collect(child.stdout.take().unwrap());
         let stderr = collect(child.stderr.take().unwrap());
         let shown = shown(&self.program, &self.args);
-        Running { child, stdout: Some(stdout), stderr: Some(stderr), shown }
+        let (stdout, stderr, run_max) = (Some(stdout), Some(stderr), self.run_max);
+        Running { child, stdout, stderr, shown, run_max }
     }
 
     /// Runs it to its end.
@@ -119,6 +128,7 @@ pub(crate) struct Running {
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<Vec<u8>>>,
     shown: String,
+    run_max: Duration,
 }
 
 impl Running {
@@ -137,7 +147,7 @@ impl Running {
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
         let start = Instant::now();
-        let deadline = start + RUN_MAX;
+        let deadline = start + self.run_max;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;

@@ -111,6 +111,11 @@ impl Ctx<'_> {
 
     /// Runs a Python script with boto3's `s3` client and the `bucket` at hand.
     pub(crate) fn python(&self, script: &str) -> Option<Finished> {
+        Some(self.python_with(script)?.run())
+    }
+
+    /// The same, not yet started.
+    pub(crate) fn python_with(&self, script: &str) -> Option<Invocation> {
         let Some(python) = tools::find("S3HAUL_TEST_PYTHON") else {
             self.skip("S3HAUL_TEST_PYTHON is not set");
             return None;
@@ -123,7 +128,7 @@ impl Ctx<'_> {
             .variable("TEST_BUCKET", &self.bucket)
             .variable("PYTHONIOENCODING", "utf-8")
             .args(&["-c", &format!("{prelude}{script}")]);
-        Some(invocation.run())
+        Some(invocation)
     }
 
     /// Notes what of the case was left out.

@@ -13,6 +13,8 @@
 //! | `S3HAUL_TEST_PYTHON` | a Python with boto3 and moto |
 //! | `S3HAUL_TEST_AWS` | the `aws` command (version 1, from PyPI) |
 //! | `S3HAUL_TEST_CASE` | run only cases with this in their name |
+//! | `S3HAUL_TEST_SEQUENCES` | random sequences of commands next to `aws`, 100 |
+//! | `S3HAUL_TEST_SEED` | the first seed of these; the time if not set |
 //! | `S3HAUL_TEST_SUBJECT` | run this command in place of `s3haul`, to try a case on a peer |
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -26,7 +28,7 @@ mod servers;
 mod tools;
 mod trees;
 
-use cases::{all, embedded_only, moto_only, peers_only, secure};
+use cases::{all, differential, embedded_only, moto_only, peers_only, secure};
 use harness::run_suite;
 use servers::{Kind, Server};
 
@@ -53,6 +55,15 @@ fn versitygw() {
 fn minio() {
     if tools::path("S3HAUL_TEST_MINIO").is_some() {
         run_suite(&Server::start(Kind::Minio).unwrap(), &all());
+    }
+}
+
+/// Random commands through the real `aws` and through the command under test.
+#[test]
+fn versitygw_differential() {
+    let found = tools::path("S3HAUL_TEST_PYTHON").is_some();
+    if tools::path("S3HAUL_TEST_VERSITYGW").is_some() && found {
+        run_suite(&Server::start(Kind::Versitygw).unwrap(), &differential());
     }
 }
 

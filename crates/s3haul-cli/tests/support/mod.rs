@@ -30,6 +30,11 @@ impl Bench {
         Self::start(&["store"])
     }
 
+    /// A server of computed objects in the bucket `synthetic`.
+    pub(crate) fn synthetic(spec: &str) -> Self {
+        Self::start(&["--synthetic", spec])
+    }
+
     /// A server with the bucket `box` and objects in it that hold their own names.
     pub(crate) fn with_objects(keys: &[&str]) -> Self {
         let bench = Self::new();
@@ -81,6 +86,12 @@ impl Bench {
     /// Reads a file.
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Names in the folder.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
     /// A command with the words of `args`, not yet run.

@@ -75,6 +75,13 @@ pub enum WalkItem {
     File(LocalFile),
     /// What follows `warning: `; makes the exit status 2.
     Warning(String),
+    /// Something that is there and could not be looked at.
+    Skipped {
+        /// Its name relative to the root; that of a folder ends in `/`, that of the root is empty.
+        relative: String,
+        /// What follows `warning: `.
+        text: String,
+    },
 }
 
 /// A walk through a tree, or over a single file.
@@ -101,11 +108,11 @@ impl Walk {
             match rustix::fs::stat(root) {
                 Ok(stat) => match FileInfo::from_stat(&stat).kind {
                     FileKind::Directory => walk.enter(root, &shown),
-                    FileKind::Special => walk.warn(&shown, warning::SPECIAL),
+                    FileKind::Special => walk.leave_out("", &shown, warning::SPECIAL),
                     // `file/` names nothing.
-                    _ => walk.warn(&shown, warning::MISSING),
+                    _ => walk.leave_out("", &shown, warning::MISSING),
                 },
-                Err(_) => walk.warn(&shown, warning::MISSING),
+                Err(_) => walk.leave_out("", &shown, warning::MISSING),
             }
         }
         walk
@@ -186,7 +193,7 @@ impl Walk {
         };
         match Level::read(path, parent_length, self.options.follow_symlinks, &mut self.ready) {
             Ok(level) if self.levels.iter().any(|above| above.id() == level.id()) => {
-                self.warn(shown, warning::LOOP);
+                self.leave_out_here(shown, warning::LOOP);
             }
             Ok(mut level) => {
                 if self.levels.len() >= OPEN_LEVELS_MAX {
@@ -194,25 +201,25 @@ impl Walk {
                 }
                 self.levels.push(level);
             }
-            Err(Errno::NOENT) => self.warn(shown, warning::MISSING),
-            Err(_) => self.warn(shown, warning::UNREADABLE),
+            Err(Errno::NOENT) => self.leave_out_here(shown, warning::MISSING),
+            Err(_) => self.leave_out_here(shown, warning::UNREADABLE),
         }
     }
 
     /// Takes up what a name turned out to be: a file, or a warning.
     fn found(&mut self, path: PathBuf, relative: String, stat: Result<Stat, Errno>) {
         let Ok(stat) = stat else {
-            return self.warn(&path.to_string_lossy(), warning::MISSING);
+            return self.leave_out(&relative, &path.to_string_lossy(), warning::MISSING);
         };
         let info = FileInfo::from_stat(&stat);
         if info.kind != FileKind::File {
             // A directory that was a file when its parent was read is gone as a file.
             let special = info.kind == FileKind::Special;
             let reason = if special { warning::SPECIAL } else { warning::MISSING };
-            return self.warn(&path.to_string_lossy(), reason);
+            return self.leave_out(&relative, &path.to_string_lossy(), reason);
         }
         if !is_readable(&path, &stat) {
-            return self.warn(&path.to_string_lossy(), warning::UNREADABLE);
+            return self.leave_out(&relative, &path.to_string_lossy(), warning::UNREADABLE);
         }
         if !info.has_valid_time {
             self.ready.push_back(WalkItem::Warning(warning::INVALID_TIME.to_owned()));
@@ -225,8 +232,15 @@ impl Walk {
         self.ready.push_back(WalkItem::File(LocalFile { path, relative, size, modified, mode }));
     }
 
-    fn warn(&mut self, shown: &str, reason: &str) {
-        self.ready.push_back(WalkItem::Warning(warning::skipping(shown, reason)));
+    /// Leaves out the directory that was to be entered.
+    fn leave_out_here(&mut self, shown: &str, reason: &str) {
+        let relative = self.relative.clone();
+        self.leave_out(&relative, shown, reason);
+    }
+
+    fn leave_out(&mut self, relative: &str, shown: &str, reason: &str) {
+        let (relative, text) = (relative.to_owned(), warning::skipping(shown, reason));
+        self.ready.push_back(WalkItem::Skipped { relative, text });
     }
 }
 

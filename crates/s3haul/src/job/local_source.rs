@@ -2,11 +2,17 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
+use super::chooser::{Candidate, Choice, Chooser};
+use super::object_source::report_collision;
 use super::prepare::Prepared;
 use super::queue::{Closed, Queue};
-use crate::fs::{Walk, WalkItem, WalkOptions};
+use crate::error::Result;
+use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
+use crate::location::Location;
 use crate::plan::paths::Side;
+use crate::s3::ops::ListedObject;
 use crate::transfer::action::UploadAction;
 use crate::transfer::engine::Engine;
 
@@ -41,17 +47,53 @@ fn plan_batch(
     queue: &Queue<UploadAction>,
     batch: Vec<WalkItem>,
 ) -> Result<(), Closed> {
-    let mut actions = Vec::with_capacity(batch.len());
+    let mut files = Vec::with_capacity(batch.len());
     for item in batch {
         match item {
-            WalkItem::Warning(text) => engine.report.warning(text),
-            WalkItem::File(file) => {
-                if job.filter.includes(&file.relative) {
-                    let key = job.target_key(&file.relative);
-                    actions.push(UploadAction { path: file.path, key, size: file.size });
-                }
+            WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => engine.report.warning(text),
+            WalkItem::File(file) if job.filter.includes(&file.relative) => {
+                let key = job.target_key(&file.relative);
+                files.push((file, key));
+            }
+            WalkItem::File(_) => {}
+        }
+    }
+    let choices = choose(job, &files).map_err(|error| {
+        engine.report.fatal(error);
+        Closed
+    })?;
+    let mut actions = Vec::with_capacity(files.len());
+    for ((file, key), choice) in files.into_iter().zip(choices) {
+        let action = |key| UploadAction { path: file.path, key, size: file.size };
+        match choice {
+            Choice::Leave => {}
+            Choice::Take => actions.push(action(key)),
+            Choice::Rename(key) => actions.push(action(key)),
+            Choice::Collides(key) => {
+                let UploadAction { path, key, size } = action(key);
+                report_collision(job, engine, Location::Local(path), &key, size);
             }
         }
     }
     queue.push_blocking(actions)
+}
+
+/// What scripts say of files.
+fn choose(job: &Prepared, files: &[(LocalFile, String)]) -> Result<Vec<Choice>> {
+    let Some(chooser) = &job.chooser else { return Ok(vec![Choice::Take; files.len()]) };
+    let candidates: Vec<_> = files
+        .iter()
+        .map(|(file, key)| {
+            let since = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+            let object = ListedObject {
+                key: &file.relative,
+                size: file.size,
+                last_modified_s: i64::try_from(since.as_secs()).unwrap_or_default(),
+                etag: "",
+                storage_class: "",
+            };
+            Candidate { object, name: key }
+        })
+        .collect();
+    Chooser::choose(chooser, &candidates)
 }

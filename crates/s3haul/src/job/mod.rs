@@ -1,12 +1,18 @@
 //! Whole commands: wires listing, filtering, planning and transfer into one bounded stream.
 
+mod chooser;
 mod local_source;
 mod object_source;
 mod prepare;
 mod queue;
 mod spec;
+mod sync;
 mod transfer;
 
+pub use crate::plan::compare::Rule;
+pub use crate::plan::removals::RemovalLimit;
 pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+pub use chooser::ToKey;
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
+pub use sync::SyncOptions;
 pub use transfer::run_transfer;

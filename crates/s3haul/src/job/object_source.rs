@@ -3,18 +3,22 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::chooser::{Candidate, Choice, Chooser};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{collapse, warning};
 use crate::list::{ListRequest, Listing, Order, list};
+use crate::location::Location;
 use crate::plan::paths::references_parent;
 use crate::s3::ObjectHead;
 use crate::s3::ops::{ListPage, ListedObject};
 use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction};
+use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
+use crate::transfer::scheduler::blocking;
 
 /// One in so many of the requests that a job may have in flight lists.
 const LISTING_SHARE: usize = 4;
@@ -24,6 +28,8 @@ pub(super) struct Found<'a> {
     pub(super) object: ListedObject<'a>,
     /// Name below the source.
     pub(super) relative: &'a str,
+    /// Name at the target, where a script or template made one.
+    pub(super) name: Option<String>,
     /// Headers, where the object was asked for by itself.
     pub(super) head: Option<Box<ObjectHead>>,
 }
@@ -63,13 +69,18 @@ async fn plan_one<A: Planned>(
     if !job.filter.includes(relative) {
         return Ok(Ok(()));
     }
-    // A removal asks nobody: removing what is not there is a success.
-    if job.plan.action == ActionKind::Delete {
+    // A removal asks nobody, unless a script has to know more: removing what is not there is a
+    // success.
+    let is_removal = job.plan.action == ActionKind::Delete;
+    if is_removal && job.chooser.is_none() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
-        let action = make(job, engine, Found { object, relative, head: None });
+        let action = make(job, engine, Found { object, relative, name: None, head: None });
         return Ok(queue.push(action.into_iter().collect()).await);
     }
-    let head = find(engine, key).await?;
+    let head = match find(engine, key).await {
+        Err(error) if is_removal && error.kind() == ErrorKind::NotFound => return Ok(Ok(())),
+        head => head?,
+    };
     let storage_class = head.properties.storage_class.clone().unwrap_or_default();
     let etag = head.etag.clone();
     let object = ListedObject {
@@ -79,8 +90,11 @@ async fn plan_one<A: Planned>(
         etag: &etag,
         storage_class: &storage_class,
     };
-    let found = Found { object, relative, head: Some(Box::new(head)) };
-    let action = make(job, engine, found);
+    let mut chosen = choose_one(job, engine, object).await?;
+    let action = chosen.pop().and_then(|(_, name)| {
+        let found = Found { object, relative, name, head: Some(Box::new(head)) };
+        make(job, engine, found)
+    });
     Ok(queue.push(action.into_iter().collect()).await)
 }
 
@@ -106,12 +120,13 @@ async fn plan_listing<A: Planned>(
     make: &MakeAction<A>,
 ) -> Result<Result<(), Closed>> {
     let prefix = job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
-    let mut listing = list_prefix(engine, prefix, job.spec.page_size);
+    learn_sources(job, engine, prefix).await?;
+    let mut listing = list_prefix(engine, Place::Source, prefix, job.spec.page_size);
     while let Some(piece) = listing.next().await {
         for notice in listing.take_notices() {
             tracing::info!(%notice, prefix, "listing");
         }
-        let actions = plan_page(job, engine, &piece?.page, make);
+        let actions = plan_page(job, engine, piece?.page, make).await?;
         if queue.push(actions).await.is_err() {
             return Ok(Err(Closed));
         }
@@ -119,36 +134,161 @@ async fn plan_listing<A: Planned>(
     Ok(Ok(()))
 }
 
-fn plan_page<A>(job: &Prepared, engine: &Engine, page: &ListPage, make: &MakeAction<A>) -> Vec<A> {
-    let root = job.source_key();
+async fn plan_page<A>(
+    job: &Prepared,
+    engine: &Engine,
+    page: ListPage,
+    make: &MakeAction<A>,
+) -> Result<Vec<A>> {
     // A path that names no key and no tree matches nothing.
     if !job.plan.is_directory {
-        return Vec::new();
+        return Ok(Vec::new());
     }
+    let wanted = wanted(job, &page);
+    let (page, chosen) = choose(job, engine, page, wanted).await?;
+    let action = |(index, name): (usize, Option<String>)| {
+        let object = page.get(index)?;
+        let relative = object.key.strip_prefix(job.source_key())?;
+        make(job, engine, Found { object, relative, name, head: None })
+    };
+    Ok(chosen.into_iter().filter_map(action).collect())
+}
+
+/// Indices of the objects of a page that patterns include.
+fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
+    let root = job.source_key();
     let is_removal = job.plan.action == ActionKind::Delete;
-    page.iter()
-        .filter(|object| is_removal || object.size > 0 || !object.key.ends_with('/'))
-        .filter(|object| job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(object.key)))
-        .filter_map(|object| {
-            let relative = object.key.strip_prefix(root)?;
-            let included = job.filter.includes(relative);
-            included.then(|| make(job, engine, Found { object, relative, head: None }))?
-        })
-        .collect()
+    let is_wanted = |object: &ListedObject<'_>| {
+        (is_removal || object.size > 0 || !object.key.ends_with('/'))
+            && job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(object.key))
+            && object.key.strip_prefix(root).is_some_and(|below| job.filter.includes(below))
+    };
+    let wanted = (0..).zip(page.iter()).filter(|(_, object)| is_wanted(object));
+    wanted.map(|(index, _)| index).collect()
+}
+
+/// Goes through the sources once before, where new names may be names of sources.
+async fn learn_sources(job: &Prepared, engine: &Engine, prefix: &str) -> Result<()> {
+    let Some(chooser) = job.chooser.as_ref().filter(|chooser| Chooser::needs_sources(chooser))
+    else {
+        return Ok(());
+    };
+    let mut listing = list_prefix(engine, Place::Source, prefix, job.spec.page_size);
+    while let Some(piece) = listing.next().await {
+        let page = piece?.page;
+        let (chooser, wanted) = (Arc::clone(chooser), wanted(job, &page));
+        let learned = blocking(move || {
+            Chooser::learn(&chooser, wanted.iter().filter_map(|index| page.get(*index)))
+        });
+        learned.await?;
+    }
+    Ok(())
+}
+
+/// Objects of a page by their indices, and new names where they get some.
+type Chosen = Vec<(usize, Option<String>)>;
+
+/// Decides on one object.
+async fn choose_one(job: &Prepared, engine: &Engine, object: ListedObject<'_>) -> Result<Chosen> {
+    let page = ListPage::from_objects([object])?;
+    if let Some(chooser) = job.chooser.as_ref().filter(|chooser| Chooser::needs_sources(chooser)) {
+        Chooser::learn(chooser, page.iter())?;
+    }
+    Ok(choose(job, engine, page, vec![0]).await?.1)
+}
+
+/// Lets scripts and templates decide on objects of a page; collisions are told as failures.
+async fn choose(
+    job: &Prepared,
+    engine: &Engine,
+    page: ListPage,
+    indices: Vec<usize>,
+) -> Result<(ListPage, Chosen)> {
+    let Some(chooser) = &job.chooser else {
+        return Ok((page, indices.into_iter().map(|index| (index, None)).collect()));
+    };
+    let name = |index: usize| {
+        let key = page.get(index)?.key;
+        let below = key.strip_prefix(job.source_key()).filter(|_| job.plan.is_directory);
+        let relative = below.unwrap_or_else(|| job.plan.single_name());
+        Some((index, job.target_name(relative).into_owned()))
+    };
+    let named: Vec<_> = indices.into_iter().filter_map(name).collect();
+    let chooser = Arc::clone(chooser);
+    // A script may take its time.
+    let (page, named, choices) = blocking(move || {
+        let choices = {
+            let candidates: Vec<_> = named
+                .iter()
+                .filter_map(|(index, name)| Some(Candidate { object: page.get(*index)?, name }))
+                .collect();
+            Chooser::choose(&chooser, &candidates)
+        };
+        (page, named, choices)
+    })
+    .await;
+    let mut chosen = Chosen::with_capacity(named.len());
+    for ((index, _), choice) in named.into_iter().zip(choices?) {
+        match choice {
+            Choice::Leave => {}
+            Choice::Take => chosen.push((index, None)),
+            Choice::Rename(name) => chosen.push((index, Some(name))),
+            Choice::Collides(name) => {
+                if let Some(object) = page.get(index) {
+                    let source = engine.source_object(object.key.to_owned());
+                    report_collision(job, engine, source, &name, object.size);
+                }
+            }
+        }
+    }
+    Ok((page, chosen))
+}
+
+/// Tells that an object is not transferred, because its new name is that of another.
+pub(super) fn report_collision(
+    job: &Prepared,
+    engine: &Engine,
+    source: Location,
+    name: &str,
+    bytes: u64,
+) {
+    let target = match job.plan.target_directory() {
+        Some(folder) if job.plan.action == ActionKind::Download => {
+            Location::Local(folder.join(name))
+        }
+        _ => engine.target_object(name.to_owned()),
+    };
+    let message = format!(
+        "the new name `{name}` is also that of another object of this job: nothing was written"
+    );
+    engine.report.planned(bytes);
+    engine.report.object(ObjectEvent {
+        action: job.plan.action,
+        is_move: engine.settings.is_move,
+        source,
+        target: Some(target),
+        bytes,
+        outcome: Outcome::Failed(Error::new(ErrorKind::Config, message)),
+    });
 }
 
 /// Lists a prefix in the order of keys. Requests count among those of the job; a prefix of one page
 /// costs one.
-fn list_prefix(engine: &Engine, prefix: &str, page_size: Option<u32>) -> Listing {
+pub(super) fn list_prefix(
+    engine: &Engine,
+    place: Place,
+    prefix: &str,
+    page_size: Option<u32>,
+) -> Listing {
     let request = ListRequest {
         prefix: prefix.to_owned(),
         order: Order::Ascending,
         concurrency: engine.limits.requests_max().div_ceil(LISTING_SHARE),
         page_size,
         permits: Some(engine.limits.requests()),
-        ..ListRequest::new(engine.settings.source_bucket.clone())
+        ..ListRequest::new(place.bucket(engine))
     };
-    list(engine.source.clone(), request)
+    list(place.client(engine).clone(), request)
 }
 
 /// The action for a download.
@@ -160,12 +300,14 @@ pub(super) fn download_action(
     if is_archived(job, engine, &found) {
         return None;
     }
-    if references_parent(found.relative) {
-        engine.report.warning(warning::skipping(found.relative, warning::PARENT_REFERENCE));
+    let name = found.name.as_deref().unwrap_or(found.relative);
+    if references_parent(name) {
+        engine.report.warning(warning::skipping(name, warning::PARENT_REFERENCE));
         return None;
     }
-    let relative = collapse(found.relative);
-    let plain_key = matches!(relative, Cow::Owned(_)).then(|| {
+    let relative = collapse(name);
+    let is_respelled = found.name.is_none() && matches!(relative, Cow::Owned(_));
+    let plain_key = is_respelled.then(|| {
         let root = found.object.key.strip_suffix(found.relative).unwrap_or_default();
         format!("{root}{relative}")
     });
@@ -187,7 +329,7 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
     }
     Some(CopyAction {
         source_key: found.object.key.to_owned(),
-        target_key: job.target_key(found.relative),
+        target_key: found.name.unwrap_or_else(|| job.target_key(found.relative)),
         size: found.object.size,
         etag: found.object.etag.to_owned(),
         head: found.head,
@@ -196,7 +338,8 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
 
 /// The action for a removal.
 pub(super) fn delete_action(found: &Found<'_>) -> DeleteAction {
-    DeleteAction { key: found.object.key.to_owned(), size: found.object.size }
+    // `rm` removes whatever is there, as the AWS tools do.
+    DeleteAction { key: found.object.key.to_owned(), size: found.object.size, etag: String::new() }
 }
 
 /// Whether an object is archived and not restored, so that it cannot be read; warns.

@@ -1,7 +1,10 @@
 //! From what was typed to what is meant, before anything is begun.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::chooser::{Chooser, Names, SharedChooser};
 use super::spec::{TransferCommand, TransferSpec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
@@ -20,9 +23,14 @@ use crate::transfer::settings::Settings;
 pub(super) struct Prepared {
     pub(super) spec: TransferSpec,
     pub(super) plan: PathPlan,
-    pub(super) filter: Filter,
+    /// Applies to names of the source.
+    pub(super) filter: Arc<Filter>,
+    /// Applies to names of the target.
+    pub(super) target_filter: Arc<Filter>,
     /// Pattern that keys of the source must match.
     pub(super) wildcard: Option<Wildcard>,
+    /// Scripts and templates, where there are any.
+    pub(super) chooser: Option<SharedChooser>,
 }
 
 impl Prepared {
@@ -40,17 +48,21 @@ impl Prepared {
                 TransferCommand::Copy => Command::Cp,
                 TransferCommand::Move => Command::Mv,
                 TransferCommand::Remove => Command::Rm,
+                TransferCommand::Sync => Command::Sync,
             },
             source: &source,
             target,
             recursive: spec.recursive || wildcard.is_some(),
+            renames: spec.to_key.is_some(),
             working_directory: &directory,
             source_facts: facts(&source, &directory),
             target_facts: target.map_or_else(LocalFacts::default, |path| facts(path, &directory)),
         };
         let plan = PathPlan::new(&arguments).map_err(path_error)?;
-        let filter = filter_of(&spec, &plan);
-        Ok(Self { spec, plan, filter, wildcard })
+        let filter = Arc::new(filter_of(&spec, &plan, &plan.source_path_prefix()));
+        let target_filter = Arc::new(filter_of(&spec, &plan, &plan.target_path_prefix()));
+        let chooser = chooser_of(&spec, &plan)?;
+        Ok(Self { spec, plan, filter, target_filter, wildcard, chooser })
     }
 
     /// Settings of the engine.
@@ -82,6 +94,14 @@ impl Prepared {
         match &self.plan.source {
             Side::Object(name) => &name.key,
             _ => "",
+        }
+    }
+
+    /// Name at the target for a relative name, before it is rewritten.
+    pub(super) fn target_name<'a>(&self, relative: &'a str) -> Cow<'a, str> {
+        match self.plan.action {
+            ActionKind::Download | ActionKind::Delete => Cow::Borrowed(relative),
+            ActionKind::Upload | ActionKind::Copy => Cow::Owned(self.target_key(relative)),
         }
     }
 
@@ -143,7 +163,30 @@ fn path_error(error: PathError) -> Error {
     Error::new(kind, error.message)
 }
 
-fn filter_of(spec: &TransferSpec, plan: &PathPlan) -> Filter {
+fn chooser_of(spec: &TransferSpec, plan: &PathPlan) -> Result<Option<SharedChooser>> {
+    let is_used = spec.filter.is_some() || spec.to_key.is_some();
+    if is_used && plan.is_stream() {
+        let message = "scripts and templates cannot be used with standard input and output";
+        return Err(Error::new(ErrorKind::Config, message));
+    }
+    let is_download = plan.action == ActionKind::Download;
+    if spec.to_key.is_some() && is_download && plan.target_directory().is_none() {
+        let message = "--to-key makes names below a folder: the target is one file";
+        return Err(Error::new(ErrorKind::Config, message));
+    }
+    let source_bucket = bucket_of(Some(&plan.source));
+    let names = match plan.action {
+        ActionKind::Download => Names::Paths,
+        ActionKind::Copy if source_bucket == bucket_of(plan.target.as_ref()) => {
+            Names::KeysOfSameBucket
+        }
+        _ => Names::Keys,
+    };
+    let is_move = spec.command == TransferCommand::Move;
+    Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref(), names, is_move)
+}
+
+fn filter_of(spec: &TransferSpec, plan: &PathPlan, path_prefix: &str) -> Filter {
     if spec.filters.is_empty() {
         return Filter::all();
     }
@@ -155,5 +198,5 @@ fn filter_of(spec: &TransferSpec, plan: &PathPlan) -> Filter {
             pattern: rule.pattern.clone(),
         })
         .collect();
-    Filter::new(&rules, &plan.filter_roots, &plan.source_path_prefix())
+    Filter::new(&rules, &plan.filter_roots, path_prefix)
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_channel::{Receiver, Sender};
 
 use crate::event::{ObjectEvent, Outcome};
-use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
+use crate::transfer::action::{
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
+};
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::blocking;
 
@@ -43,6 +45,12 @@ impl Planned for DeleteAction {
     /// One `DeleteObjects` takes as many.
     const BATCH_MAX: usize = 1000;
 
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+impl Planned for RemoveFileAction {
     fn bytes(&self) -> u64 {
         0
     }

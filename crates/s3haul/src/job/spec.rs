@@ -3,7 +3,10 @@
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
+use super::chooser::ToKey;
+use super::sync::SyncOptions;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
+use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, Tuning};
 
 /// Which command a transfer job carries out.
@@ -15,6 +18,8 @@ pub enum TransferCommand {
     Move,
     /// `rm`.
     Remove,
+    /// `sync`.
+    Sync,
 }
 
 /// One `--include` or `--exclude`, in command-line order.
@@ -26,7 +31,7 @@ pub struct FilterRule {
     pub pattern: String,
 }
 
-/// A `cp`, `mv` or `rm`, fully resolved.
+/// A `cp`, `mv`, `rm` or `sync`, fully resolved.
 #[derive(Clone, Debug)]
 pub struct TransferSpec {
     /// Command.
@@ -45,6 +50,10 @@ pub struct TransferSpec {
     pub raw: bool,
     /// Filters in command-line order.
     pub filters: Vec<FilterRule>,
+    /// Only objects that this script selects.
+    pub filter: Option<Program>,
+    /// New names at the target: of keys, or below the target folder.
+    pub to_key: Option<ToKey>,
     /// Follow symbolic links while walking.
     pub follow_symlinks: bool,
     /// Keys a LIST page.
@@ -74,6 +83,8 @@ pub struct TransferSpec {
     pub checksum_mode: bool,
     /// `--expected-size` of standard input in bytes.
     pub expected_size: Option<u64>,
+    /// What `sync` alone knows.
+    pub sync: SyncOptions,
     /// Limits.
     pub tuning: Tuning,
 }

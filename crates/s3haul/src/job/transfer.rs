@@ -1,4 +1,4 @@
-//! `cp`, `mv` and `rm`.
+//! `cp`, `mv`, `rm` and the frame of `sync`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use super::local_source::plan_uploads;
 use super::object_source::{MakeAction, copy_action, delete_action, download_action, plan_objects};
 use super::prepare::Prepared;
 use super::queue::{Planned, Queue};
-use super::spec::{Clients, Streams, Summary, TransferSpec};
+use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
+use super::sync::sync;
 use crate::error::Result;
 use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
 use crate::fs::TargetRoot;
@@ -19,7 +20,7 @@ use crate::location::Location;
 use crate::plan::paths::Side;
 use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
 use crate::transfer::copy::run_copies;
-use crate::transfer::delete::run_deletes;
+use crate::transfer::delete::{Place, run_deletes};
 use crate::transfer::download::{DownloadTarget, run_downloads};
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
@@ -83,6 +84,9 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
         return Ok(());
     }
     drop(streams);
+    if job.spec.command == TransferCommand::Sync {
+        return sync(job, engine).await;
+    }
     match job.plan.action {
         ActionKind::Upload => upload(job, engine).await,
         ActionKind::Download => return download(job, engine).await,
@@ -93,7 +97,7 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
 }
 
 /// Queue of a job; in a dry run everything ends there.
-fn queue<A: Planned>(
+pub(super) fn queue<A: Planned>(
     job: &Prepared,
     engine: &Arc<Engine>,
     describe: impl Fn(&Engine, A) -> ObjectEvent + Send + Sync + 'static,
@@ -102,7 +106,7 @@ fn queue<A: Planned>(
     Queue::new(engine, dry_run)
 }
 
-fn event(
+pub(super) fn event(
     engine: &Engine,
     action: ActionKind,
     source: Location,
@@ -113,12 +117,42 @@ fn event(
     ObjectEvent { action, is_move, source, target, bytes, outcome: Outcome::DryRun }
 }
 
+/// What a dry run tells of an upload.
+pub(super) fn describe_upload(engine: &Engine, action: UploadAction) -> ObjectEvent {
+    let target = Some(engine.target_object(action.key));
+    event(engine, ActionKind::Upload, Location::Local(action.path), target, action.size)
+}
+
+/// What a dry run tells of a download.
+pub(super) fn describe_download(
+    place: DownloadTarget,
+) -> impl Fn(&Engine, DownloadAction) -> ObjectEvent + Send + Sync {
+    move |engine, action| {
+        let path = Location::Local(place.path_of(&action.relative));
+        let source = engine.source_object(action.key);
+        event(engine, ActionKind::Download, source, Some(path), action.size)
+    }
+}
+
+/// What a dry run tells of a copy.
+pub(super) fn describe_copy(engine: &Engine, action: CopyAction) -> ObjectEvent {
+    let target = Some(engine.target_object(action.target_key));
+    let source = engine.source_object(action.source_key);
+    event(engine, ActionKind::Copy, source, target, action.size)
+}
+
+/// What a dry run tells of a removal.
+pub(super) fn describe_delete(
+    place: Place,
+) -> impl Fn(&Engine, DeleteAction) -> ObjectEvent + Send + Sync {
+    move |engine, action| {
+        let source = place.object(engine, action.key);
+        event(engine, ActionKind::Delete, source, None, action.size)
+    }
+}
+
 async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
-    let describe = |engine: &Engine, action: UploadAction| {
-        let target = Some(engine.target_object(action.key));
-        event(engine, ActionKind::Upload, Location::Local(action.path), target, action.size)
-    };
-    let (queue, actions) = queue(&job, &engine, describe);
+    let (queue, actions) = queue(&job, &engine, describe_upload);
     let planner = Arc::clone(&engine);
     let planned = blocking(move || plan_uploads(&job, &planner, &queue));
     tokio::join!(planned, run_uploads(engine, actions));
@@ -126,13 +160,7 @@ async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
 
 async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     let target = open_target(&job).await?;
-    let place = target.clone();
-    let describe = move |engine: &Engine, action: DownloadAction| {
-        let path = Location::Local(place.path_of(&action.relative));
-        let source = engine.source_object(action.key);
-        event(engine, ActionKind::Download, source, Some(path), action.size)
-    };
-    let (mut queue, actions) = queue(&job, &engine, describe);
+    let (mut queue, actions) = queue(&job, &engine, describe_download(target.clone()));
     if job.spec.no_overwrite {
         let place = target.clone();
         queue.screen_with(Arc::new(move |engine, actions| skip_existing(engine, &place, actions)));
@@ -177,12 +205,7 @@ async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
 }
 
 async fn copy(job: &Prepared, engine: Arc<Engine>) {
-    let describe = |engine: &Engine, action: CopyAction| {
-        let target = Some(engine.target_object(action.target_key));
-        let source = engine.source_object(action.source_key);
-        event(engine, ActionKind::Copy, source, target, action.size)
-    };
-    let (queue, actions) = queue(job, &engine, describe);
+    let (queue, actions) = queue(job, &engine, describe_copy);
     let make: MakeAction<CopyAction> = Box::new(copy_action);
     let planned = async {
         plan_objects(job, &engine, &queue, make).await;
@@ -192,17 +215,13 @@ async fn copy(job: &Prepared, engine: Arc<Engine>) {
 }
 
 async fn remove(job: &Prepared, engine: Arc<Engine>) {
-    let describe = |engine: &Engine, action: DeleteAction| {
-        let source = engine.source_object(action.key);
-        event(engine, ActionKind::Delete, source, None, action.size)
-    };
-    let (queue, actions) = queue(job, &engine, describe);
+    let (queue, actions) = queue(job, &engine, describe_delete(Place::Source));
     let make: MakeAction<DeleteAction> = Box::new(|_, _, found| Some(delete_action(&found)));
     let planned = async {
         plan_objects(job, &engine, &queue, make).await;
         drop(queue);
     };
-    tokio::join!(planned, run_deletes(Arc::clone(&engine), actions));
+    tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Source, actions));
 }
 
 async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {

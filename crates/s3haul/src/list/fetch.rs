@@ -120,7 +120,9 @@ impl Context {
         let permit = self.permit().await;
         let page = P::fetch(self, position, version).await;
         drop(permit);
-        let checked = page.and_then(|page| check(page, position, version, floor));
+        let checked = page
+            .and_then(|page| within(page, &self.prefix))
+            .and_then(|page| check(page, position, version, floor));
         checked.map_err(|error| self.explain(error, floor))
     }
 
@@ -150,6 +152,18 @@ impl Context {
         // A closed semaphore bounds nothing.
         Arc::clone(permits).acquire_owned().await.ok()
     }
+}
+
+/// A server that knows no prefix would have others' keys taken, and perhaps removed.
+fn within<P: Page>(page: P, prefix: &str) -> Result<P> {
+    let keys = (0..page.count()).map(|index| page.key(index));
+    let mut names = keys.chain(page.groups().iter().map(String::as_str));
+    if let Some(name) = names.find(|name| !name.starts_with(prefix)) {
+        let message =
+            format!("the server listed `{name}`, which does not start with the prefix asked for");
+        return Err(Error::new(ErrorKind::Server, message));
+    }
+    Ok(page)
 }
 
 fn check<P: Page>(

@@ -55,7 +55,8 @@ pub(super) struct Outlet<P> {
     starts: HashMap<String, SegmentId>,
     /// The segment whose turn it is, once it has a page.
     present: Option<SegmentId>,
-    /// Where the present segment began, or the next one will; none: everything is there.
+    /// Where the present segment began, or the next one will; none: everything is there. In any
+    /// order: where the first page begins until it is there.
     frontier: Option<String>,
     pages: usize,
     bytes: usize,
@@ -85,8 +86,7 @@ impl<P: Page> Outlet<P> {
         self.bytes += held.piece.page.held_bytes();
         self.pages += 1;
         if self.order == Order::Any {
-            self.ready.push_back(held);
-            return;
+            return self.put_in_any_order(held);
         }
         if self.present == Some(held.segment) {
             self.make_ready(held);
@@ -100,6 +100,15 @@ impl<P: Page> Outlet<P> {
             }
         }
         self.advance();
+    }
+
+    /// What was guessed beside the first page waits for it: a server whose first page is out of
+    /// order is then listed anew, for nothing was handed out.
+    fn put_in_any_order(&mut self, held: Held<P>) {
+        if self.frontier.as_ref() == Some(&held.piece.covers.after) {
+            self.frontier = None;
+        }
+        self.ready.push_back(held);
     }
 
     fn make_ready(&mut self, held: Held<P>) {
@@ -122,7 +131,8 @@ impl<P: Page> Outlet<P> {
 
     /// Whether a page can be handed out.
     pub(super) fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        let waits_for_first = self.order == Order::Any && self.frontier.is_some();
+        !self.ready.is_empty() && !waits_for_first
     }
 
     /// Whether nothing waits.
@@ -199,6 +209,20 @@ mod tests {
             next = end;
         }
         segments
+    }
+
+    #[test]
+    fn what_was_guessed_waits_for_the_first_page() {
+        let mut segments = pages(&[1, 1]);
+        let mut outlet = Outlet::new(Order::Any, "", 8);
+        outlet.put(segments[1].remove(0));
+        assert!(!outlet.has_ready());
+        outlet.put(segments[0].remove(0));
+        assert!(outlet.has_ready());
+        outlet.take();
+        outlet.put(segments[1].remove(0));
+        outlet.take();
+        assert!(outlet.has_ready());
     }
 
     #[test]

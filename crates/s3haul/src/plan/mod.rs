@@ -4,9 +4,12 @@
 //! is handed in as plain facts. Every rule follows the AWS tools, quirks included, because scripts
 //! depend on them; where a rule is ours the module says so.
 
+pub mod compare;
 pub mod content_type;
 pub mod filter;
 mod glob;
+pub mod join;
 pub mod paths;
+pub mod removals;
 pub mod s3_uri;
 pub mod wildcard;

@@ -71,6 +71,8 @@ pub struct PathArguments<'a> {
     pub target: Option<&'a str>,
     /// `--recursive` was given.
     pub recursive: bool,
+    /// Names are rewritten, so that a tree may be moved onto itself.
+    pub renames: bool,
     /// Absolute path of the working directory.
     pub working_directory: &'a str,
     /// Facts of a local source.
@@ -178,7 +180,8 @@ impl PathPlan {
         let target_text = arguments.target.map(with_bucket_slash).transpose()?;
         let is_stream = arguments.source == "-" || arguments.target == Some("-");
         check_stream(arguments, is_stream)?;
-        if arguments.command == Command::Mv && action == ActionKind::Copy {
+        let stays = !arguments.renames;
+        if arguments.command == Command::Mv && action == ActionKind::Copy && stays {
             check_not_onto_itself(&source_text, target_text.as_deref().unwrap_or_default())?;
         }
         if action == ActionKind::Upload && !is_stream && !arguments.source_facts.exists {

@@ -329,7 +329,8 @@ fn is_trusted(present: &Site, location: &SplitUrl) -> bool {
 
 fn unanswered(site: &Site) -> Error {
     let message = format!(
-        "the endpoint does not answer: requests for {SUBJECTS_MIN} objects in a row timed out at {}",
+        "the endpoint does not answer: requests for {SUBJECTS_MIN} objects in a row timed out at \
+         {}",
         site.host.shown()
     );
     Error::new(ErrorKind::Timeout, message)

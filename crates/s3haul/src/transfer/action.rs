@@ -50,10 +50,28 @@ pub(crate) struct CopyAction {
 }
 
 /// An object to be removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeleteAction {
-    /// Key in the source bucket.
+    /// Key.
     pub(crate) key: String,
     /// Size in bytes, 0 where unknown.
+    pub(crate) size: u64,
+    /// Only if it still has this `ETag`; empty: in any case.
+    pub(crate) etag: String,
+}
+
+impl DeleteAction {
+    /// The state that the object must have.
+    pub(crate) fn if_match(&self) -> Option<&str> {
+        Some(self.etag.as_str()).filter(|etag| !etag.is_empty())
+    }
+}
+
+/// A local file to be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RemoveFileAction {
+    /// Name below the target folder.
+    pub(crate) relative: String,
+    /// Size in bytes.
     pub(crate) size: u64,
 }

@@ -16,6 +16,8 @@ use super::ranged::head;
 use super::scheduler::Tasks;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
+use crate::location::Location;
+use crate::s3::Client;
 use crate::s3::ops::{DeleteObject, DeleteRefused, ObjectIdentifier};
 use crate::transfer::action::DeleteAction;
 
@@ -27,8 +29,44 @@ const BATCHES_IN_FLIGHT_MAX: usize = 16;
 /// permits bound all batches together.
 const SINGLES_IN_FLIGHT_MAX: usize = 64;
 
+/// One of the two buckets of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// That of the source: `rm`, `mv`.
+    Source,
+    /// That of the target: `sync --delete`.
+    Target,
+}
+
+impl Place {
+    pub(crate) fn client(self, engine: &Engine) -> &Client {
+        match self {
+            Self::Source => &engine.source,
+            Self::Target => &engine.target,
+        }
+    }
+
+    pub(crate) fn bucket(self, engine: &Engine) -> &str {
+        match self {
+            Self::Source => &engine.settings.source_bucket,
+            Self::Target => &engine.settings.target_bucket,
+        }
+    }
+
+    pub(crate) fn object(self, engine: &Engine, key: String) -> Location {
+        match self {
+            Self::Source => engine.source_object(key),
+            Self::Target => engine.target_object(key),
+        }
+    }
+}
+
 /// Removes all that comes until the channel closes.
-pub(crate) async fn run_deletes(engine: Arc<Engine>, actions: Receiver<Vec<DeleteAction>>) {
+pub(crate) async fn run_deletes(
+    engine: Arc<Engine>,
+    place: Place,
+    actions: Receiver<Vec<DeleteAction>>,
+) {
     let batches_refused = Arc::new(AtomicBool::new(false));
     let mut tasks = Tasks::new();
     for _ in 0..engine.limits.requests_max().min(BATCHES_IN_FLIGHT_MAX) {
@@ -38,7 +76,7 @@ pub(crate) async fn run_deletes(engine: Arc<Engine>, actions: Receiver<Vec<Delet
             while let Ok(mut batch) = actions.recv().await {
                 while !batch.is_empty() {
                     let rest = batch.split_off(batch.len().min(KEYS_MAX));
-                    remove_batch(&engine, batch, &refused).await;
+                    remove_batch(&engine, place, batch, &refused).await;
                     batch = rest;
                 }
             }
@@ -48,45 +86,56 @@ pub(crate) async fn run_deletes(engine: Arc<Engine>, actions: Receiver<Vec<Delet
     tasks.finish().await;
 }
 
-async fn remove_batch(engine: &Engine, batch: Vec<DeleteAction>, refused: &AtomicBool) {
+async fn remove_batch(
+    engine: &Engine,
+    place: Place,
+    batch: Vec<DeleteAction>,
+    refused: &AtomicBool,
+) {
     let (together, alone): (Vec<_>, Vec<_>) =
         batch.into_iter().partition(|action| fits_xml(&action.key));
-    remove_each(engine, alone).await;
+    remove_each(engine, place, alone).await;
     if together.len() < 2 || refused.load(Ordering::Relaxed) {
-        return remove_each(engine, together).await;
+        return remove_each(engine, place, together).await;
     }
-    let objects: Vec<_> = together.iter().map(|action| identifier(&action.key)).collect();
+    let objects: Vec<_> = together.iter().map(identifier).collect();
     let permit = engine.limits.request().await;
-    let result = engine.source.delete_objects(&engine.settings.source_bucket, &objects).await;
+    let result = place.client(engine).delete_objects(place.bucket(engine), &objects).await;
     drop((permit, objects));
     match result {
-        Ok(outcome) => conclude_batch(engine, together, outcome.refused),
+        Ok(outcome) => conclude_batch(engine, place, together, outcome.refused),
         Err(error) if is_unknown_operation(&error) => {
             refused.store(true, Ordering::Relaxed);
-            remove_each(engine, together).await;
+            remove_each(engine, place, together).await;
         }
         Err(error) => {
             for action in together {
-                conclude(engine, action, Err(duplicate(&error)));
+                conclude(engine, place, action, Err(duplicate(&error)));
             }
         }
     }
 }
 
-fn conclude_batch(engine: &Engine, batch: Vec<DeleteAction>, refused: Vec<DeleteRefused>) {
+fn conclude_batch(
+    engine: &Engine,
+    place: Place,
+    batch: Vec<DeleteAction>,
+    refused: Vec<DeleteRefused>,
+) {
     let mut refused: HashMap<String, DeleteRefused> =
         refused.into_iter().map(|refused| (refused.key.clone(), refused)).collect();
     for action in batch {
         let result = refused.remove(&action.key).map_or(Ok(()), |refused| Err(error_of(refused)));
-        conclude(engine, action, result);
+        conclude(engine, place, action, result);
     }
     // A server that names keys otherwise than they were asked for removed fewer than it seems.
     for (key, refused) in refused {
-        conclude(engine, DeleteAction { key, size: 0 }, Err(error_of(refused)));
+        let action = DeleteAction { key, ..DeleteAction::default() };
+        conclude(engine, place, action, Err(error_of(refused)));
     }
 }
 
-async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
+async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
     let mut batch = batch.into_iter();
     loop {
         let group: Vec<_> = batch.by_ref().take(SINGLES_IN_FLIGHT_MAX).collect();
@@ -94,19 +143,24 @@ async fn remove_each(engine: &Engine, batch: Vec<DeleteAction>) {
             return;
         }
         join_all(group.into_iter().map(|action| async move {
-            let result = remove_one(engine, &action.key, None).await;
-            conclude(engine, action, result);
+            let result = remove_one(engine, place, &action.key, action.if_match()).await;
+            conclude(engine, place, action, result);
         }))
         .await;
     }
 }
 
-/// One `DeleteObject` in the source bucket.
-async fn remove_one(engine: &Engine, key: &str, if_match: Option<&str>) -> Result<()> {
-    let bucket = &engine.settings.source_bucket;
+/// One `DeleteObject`.
+async fn remove_one(
+    engine: &Engine,
+    place: Place,
+    key: &str,
+    if_match: Option<&str>,
+) -> Result<()> {
+    let bucket = place.bucket(engine);
     let permit = engine.limits.request().await;
     let input = DeleteObject { bucket, key, version_id: None, if_match };
-    let result = engine.source.delete_object(input).await;
+    let result = place.client(engine).delete_object(input).await;
     drop(permit);
     result
 }
@@ -124,7 +178,7 @@ pub(super) async fn remove_source_object(
         return Ok(());
     }
     let if_match = Some(etag).filter(|etag| !etag.is_empty());
-    let removed = match remove_one(engine, key, if_match).await {
+    let removed = match remove_one(engine, Place::Source, key, if_match).await {
         Err(error) if if_match.is_some() => remove_checked(engine, key, etag, error).await,
         result => result,
     };
@@ -148,7 +202,9 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     }
     match head(engine, key).await {
         Err(error) if is_gone(&error) => Ok(()),
-        Ok(found) if found.etag == etag && !is_refused => remove_one(engine, key, None).await,
+        Ok(found) if found.etag == etag && !is_refused => {
+            remove_one(engine, Place::Source, key, None).await
+        }
         _ if !is_refused => Err(error),
         _ => {
             let bucket = &engine.settings.source_bucket;
@@ -158,13 +214,14 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     }
 }
 
-fn conclude(engine: &Engine, action: DeleteAction, result: Result<()>) {
-    let source = engine.source_object(action.key);
+fn conclude(engine: &Engine, place: Place, action: DeleteAction, result: Result<()>) {
+    let source = place.object(engine, action.key);
     engine.conclude(ActionKind::Delete, source, None, action.size, result);
 }
 
-fn identifier(key: &str) -> ObjectIdentifier {
-    ObjectIdentifier { key: key.to_owned(), version_id: None, etag: None }
+fn identifier(action: &DeleteAction) -> ObjectIdentifier {
+    let etag = action.if_match().map(str::to_owned);
+    ObjectIdentifier { key: action.key.clone(), version_id: None, etag }
 }
 
 /// Whether XML 1.0 has a way to write every character of the key.
@@ -238,8 +295,9 @@ mod tests {
             )
         });
         let (engine, _ended) = engine(&world, Tuning::default());
-        let batch = ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), size: 0 });
-        remove_batch(&engine, batch.into(), &AtomicBool::new(false)).await;
+        let batch =
+            ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
+        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
         assert_eq!(engine.report.counts().failed, 1);
     }
 

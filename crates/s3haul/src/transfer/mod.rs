@@ -24,6 +24,7 @@ mod integrity;
 mod multipart;
 pub mod parts;
 pub(crate) mod ranged;
+pub(crate) mod remove_files;
 pub(crate) mod report;
 pub(crate) mod scheduler;
 pub(crate) mod settings;

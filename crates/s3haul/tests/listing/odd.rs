@@ -106,6 +106,24 @@ async fn a_server_out_of_order_gives_every_key_once_or_an_error_that_names_the_f
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_first_page_out_of_order_is_seen_before_anything_is_handed_out() {
+    let keys: BTreeSet<String> = ["-", "a", "k", "q", "z/", "z/1", "zz"].map(str::to_owned).into();
+    for round in 0..40 {
+        let server = Server::new(round, &keys).with(|state| state.manner = Manner::SlashFirst);
+        let server = server.with(|state| {
+            state.page_max = 1000;
+            state.keys.insert("a-".to_owned(), vec!["null".to_owned()]);
+            state.keys.insert("a/".to_owned(), vec!["null".to_owned()]);
+            state.slow_before = "-".to_owned();
+        });
+        let request = ListRequest { is_eager: true, ..ListRequest::new("bucket") };
+        let (found, notices) = listed(&server, request).await;
+        assert_eq!(found.len(), keys.len() + 2, "round {round}");
+        assert!(matches!(notices[..], [Notice::OutOfOrder { .. }]), "{notices:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_listing_that_leads_nowhere_is_an_error() {
     let keys: BTreeSet<String> = (0..100).map(|n| format!("{n:03}")).collect();
     for (manner, text) in [(Manner::SameToken, "twice"), (Manner::NoToken, "breaks off")] {

@@ -10,6 +10,7 @@
 
 mod races;
 mod rules;
+mod sync;
 mod weather;
 mod world;
 

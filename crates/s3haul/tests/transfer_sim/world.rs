@@ -13,7 +13,8 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    Clients, CopyProps, Streams, Summary, TransferCommand, TransferSpec, Tuning, run_transfer,
+    Clients, CopyProps, Streams, Summary, SyncOptions, TransferCommand, TransferSpec, Tuning,
+    run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
@@ -102,6 +103,11 @@ impl Log {
         let mut lines = self.lines.lock().unwrap().clone();
         lines.sort();
         lines
+    }
+
+    /// All lines as they came.
+    pub fn in_order(&self) -> Vec<String> {
+        self.lines.lock().unwrap().clone()
     }
 
     /// Lines that contain a text.
@@ -234,6 +240,8 @@ impl World {
             dry_run: false,
             raw: false,
             filters: Vec::new(),
+            filter: None,
+            to_key: None,
             follow_symlinks: true,
             page_size: None,
             no_overwrite: false,
@@ -248,6 +256,7 @@ impl World {
             checksum_algorithm: None,
             checksum_mode: false,
             expected_size: None,
+            sync: SyncOptions::default(),
             tuning: Tuning {
                 max_concurrent_requests: 8,
                 multipart_threshold: PART,

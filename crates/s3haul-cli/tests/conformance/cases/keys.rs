@@ -22,7 +22,7 @@ cases!["keys":
 ];
 
 /// Keys that are also names of files.
-const ODD: &[&str] = &[
+pub(super) const ODD: &[&str] = &[
     "a b",
     " lead",
     "trail ",

@@ -1,10 +1,12 @@
 //! The cases by topic.
 
 mod copy;
+mod differential;
 mod failures;
 mod integrity;
 mod keys;
 mod list;
+mod listing;
 mod models;
 mod paths;
 mod peers;
@@ -12,6 +14,7 @@ mod properties;
 mod remove;
 mod secure;
 mod settings;
+mod summary;
 mod transfer;
 
 use crate::harness::Case;
@@ -26,6 +29,8 @@ pub(crate) fn all() -> Vec<Case> {
         copy::CASES,
         remove::CASES,
         list::CASES,
+        listing::CASES,
+        summary::CASES,
         integrity::CASES,
         failures::CASES,
         settings::CASES,
@@ -46,6 +51,11 @@ pub(crate) fn secure() -> Vec<Case> {
 /// Cases for what only moto models.
 pub(crate) fn moto_only() -> Vec<Case> {
     models::CASES.to_vec()
+}
+
+/// Random commands next to those of the real `aws`.
+pub(crate) fn differential() -> Vec<Case> {
+    differential::CASES.to_vec()
 }
 
 /// Cases in which others drive the embedded server.

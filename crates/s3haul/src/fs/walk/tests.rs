@@ -28,7 +28,7 @@ fn walk(root: &Path, options: WalkOptions) -> (Vec<String>, Vec<String>) {
                 assert_eq!(file.path, root.join(&file.relative));
                 keys.push(file.relative);
             }
-            WalkItem::Warning(text) => {
+            WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => {
                 warnings.push(text.replace(&*root.to_string_lossy(), "ROOT"));
             }
         }
@@ -71,7 +71,7 @@ fn a_missing_or_mistaken_root_is_a_warning() {
         assert_eq!(walk(&root, WalkOptions::default()), (vec![], vec![missing.to_owned()]));
     }
     let none = Walk::file(&dir.path().join("none"), WalkOptions::default());
-    assert!(matches!(none.collect::<Vec<_>>().as_slice(), [WalkItem::Warning(_)]));
+    assert!(matches!(none.collect::<Vec<_>>().as_slice(), [WalkItem::Skipped { .. }]));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! How the next byte is distributed: a prior, what was counted, and alphabets that complete it.
 
+use std::ops::BitAnd;
+
 /// The symbol for "the key ends here"; it sorts before all bytes.
 pub(super) const END: u8 = 0;
 
@@ -15,6 +17,21 @@ const MIXED_62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqr
 /// From the narrowest to the widest; each is tried in turn.
 const ALPHABETS: [&[u8]; 8] =
     [DIGITS, LOWER_HEX, UPPER_HEX, LOWER, UPPER, LOWER_36, UPPER_36, MIXED_62];
+
+/// For each byte a bit for each alphabet that it is in.
+const MEMBERSHIP: [u8; 256] = {
+    let mut membership = [0; 256];
+    let mut alphabet = 0;
+    while alphabet < ALPHABETS.len() {
+        let mut symbol = 0;
+        while symbol < ALPHABETS[alphabet].len() {
+            membership[ALPHABETS[alphabet][symbol] as usize] |= 1 << alphabet;
+            symbol += 1;
+        }
+        alphabet += 1;
+    }
+    membership
+};
 
 /// Alphabets up to this size fill evenly: digits and hexadecimal digits.
 const EVEN_ALPHABET_MAX: usize = 16;
@@ -44,16 +61,10 @@ impl Counts {
     /// The narrowest alphabet with all letters and digits seen; none where others were seen, or
     /// none at all.
     pub(super) fn alphabet(&self) -> Option<&'static [u8]> {
-        let mut fits = [true; ALPHABETS.len()];
-        let mut any = false;
-        for &(symbol, _) in self.symbols.iter().filter(|(symbol, _)| is_letter(*symbol)) {
-            any = true;
-            for (fit, alphabet) in fits.iter_mut().zip(ALPHABETS) {
-                *fit &= alphabet.contains(&symbol);
-            }
-        }
-        let found = fits.iter().position(|fit| *fit).filter(|_| any)?;
-        Some(ALPHABETS[found])
+        let letters = self.symbols.iter().filter(|(symbol, _)| is_letter(*symbol));
+        let fits =
+            letters.map(|(symbol, _)| MEMBERSHIP[usize::from(*symbol)]).reduce(BitAnd::bitand)?;
+        ALPHABETS.get(fits.trailing_zeros() as usize).copied()
     }
 
     /// The alphabet, where it is one that fills evenly.

@@ -6,7 +6,7 @@
 //! after every step. A segment may be cut at any key after its cursor; what a page under way
 //! brings from beyond the new end is dropped (it belongs to the new segment), unless the new
 //! segment has not been asked for yet: then the page keeps it and the new segment starts later or
-//! vanishes.
+//! vanishes. (The last key of such a page stays with the new segment: versions of it may follow.)
 
 mod aged;
 mod answer;
@@ -179,8 +179,8 @@ impl Keyspace {
         self.model.len()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
     /// Cuts where keys of any kind would be cut, before anything is known.
+    #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
     fn cut_blindly(&mut self) {
         const CUTS_MAX: usize = 8;
         const PAGES_EXPECTED: f64 = 1e4;

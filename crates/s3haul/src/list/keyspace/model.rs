@@ -2,10 +2,10 @@
 //!
 //! The contexts go from the special to the general: at an offset of a token in this folder,
 //! anywhere in the token; then, for all folders as deep, after two bytes at that offset, at that
-//! offset, anywhere in the token; then a fixed prior. Counted are branches of the tree of keys, not keys: a thousand keys under one
-//! prefix are one observation of that prefix. Digits and hexadecimal digits are expected to fill
-//! evenly, so that those not seen yet keep their mass. Memory is bounded: contexts that have not
-//! been touched for longest are forgotten.
+//! offset, anywhere in the token; then a fixed prior. Counted are branches of the tree of keys,
+//! not keys: a thousand keys under one prefix are one observation of that prefix. Digits and
+//! hexadecimal digits are expected to fill evenly, so that those not seen yet keep their mass.
+//! Memory is bounded: contexts that have not been touched for longest are forgotten.
 
 #![expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
 

@@ -46,7 +46,7 @@ impl Keyspace {
         if self.options.is_eager {
             return limit;
         }
-        let earned = 4.0 * self.budget.useful_pages();
+        let earned = 2.0 * self.budget.useful_pages();
         limit.min((earned as usize).max(1))
     }
 

@@ -18,6 +18,7 @@ fn plan(
         source,
         target: (!target.is_empty()).then_some(target),
         recursive: flags == "-r",
+        renames: false,
         working_directory: "/w",
         source_facts,
         target_facts,

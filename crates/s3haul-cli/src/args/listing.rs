@@ -1,0 +1,44 @@
+//! What to list: the address and flags of all commands that go through the keys of a bucket.
+
+use clap::Args;
+
+use super::FilterArgs;
+
+/// Which objects, and how they are listed.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListingArgs {
+    /// Bucket, and what the keys start with. It may hold * and ?, which match any characters. The
+    /// s3:// may be left out.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// Only keys after this one.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) start_after: Option<String>,
+    /// Only keys up to this one, it included; empty: to the last key.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) stop_at: Option<String>,
+    /// Patterns.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// Only objects for which this JavaScript function is true: `js:(key, object) => …` or
+    /// `js:({Key, Size, LastModified, ETag, StorageClass}) => …`, or keys that match `js:/…/`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
+    /// Send this many requests at a time; `max_concurrent_requests` of the profile where absent.
+    #[arg(long, value_name = "REQUESTS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) concurrency: Option<u32>,
+    /// List one page after the other, as `aws s3` does.
+    #[arg(long, conflicts_with = "concurrency")]
+    pub(crate) serial: bool,
+    /// Ask for this many keys a page, at most 1,000.
+    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page_size: Option<u32>,
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+    /// Take * and ? in the address for the characters themselves.
+    #[arg(long)]
+    pub(crate) raw: bool,
+}

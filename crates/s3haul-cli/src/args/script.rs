@@ -1,0 +1,51 @@
+//! `map` and `each`: JavaScript functions over the objects under an address.
+
+use clap::Args;
+
+use super::ListingArgs;
+
+/// Prints what a JavaScript function makes of each object, or what others make of all.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct MapArgs {
+    /// What to list.
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
+    /// Called with each object: `js:({Key, Size, LastModified, ETag, StorageClass}) => …` or
+    /// `js:(key, object) => …`. What it returns is a line: text as it is, other values as JSON,
+    /// nothing for null and undefined. The object itself where absent.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) map: Option<String>,
+    /// Joins two results into one, `js:(a, b) => …`; printed is what is left in the end. One call
+    /// comes after the other, the objects in no order unless --sort is given. All results in a
+    /// list where absent.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) reduce: Option<String>,
+    /// Makes what is printed of what --reduce left: `js:(result) => …`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) finally: Option<String>,
+    /// Print this where there is no result, as where there is no object.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) default: Option<String>,
+    /// Take objects in the order of their keys instead of that of their arrival.
+    #[arg(long)]
+    pub(crate) sort: bool,
+}
+
+/// Calls a JavaScript function for each object; what it prints and returns is the output.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct EachArgs {
+    /// What to list.
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
+    /// Called with each object: `js:(object) => console.log(object.Key)` or
+    /// `js:(key, object) => …`. What it returns is printed, too.
+    #[arg(long, visible_alias = "map", value_name = "SCRIPT")]
+    #[arg(required_unless_present = "map_list", conflicts_with = "map_list")]
+    pub(crate) each: Option<String>,
+    /// Called with a list of objects, those of one page: `js:(objects) => …`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) map_list: Option<String>,
+    /// Take objects in the order of their keys instead of that of their arrival.
+    #[arg(long)]
+    pub(crate) sort: bool,
+}

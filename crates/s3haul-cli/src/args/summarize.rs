@@ -1,0 +1,55 @@
+//! `summarize`, also called `du`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ListingArgs;
+
+/// How a summary is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryFormat {
+    /// Tables and bars.
+    Text,
+    /// One JSON document.
+    Json,
+    /// One table with a column that names the section.
+    Csv,
+}
+
+/// Counts what is under an address: objects and bytes by folder, storage class, extension, age
+/// and size, the largest, newest and oldest objects, and keys that may make trouble elsewhere.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SummarizeArgs {
+    /// What to list.
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
+    /// Count folders to this depth; 0 leaves them out.
+    #[arg(long, short = 'd', value_name = "LEVELS", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub(crate) depth: u32,
+    /// Show this many folders, extensions and single objects.
+    #[arg(long, value_name = "ROWS", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) top: u32,
+    /// Write tables and bars (text), one JSON document (json) or one table (csv).
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<SummaryFormat>,
+    /// Also count multipart uploads that were begun and not ended, and the bytes of their parts.
+    /// It takes a request for each.
+    #[arg(long)]
+    pub(crate) uploads: bool,
+    /// Count all versions and delete markers instead of only the current objects.
+    #[arg(long, alias = "all-versions")]
+    pub(crate) versions: bool,
+    /// Write to this file instead of standard output, once the listing is complete.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_file: Option<PathBuf>,
+    /// Accepted because other tools have it: sizes are always readable, and exact in the other
+    /// formats.
+    #[arg(long, short = 'H', alias = "humanize", hide = true)]
+    pub(crate) human_readable: bool,
+    /// Accepted because other tools have it: storage classes are always told.
+    #[arg(long, short = 'g', hide = true)]
+    pub(crate) group: bool,
+}

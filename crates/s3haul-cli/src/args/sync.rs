@@ -1,0 +1,36 @@
+//! `sync`.
+
+use clap::Args;
+
+use super::CopyArgs;
+
+/// Copies what differs from one folder or prefix to another.
+#[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul sync [OPTIONS] <LocalPath> <S3Uri>\n       \
+    s3haul sync [OPTIONS] <S3Uri> <LocalPath>\n       s3haul sync [OPTIONS] <S3Uri> <S3Uri>")]
+pub(crate) struct SyncArgs {
+    /// Flags shared with `cp`.
+    #[command(flatten)]
+    pub(crate) copy: CopyArgs,
+    /// Remove from the target what the source does not have. Nothing is removed past an error of
+    /// the source's listing, nor what could not be looked at.
+    #[arg(long)]
+    pub(crate) delete: bool,
+    /// Compare sizes only.
+    #[arg(long, visible_alias = "if-size-differ")]
+    pub(crate) size_only: bool,
+    /// Download whenever the times differ, not only when the local file is the newer one.
+    #[arg(long)]
+    pub(crate) exact_timestamps: bool,
+    /// Transfer what is newer in the source, downloads too. Without it a download of the same
+    /// size is made only when the local file is newer than the object, as `aws s3 sync` has it.
+    #[arg(long)]
+    pub(crate) newer: bool,
+    /// Stop before removing more than so many names, or with % so many of a hundred in the
+    /// target; then nothing is removed before the whole target is known.
+    #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]
+    pub(crate) max_delete: Option<String>,
+    /// Let a source that has nothing empty the target.
+    #[arg(long, requires = "delete")]
+    pub(crate) allow_empty_source: bool,
+}

@@ -1,0 +1,226 @@
+//! `list`: all objects or versions under an address, in the order of arrival or of the keys.
+//!
+//! Each worker formats its pages into a buffer of its own and writes that in one piece, so that
+//! printing takes as many cores as there are. Rows of a Parquet table go into one table.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use s3haul::list::Order;
+use s3haul::s3::Client;
+use s3haul::s3::ops::VersionPage;
+
+use super::client;
+use super::listing::{Entries, PageWorker, SelectedPage, for_each_page, for_each_page_of_versions};
+use super::output::{Output, OutputStream};
+use crate::exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::listing::{
+    Entry, Format, ParquetTable, RowFormat, RowStyle, TableError, push_summary, push_summary_event,
+};
+use crate::settings::ListSettings;
+
+/// Lists objects or versions.
+pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let client = client(settings.listing.client.clone())?;
+    let output = Arc::new(Output::new(settings.output_file.as_deref(), printer)?);
+    let totals = if settings.format == Format::Parquet {
+        list_table(client, &settings, &output, printer).await?
+    } else {
+        list_rows(client, &settings, &output, printer).await?
+    };
+    if settings.summarize {
+        summarize(&totals, &settings, &output, printer)?;
+    }
+    let in_use = || Failure::other("listing failed: the output is still written to");
+    Arc::into_inner(output).ok_or_else(in_use)?.commit()?;
+    if printer.output_is_closed() {
+        return Ok(exit::BROKEN_PIPE);
+    }
+    let nothing = totals.objects == 0 && !settings.listing.is_whole_bucket();
+    Ok(if nothing { exit::FAILED } else { exit::SUCCESS })
+}
+
+/// What was listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    /// Objects, or versions.
+    pub(super) objects: u64,
+    /// Their bytes.
+    pub(super) bytes: u64,
+}
+
+impl Totals {
+    /// Counts an entry.
+    pub(super) fn add(&mut self, entry: &Entry<'_>) {
+        self.objects += 1;
+        self.bytes += entry.object.size;
+    }
+
+    fn sum(all: Vec<Self>) -> Self {
+        all.into_iter().fold(Self::default(), |sum, totals| Self {
+            objects: sum.objects + totals.objects,
+            bytes: sum.bytes + totals.bytes,
+        })
+    }
+}
+
+async fn list_rows(
+    client: Client,
+    settings: &ListSettings,
+    output: &Arc<Output>,
+    printer: &Arc<Printer>,
+) -> Result<Totals, Failure> {
+    let style = RowStyle { human_readable: settings.human_readable, escape: output.is_terminal() };
+    let format = (settings.format, settings.fields.clone(), settings.listing.bucket.clone());
+    let output = Arc::clone(output);
+    let rows = move || {
+        let (format, fields, bucket) = &format;
+        RowFormat::new(*format, fields, bucket, style)
+    };
+    if settings.header {
+        let mut header = Vec::new();
+        rows().push_header(&mut header);
+        if output.write(&header)?.is_break() {
+            return Ok(Totals::default());
+        }
+    }
+    let make = move || {
+        let (rows, output) = (rows(), Arc::clone(&output));
+        Ok(RowWorker { rows, output, buffer: Vec::new(), totals: Totals::default() })
+    };
+    list_with(client, settings, printer, make).await
+}
+
+async fn list_table(
+    client: Client,
+    settings: &ListSettings,
+    output: &Arc<Output>,
+    printer: &Arc<Printer>,
+) -> Result<Totals, Failure> {
+    if output.is_terminal() {
+        return Err(Failure::usage(
+            "Parquet cannot be shown on a terminal: name a file with --output-file",
+        ));
+    }
+    let table = Table::new(OutputStream(Arc::clone(output)), &settings.fields);
+    let table = Arc::new(Mutex::new(Some(table.map_err(table_failure)?)));
+    let (shared, bucket) = (Arc::clone(&table), settings.listing.bucket.clone());
+    let closed = Arc::clone(printer);
+    let make = move || {
+        let (table, bucket, printer) = (Arc::clone(&shared), bucket.clone(), Arc::clone(&closed));
+        Ok(TableWorker { table, bucket, printer, totals: Totals::default() })
+    };
+    let totals = list_with(client, settings, printer, make).await?;
+    let table = table.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match table.map(Table::finish) {
+        Some(Err(_)) if printer.output_is_closed() => {}
+        Some(finished) => finished.map_err(table_failure)?,
+        None => {}
+    }
+    Ok(totals)
+}
+
+async fn list_with<W, F>(
+    client: Client,
+    settings: &ListSettings,
+    printer: &Arc<Printer>,
+    make: F,
+) -> Result<Totals, Failure>
+where
+    W: PageWorker<Done = Totals> + PageWorker<VersionPage, Done = Totals>,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let order = if settings.sort { Order::Ascending } else { Order::Any };
+    let listing = &settings.listing;
+    let totals = if settings.versions {
+        for_each_page_of_versions(client, listing, order, printer, make).await?
+    } else {
+        for_each_page(client, listing, order, printer, make).await?
+    };
+    Ok(Totals::sum(totals))
+}
+
+/// Formats pages as lines.
+struct RowWorker {
+    rows: RowFormat,
+    output: Arc<Output>,
+    buffer: Vec<u8>,
+    totals: Totals,
+}
+
+impl<P: Entries> PageWorker<P> for RowWorker {
+    type Done = Totals;
+
+    fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure> {
+        self.buffer.clear();
+        for entry in page.entries() {
+            self.totals.add(&entry);
+            self.rows.push(&mut self.buffer, &entry);
+        }
+        self.output.write(&self.buffer)
+    }
+
+    fn finish(self) -> Result<Totals, Failure> {
+        Ok(self.totals)
+    }
+}
+
+type Table = ParquetTable<OutputStream>;
+
+/// Adds pages to the one table.
+struct TableWorker {
+    table: Arc<Mutex<Option<Table>>>,
+    bucket: String,
+    printer: Arc<Printer>,
+    totals: Totals,
+}
+
+impl<P: Entries> PageWorker<P> for TableWorker {
+    type Done = Totals;
+
+    fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure> {
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(table) = table.as_mut() else { return Ok(ControlFlow::Break(())) };
+        for entry in page.entries() {
+            self.totals.add(&entry);
+            match table.push(&entry, &self.bucket) {
+                Err(_) if self.printer.output_is_closed() => return Ok(ControlFlow::Break(())),
+                pushed => pushed.map_err(table_failure)?,
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self) -> Result<Totals, Failure> {
+        Ok(self.totals)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it goes where a function of an error is due")]
+fn table_failure(error: TableError) -> Failure {
+    Failure::other(format!("could not write the table: {error}"))
+}
+
+/// The totals end the lines of `aws s3 ls` and the events; beside data they go to standard error.
+fn summarize(
+    totals: &Totals,
+    settings: &ListSettings,
+    output: &Output,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    let Totals { objects, bytes } = *totals;
+    let style = RowStyle { human_readable: settings.human_readable, escape: false };
+    let mut lines = Vec::new();
+    match settings.format {
+        Format::Text => push_summary(&mut lines, objects, bytes, style),
+        Format::Events => push_summary_event(&mut lines, objects, bytes),
+        _ => {
+            push_summary(&mut lines, objects, bytes, style);
+            printer.error(|buffer| buffer.extend_from_slice(lines.trim_ascii_start()));
+            return Ok(());
+        }
+    }
+    output.write(&lines).map(drop)
+}

@@ -1,0 +1,270 @@
+//! Goes through the pages of a listing: what `ls`, `list`, `summarize` and scripts have in common.
+//!
+//! Pages are worked on by blocking threads, so that parsing answers and working on them use
+//! different cores: by one thread where the order of keys counts, else by one a core. Each thread
+//! makes a worker of its own, which need not be shared nor sent, and tells in the end what it
+//! gathered. Between them is a bounded queue: when workers are slow, the listing waits.
+//!
+//! Dropping the future ends it all (Ctrl-C does). After an error nobody's result is handed out,
+//! because the listing is not whole.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use async_channel::{Receiver, Sender};
+use s3haul::event::Event;
+use s3haul::list::{Listing, Notice, Order, list, list_versions};
+use s3haul::s3::Client;
+use s3haul::s3::ops::{ListPage, ListedObject, VersionPage};
+use s3haul::script::{Limits, Runtime};
+use tokio::task::JoinSet;
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::json;
+use crate::render::listing::Entry;
+use crate::settings::{ListingSettings, Selection};
+
+/// Pages that wait for each worker.
+const PAGES_PER_WORKER: usize = 2;
+
+/// Works on pages, all on one thread.
+pub(crate) trait PageWorker<P = ListPage> {
+    /// What it has at the end.
+    type Done: Send + 'static;
+
+    /// Takes a page. After `Break` the listing ends early and counts as complete, as when nobody
+    /// reads the output any more.
+    fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure>;
+
+    /// There are no more pages.
+    fn finish(self) -> Result<Self::Done, Failure>;
+}
+
+/// A page of objects or of versions.
+pub(crate) trait Entries: Send + 'static {
+    /// Number of entries.
+    fn count(&self) -> usize;
+    /// One of them; the index is less than the number.
+    fn entry(&self, index: usize) -> Option<Entry<'_>>;
+}
+
+impl Entries for ListPage {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        self.get(index).map(Entry::from)
+    }
+}
+
+impl Entries for VersionPage {
+    fn count(&self) -> usize {
+        self.versions.len()
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry<'_>> {
+        self.versions.get(index).map(Entry::from)
+    }
+}
+
+/// A page and which of its entries are wanted.
+pub(crate) struct SelectedPage<'a, P = ListPage> {
+    page: &'a P,
+    /// Indices in order; none: all.
+    chosen: Option<&'a [u32]>,
+}
+
+impl<'a, P: Entries> SelectedPage<'a, P> {
+    /// The wanted entries in the order of their keys.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a, P> {
+        let (page, chosen) = (self.page, self.chosen);
+        let index = move |at: usize| chosen.map_or(at, |chosen| chosen[at] as usize);
+        (0..self.len()).filter_map(move |at| page.entry(index(at)))
+    }
+
+    /// Number of wanted entries.
+    pub(crate) fn len(&self) -> usize {
+        self.chosen.map_or(self.page.count(), <[u32]>::len)
+    }
+}
+
+impl<'a> SelectedPage<'a> {
+    /// The wanted objects in the order of their keys.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ListedObject<'a>> + use<'a> {
+        self.entries().map(|entry| entry.object)
+    }
+
+    /// Common prefixes, in listings up to a delimiter.
+    pub(crate) fn common_prefixes(&self) -> &'a [String] {
+        &self.page.common_prefixes
+    }
+}
+
+/// Chooses entries of pages; each worker has its own.
+struct Selector {
+    selection: Selection,
+    script: Option<Runtime>,
+    chosen: Vec<u32>,
+}
+
+impl Selector {
+    fn new(selection: Selection) -> Result<Self, Failure> {
+        let script = selection.script.as_ref().map(std::slice::from_ref);
+        let script = script.map(|script| Runtime::new(script, Limits::default())).transpose()?;
+        Ok(Self { selection, script, chosen: Vec::new() })
+    }
+
+    fn select<'a, P: Entries>(&'a mut self, page: &'a P) -> Result<SelectedPage<'a, P>, Failure> {
+        if self.selection.is_all() {
+            return Ok(SelectedPage { page, chosen: None });
+        }
+        self.choose_keys(page);
+        if let Some(script) = &mut self.script {
+            let chosen = std::mem::take(&mut self.chosen);
+            let entries = chosen.iter().filter_map(|index| page.entry(*index as usize));
+            let selected = script.select(entries.map(|entry| entry.object))?;
+            self.chosen = selected.into_iter().map(|index| chosen[index]).collect();
+        }
+        Ok(SelectedPage { page, chosen: Some(&self.chosen) })
+    }
+
+    fn choose_keys<P: Entries>(&mut self, page: &P) {
+        self.chosen.clear();
+        for index in 0..page.count() {
+            if page.entry(index).is_some_and(|entry| self.selection.includes(entry.object.key)) {
+                self.chosen.extend(u32::try_from(index));
+            }
+        }
+    }
+}
+
+/// Lists what the settings say and has workers go through it. `make` is called on each worker's
+/// thread; what the workers gathered comes back in no order. What is to be said of the server goes
+/// to the printer.
+pub(crate) async fn for_each_page<W, F>(
+    client: Client,
+    settings: &ListingSettings,
+    order: Order,
+    printer: &Arc<Printer>,
+    make: F,
+) -> Result<Vec<W::Done>, Failure>
+where
+    W: PageWorker,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let listing = list(client, settings.request(order));
+    let tell = |notice: Notice| tell(&notice, settings.json, printer);
+    let order = settings.work_order(order);
+    run_workers(listing, order, settings.selection.clone(), tell, make).await
+}
+
+/// The same for all versions.
+pub(crate) async fn for_each_page_of_versions<W, F>(
+    client: Client,
+    settings: &ListingSettings,
+    order: Order,
+    printer: &Arc<Printer>,
+    make: F,
+) -> Result<Vec<W::Done>, Failure>
+where
+    W: PageWorker<VersionPage>,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let listing = list_versions(client, settings.request(order));
+    let tell = |notice: Notice| tell(&notice, settings.json, printer);
+    let order = settings.work_order(order);
+    run_workers(listing, order, settings.selection.clone(), tell, make).await
+}
+
+/// Has workers go through a listing that the caller started; `tell` takes what is to be said of
+/// the server.
+pub(crate) async fn run_workers<P, W, F>(
+    listing: Listing<P>,
+    order: Order,
+    selection: Selection,
+    tell: impl Fn(Notice),
+    make: F,
+) -> Result<Vec<W::Done>, Failure>
+where
+    P: Entries,
+    W: PageWorker<P>,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let count = workers(order);
+    let (sender, pages) = async_channel::bounded(count * PAGES_PER_WORKER);
+    let make = Arc::new(make);
+    let mut tasks = JoinSet::new();
+    for _ in 0..count {
+        let (make, pages) = (Arc::clone(&make), pages.clone());
+        let selector = Selector::new(selection.clone())?;
+        tasks.spawn_blocking(move || work(&*make, selector, &pages));
+    }
+    drop(pages);
+    let listed = hand_out(listing, sender, tell).await;
+    let mut done = Vec::with_capacity(count);
+    while let Some(joined) = tasks.join_next().await {
+        let joined = joined.map_err(|error| Failure::other(format!("listing failed: {error}")));
+        done.push(joined.and_then(|result| result));
+    }
+    // A worker that fails ends the listing without an error of its own.
+    let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
+    listed.map(|()| done)
+}
+
+fn workers(order: Order) -> usize {
+    match order {
+        Order::Ascending => 1,
+        Order::Any => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+    }
+}
+
+/// Hands pages to whoever is idle until the end or until nobody takes any more.
+async fn hand_out<P>(
+    mut listing: Listing<P>,
+    sender: Sender<P>,
+    tell: impl Fn(Notice),
+) -> Result<(), Failure> {
+    while let Some(piece) = listing.next().await {
+        listing.take_notices().into_iter().for_each(&tell);
+        if sender.send(piece?.page).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn tell(notice: &Notice, is_json: bool, printer: &Printer) {
+    let message = notice.to_string();
+    if is_json {
+        return printer.output(|buffer| json::push_event(buffer, &Event::Warning { message }));
+    }
+    printer.error(|buffer| buffer.extend_from_slice(format!("warning: {message}\n").as_bytes()));
+}
+
+fn work<P: Entries, W: PageWorker<P>>(
+    make: &impl Fn() -> Result<W, Failure>,
+    selector: Selector,
+    pages: &Receiver<P>,
+) -> Result<W::Done, Failure> {
+    let done = make().and_then(|worker| work_through(worker, selector, pages));
+    if done.is_err() {
+        pages.close();
+    }
+    done
+}
+
+fn work_through<P: Entries, W: PageWorker<P>>(
+    mut worker: W,
+    mut selector: Selector,
+    pages: &Receiver<P>,
+) -> Result<W::Done, Failure> {
+    while let Ok(page) = pages.recv_blocking() {
+        if worker.page(&selector.select(&page)?)?.is_break() {
+            pages.close();
+            break;
+        }
+    }
+    worker.finish()
+}

@@ -1,0 +1,141 @@
+//! `summarize`: figures of all objects under an address.
+//!
+//! Each worker gathers a summary of its own; they are merged at the end. Nothing is written
+//! unless the listing is complete.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use s3haul::list::{KeyRange, Order};
+use s3haul::s3::Client;
+use s3haul::s3::ops::VersionPage;
+use s3haul::summary::{Summary, SummaryOptions, UploadFigures, VersionRow, open_uploads};
+
+use super::client;
+use super::listing::{PageWorker, SelectedPage, for_each_page, for_each_page_of_versions};
+use super::output::Output;
+use crate::exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::summary::{Report, Style, render};
+use crate::settings::{ListingSettings, SummarizeSettings};
+
+/// Summarizes what is under an address.
+pub(super) async fn run(
+    settings: SummarizeSettings,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let client = client(settings.listing.client.clone())?;
+    // Before the listing, so that a file that cannot be written is told at once.
+    let output = Output::new(settings.output_file.as_deref(), printer)?;
+    let now_s = now_s();
+    let summary = gather(client.clone(), &settings, printer, now_s).await?;
+    let uploads = uploads(client, &settings).await?;
+    let figures = summary.figures();
+    let report = Report {
+        bucket: &settings.listing.bucket,
+        prefix: &settings.listing.prefix,
+        is_selection: is_selection(&settings.listing),
+        at_s: now_s,
+        depth: settings.depth,
+        top: settings.top,
+        figures: &figures,
+        uploads: uploads.as_ref(),
+    };
+    let style = Style { unicode: settings.unicode };
+    // A reader that has gone is seen below.
+    _ = output.write(&render(&report, settings.format, style))?;
+    output.commit()?;
+    if printer.output_is_closed() {
+        return Ok(exit::BROKEN_PIPE);
+    }
+    let markers = figures.versions.map_or(0, |versions| versions.delete_markers);
+    let found = figures.total.objects + markers + uploads.map_or(0, |uploads| uploads.uploads);
+    let nothing = found == 0 && !settings.listing.is_whole_bucket();
+    Ok(if nothing { exit::FAILED } else { exit::SUCCESS })
+}
+
+/// Whether objects under the prefix are left out.
+fn is_selection(listing: &ListingSettings) -> bool {
+    !listing.selection.is_all() || listing.range != KeyRange::default()
+}
+
+async fn gather(
+    client: Client,
+    settings: &SummarizeSettings,
+    printer: &Arc<Printer>,
+    now_s: i64,
+) -> Result<Summary, Failure> {
+    let options = SummaryOptions {
+        prefix: settings.listing.prefix.clone(),
+        depth: settings.depth,
+        top: settings.top,
+        now_s,
+        ..SummaryOptions::default()
+    };
+    let mut summary = Summary::new(options.clone());
+    let make = move || Ok(Gatherer { summary: Summary::new(options.clone()) });
+    let (listing, order) = (&settings.listing, Order::Any);
+    let parts = if settings.versions {
+        for_each_page_of_versions(client, listing, order, printer, make).await?
+    } else {
+        for_each_page(client, listing, order, printer, make).await?
+    };
+    for part in parts {
+        summary.merge(part);
+    }
+    Ok(summary)
+}
+
+async fn uploads(
+    client: Client,
+    settings: &SummarizeSettings,
+) -> Result<Option<UploadFigures>, Failure> {
+    if !settings.uploads {
+        return Ok(None);
+    }
+    let SummarizeSettings { listing, top, .. } = settings;
+    let (bucket, prefix) = (&listing.bucket, &listing.prefix);
+    Ok(Some(open_uploads(client, bucket, prefix, listing.concurrency, *top).await?))
+}
+
+fn now_s() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+struct Gatherer {
+    summary: Summary,
+}
+
+impl PageWorker for Gatherer {
+    type Done = Summary;
+
+    fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
+        self.summary.add_objects(page.iter());
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self) -> Result<Summary, Failure> {
+        Ok(self.summary)
+    }
+}
+
+impl PageWorker<VersionPage> for Gatherer {
+    type Done = Summary;
+
+    fn page(&mut self, page: &SelectedPage<'_, VersionPage>) -> Result<ControlFlow<()>, Failure> {
+        let rows = page.entries().map(|entry| VersionRow {
+            object: entry.object,
+            is_latest: entry.version.is_some_and(|version| version.is_latest),
+            is_delete_marker: entry.version.is_some_and(|version| version.is_delete_marker),
+        });
+        self.summary.add_versions(rows);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(self) -> Result<Summary, Failure> {
+        Ok(self.summary)
+    }
+}

@@ -1,0 +1,132 @@
+//! The format of a listing, chosen once and applied to row after row.
+
+use crate::render::time::LocalTime;
+
+use super::entry::{Entry, Field};
+use super::table::{Cells, Row};
+use super::{json, text};
+
+/// What a listing is printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// The lines of `aws s3 ls`.
+    Text,
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// Keys, one a line.
+    Keys,
+    /// Apache Parquet.
+    Parquet,
+    /// The events of `--json`.
+    Events,
+}
+
+/// How lines are adapted to who reads them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowStyle {
+    /// Sizes as KiB.
+    pub(crate) human_readable: bool,
+    /// Control characters are shown as escapes, for a terminal.
+    pub(crate) escape: bool,
+}
+
+/// Appends rows to buffers. Each thread has its own, because times are remembered.
+pub(crate) struct RowFormat {
+    format: Format,
+    fields: Vec<Field>,
+    bucket: String,
+    style: RowStyle,
+    time: LocalTime,
+}
+
+impl RowFormat {
+    /// For the rows of one bucket.
+    pub(crate) fn new(format: Format, fields: &[Field], bucket: &str, style: RowStyle) -> Self {
+        let fields = if format == Format::Keys { vec![Field::Key] } else { fields.to_vec() };
+        let time = if format == Format::Text { LocalTime::system() } else { LocalTime::utc() };
+        Self { format, fields, bucket: bucket.to_owned(), style, time }
+    }
+
+    /// Appends what comes before the first row, where the format has such a thing.
+    pub(crate) fn push_header(&self, buffer: &mut Vec<u8>) {
+        match self.format {
+            Format::Csv => Cells::Comma.push_header(buffer, &self.fields),
+            Format::Tsv => Cells::Tab.push_header(buffer, &self.fields),
+            _ => {}
+        }
+    }
+
+    /// Appends a row that shows this name instead of the whole key, where it is a line of text.
+    pub(crate) fn push_named(&mut self, buffer: &mut Vec<u8>, entry: &Entry<'_>, name: &str) {
+        if self.format == Format::Text {
+            text::push_text_line(buffer, entry, name, &mut self.time, self.style);
+        } else {
+            self.push(buffer, entry);
+        }
+    }
+
+    /// Appends a row. Parquet has no rows; see [`super::ParquetTable`].
+    pub(crate) fn push(&mut self, buffer: &mut Vec<u8>, entry: &Entry<'_>) {
+        let time = &mut self.time;
+        let cells = match self.format {
+            Format::Text => {
+                return text::push_text_line(buffer, entry, entry.object.key, time, self.style);
+            }
+            Format::Jsonl => {
+                return json::push_row(buffer, &self.fields, entry, &self.bucket, time);
+            }
+            Format::Events => return json::push_event(buffer, entry, time),
+            Format::Csv => Cells::Comma,
+            Format::Tsv | Format::Keys => Cells::Tab,
+            Format::Parquet => return,
+        };
+        let row = Row { fields: &self.fields, entry, bucket: &self.bucket };
+        cells.push_row(buffer, &row, time, self.style.escape);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use s3haul::s3::ops::ListedObject;
+
+    fn shown(format: Format, fields: &[Field]) -> String {
+        let mut rows = RowFormat::new(format, fields, "b", RowStyle::default());
+        let mut buffer = Vec::new();
+        rows.push_header(&mut buffer);
+        let object = ListedObject {
+            key: "a\n,b",
+            size: 7,
+            last_modified_s: 86_400,
+            etag: "\"e\"",
+            storage_class: "",
+        };
+        rows.push(&mut buffer, &object.into());
+        String::from_utf8(buffer).unwrap()
+    }
+
+    #[test]
+    fn a_row_in_every_format() {
+        let all = Field::OF_OBJECTS;
+        assert_eq!(
+            shown(Format::Csv, &all),
+            "key,size,last_modified,etag,storage_class\r\n\"a\n,b\",7,1970-01-02T00:00:00Z,e,\r\n"
+        );
+        assert_eq!(shown(Format::Tsv, &[Field::Size, Field::Key]), "size\tkey\n7\ta\\n,b\n");
+        assert_eq!(shown(Format::Keys, &all), "a\\n,b\n");
+        assert_eq!(
+            shown(Format::Jsonl, &[Field::Bucket, Field::StorageClass, Field::Key]),
+            "{\"bucket\":\"b\",\"storage_class\":null,\"key\":\"a\\n,b\"}\n"
+        );
+        assert_eq!(
+            shown(Format::Events, &all),
+            "{\"v\":1,\"event\":\"listed\",\"key\":\"a\\n,b\",\"size\":7,\
+             \"last_modified\":\"1970-01-02T00:00:00Z\",\"etag\":\"\\\"e\\\"\"}\n"
+        );
+        assert!(shown(Format::Text, &all).ends_with("          7 a\n,b\n"));
+    }
+}

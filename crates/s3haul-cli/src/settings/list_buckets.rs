@@ -1,0 +1,41 @@
+//! `list-buckets`.
+
+use s3haul::s3::ClientConfig;
+
+use super::Settings;
+use crate::args::{BucketsFormat, ListBucketsArgs};
+
+/// `list-buckets`.
+#[derive(Clone, Debug)]
+pub(crate) struct ListBucketsSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Only these buckets.
+    pub(crate) prefix: Option<String>,
+    /// Only buckets of this region.
+    pub(crate) region: Option<String>,
+    /// Objects and bytes, too.
+    pub(crate) count: bool,
+    /// How they are written.
+    pub(crate) format: BucketsFormat,
+    /// Requests in flight.
+    pub(crate) concurrency: usize,
+}
+
+impl ListBucketsSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, args: &ListBucketsArgs) -> Self {
+        let default = if settings.json { BucketsFormat::Jsonl } else { BucketsFormat::Text };
+        let concurrency = args.concurrency.map(|requests| requests as usize);
+        let concurrency = concurrency.unwrap_or(settings.tuning.max_concurrent_requests);
+        let max_connections = settings.client.max_connections.max(concurrency);
+        Self {
+            client: ClientConfig { max_connections, ..settings.client },
+            prefix: args.bucket_name_prefix.clone(),
+            region: args.bucket_region.clone(),
+            count: args.count,
+            format: args.format.unwrap_or(default),
+            concurrency,
+        }
+    }
+}

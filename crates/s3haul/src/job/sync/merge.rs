@@ -1,0 +1,200 @@
+//! The merge itself: reads both sides in step and queues what is to be done.
+
+use super::super::prepare::Prepared;
+use super::super::queue::{Closed, Planned, Queue};
+use super::side::{Item, SideStream};
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::compare::difference;
+use crate::plan::join::{Presence, presence};
+use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
+use crate::transfer::engine::Engine;
+
+/// Actions gathered before they are queued.
+const GATHERED_MAX: usize = 256;
+/// Removals that may wait for the end of the target's listing, for a limit in percent.
+const HELD_MAX: usize = 1_000_000;
+
+/// Makes the action for a file or object that is to be transferred; nothing where it is left out.
+pub(super) type MakeTransfer<A> =
+    Box<dyn Fn(&Prepared, &Engine, Item<'_>) -> Option<A> + Send + Sync>;
+/// Makes the action for what is to be removed.
+pub(super) type MakeRemoval<D> = Box<dyn Fn(&Prepared, Item<'_>) -> Option<D> + Send + Sync>;
+
+/// How a merge makes its actions and where they go.
+pub(super) struct Merge<A, D> {
+    pub(super) make_transfer: MakeTransfer<A>,
+    pub(super) make_removal: MakeRemoval<D>,
+    pub(super) transfers: Queue<A>,
+    pub(super) removals: Queue<D>,
+}
+
+/// Why removals ended before their time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    EmptySource,
+    Limit,
+    TooManyHeld,
+}
+
+/// What has been decided and not yet queued.
+struct Decided<A, D> {
+    transfers: Vec<A>,
+    removals: Vec<D>,
+    held: Vec<D>,
+    guard: RemovalGuard,
+    refusal: Option<Refusal>,
+}
+
+impl<A: Planned, D: Planned> Merge<A, D> {
+    /// Merges both sides to their end, or to the first error: that is told as fatal, and nothing
+    /// is decided about the names from there on.
+    pub(super) async fn run(
+        self,
+        job: &Prepared,
+        engine: &Engine,
+        mut source: SideStream,
+        mut target: SideStream,
+    ) {
+        let mut decided = Decided {
+            transfers: Vec::new(),
+            removals: Vec::new(),
+            held: Vec::new(),
+            guard: RemovalGuard::new(job.spec.sync.max_delete),
+            refusal: None,
+        };
+        let result = self.merge(job, engine, (&mut source, &mut target), &mut decided).await;
+        let flushed = self.flush(&mut decided).await;
+        match result {
+            Err(error) => engine.report.fatal(error),
+            Ok(Ok(())) if flushed.is_ok() => {
+                self.release(&mut decided, target.seen).await;
+                engine.report.plan_complete();
+            }
+            // Nobody takes actions any more.
+            Ok(_) => {}
+        }
+        if let Some(refusal) = decided.refusal {
+            engine.report.fatal(refusal.error(job));
+        }
+    }
+
+    async fn merge(
+        &self,
+        job: &Prepared,
+        engine: &Engine,
+        (source, target): (&mut SideStream, &mut SideStream),
+        decided: &mut Decided<A, D>,
+    ) -> Result<Result<(), Closed>> {
+        let warn = |text| engine.report.warning(text);
+        loop {
+            if !(source.settle(warn)? & target.settle(warn)?) {
+                if self.flush(decided).await.is_err() {
+                    return Ok(Err(Closed));
+                }
+                let (left, right) = tokio::join!(source.ready(warn), target.ready(warn));
+                left?;
+                right?;
+            }
+            let (left, right) = (source.head(), target.head());
+            let names = (left.map(|item| item.relative()), right.map(|item| item.relative()));
+            let Some(found) = presence(names.0, names.1) else { return Ok(Ok(())) };
+            match (found, left, right) {
+                (Presence::Source, Some(item), _) => {
+                    decided.transfers.extend((self.make_transfer)(job, engine, item));
+                }
+                (Presence::Both, Some(left), Some(right)) => {
+                    let rule = job.spec.sync.rule;
+                    let direction = job.plan.action;
+                    if difference(rule, direction, left.facts(), right.facts()).is_some() {
+                        decided.transfers.extend((self.make_transfer)(job, engine, left));
+                    }
+                }
+                (_, _, Some(item)) if job.spec.sync.delete => {
+                    let name = item.relative();
+                    let removal = (self.make_removal)(job, item);
+                    if !source.may_have(name) {
+                        let is_empty = source.seen == 0 && !job.spec.sync.allow_empty_source;
+                        decided.remove(removal, is_empty);
+                    }
+                }
+                _ => {}
+            }
+            if found != Presence::Target {
+                source.advance();
+            }
+            if found != Presence::Source {
+                target.advance();
+            }
+            if (decided.is_full() || job.spec.dry_run) && self.flush(decided).await.is_err() {
+                return Ok(Err(Closed));
+            }
+        }
+    }
+
+    async fn flush(&self, decided: &mut Decided<A, D>) -> Result<(), Closed> {
+        self.transfers.push(std::mem::take(&mut decided.transfers)).await?;
+        self.removals.push(std::mem::take(&mut decided.removals)).await
+    }
+
+    /// Removes what waited for the end, if it is within the limit.
+    async fn release(&self, decided: &mut Decided<A, D>, names: u64) {
+        let held = std::mem::take(&mut decided.held);
+        if decided.refusal.is_some() {
+            return;
+        }
+        if decided.guard.allows_all(held.len() as u64, names) {
+            // When nobody takes them any more the job was cancelled.
+            let _ = self.removals.push(held).await;
+        } else {
+            decided.refusal = Some(Refusal::Limit);
+        }
+    }
+}
+
+impl<A, D> Decided<A, D> {
+    fn is_full(&self) -> bool {
+        self.transfers.len() >= GATHERED_MAX || self.removals.len() >= GATHERED_MAX
+    }
+
+    fn remove(&mut self, removal: Option<D>, is_source_empty: bool) {
+        if self.refusal.is_some() {
+            return;
+        }
+        if is_source_empty {
+            self.refusal = Some(Refusal::EmptySource);
+            return;
+        }
+        match self.guard.ask() {
+            Permit::Now => self.removals.extend(removal),
+            Permit::Later if self.held.len() < HELD_MAX => self.held.extend(removal),
+            Permit::Later => self.refusal = Some(Refusal::TooManyHeld),
+            Permit::Refused => self.refusal = Some(Refusal::Limit),
+        }
+    }
+}
+
+impl Refusal {
+    fn error(self, job: &Prepared) -> Error {
+        let message = match (self, job.spec.sync.max_delete) {
+            (Self::EmptySource, _) => format!(
+                "the source `{}` has nothing, so that all of the target would be removed: nothing \
+                 was removed; if it is meant, give --allow-empty-source",
+                job.spec.source
+            ),
+            (Self::TooManyHeld, _) => format!(
+                "more than {HELD_MAX} removals wait for the end of the listing: nothing was \
+                 removed; give --max-delete a number instead of a percentage"
+            ),
+            (Self::Limit, RemovalLimit::Percent(percent)) => format!(
+                "more than {percent} % of the target would be removed (--max-delete): nothing was \
+                 removed"
+            ),
+            (Self::Limit, RemovalLimit::Count(count)) => format!(
+                "more than {count} names would be removed (--max-delete): the rest was left in \
+                 place"
+            ),
+            (Self::Limit, RemovalLimit::None) => "removals were refused".to_owned(),
+        };
+        Error::new(ErrorKind::Local, message)
+    }
+}

@@ -1,0 +1,161 @@
+//! `sync`: the merge of both sides, name by name, into transfers and removals.
+//!
+//! Nothing is removed that the source may have: a removal is decided only when the source's
+//! stream is past the name without error, is never decided for names that could not be looked at,
+//! and never for a source that has nothing at all, unless that was asked for.
+
+mod merge;
+mod side;
+
+use std::sync::Arc;
+
+use super::object_source::{copy_action, download_action};
+use super::prepare::Prepared;
+use super::transfer::{describe_copy, describe_delete, describe_download, describe_upload, queue};
+use crate::error::Result;
+use crate::event::ActionKind;
+use crate::fs::TargetRoot;
+use crate::location::Location;
+use crate::plan::compare::Rule;
+use crate::plan::paths::Side;
+use crate::plan::removals::RemovalLimit;
+use crate::transfer::action::{DeleteAction, RemoveFileAction, UploadAction};
+use crate::transfer::copy::run_copies;
+use crate::transfer::delete::{Place, run_deletes};
+use crate::transfer::download::{DownloadTarget, run_downloads};
+use crate::transfer::engine::Engine;
+use crate::transfer::remove_files::run_file_removals;
+use crate::transfer::scheduler::{Tasks, blocking};
+use crate::transfer::upload::run_uploads;
+use merge::Merge;
+use side::{Item, SideStream};
+
+/// What `sync` is told beside what `cp` is.
+#[derive(Clone, Debug, Default)]
+pub struct SyncOptions {
+    /// What counts as a difference.
+    pub rule: Rule,
+    /// Remove from the target what the source does not have.
+    pub delete: bool,
+    /// How many removals there may be.
+    pub max_delete: RemovalLimit,
+    /// An empty source may empty the target.
+    pub allow_empty_source: bool,
+}
+
+/// Runs a `sync`. An error comes back only where nothing was begun.
+pub(super) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
+    match job.plan.action {
+        ActionKind::Upload => upload(&job, &engine).await,
+        ActionKind::Download => return download(&job, &engine).await,
+        ActionKind::Copy | ActionKind::Delete => copy(&job, &engine).await,
+    }
+    Ok(())
+}
+
+/// Opens both sides of a job.
+fn sides(
+    job: &Arc<Prepared>,
+    engine: &Arc<Engine>,
+    tasks: &mut Tasks,
+) -> Option<(SideStream, SideStream)> {
+    let filter = Arc::clone(&job.filter);
+    let target_filter = Arc::clone(&job.target_filter);
+    let mut open = |side: &Side, filter, place| {
+        Some(match side {
+            Side::Local(folder) => SideStream::of_folder(job, folder, filter, engine, tasks),
+            Side::Object(name) => {
+                SideStream::of_prefix(engine, place, &name.key, filter, job.spec.page_size)
+            }
+            Side::Stream => return None,
+        })
+    };
+    let source = open(&job.plan.source, filter, Place::Source)?;
+    let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
+    Some((source, target))
+}
+
+async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
+    let (transfers, actions) = queue(job, engine, describe_upload);
+    let (removals, removed) = queue(job, engine, describe_delete(Place::Target));
+    let mut tasks = Tasks::new();
+    let Some((source, target)) = sides(job, engine, &mut tasks) else { return };
+    let merge = Merge {
+        make_transfer: Box::new(|job: &Prepared, _, item| match item {
+            Item::File(file) => Some(UploadAction {
+                path: file.path.clone(),
+                key: job.target_key(&file.relative),
+                size: file.size,
+            }),
+            Item::Object(..) => None,
+        }),
+        make_removal: Box::new(object_removal),
+        transfers,
+        removals,
+    };
+    let planned = merge.run(job, engine, source, target);
+    let uploads = run_uploads(Arc::clone(engine), actions);
+    let deletes = run_deletes(Arc::clone(engine), Place::Target, removed);
+    tokio::join!(planned, uploads, deletes);
+    tasks.finish().await;
+}
+
+async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
+    let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else { return Ok(()) };
+    let root = blocking(move || TargetRoot::open(&folder)).await?;
+    let place = DownloadTarget::Below(root.clone());
+    let (transfers, actions) = queue(job, engine, describe_download(place.clone()));
+    let shown = root.clone();
+    let (removals, removed) = queue(job, engine, move |engine, action: RemoveFileAction| {
+        let source = Location::Local(shown.path_of(&action.relative));
+        super::transfer::event(engine, ActionKind::Delete, source, None, action.size)
+    });
+    let mut tasks = Tasks::new();
+    let Some((source, target)) = sides(job, engine, &mut tasks) else { return Ok(()) };
+    let merge = Merge {
+        make_transfer: Box::new(|job, engine, item| download_action(job, engine, item.found()?)),
+        make_removal: Box::new(|_, item| match item {
+            Item::File(file) => {
+                Some(RemoveFileAction { relative: file.relative.clone(), size: file.size })
+            }
+            Item::Object(..) => None,
+        }),
+        transfers,
+        removals,
+    };
+    let planned = merge.run(job, engine, source, target);
+    let downloads = run_downloads(Arc::clone(engine), place, actions);
+    let deletes = run_file_removals(Arc::clone(engine), root, removed);
+    tokio::join!(planned, downloads, deletes);
+    tasks.finish().await;
+    Ok(())
+}
+
+async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
+    let (transfers, actions) = queue(job, engine, describe_copy);
+    let (removals, removed) = queue(job, engine, describe_delete(Place::Target));
+    let mut tasks = Tasks::new();
+    let Some((source, target)) = sides(job, engine, &mut tasks) else { return };
+    let merge = Merge {
+        make_transfer: Box::new(|job, engine, item| copy_action(job, engine, item.found()?)),
+        make_removal: Box::new(object_removal),
+        transfers,
+        removals,
+    };
+    let planned = merge.run(job, engine, source, target);
+    let copies = run_copies(Arc::clone(engine), actions);
+    let deletes = run_deletes(Arc::clone(engine), Place::Target, removed);
+    tokio::join!(planned, copies, deletes);
+    tasks.finish().await;
+}
+
+fn object_removal(_: &Prepared, item: Item<'_>) -> Option<DeleteAction> {
+    match item {
+        Item::Object(object, _) => Some(DeleteAction {
+            key: object.key.to_owned(),
+            size: object.size,
+            etag: object.etag.to_owned(),
+        }),
+        Item::File(_) => None,
+    }
+}

@@ -1,0 +1,312 @@
+//! One side of a `sync`: its names in order, as a stream that is read one name at a time.
+//!
+//! Behind it a walk on a thread of its own, or a listing with many requests in flight, runs ahead
+//! by a bounded number of batches. Names that the filters leave out are not seen by the merge, on
+//! neither side, so that they are neither transferred nor removed.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_channel::{Receiver, Sender};
+
+use super::super::object_source::{Found, list_prefix};
+use super::super::prepare::Prepared;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
+use crate::list::Listing;
+use crate::plan::compare::Facts;
+use crate::plan::filter::Filter;
+use crate::s3::ops::{ListPage, ListedObject};
+use crate::transfer::delete::Place;
+use crate::transfer::engine::Engine;
+use crate::transfer::scheduler::{Tasks, blocking};
+
+/// Batches of files that a walk may be ahead.
+const BATCHES_AHEAD: usize = 16;
+
+/// Where the names of a side come from.
+enum Source {
+    Files { receiver: Receiver<Vec<WalkItem>>, batch: Vec<WalkItem> },
+    Objects { listing: Box<Listing>, page: ListPage, root: String },
+}
+
+/// A file or an object at the head of a side.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item<'a> {
+    /// A local file.
+    File(&'a LocalFile),
+    /// An object and its name below the root.
+    Object(ListedObject<'a>, &'a str),
+}
+
+impl<'a> Item<'a> {
+    /// The object; nothing for a file.
+    pub(super) fn found(self) -> Option<Found<'a>> {
+        match self {
+            Self::Object(object, relative) => {
+                Some(Found { object, relative, name: None, head: None })
+            }
+            Self::File(_) => None,
+        }
+    }
+
+    /// Name below the root of its side.
+    pub(super) fn relative(&self) -> &'a str {
+        match self {
+            Self::File(file) => &file.relative,
+            Self::Object(_, relative) => relative,
+        }
+    }
+
+    /// What is compared.
+    pub(super) fn facts(&self) -> Facts {
+        match self {
+            Self::File(file) => Facts { size: file.size, modified_ns: nanoseconds(file.modified) },
+            Self::Object(object, _) => Facts {
+                size: object.size,
+                modified_ns: i128::from(object.last_modified_s) * 1_000_000_000,
+            },
+        }
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> i128 {
+    let distance = |duration: std::time::Duration| i128::try_from(duration.as_nanos());
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => distance(after).unwrap_or(i128::MAX),
+        Err(before) => distance(before.duration()).map_or(i128::MIN, |before| -before),
+    }
+}
+
+/// The stream of one side.
+pub(super) struct SideStream {
+    source: Source,
+    filter: Arc<Filter>,
+    index: usize,
+    /// The entry at the index has been looked at and is for the merge.
+    is_accepted: bool,
+    is_done: bool,
+    /// Name handed out last, to notice disorder.
+    last: String,
+    /// Names seen, also those that the filter left out.
+    pub(super) seen: u64,
+    /// Names that are there and could not be looked at; those of folders end in `/`.
+    gaps: BTreeSet<String>,
+}
+
+impl SideStream {
+    /// Walks a folder on a thread of its own.
+    pub(super) fn of_folder(
+        job: &Arc<Prepared>,
+        folder: &str,
+        filter: Arc<Filter>,
+        engine: &Arc<Engine>,
+        tasks: &mut Tasks,
+    ) -> Self {
+        let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
+        let pruning = Arc::clone(&filter);
+        let options = WalkOptions {
+            follow_symlinks: job.spec.follow_symlinks,
+            prune: (!filter.is_all())
+                .then(|| Arc::new(move |folder: &str| pruning.excludes_all_below(folder)) as _),
+        };
+        let (folder, engine) = (folder.to_owned(), Arc::clone(engine));
+        tasks.spawn(blocking(move || {
+            walk(&mut Walk::tree(Path::new(&folder), options), &sender);
+            drop(engine);
+        }));
+        Self::new(Source::Files { receiver, batch: Vec::new() }, filter)
+    }
+
+    /// Lists a prefix.
+    pub(super) fn of_prefix(
+        engine: &Engine,
+        place: Place,
+        root: &str,
+        filter: Arc<Filter>,
+        page_size: Option<u32>,
+    ) -> Self {
+        let listing = Box::new(list_prefix(engine, place, root, page_size));
+        let (page, root) = (ListPage::default(), root.to_owned());
+        Self::new(Source::Objects { listing, page, root }, filter)
+    }
+
+    fn new(source: Source, filter: Arc<Filter>) -> Self {
+        Self {
+            source,
+            filter,
+            index: 0,
+            is_accepted: false,
+            is_done: false,
+            last: String::new(),
+            seen: 0,
+            gaps: BTreeSet::new(),
+        }
+    }
+
+    /// Goes on to the head within what has been read; false where that does not suffice. Warnings
+    /// of a walk are handed to `warn`.
+    pub(super) fn settle(&mut self, warn: impl Fn(String)) -> Result<bool> {
+        while !self.is_accepted && self.index < self.batch_len() {
+            self.is_accepted = self.accept(&warn)?;
+            self.index += usize::from(!self.is_accepted);
+        }
+        Ok(self.is_accepted || self.is_done)
+    }
+
+    /// Goes on until the head is known, or that there is none. An error means that the side is not
+    /// known from the last head on.
+    pub(super) async fn ready(&mut self, warn: impl Fn(String)) -> Result<()> {
+        while !self.settle(&warn)? {
+            self.is_done = !self.refill().await?;
+        }
+        Ok(())
+    }
+
+    /// The file or object at the head, once [`Self::ready`] came back; none at the end.
+    pub(super) fn head(&self) -> Option<Item<'_>> {
+        match &self.source {
+            Source::Files { batch, .. } => match batch.get(self.index)? {
+                WalkItem::File(file) => Some(Item::File(file)),
+                WalkItem::Warning(_) | WalkItem::Skipped { .. } => None,
+            },
+            Source::Objects { page, root, .. } => {
+                let object = page.get(self.index)?;
+                Some(Item::Object(object, object.key.strip_prefix(root.as_str())?))
+            }
+        }
+    }
+
+    /// Takes the head.
+    pub(super) fn advance(&mut self) {
+        self.index += 1;
+        self.is_accepted = false;
+    }
+
+    /// Whether a name may be there after all, because it or a folder above could not be looked at.
+    /// Names are asked for in ascending order.
+    pub(super) fn may_have(&mut self, relative: &str) -> bool {
+        // What lies before the name and is no folder around it cannot matter any more.
+        while let Some(first) = self.gaps.first() {
+            if first.as_str() >= relative || is_around(first, relative) {
+                break;
+            }
+            self.gaps.pop_first();
+        }
+        self.gaps
+            .iter()
+            .take_while(|gap| gap.as_str() <= relative)
+            .any(|gap| gap == relative || is_around(gap, relative))
+    }
+
+    fn batch_len(&self) -> usize {
+        match &self.source {
+            Source::Files { batch, .. } => batch.len(),
+            Source::Objects { page, .. } => page.len(),
+        }
+    }
+
+    /// Looks at the entry at the index: whether the merge is to see it.
+    fn accept(&mut self, warn: &impl Fn(String)) -> Result<bool> {
+        if let Source::Files { batch, .. } = &mut self.source {
+            match &mut batch[self.index] {
+                WalkItem::Warning(text) => {
+                    warn(std::mem::take(text));
+                    return Ok(false);
+                }
+                WalkItem::Skipped { relative, text } => {
+                    self.gaps.insert(std::mem::take(relative));
+                    warn(std::mem::take(text));
+                    return Ok(false);
+                }
+                WalkItem::File(_) => {}
+            }
+        }
+        self.seen += 1;
+        let is_wanted = |item: Item<'_>| !is_marker(&item) && self.filter.includes(item.relative());
+        if !self.head().is_some_and(is_wanted) {
+            return Ok(false);
+        }
+        let mut last = std::mem::take(&mut self.last);
+        let relative = self.head().map_or("", |item| item.relative());
+        if !last.is_empty() && relative <= last.as_str() {
+            return Err(disorder(&last, relative));
+        }
+        last.clear();
+        last.push_str(relative);
+        self.last = last;
+        Ok(true)
+    }
+
+    async fn refill(&mut self) -> Result<bool> {
+        self.index = 0;
+        match &mut self.source {
+            Source::Files { receiver, batch } => {
+                *batch = receiver.recv().await.unwrap_or_default();
+                Ok(!batch.is_empty())
+            }
+            Source::Objects { listing, page, .. } => {
+                let next = listing.next().await.transpose()?;
+                let is_more = next.is_some();
+                *page = next.map(|piece| piece.page).unwrap_or_default();
+                Ok(is_more)
+            }
+        }
+    }
+}
+
+fn walk(walk: &mut Walk, sender: &Sender<Vec<WalkItem>>) {
+    while let Some(batch) = walk.next_batch() {
+        if sender.send_blocking(batch).is_err() {
+            return;
+        }
+    }
+}
+
+/// Whether an object stands for a folder: it is never transferred and never removed.
+fn is_marker(item: &Item<'_>) -> bool {
+    matches!(item, Item::Object(object, _) if object.size == 0 && object.key.ends_with('/'))
+}
+
+/// Whether a name is that of a folder that holds another.
+fn is_around(folder: &str, name: &str) -> bool {
+    (folder.is_empty() || folder.ends_with('/')) && name.starts_with(folder)
+}
+
+fn disorder(last: &str, next: &str) -> Error {
+    let message = format!(
+        "the listing is not in the order of keys: `{next}` came after `{last}`; nothing more is \
+         compared, because what is missing could not be told from what comes late"
+    );
+    Error::new(ErrorKind::Server, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(gaps: &[&str]) -> SideStream {
+        let (_, receiver) = async_channel::bounded(1);
+        let source = Source::Files { receiver, batch: Vec::new() };
+        let mut side = SideStream::new(source, Arc::new(Filter::all()));
+        side.gaps = gaps.iter().map(|gap| (*gap).to_owned()).collect();
+        side
+    }
+
+    #[test]
+    fn names_that_could_not_be_looked_at_may_be_there() {
+        let mut side = side(&["a/", "b", "c/d/", "z"]);
+        let asked = ["a", "a/x", "a/y/z", "a0", "b", "b/c", "c", "c/d/e", "c/e", "y", "z"];
+        let found: Vec<_> = asked.into_iter().filter(|name| side.may_have(name)).collect();
+        assert_eq!(found, ["a/x", "a/y/z", "b", "c/d/e", "z"]);
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_read_may_have_everything() {
+        let mut side = side(&[""]);
+        assert!(side.may_have("a"));
+        assert!(side.may_have("b/c"));
+    }
+}

@@ -1,1 +1,0 @@
-//! JavaScript functions over keys and objects.

@@ -1,1 +1,0 @@
-//! Figures of a bucket, gathered from the pages of its listing in bounded memory.

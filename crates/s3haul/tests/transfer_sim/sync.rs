@@ -1,0 +1,230 @@
+//! `sync` against the simulated wire.
+
+use std::time::{Duration, SystemTime};
+
+use s3haul::job::{
+    FilterRule, RemovalLimit, Rule, Summary, SyncOptions, TransferCommand, TransferSpec,
+};
+use s3haul_sim::{Effect, Fault};
+
+use crate::world::World;
+
+fn spec(world: &World, source: &str, target: &str, sync: SyncOptions) -> TransferSpec {
+    TransferSpec { sync, ..world.spec(TransferCommand::Sync, source, Some(target)) }
+}
+
+fn deleting() -> SyncOptions {
+    SyncOptions { delete: true, ..SyncOptions::default() }
+}
+
+/// Sets a file's time: seconds before (negative) or after now.
+fn age(world: &World, name: &str, seconds: i64) {
+    let shift = Duration::from_secs(seconds.unsigned_abs());
+    let now = SystemTime::now();
+    let time = if seconds < 0 { now - shift } else { now + shift };
+    std::fs::File::open(world.path(name)).unwrap().set_modified(time).unwrap();
+}
+
+async fn sync(world: &World, source: &str, target: &str, options: SyncOptions) -> Summary {
+    world.run(spec(world, source, target, options)).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_differs_goes_up_and_only_asked_for_removals_are_done() {
+    let world = World::new();
+    for (name, bytes) in [("in/a", "1"), ("in/b/c", "22"), ("in/new", "3"), ("in/size", "4")] {
+        world.file(name, bytes.as_bytes());
+        age(&world, name, -3600);
+    }
+    for (key, bytes) in [("x/a", "1"), ("x/b/c", "22"), ("x/size", "44"), ("x/gone", "5")] {
+        world.object(key, bytes.as_bytes()).await;
+    }
+    let summary = sync(&world, "in", "s3://bucket/x", SyncOptions::default()).await;
+    assert_eq!(summary.done, 2, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a", "x/b/c", "x/gone", "x/new", "x/size"]);
+    let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
+    assert_eq!(summary.done, 1, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a", "x/b/c", "x/new", "x/size"]);
+    age(&world, "in/a", 3600);
+    let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
+    assert_eq!(summary.done, 1, "a newer source goes up: {:?}", world.log.lines());
+    let size_only = SyncOptions { rule: Rule::SizeOnly, ..deleting() };
+    assert_eq!(sync(&world, "in", "s3://bucket/x", size_only).await.done, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn downloads_take_over_the_time_so_that_a_second_run_does_nothing() {
+    let world = World::new();
+    for key in ["x/a", "x/b/c", "x/é/ü"] {
+        world.object(key, key.as_bytes()).await;
+    }
+    world.file("out/left", b"1");
+    world.file("out/b/left", b"1");
+    let summary = sync(&world, "s3://bucket/x", "out", deleting()).await;
+    assert_eq!(summary.done, 5, "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/a", "out/b/c", "out/é/ü"]);
+    for options in [deleting(), SyncOptions { rule: Rule::ExactTimes, ..deleting() }] {
+        assert_eq!(sync(&world, "s3://bucket/x", "out", options).await.done, 0);
+    }
+    age(&world, "out/a", -3600);
+    assert_eq!(sync(&world, "s3://bucket/x", "out", SyncOptions::default()).await.done, 0);
+    for rule in [Rule::NewerSource, Rule::ExactTimes] {
+        age(&world, "out/a", -3600);
+        let options = SyncOptions { rule, ..SyncOptions::default() };
+        assert_eq!(sync(&world, "s3://bucket/x", "out", options).await.done, 1, "{rule:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn buckets_are_synced_by_copies() {
+    let world = World::new();
+    for n in 0..30 {
+        world.object(&format!("x/{n:02}"), b"1").await;
+    }
+    world.object("y/00", b"1").await;
+    world.object("y/zz", b"1").await;
+    let options = spec(&world, "s3://bucket/x", "s3://bucket/y", deleting());
+    let summary = world.run(TransferSpec { page_size: Some(7), ..options }).await.unwrap();
+    assert_eq!(summary.done, 30, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await.len(), 60);
+    assert_eq!(world.sim.ledger().count("CopyObject"), 29);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_removed_where_the_source_was_not_listed() {
+    for skip in 0..12 {
+        let world = World::new();
+        for n in 0..12 {
+            world.object(&format!("x/{n:02}"), b"1").await;
+            world.file(&format!("out/{n:02}"), b"1");
+            world.file(&format!("out/{n:02}.left"), b"1");
+        }
+        let refusal = Effect::respond(403, "AccessDenied");
+        let fault = Fault::new(refusal).operation("ListObjectsV2").skip(skip).always();
+        world.sim.weather().push(fault);
+        let options = spec(&world, "s3://bucket/x", "out", deleting());
+        let summary = world.run(TransferSpec { page_size: Some(3), ..options }).await.unwrap();
+        let files = world.files();
+        let left: Vec<_> = files.iter().filter(|name| name.contains("left")).collect();
+        // At most names up to the last one that was listed are known; those after it stay.
+        let known = if summary.fatal { (skip * 3).saturating_sub(1) } else { 12 };
+        assert!(left.len() as u64 >= 12 - known, "{skip} pages: {left:?}");
+        let last: Vec<_> = (0..12).map(|n| format!("out/{n:02}.left")).collect();
+        assert!(last.iter().skip(12 - left.len()).eq(left.iter().copied()), "{left:?}");
+        assert_eq!(files.len(), 12 + left.len());
+        assert!(summary.fatal || left.is_empty());
+        assert!(summary.fatal || skip >= 4, "four pages are the least");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_cannot_be_listed_loses_nothing() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    world.object("x/b", b"1").await;
+    let refusal = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(refusal).operation("ListObjectsV2").times(1));
+    let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
+    assert!(summary.fatal, "{:?}", world.log.lines());
+    assert_eq!(summary.done, 0);
+    assert_eq!(world.keys().await, ["x/b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_looked_at_is_not_taken_for_missing() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    std::os::unix::fs::symlink("nowhere", world.path("in/b")).unwrap();
+    std::os::unix::fs::symlink(".", world.path("in/loop")).unwrap();
+    for key in ["x/a", "x/b", "x/loop/y", "x/z"] {
+        world.object(key, b"1").await;
+    }
+    let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
+    assert_eq!(summary.warnings, 2, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a", "x/b", "x/loop/y"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_source_empties_nothing_unless_told() {
+    let world = World::new();
+    world.object("x/a", b"1").await;
+    std::fs::create_dir(world.path("in")).unwrap();
+    let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
+    assert!(summary.fatal);
+    assert_eq!(world.log.count("--allow-empty-source"), 1);
+    assert_eq!(world.keys().await, ["x/a"]);
+    let allowed = SyncOptions { allow_empty_source: true, ..deleting() };
+    assert_eq!(sync(&world, "in", "s3://bucket/x", allowed).await.done, 1);
+    assert!(world.keys().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn removals_end_at_their_limit() {
+    for (max_delete, left) in [
+        (RemovalLimit::Count(0), 10),
+        (RemovalLimit::Count(4), 6),
+        (RemovalLimit::Count(10), 0),
+        (RemovalLimit::Percent(50.0), 10),
+        (RemovalLimit::Percent(91.0), 0),
+    ] {
+        let world = World::new();
+        world.file("in/a", b"1");
+        world.file("in/b", b"1");
+        world.object("x/a", b"1").await;
+        for n in 0..10 {
+            world.object(&format!("x/{n}"), b"1").await;
+        }
+        let options = SyncOptions { max_delete, ..deleting() };
+        let summary = sync(&world, "in", "s3://bucket/x", options).await;
+        assert_eq!(summary.fatal, left > 0, "{max_delete:?} {:?}", world.log.lines());
+        assert_eq!(world.keys().await.len(), left + 2, "{max_delete:?}: the new file goes up");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn filters_hold_for_both_sides() {
+    let world = World::new();
+    world.file("in/a.txt", b"1");
+    world.file("in/b.log", b"1");
+    for key in ["x/c.log", "x/d.txt"] {
+        world.object(key, b"1").await;
+    }
+    let filters = vec![FilterRule { include: false, pattern: "*.log".to_owned() }];
+    let options = spec(&world, "in", "s3://bucket/x", deleting());
+    world.run(TransferSpec { filters, ..options }).await.unwrap();
+    assert_eq!(world.keys().await, ["x/a.txt", "x/c.log"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replaced_object_is_not_removed() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    for key in ["x/b", "x/c"] {
+        world.object(key, b"1").await;
+    }
+    let fault = Fault::new(Effect::Delay(Duration::from_secs(5)));
+    world.sim.weather().push(fault.operation("DeleteObjects").times(1));
+    let options = spec(&world, "in", "s3://bucket/x", deleting());
+    let replaced = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        world.object("x/b", b"22").await;
+    };
+    let (summary, ()) = tokio::join!(world.run(options), replaced);
+    assert_eq!(summary.unwrap().failed, 1, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a", "x/b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dry_run_tells_in_order_and_does_nothing() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    world.file("in/c", b"1");
+    world.object("x/b", b"1").await;
+    let options = spec(&world, "in", "s3://bucket/x", deleting());
+    world.run(TransferSpec { dry_run: true, ..options }).await.unwrap();
+    assert_eq!(world.keys().await, ["x/b"]);
+    let told = world.log.in_order();
+    let objects: Vec<_> = told.iter().filter(|line| line.ends_with("dryrun")).collect();
+    assert_eq!(objects.len(), 3, "{told:?}");
+    assert!(objects[1].starts_with("Delete"), "{told:?}");
+}
