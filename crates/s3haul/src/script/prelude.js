@@ -7,6 +7,12 @@
   const kindOf = Function.prototype.call.bind(Object.prototype.toString);
   const wellFormed = Function.prototype.call.bind(String.prototype.toWellFormed);
   const test = Function.prototype.call.bind(RegExp.prototype.test);
+  const { isArray } = Array;
+  const { stringify } = JSON;
+  const join = Function.prototype.call.bind(Array.prototype.join);
+  const toArray = Function.prototype.call.bind(Array.prototype.map);
+  // Not by a method of the array: a script may have replaced it.
+  const add = (list, value) => { list[list.length] = value; };
   const state = { at: -1, some: false, total: undefined, lines: [] };
   const roles = Object.create(null);
 
@@ -59,7 +65,7 @@
 
   const describe = (value) => {
     if (value === null) return "null";
-    if (Array.isArray(value)) return "an array";
+    if (isArray(value)) return "an array";
     const type = typeof value;
     return (type === "object" ? "an " : type === "undefined" ? "" : "a ") + type;
   };
@@ -90,17 +96,17 @@
       case "undefined":
         return undefined;
       case "string":
-        return json ? JSON.stringify(value) : value;
+        return json ? stringify(value) : value;
       case "number":
       case "bigint":
         return String(value);
       default:
-        return value === null ? undefined : JSON.stringify(value);
+        return value === null ? undefined : stringify(value);
     }
   };
 
   // Halves of characters, which no output can hold, are replaced.
-  const push = (text) => { state.lines.push(wellFormed(text)); };
+  const push = (text) => { add(state.lines, wellFormed(text)); };
 
   const print = (role, value, json) => {
     const text = line(settled(role, value), json);
@@ -121,8 +127,8 @@
 
   const collect = (value) => {
     if (value === undefined || value === null) return;
-    if (Array.isArray(value)) value.forEach(collect);
-    else state.total.push(value);
+    if (!isArray(value)) return add(state.total, value);
+    for (let i = 0; i < value.length; i++) collect(value[i]);
   };
 
   const mapped = (columns, i) =>
@@ -138,7 +144,7 @@
     state.some = true;
   };
 
-  const console = { log: (...values) => { push(values.map(shown).join(" ")); } };
+  const console = { log: (...values) => { push(join(toArray(values, shown), " ")); } };
 
   return {
     state,
@@ -151,11 +157,12 @@
     },
     select(columns) {
       const selected = [];
-      walk(columns, (i) => { selected.push(i); });
+      walk(columns, (i) => { add(selected, i); });
       return selected;
     },
     rename(columns) {
-      const names = new Array(columns.keys.length).fill(null);
+      const names = [];
+      for (let i = 0; i < columns.keys.length; i++) add(names, null);
       walk(columns, (i) => {
         const name = settled("to-key", roles["to-key"](columns, i));
         if (name === undefined || name === null || name === false) return;
@@ -179,7 +186,7 @@
     },
     eachList(columns, json) {
       const items = [];
-      walk(columns, (i) => { items.push(item(columns, i)); });
+      walk(columns, (i) => { add(items, item(columns, i)); });
       if (items.length > 0) print("map-list", roles["map-list"](items), json);
       return lines();
     },

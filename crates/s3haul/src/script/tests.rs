@@ -246,7 +246,10 @@ fn scripts_have_no_world_around_them() {
     // What a script does to the built-ins does not reach ours.
     let text = "js:() => { Array.prototype.push = null; Date = null; Object = null; return 1 }";
     let mut vandal = runtime(&[(Role::Map, text)]);
-    vandal.map(objects(), false).unwrap_or_default();
+    assert_eq!(vandal.map(objects(), false).unwrap(), ["1", "1", "1"]);
+    let text = "js:() => { Array.prototype.push = () => 0; JSON.stringify = () => ''; return [1] }";
+    let mut vandal = runtime(&[(Role::Map, text)]);
+    assert_eq!(vandal.map(objects(), false).unwrap(), ["[1]", "[1]", "[1]"]);
     let mut other = runtime(&[(Role::Filter, "js:/jpg/")]);
     assert_eq!(other.select(objects()).unwrap(), [0]);
 }
