@@ -63,6 +63,9 @@ impl Keyspace {
         let names: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix(prefix)).collect();
         let truncated_at = truncated_at.and_then(|key| key.strip_prefix(prefix));
         self.model.learn_folders(names.iter().copied());
+        if truncated_at.is_none() {
+            self.ask_within(&names);
+        }
         self.folders.answer(probe, &names, truncated_at);
         if !self.folders.has_room() {
             let segments = &self.segments;
@@ -71,6 +74,18 @@ impl Keyspace {
         for segment in self.segments.iter_mut() {
             segment.is_stuck = false;
             segment.outlook = None;
+        }
+    }
+
+    /// Near the root few folders hold everything: the names in each are worth a request while
+    /// nothing better is known to do.
+    fn ask_within(&mut self, names: &[&str]) {
+        const NAMES_FEW: usize = 16;
+        const PROBES_MAX: usize = 48;
+        let room = PROBES_MAX.min(self.options.concurrency / 4);
+        let probes = self.folders.probes() + (self.unasked.len() + names.len()) as u64;
+        if self.budget.is_early() && names.len() <= NAMES_FEW && probes <= room as u64 {
+            self.unasked.extend(names.iter().map(|name| (*name).to_owned()));
         }
     }
 

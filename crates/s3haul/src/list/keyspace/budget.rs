@@ -8,6 +8,8 @@ use super::aged::Aged;
 const RECORDS_MAX: usize = 20_000;
 /// Requests beyond the useful ones that are fine, as a share of these.
 const OVERHEAD_SHARE: f64 = 0.06;
+/// And for each request in flight.
+const OVERHEAD_EACH: f64 = 0.7;
 /// Pages before which probes for names are sent more freely.
 const EARLY_PAGES: f64 = 30.0;
 /// Keys a page holds before any page is seen.
@@ -57,11 +59,16 @@ impl Budget {
         self.useful_keys / self.page_keys()
     }
 
+    /// Requests that were of no use, or may turn out to be.
+    pub(super) fn spent(&self) -> f64 {
+        self.answered - self.useful_pages() + f64::from(self.unproven)
+    }
+
     /// Whether guesses are still cheap in comparison with the work done.
     pub(super) fn can_guess(&self, concurrency: f64) -> bool {
         let overhead = self.answered - self.useful_pages();
         overhead + 0.5 * f64::from(self.unproven)
-            <= OVERHEAD_SHARE * self.useful_pages() + concurrency + 8.0
+            <= OVERHEAD_SHARE * self.useful_pages() + OVERHEAD_EACH * concurrency + 8.0
     }
 
     /// Probes for names of folders that may be sent in all.

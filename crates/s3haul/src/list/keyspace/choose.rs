@@ -184,7 +184,7 @@ impl<'a> At<'a> {
 
     /// In the middle of the mass of unknown names; between names where possible.
     fn dark(&self, oracle: &mut Oracle<'_>, rules: &KeyRules, from: &str) -> Option<Cut> {
-        const FAILURES_MAX: u32 = 3;
+        const FAILURES_MAX: u32 = 2;
         let segment = self.segment;
         if segment.failures >= FAILURES_MAX || (segment.page_first.is_none() && !segment.is_filled)
         {

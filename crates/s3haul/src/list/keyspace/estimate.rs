@@ -13,6 +13,10 @@ use super::utf8;
 /// Share of the pages since the last cut that is expected to follow at least.
 const AS_BEFORE: f64 = 0.25;
 
+/// Most pages to expect of more names where a page did not leave one: the mass that it took is
+/// next to nothing, and tells nothing.
+const WITHIN_MAX: f64 = 4.0;
+
 /// What a stretch of a segment holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
@@ -139,7 +143,10 @@ impl Oracle<'_> {
         if let Some(first) = &segment.page_first
             && self.is_guessable(segment, folder, 0.65)
         {
-            pages = pages.max(temper(self.pages_by_mass(segment, first, folder)));
+            let by_mass = temper(self.pages_by_mass(segment, first, folder));
+            let has_left_a_name = self.token_of_names(segment, folder).is_some();
+            let most = if has_left_a_name { by_mass } else { WITHIN_MAX };
+            pages = pages.max(by_mass.min(most));
         }
         pages = pages.max(0.5 * known);
         if self.folders.is_known(name) {

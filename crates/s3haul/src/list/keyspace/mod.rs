@@ -24,6 +24,8 @@ mod segment;
 mod tests;
 mod utf8;
 
+use std::collections::VecDeque;
+
 use budget::{Budget, Records};
 use choose::KeyRules;
 use folders::Folders;
@@ -127,6 +129,8 @@ pub struct Keyspace {
     segments_peak: usize,
     /// Whether the root's folder names are still to be asked for.
     is_root_unasked: bool,
+    /// Folders near the root whose names are asked for while little is known.
+    unasked: VecDeque<String>,
 }
 
 impl Keyspace {
@@ -148,6 +152,7 @@ impl Keyspace {
             in_flight: 0,
             answers: 0,
             segments_peak: 1,
+            unasked: VecDeque::new(),
             is_root_unasked: options.is_eager && options.may_ask_folders,
             options,
         };

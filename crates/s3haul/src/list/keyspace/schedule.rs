@@ -30,7 +30,7 @@ impl Keyspace {
         }
         let near = self.near(held_pages);
         let ask = self.go_on(near.as_ref());
-        if ask.is_some() || self.is_full(held_pages) {
+        if ask.is_some() || self.is_full(held_pages) || !self.may_explore() {
             return ask;
         }
         self.probe(near.as_ref()).or_else(|| {
@@ -48,6 +48,15 @@ impl Keyspace {
         }
         let earned = 2.0 * self.budget.useful_pages();
         limit.min((earned as usize).max(1))
+    }
+
+    /// Whether what may turn out empty may be asked: where the listing may be short, this may cost
+    /// few requests in comparison with the pages found, and more the longer it goes on.
+    fn may_explore(&self) -> bool {
+        const PAGES_FOR_ONE: f64 = 4.0;
+        let probes = self.folders.asked().count() as f64;
+        let allowed = (self.budget.useful_pages() / PAGES_FOR_ONE).powi(2);
+        self.options.is_eager || self.budget.spent() + probes + 1.0 <= allowed
     }
 
     /// Whether pages held back and those under way fill the window.
@@ -80,9 +89,14 @@ impl Keyspace {
 
     /// A segment that has a cursor and no request.
     fn go_on(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<Ask> {
+        let may_begin = self.in_flight == 0 || self.may_explore();
         let is_ready = |id: &SegmentId| {
             near.is_none_or(|near| near.contains(id))
-                && self.segments.get(*id).is_some_and(|segment| segment.phase != Phase::Asked)
+                && self.segments.get(*id).is_some_and(|segment| match segment.phase {
+                    Phase::New => may_begin,
+                    Phase::Asked => false,
+                    Phase::Waiting => true,
+                })
         };
         let segment = if self.options.window_pages.is_some() {
             self.segments.in_order().map(|(id, _)| id).find(is_ready)
@@ -111,6 +125,12 @@ impl Keyspace {
         }
         if std::mem::take(&mut self.is_root_unasked) {
             return Some(self.ask_folders("", ""));
+        }
+        while let Some(folder) = self.unasked.pop_front() {
+            let is_asked = self.folders.asked().any(|(asked, _)| *asked == folder);
+            if self.budget.is_early() && !is_asked && !self.folders.is_known(&folder) {
+                return Some(self.ask_folders(&folder, ""));
+            }
         }
         let concurrency = self.options.concurrency as f64;
         if self.folders.probes() as f64 >= self.budget.probes_max(concurrency) {
@@ -157,7 +177,8 @@ impl Keyspace {
         Ask::Folders { probe, folder: format!("{prefix}{folder}"), after }
     }
 
-    /// Cuts the segment with the most pages left, and gives the new one. Once guesses have cost
+    /// Cuts the segment with the most pages left, or the first near the head where pages are held
+    /// back, and gives the new one. Once guesses have cost
     /// too much a segment is cut only now and then, while many requests are idle.
     fn cut(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
         let threshold = self.threshold(near);
@@ -173,8 +194,11 @@ impl Keyspace {
                     && segment.pages_left >= threshold
                     && (can_guess || (segment.page_first.is_some() && segment.hold <= 0))
             });
-            let (id, _) = candidates
-                .max_by(|left, right| left.1.pages_left.total_cmp(&right.1.pages_left))?;
+            let (id, _) = if near.is_some() {
+                candidates.min_by(|left, right| left.1.after.cmp(&right.1.after))?
+            } else {
+                candidates.max_by(|left, right| left.1.pages_left.total_cmp(&right.1.pages_left))?
+            };
             let made = self.cut_segment(id, free);
             let state = self.segments.get_mut(id)?;
             if !can_guess {
@@ -191,11 +215,14 @@ impl Keyspace {
     /// the few segments left decide when all is done, and are cut at any price.
     fn threshold(&mut self, near: Option<&BTreeSet<SegmentId>>) -> f64 {
         const PAGES_MIN_AT_END: f64 = 0.6;
+        const PAGES_CREDIBLE: f64 = 32.0;
+        // One wild estimate must not keep all others from being cut.
+        let credible = self.budget.useful_pages().max(PAGES_CREDIBLE);
         let (mut count, mut sum, mut most) = (0, 0.0, 0.0_f64);
         for (id, segment) in self.segments.iter() {
             if near.is_none_or(|near| near.contains(&id)) {
                 count += 1;
-                sum += segment.pages_left;
+                sum += segment.pages_left.min(credible);
                 most = most.max(segment.pages_left);
             }
         }
