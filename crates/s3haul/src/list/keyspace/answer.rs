@@ -1,7 +1,7 @@
 //! What answers change.
 
 use super::estimate::Oracle;
-use super::folders::folder_of;
+use super::folders::{depth_of, folder_of};
 use super::segment::{Origin, Phase};
 use super::{KeyRange, Keys, Keyspace, ProbeId, SegmentId, Taken};
 
@@ -83,6 +83,9 @@ impl Keyspace {
         const NAMES_FEW: usize = 16;
         const PROBES_MAX: usize = 48;
         let room = PROBES_MAX.min(self.options.concurrency / 4);
+        if matches!(names, [only] if depth_of(only) > 1) {
+            return;
+        }
         let probes = self.folders.probes() + (self.unasked.len() + names.len()) as u64;
         if self.budget.is_early() && names.len() <= NAMES_FEW && probes <= room as u64 {
             self.unasked.extend(names.iter().map(|name| (*name).to_owned()));

@@ -15,7 +15,7 @@ const AS_BEFORE: f64 = 0.25;
 
 /// Most pages to expect of more names where a page did not leave one: the mass that it took is
 /// next to nothing, and tells nothing.
-const WITHIN_MAX: f64 = 4.0;
+const WITHIN_MAX: f64 = 6.0;
 
 /// What a stretch of a segment holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -177,8 +177,7 @@ impl Keyspace {
         Ask::Folders { probe, folder: format!("{prefix}{folder}"), after }
     }
 
-    /// Cuts the segment with the most pages left, or the first near the head where pages are held
-    /// back, and gives the new one. Once guesses have cost
+    /// Cuts the segment with the most pages left, and gives the new one. Once guesses have cost
     /// too much a segment is cut only now and then, while many requests are idle.
     fn cut(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
         let threshold = self.threshold(near);
@@ -194,11 +193,8 @@ impl Keyspace {
                     && segment.pages_left >= threshold
                     && (can_guess || (segment.page_first.is_some() && segment.hold <= 0))
             });
-            let (id, _) = if near.is_some() {
-                candidates.min_by(|left, right| left.1.after.cmp(&right.1.after))?
-            } else {
-                candidates.max_by(|left, right| left.1.pages_left.total_cmp(&right.1.pages_left))?
-            };
+            let (id, _) = candidates
+                .max_by(|left, right| left.1.pages_left.total_cmp(&right.1.pages_left))?;
             let made = self.cut_segment(id, free);
             let state = self.segments.get_mut(id)?;
             if !can_guess {
