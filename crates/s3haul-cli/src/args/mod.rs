@@ -32,9 +32,9 @@ pub(crate) use serve::ServeArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
-pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs};
+pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
 
-/// Move, list and remove S3 data in bulk. The flags are those of `aws s3`, and `alias aws=s3haul`
+/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and `alias aws=s3haul`
 /// works: the word `s3` before a command is accepted.
 #[derive(Debug, Parser)]
 #[command(name = "s3haul", version, infer_long_args = true, max_term_width = 100)]

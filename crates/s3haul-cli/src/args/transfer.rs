@@ -16,6 +16,19 @@ pub(crate) struct OutputArgs {
     pub(crate) only_show_errors: bool,
 }
 
+/// Scripts and templates of `cp` and `mv`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ScriptArgs {
+    /// Only transfer what this JavaScript function is true for: `js:(key, object) => …`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
+    /// Rename what is transferred by a JavaScript function, `js:(key, object) => key + '.old'`, or
+    /// by a template of {key} {dir} {name} {stem} {ext} {year} {month} {day}. It receives the key
+    /// that the object would have in the target bucket, or its name below the target folder.
+    #[arg(long, value_name = "SCRIPT or TEMPLATE")]
+    pub(crate) to_key: Option<String>,
+}
+
 /// Flags that `cp`, `mv` and `sync` share.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CopyArgs {
@@ -35,14 +48,6 @@ pub(crate) struct CopyArgs {
     /// Filters.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
-    /// Only transfer what this JavaScript function is true for: `js:(key, object) => …`.
-    #[arg(long, value_name = "SCRIPT")]
-    pub(crate) filter: Option<String>,
-    /// Rename what is transferred by a JavaScript function, `js:(key, object) => key + '.old'`, or
-    /// by a template of {key} {dir} {name} {stem} {ext} {year} {month} {day}. It receives the key
-    /// that the object would have in the target bucket, or its name below the target folder.
-    #[arg(long, value_name = "SCRIPT or TEMPLATE")]
-    pub(crate) to_key: Option<String>,
     /// Upload what symbolic links point to, which is the default.
     #[arg(long, overrides_with = "no_follow_symlinks")]
     pub(crate) follow_symlinks: bool,
@@ -111,6 +116,9 @@ pub(crate) struct CpArgs {
     /// Flags shared with `mv`.
     #[command(flatten)]
     pub(crate) copy: CopyArgs,
+    /// Scripts.
+    #[command(flatten)]
+    pub(crate) scripts: ScriptArgs,
     /// Copy all files or objects under the source.
     #[arg(long)]
     pub(crate) recursive: bool,
@@ -128,6 +136,9 @@ pub(crate) struct MvArgs {
     /// Flags shared with `cp`.
     #[command(flatten)]
     pub(crate) copy: CopyArgs,
+    /// Scripts.
+    #[command(flatten)]
+    pub(crate) scripts: ScriptArgs,
     /// Move all files or objects under the source.
     #[arg(long)]
     pub(crate) recursive: bool,

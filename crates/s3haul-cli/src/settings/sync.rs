@@ -10,13 +10,6 @@ use crate::failure::Failure;
 impl TransferSettings {
     /// For `sync`.
     pub(crate) fn sync(settings: Settings, args: &SyncArgs) -> Result<Self, Failure> {
-        if args.copy.filter.is_some() || args.copy.to_key.is_some() {
-            // The merge needs both sides in one order, which a rewritten name leaves.
-            return Err(Failure::usage(
-                "--filter and --to-key are not supported for sync yet: use --include and \
-                 --exclude, or cp",
-            ));
-        }
         let sync = SyncOptions {
             rule: rule(args),
             delete: args.delete,

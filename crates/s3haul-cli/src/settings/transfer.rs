@@ -9,7 +9,7 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::{AwsProgress, Lines, OutputSettings, Settings, script};
-use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs};
+use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs};
 use crate::env_vars;
 use crate::failure::Failure;
 
@@ -33,6 +33,7 @@ impl TransferSettings {
     pub(crate) fn cp(settings: Settings, args: &CpArgs) -> Result<Self, Failure> {
         let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, args.recursive)?;
         transfer.spec.expected_size = args.expected_size;
+        apply_scripts(&mut transfer.spec, &args.scripts)?;
         Ok(transfer)
     }
 
@@ -41,6 +42,7 @@ impl TransferSettings {
         let validate = args.validate_same_s3_paths
             || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
         let mut transfer = copying(settings, &args.copy, TransferCommand::Move, args.recursive)?;
+        apply_scripts(&mut transfer.spec, &args.scripts)?;
         let paths = (&args.copy.paths[0], &args.copy.paths[1]);
         let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
         if both_remote && may_be_same_object(paths.0, paths.1) {
@@ -181,8 +183,6 @@ pub(super) fn copying(
     spec.dry_run = args.dryrun;
     spec.raw = args.raw;
     spec.filters.clone_from(&args.filters.rules);
-    spec.filter = script::filter(args.filter.as_deref())?;
-    spec.to_key = script::to_key(args.to_key.as_deref())?;
     spec.follow_symlinks = !args.no_follow_symlinks;
     spec.page_size = args.page_size;
     spec.no_overwrite = args.no_overwrite;
@@ -198,6 +198,12 @@ pub(super) fn copying(
     let mut transfer = assemble(settings, spec, args.request_payer.is_some(), output);
     transfer.source_client = source_client;
     Ok(transfer)
+}
+
+fn apply_scripts(spec: &mut TransferSpec, args: &ScriptArgs) -> Result<(), Failure> {
+    spec.filter = script::filter(args.filter.as_deref())?;
+    spec.to_key = script::to_key(args.to_key.as_deref())?;
+    Ok(())
 }
 
 fn apply_object(

@@ -190,7 +190,9 @@ impl Engine {
             }
             ScriptErrorKind::Memory => {
                 let mib = self.limits.memory_bytes >> 20;
-                format!("it needs more than its {mib} MiB of memory")
+                format!(
+                    "it needs more than its {mib} MiB of memory, or threw `null`, which looks the same"
+                )
             }
             ScriptErrorKind::NotAFunction | ScriptErrorKind::Result => {
                 message.strip_prefix("TypeError: ").unwrap_or(message).to_owned()
@@ -230,7 +232,7 @@ fn take_thrown(ctx: &Ctx<'_>, prelude: &Object<'_>, error: &rquickjs::Error) -> 
     }
     let value = ctx.catch();
     if value.is_null() {
-        // Not even the error could be made: nobody throws null on purpose.
+        // Not even the error could be made. A script that throws null looks the same.
         return Thrown { message: OUT_OF_MEMORY.to_owned(), row, ..Thrown::default() };
     }
     let Some(exception) = value.clone().into_object().and_then(Exception::from_object) else {

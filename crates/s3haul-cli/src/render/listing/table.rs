@@ -1,5 +1,6 @@
 //! Tables as text: CSV after RFC 4180, TSV with escapes, and keys one a line.
 
+use crate::render::csv::push_cell;
 use crate::render::escape::push_name;
 use crate::render::time::LocalTime;
 
@@ -71,7 +72,7 @@ impl Cells {
             return self.push_text(buffer, &String::from_utf8_lossy(&visible), false);
         }
         match self {
-            Self::Comma => push_quoted(buffer, text),
+            Self::Comma => push_cell(buffer, text),
             Self::Tab => push_escaped(buffer, text),
         }
     }
@@ -85,23 +86,6 @@ pub(super) struct Row<'r, 'a> {
     pub(super) entry: &'r Entry<'a>,
     /// Bucket.
     pub(super) bucket: &'a str,
-}
-
-fn push_quoted(buffer: &mut Vec<u8>, text: &str) {
-    // Without stopping early: compilers make a few instructions of it.
-    let is_special =
-        text.bytes().fold(false, |found, byte| found | matches!(byte, b',' | b'"' | b'\n' | b'\r'));
-    if !is_special {
-        return buffer.extend_from_slice(text.as_bytes());
-    }
-    buffer.push(b'"');
-    for byte in text.bytes() {
-        if byte == b'"' {
-            buffer.push(b'"');
-        }
-        buffer.push(byte);
-    }
-    buffer.push(b'"');
 }
 
 fn push_escaped(buffer: &mut Vec<u8>, text: &str) {
