@@ -1,13 +1,15 @@
 //! Files to S3.
 //!
 //! Small files are the product: a batch of them is opened, read, checked and digested in one
-//! blocking call, then handed one by one to as many loops as there are request permits. Files of
+//! blocking call, or one by one between requests while they come from memory, then handed to as
+//! many loops as there are request permits. Files of
 //! `multipart_threshold` and more go in parts, each read and digested in a blocking call of its
 //! own. A file that changes while it is read is tried once more from the start and then fails:
 //! what reaches S3 is always one state of the file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender};
 
@@ -38,6 +40,10 @@ const PREPARED_MAX: usize = 256;
 const AGAIN_MAX: usize = 64;
 /// Batches that find the senders without work before one more thread reads.
 const STARVED_MAX: u32 = 4;
+/// Longest file that may be read between two requests.
+const INLINE_SIZE_MAX: u64 = 128 * 1024;
+/// Within this time a file of up to that size is read and digested when its bytes are in memory.
+const QUICK: Duration = Duration::from_micros(250);
 /// Threads that may read, where there are few cores and where there are many.
 const READERS: (usize, usize) = (2, 32);
 
@@ -151,34 +157,58 @@ async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tas
     });
 }
 
-/// Reads batches of small files on blocking threads.
+/// Reads batches of small files: on blocking threads until files turn out to come from memory, then
+/// here, between two requests, so that their bytes are still in the core's cache when they are
+/// sent (6 of 57 µs a file of 32 KiB), and on threads again as soon as one does not.
 async fn read_loop(
     engine: Arc<Engine>,
     batches: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
 ) {
     let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    let mut are_quick = false;
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
         let mut share = engine.limits.budget.take_all(sizes).await;
+        are_quick &= batch.iter().all(|action| action.size <= INLINE_SIZE_MAX);
+        let mut batch = batch.into_iter();
+        while are_quick && let Some(action) = batch.next() {
+            let share = share.split(action.size);
+            let (prepared, took) = read_timed(action, share, plan, &engine.buffers);
+            are_quick = took <= QUICK;
+            if ready.send(prepared).await.is_err() {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        if batch.len() == 0 {
+            continue;
+        }
         let buffers = Arc::clone(&engine.buffers);
-        let read = blocking(move || {
-            batch
-                .into_iter()
-                .map(|action| {
-                    let read = read_small(&action, plan, &buffers);
-                    let share = share.split(action.size);
-                    Prepared { action, read, share }
-                })
-                .collect::<Vec<_>>()
-        })
-        .await;
-        for prepared in read {
+        let read = move |action: UploadAction| {
+            let share = share.split(action.size);
+            read_timed(action, share, plan, &buffers)
+        };
+        let read = blocking(move || batch.map(read).collect::<Vec<_>>()).await;
+        are_quick = read.iter().all(|(_, took)| *took <= QUICK);
+        for (prepared, _) in read {
             if ready.send(prepared).await.is_err() {
                 return;
             }
         }
     }
+}
+
+/// Reads one small file and tells how long it took.
+fn read_timed(
+    action: UploadAction,
+    share: Share,
+    plan: DigestPlan,
+    buffers: &Arc<Buffers>,
+) -> (Prepared, Duration) {
+    let begun = Instant::now();
+    let read = read_small(&action, plan, buffers);
+    (Prepared { action, read, share }, begun.elapsed())
 }
 
 fn read_small(
