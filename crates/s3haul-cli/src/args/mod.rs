@@ -34,8 +34,8 @@ pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
 
-/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and `alias aws=s3haul`
-/// works: the word `s3` before a command is accepted.
+/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
+/// `alias aws=s3haul` works: the word `s3` before a command is accepted.
 #[derive(Debug, Parser)]
 #[command(name = "s3haul", version, infer_long_args = true, max_term_width = 100)]
 pub(crate) struct Cli {

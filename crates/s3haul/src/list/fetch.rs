@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::lister::ListRequest;
 use super::page::{Merged, Page};
@@ -12,6 +13,10 @@ use crate::s3::ops::{ListObjects, ListPage};
 /// Ends the names of buckets that list in no order.
 const DIRECTORY_BUCKET: &str = "--x-s3";
 
+/// Pages without a name in a row, each of which says that there is more, before a listing is taken
+/// for one without end. S3 has such pages where it passes over many deleted objects.
+const EMPTY_PAGES_MAX: u32 = 10_000;
+
 /// What all requests of a listing share.
 #[derive(Debug)]
 pub(super) struct Context {
@@ -19,6 +24,8 @@ pub(super) struct Context {
     pub(super) request: ListRequest,
     /// Prefix to ask for: that of the request, or a shorter one where the bucket wants a folder.
     pub(super) prefix: String,
+    /// Pages without a name since the last that had one.
+    empty_pages: AtomicU32,
 }
 
 /// Version of the API that lists objects.
@@ -86,7 +93,7 @@ impl Context {
         if request.bucket.ends_with(DIRECTORY_BUCKET) {
             prefix.truncate(prefix.rfind('/').map_or(0, |at| at + 1));
         }
-        Self { client, request, prefix }
+        Self { client, request, prefix, empty_pages: AtomicU32::new(0) }
     }
 
     /// Whether the bucket lists in no order and only from its beginning.
@@ -122,8 +129,26 @@ impl Context {
         drop(permit);
         let checked = page
             .and_then(|page| within(page, &self.prefix))
-            .and_then(|page| check(page, position, version, floor));
+            .and_then(|page| check(page, position, version, floor))
+            .and_then(|fetched| self.progress(fetched));
         checked.map_err(|error| self.explain(error, floor))
+    }
+
+    /// A server that always tells of more and never brings it would be listed for ever.
+    fn progress<P: Page>(&self, fetched: Fetched<P>) -> Result<Fetched<P>> {
+        let is_empty = fetched.page.count() == 0 && fetched.page.groups().is_empty();
+        if !is_empty || fetched.next.is_none() {
+            self.empty_pages.store(0, Ordering::Relaxed);
+            return Ok(fetched);
+        }
+        if self.empty_pages.fetch_add(1, Ordering::Relaxed) < EMPTY_PAGES_MAX {
+            return Ok(fetched);
+        }
+        let message = format!(
+            "the listing has no end: {EMPTY_PAGES_MAX} pages in a row had no key and said that \
+             there are more"
+        );
+        Err(Error::new(ErrorKind::Server, message))
     }
 
     /// Asks for the names of folders.

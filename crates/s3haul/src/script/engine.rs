@@ -191,7 +191,8 @@ impl Engine {
             ScriptErrorKind::Memory => {
                 let mib = self.limits.memory_bytes >> 20;
                 format!(
-                    "it needs more than its {mib} MiB of memory, or threw `null`, which looks the same"
+                    "it needs more than its {mib} MiB of memory, or threw `null`, which looks \
+                     the same"
                 )
             }
             ScriptErrorKind::NotAFunction | ScriptErrorKind::Result => {

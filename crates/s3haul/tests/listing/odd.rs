@@ -142,3 +142,16 @@ async fn a_listing_that_leads_nowhere_is_an_error() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_always_promises_more_is_not_listed_for_ever() {
+    for is_serial in [false, true] {
+        let server = Server::new(1, &BTreeSet::new()).with(|state| state.manner = Manner::Endless);
+        let request = ListRequest { is_serial, ..ListRequest::new("bucket") };
+        let (_, error) = collect(&mut list(server.client(), request)).await;
+        let error = error.unwrap();
+        assert_eq!(error.kind(), ErrorKind::Server);
+        assert!(error.to_string().contains("has no end"), "{error}");
+        assert!(server.state().requests < 11_000, "{}", server.state().requests);
+    }
+}

@@ -36,6 +36,8 @@ pub enum Manner {
     SameToken,
     /// Says that there is more, and not where.
     NoToken,
+    /// Always tells of more, with another token each time, and has no key.
+    Endless,
     /// Begins a page of versions with the last one of the page before.
     RepeatsVersion,
 }
@@ -200,6 +202,12 @@ impl State {
         let is_version_2 = query.contains_key("list-type");
         match self.manner {
             Manner::Refuses(code) if is_version_2 => error(501, code),
+            Manner::Endless => {
+                let token = format!("<NextContinuationToken>T{}</Next", self.requests);
+                let more = "<IsTruncated>true</IsTruncated><KeyCount>0</KeyCount>";
+                let page = format!("{more}{token}ContinuationToken>");
+                (200, format!("<ListBucketResult>{page}</ListBucketResult>"))
+            }
             _ if query.contains_key("versions") => (200, self.page(query, "ListVersionsResult")),
             _ => (200, self.page(query, "ListBucketResult")),
         }
