@@ -67,6 +67,15 @@ fn versitygw_differential() {
     }
 }
 
+/// The same on MinIO.
+#[test]
+fn minio_differential() {
+    let found = tools::path("S3HAUL_TEST_PYTHON").is_some();
+    if tools::path("S3HAUL_TEST_MINIO").is_some() && found {
+        run_suite(&Server::start(Kind::Minio).unwrap(), &differential());
+    }
+}
+
 /// Over TLS, where bodies are not signed: a server that does not know us.
 #[test]
 fn versitygw_tls() {
