@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CustomerKeyArgs, FilterArgs, ObjectArgs};
+use super::{CustomerKeyArgs, FilterArgs, ObjectArgs, SidesArgs};
 
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
@@ -67,9 +67,6 @@ pub(crate) struct CopyArgs {
     /// Skip archived objects without a warning.
     #[arg(long)]
     pub(crate) ignore_glacier_warnings: bool,
-    /// The region of the source bucket of a copy, where it is not that of --region.
-    #[arg(long, value_name = "REGION")]
-    pub(crate) source_region: Option<String>,
     /// Verify downloads against the checksum that S3 holds.
     #[arg(long, value_name = "MODE", value_parser = ["ENABLED"])]
     pub(crate) checksum_mode: Option<String>,
@@ -106,6 +103,9 @@ pub(crate) struct CopyArgs {
     /// The key for --sse-c-copy-source.
     #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
     pub(crate) sse_c_copy_source_key: Option<String>,
+    /// Two places.
+    #[command(flatten)]
+    pub(crate) sides: SidesArgs,
 }
 
 /// Copies files to S3, objects to files, or objects to objects.

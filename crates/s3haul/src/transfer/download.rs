@@ -15,10 +15,10 @@ use super::budget::Share;
 use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
 use super::engine::Engine;
-use super::fetch::{ATTEMPTS_MAX, ObjectState, back_off, may_resume, open};
 use super::ranged;
+use super::receive::{Answer, receive};
 use super::scheduler::{Tasks, blocking};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{Committed, CreateError, PendingFile, TargetRoot, meta};
 use crate::location::Location;
@@ -139,17 +139,20 @@ async fn receive_loop(
 ) {
     while let Ok(mut action) = actions.recv().await {
         let share = engine.limits.budget.take(action.size).await;
-        match receive(&engine, &action).await {
-            Ok(Answer::Whole { chunks, etag, modified_s }) => {
-                action.etag = etag;
+        match receive(&engine, &action.key, action.size).await {
+            Ok(Answer::Whole { chunks, head }) => {
+                action.etag = head.etag;
+                let modified_s = head.last_modified_s;
                 let received_object = Received { action, chunks, modified_s, _share: share };
                 if received.send(received_object).await.is_err() {
                     return;
                 }
             }
-            Ok(Answer::Grown { size, etag, modified_s }) => {
+            Ok(Answer::Grown(head)) => {
                 drop(share);
-                action = DownloadAction { size, etag, last_modified_s: modified_s, ..action };
+                action.size = head.size;
+                action.etag = head.etag;
+                action.last_modified_s = head.last_modified_s;
                 let result = ranged::download(&engine, &target, &action).await;
                 conclude(&engine, &target, action, result).await;
             }
@@ -159,66 +162,6 @@ async fn receive_loop(
             }
         }
     }
-}
-
-/// What a GET of a small object gave.
-enum Answer {
-    Whole {
-        chunks: Vec<Bytes>,
-        etag: String,
-        modified_s: i64,
-    },
-    /// The object was replaced by a larger one since it was planned.
-    Grown {
-        size: u64,
-        etag: String,
-        modified_s: i64,
-    },
-}
-
-async fn receive(engine: &Engine, action: &DownloadAction) -> Result<Answer> {
-    let object = ObjectState::new(action.key.clone(), String::new());
-    let mut failures = 0;
-    loop {
-        let permit = engine.limits.request().await;
-        let result = receive_once(engine, &object, action.size).await;
-        drop(permit);
-        match result {
-            Err(error) if failures + 1 < ATTEMPTS_MAX && may_retry(&error) => {
-                failures += 1;
-                back_off(failures).await;
-            }
-            result => return result,
-        }
-    }
-}
-
-/// A small object is received from the start again, also when its checksum did not match: the
-/// bytes may have been damaged on the way.
-fn may_retry(error: &Error) -> bool {
-    may_resume(error) || error.kind() == ErrorKind::Integrity
-}
-
-async fn receive_once(engine: &Engine, object: &ObjectState, size_max: u64) -> Result<Answer> {
-    let mut answer = open(engine, object, None).await?;
-    let head = answer.head;
-    let modified_s = head.last_modified_s;
-    if head.size > size_max {
-        return Ok(Answer::Grown { size: head.size, etag: head.etag, modified_s });
-    }
-    let mut chunks = Vec::new();
-    let mut received = 0;
-    while let Some(bytes) = answer.body.next().await {
-        let bytes = bytes?;
-        received += bytes.len() as u64;
-        engine.bandwidth.take(bytes.len() as u64).await;
-        chunks.push(bytes);
-    }
-    if received != head.size {
-        let message = format!("received {received} of {} bytes of `{}`", head.size, object.key);
-        return Err(Error::new(ErrorKind::Transport, message));
-    }
-    Ok(Answer::Whole { chunks, etag: head.etag, modified_s })
 }
 
 /// Writes small files in batches on blocking threads.

@@ -9,6 +9,7 @@
 )]
 
 mod races;
+mod relay;
 mod rules;
 mod sync;
 mod weather;
