@@ -11,6 +11,7 @@ mod models;
 mod paths;
 mod peers;
 mod properties;
+mod relay;
 mod remove;
 mod secure;
 mod settings;
@@ -27,6 +28,7 @@ pub(crate) fn all() -> Vec<Case> {
         keys::CASES,
         properties::CASES,
         copy::CASES,
+        relay::CASES,
         remove::CASES,
         list::CASES,
         listing::CASES,
