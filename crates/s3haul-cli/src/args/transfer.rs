@@ -77,6 +77,11 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = ["none", "metadata-directive", "default", "all"])]
     pub(crate) copy_props: Option<String>,
+    /// Keep modification time, mode and owner of uploaded files in the metadata of the objects, and
+    /// give downloaded files the time and the permissions (not the owner) that are found there.
+    /// The names are those of rclone and s3fs: mtime, mode, uid and gid.
+    #[arg(long)]
+    pub(crate) preserve: bool,
     /// What to do with objects whose keys differ only by case; only ignore is there yet.
     #[arg(long, value_name = "HOW", value_parser = ["ignore", "skip", "warn", "error"])]
     pub(crate) case_conflict: Option<String>,

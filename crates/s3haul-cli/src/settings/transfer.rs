@@ -156,6 +156,7 @@ fn blank_spec(
         media_type_tables: KNOWN_FILES.iter().map(std::path::PathBuf::from).collect(),
         properties: s3haul::s3::ObjectProperties::default(),
         streams_copies: false,
+        preserve: false,
         metadata_directive: None,
         copy_props: CopyProps::default(),
         source_customer_key: None,
@@ -198,6 +199,7 @@ pub(super) fn copying(
     let output = copy_output(&settings, args, paths);
     let clients = SideClients::new(&settings, &args.sides, paths)?;
     spec.streams_copies = args.sides.stream;
+    spec.preserve = args.preserve;
     let request_payer = args.request_payer.is_some();
     let mut transfer = assemble(settings, spec, request_payer, output);
     let paid = |client| ClientConfig { request_payer, ..client };

@@ -81,6 +81,7 @@ impl Prepared {
             media_type_tables: spec.media_type_tables.clone(),
             properties: spec.properties.clone(),
             streams_copies: spec.streams_copies,
+            preserves: spec.preserve,
             metadata_directive: spec.metadata_directive,
             copy_props: spec.copy_props,
             source_customer_key: spec.source_customer_key.clone().or(read_key),

@@ -73,6 +73,8 @@ pub struct TransferSpec {
     pub properties: ObjectProperties,
     /// Copies go through this machine even where the server could make them.
     pub streams_copies: bool,
+    /// Times, modes and owners of files go into metadata and come back from there.
+    pub preserve: bool,
     /// `--metadata-directive`.
     pub metadata_directive: Option<MetadataDirective>,
     /// `--copy-props`.

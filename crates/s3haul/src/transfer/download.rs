@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use async_channel::{Receiver, Sender};
 use bytes::Bytes;
@@ -15,12 +14,13 @@ use super::budget::Share;
 use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
 use super::engine::Engine;
+use super::preserve::finish_of;
 use super::ranged;
 use super::receive::{Answer, receive};
 use super::scheduler::{Tasks, blocking};
 use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
-use crate::fs::{Committed, CreateError, PendingFile, TargetRoot, meta};
+use crate::fs::{Committed, CreateError, Finish, PendingFile, TargetRoot};
 use crate::location::Location;
 use crate::transfer::action::DownloadAction;
 
@@ -70,7 +70,7 @@ impl DownloadTarget {
 struct Received {
     action: DownloadAction,
     chunks: Vec<Bytes>,
-    modified_s: i64,
+    finish: Finish,
     _share: Share,
 }
 
@@ -141,9 +141,9 @@ async fn receive_loop(
         let share = engine.limits.budget.take(action.size).await;
         match receive(&engine, &action.key, action.size).await {
             Ok(Answer::Whole { chunks, head }) => {
+                let finish = finish_of(&engine.settings, &head);
                 action.etag = head.etag;
-                let modified_s = head.last_modified_s;
-                let received_object = Received { action, chunks, modified_s, _share: share };
+                let received_object = Received { action, chunks, finish, _share: share };
                 if received.send(received_object).await.is_err() {
                     return;
                 }
@@ -207,12 +207,7 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
     if is_move {
         file.sync()?;
     }
-    Ok(file.commit(modified(object.modified_s))?)
-}
-
-/// Modification time for the file of an object.
-pub(super) fn modified(seconds: i64) -> Option<SystemTime> {
-    meta::system_time(seconds, 0)
+    Ok(file.commit(object.finish)?)
 }
 
 /// Removes the source of a move and tells how the object ended. The bytes of what succeeded were

@@ -23,6 +23,7 @@ mod fetch;
 mod integrity;
 mod multipart;
 pub mod parts;
+mod preserve;
 pub(crate) mod ranged;
 mod receive;
 mod relay;

@@ -78,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) properties: ObjectProperties,
     /// Copies go through this machine even where the server could make them.
     pub(crate) streams_copies: bool,
+    /// `--preserve`.
+    pub(crate) preserves: bool,
     /// `--metadata-directive`.
     pub(crate) metadata_directive: Option<MetadataDirective>,
     /// `--copy-props`.

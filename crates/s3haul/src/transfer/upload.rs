@@ -16,11 +16,13 @@ use super::buffers::Buffers;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
 use super::parts::{parts, upload_part_size};
+use super::preserve::{attributes_of, set_attributes};
 use super::scheduler::{Tasks, blocking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
+use crate::plan::preserve::Attributes;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
 use crate::transfer::action::UploadAction;
@@ -47,8 +49,15 @@ type Sent = Result<fs::FileIdentity>;
 /// A small file, read.
 struct Prepared {
     action: UploadAction,
-    read: Result<(Payload, fs::FileIdentity)>,
+    read: Result<SmallFile>,
     share: Share,
+}
+
+/// What was read of a small file.
+struct SmallFile {
+    payload: Payload,
+    identity: fs::FileIdentity,
+    attributes: Option<Attributes>,
 }
 
 /// Uploads all that comes until the channel closes.
@@ -162,11 +171,12 @@ async fn read_loop(
         let sizes = batch.iter().map(|action| action.size);
         let mut share = engine.limits.budget.take_all(sizes).await;
         let buffers = Arc::clone(&engine.buffers);
+        let preserves = engine.settings.preserves;
         let read = blocking(move || {
             batch
                 .into_iter()
                 .map(|action| {
-                    let read = read_small(&action, plan, &buffers);
+                    let read = read_small(&action, plan, preserves, &buffers);
                     let share = share.split(action.size);
                     Prepared { action, read, share }
                 })
@@ -184,13 +194,15 @@ async fn read_loop(
 fn read_small(
     action: &UploadAction,
     plan: DigestPlan,
+    preserves: bool,
     buffers: &Arc<Buffers>,
-) -> Result<(Payload, fs::FileIdentity)> {
+) -> Result<SmallFile> {
     let take = |size| buffers.take(size);
     let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
     let mut payload = Payload::from_bytes(buffers.freeze(buffer));
     payload.digest(plan);
-    Ok((payload, identity))
+    let attributes = attributes_of(preserves, &action.path, &identity)?;
+    Ok(SmallFile { payload, identity, attributes })
 }
 
 /// Sends small files, one after the other. A changed file is tried again beside the loop: it needs
@@ -200,7 +212,8 @@ async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
     let mut properties = engine.settings.properties.clone();
     while let Ok(Prepared { action, read, share }) = ready.recv().await {
         let (size, result) = match read {
-            Ok((payload, identity)) => {
+            Ok(SmallFile { payload, identity, attributes }) => {
+                set_attributes(&engine.settings, attributes, &mut properties);
                 set_content_type(&engine, &action, &mut properties);
                 let size = payload.len();
                 let sent = put(&engine, &action.key, payload, &properties).await;
@@ -280,10 +293,12 @@ async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> 
     let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
     let sized = UploadAction { size, ..action.clone() };
     let buffers = Arc::clone(&engine.buffers);
-    let (payload, identity) = blocking(move || read_small(&sized, plan, &buffers)).await?;
-    put(engine, &action.key, payload, &properties).await?;
+    let preserves = engine.settings.preserves;
+    let read = blocking(move || read_small(&sized, plan, preserves, &buffers)).await?;
+    set_attributes(&engine.settings, read.attributes, &mut properties);
+    put(engine, &action.key, read.payload, &properties).await?;
     drop(share);
-    Ok(identity)
+    Ok(read.identity)
 }
 
 /// Uploads one file in parts.
@@ -291,10 +306,15 @@ async fn upload_parts(
     engine: &Arc<Engine>,
     action: &UploadAction,
     size: u64,
-    properties: ObjectProperties,
+    mut properties: ObjectProperties,
 ) -> Sent {
     refuse_existing(engine, &action.key).await?;
     let source = OpenSource::open(action, size).await?;
+    if engine.settings.preserves {
+        let opened = Arc::clone(&source);
+        let read = move || attributes_of(true, &opened.action.path, &opened.identity);
+        set_attributes(&engine.settings, blocking(read).await?, &mut properties);
+    }
     let mut upload = MultipartUpload::begin(engine, &action.key, properties).await?;
     let sent = send_parts(engine, &mut upload, &source, size).await;
     match sent {

@@ -268,6 +268,7 @@ impl World {
             media_type_tables: Vec::new(),
             properties: ObjectProperties::default(),
             streams_copies: false,
+            preserve: false,
             metadata_directive: None,
             copy_props: CopyProps::Default,
             source_customer_key: None,

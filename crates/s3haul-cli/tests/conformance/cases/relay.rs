@@ -53,21 +53,21 @@ impl<'a> Far<'a> {
 
     /// Runs a command whose target is there.
     fn to(&self, ctx: &Ctx<'_>, args: &[&str]) -> Finished {
-        self.run(ctx, args, &self.flags[..2])
+        run(ctx, args, &self.flags[..2])
     }
 
     /// Runs a command whose source is there.
     fn from(&self, ctx: &Ctx<'_>, args: &[&str]) -> Finished {
-        self.run(ctx, args, &self.flags[2..])
+        run(ctx, args, &self.flags[2..])
     }
+}
 
-    fn run(&self, ctx: &Ctx<'_>, args: &[&str], flags: &[String]) -> Finished {
-        ctx.haul_with(args)
-            .args(flags)
-            .variable("AWS_CONFIG_FILE", ctx.config(SMALL_PARTS))
-            .variable("AWS_SHARED_CREDENTIALS_FILE", ctx.path("credentials"))
-            .run()
-    }
+fn run(ctx: &Ctx<'_>, args: &[&str], flags: &[String]) -> Finished {
+    ctx.haul_with(args)
+        .args(flags)
+        .variable("AWS_CONFIG_FILE", ctx.config(SMALL_PARTS))
+        .variable("AWS_SHARED_CREDENTIALS_FILE", ctx.path("credentials"))
+        .run()
 }
 
 fn carried() -> ObjectProperties {
@@ -109,7 +109,9 @@ fn trees_go_over_and_back(ctx: &Ctx<'_>) {
     }
     far.to(ctx, &["cp", "--recursive", &ctx.url("p"), "s3://far/p"]).ok();
     trees::assert_same(&far.remote.objects(), &expected);
-    expected.keys().for_each(|key| assert_carried(&far.remote, key));
+    for key in expected.keys() {
+        assert_carried(&far.remote, key);
+    }
     far.from(ctx, &["cp", "--recursive", "s3://far/p", &ctx.url("back")]).ok();
     for (key, bytes) in &expected {
         let back = format!("back{}", &key[1..]);
