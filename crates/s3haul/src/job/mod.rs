@@ -2,6 +2,7 @@
 
 mod chooser;
 mod local_source;
+mod names;
 mod object_source;
 mod prepare;
 mod queue;
@@ -16,3 +17,6 @@ pub use chooser::ToKey;
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
 pub use sync::SyncOptions;
 pub use transfer::run_transfer;
+
+/// One in so many of the requests that a job may have in flight lists.
+const LISTING_SHARE: usize = 4;

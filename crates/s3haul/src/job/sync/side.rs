@@ -11,15 +11,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_channel::{Receiver, Sender};
 
-use super::super::object_source::{Found, list_prefix};
+use super::super::names::{NameListing, NamesRequest};
+use super::super::object_source::Found;
 use super::super::prepare::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
-use crate::list::Listing;
 use crate::plan::compare::Facts;
 use crate::plan::filter::Filter;
 use crate::s3::ops::{ListPage, ListedObject};
-use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::{Tasks, blocking};
 
@@ -29,7 +28,7 @@ const BATCHES_AHEAD: usize = 16;
 /// Where the names of a side come from.
 enum Source {
     Files { receiver: Receiver<Vec<WalkItem>>, batch: Vec<WalkItem> },
-    Objects { listing: Box<Listing>, page: ListPage, root: String },
+    Objects { listing: Box<NameListing>, page: ListPage, root: String },
 }
 
 /// A file or an object at the head of a side.
@@ -123,13 +122,11 @@ impl SideStream {
     /// Lists a prefix.
     pub(super) fn of_prefix(
         engine: &Engine,
-        place: Place,
-        root: &str,
+        request: NamesRequest<'_>,
         filter: Arc<Filter>,
-        page_size: Option<u32>,
     ) -> Self {
-        let listing = Box::new(list_prefix(engine, place, root, page_size));
-        let (page, root) = (ListPage::default(), root.to_owned());
+        let listing = Box::new(NameListing::new(engine, request));
+        let (page, root) = (ListPage::default(), request.root.to_owned());
         Self::new(Source::Objects { listing, page, root }, filter)
     }
 
@@ -248,9 +245,9 @@ impl SideStream {
                 Ok(!batch.is_empty())
             }
             Source::Objects { listing, page, .. } => {
-                let next = listing.next().await.transpose()?;
+                let next = listing.next().await?;
                 let is_more = next.is_some();
-                *page = next.map(|piece| piece.page).unwrap_or_default();
+                *page = next.unwrap_or_default();
                 Ok(is_more)
             }
         }
