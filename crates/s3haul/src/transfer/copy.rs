@@ -177,11 +177,19 @@ async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
     refuse_existing(engine, &action.target_key).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, plan);
-    if plan.inherit_properties {
-        inherit(&mut properties, head_of(engine, action).await?.properties);
+    let mut etag = action.etag.clone();
+    // Without a state to hold on to, parts of two states could become one object.
+    if plan.inherit_properties || etag.is_empty() {
+        let head = head_of(engine, action).await?;
+        if plan.inherit_properties {
+            inherit(&mut properties, head.properties);
+        }
+        if etag.is_empty() {
+            etag = head.etag;
+        }
     }
     let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
-    let copy = PartsCopy::begin(engine, action, properties).await?;
+    let copy = PartsCopy::begin(engine, action, etag, properties).await?;
     let mut tasks = Tasks::new();
     let result = copy.run(&mut tasks).await;
     if let Err(error) = result {
@@ -265,6 +273,7 @@ impl PartsCopy {
     async fn begin(
         engine: &Arc<Engine>,
         action: &CopyAction,
+        etag: String,
         properties: ObjectProperties,
     ) -> Result<Self> {
         let settings = &engine.settings;
@@ -282,7 +291,7 @@ impl PartsCopy {
         Ok(Self {
             engine: Arc::clone(engine),
             upload,
-            action: Arc::new(action.clone()),
+            action: Arc::new(CopyAction { etag, ..action.clone() }),
             moved: Arc::default(),
         })
     }
@@ -344,3 +353,6 @@ fn source_replaced(error: Error) -> Error {
     }
     error
 }
+
+#[cfg(test)]
+mod tests;
