@@ -4,7 +4,7 @@
 //! `mtime` in seconds since 1970 with a fraction (<https://rclone.org/s3/#modification-times-and-hashes>),
 //! `mode` in octal with the type of the file, `uid` and `gid`
 //! (<https://rclone.org/local/#metadata>). s3fs has the same names and writes the mode in decimal
-//! (<https://github.com/s3fs-fuse/s3fs-fuse/wiki/FAQ>); that is read too, and cannot be mistaken:
+//! (<https://github.com/s3fs-fuse/s3fs-fuse/blob/master/src/metaheader.cpp>); that is read too, and cannot be mistaken:
 //! of a regular file the octal form has six digits and begins with 10, the decimal one has five.
 //!
 //! Owners are written and not restored. Of a mode only the permissions of owner, group and others
