@@ -153,6 +153,8 @@ pub enum Which {
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
+    /// Equal sizes are the same.
+    Sizes,
     /// What listings tell; equal sizes are the same where nothing speaks against it. Only where
     /// `ETag`s differ that may not be MD5s headers are asked for.
     Listed,
@@ -210,7 +212,8 @@ impl Known {
         let etag = etag_digest(etag);
         let etag = etag.map(|digest| Digest { tells_difference: Some(etag_is_md5), ..digest });
         self.digests.extend(etag);
-        self.digests.extend(checksums.into_iter().filter_map(checksum_digest));
+        self.digests
+            .extend(checksums.into_iter().filter_map(|checksum| checksum_digest(&checksum)));
     }
 
     /// Takes the size of the first part, where the store told one.
@@ -246,7 +249,13 @@ impl Known {
         });
     }
 
-    fn has_computed(&self, recipe: Recipe) -> bool {
+    /// Whether it is an object whose headers were not asked for.
+    pub fn lacks_headers(&self) -> bool {
+        !self.has_headers
+    }
+
+    /// Whether a digest is known, stored or computed.
+    pub fn has(&self, recipe: Recipe) -> bool {
         self.digests.iter().any(|digest| {
             digest.algorithm == recipe.algorithm
                 && match (digest.layout, recipe.part_size) {
@@ -258,8 +267,9 @@ impl Known {
     }
 
     /// Digests of the whole that the store keeps, the cheapest to compute first.
-    fn whole_digests(&self) -> impl Iterator<Item = Algorithm> {
-        Algorithm::BY_COST.into_iter().filter(|algorithm| {
+    fn whole_digests(&self, depth: Depth) -> impl Iterator<Item = Algorithm> {
+        let useful = move |algorithm: &Algorithm| depth != Depth::Proof || !algorithm.is_weak();
+        Algorithm::BY_COST.into_iter().filter(useful).filter(|algorithm| {
             self.digests.iter().any(|digest| {
                 digest.algorithm == *algorithm
                     && digest.layout == Layout::Whole
@@ -308,7 +318,7 @@ fn etag_digest(etag: &str) -> Option<Digest> {
     })
 }
 
-fn checksum_digest(checksum: StoredChecksum) -> Option<Digest> {
+fn checksum_digest(checksum: &StoredChecksum) -> Option<Digest> {
     let (value, layout) = split_count(&checksum.value)?;
     // A checksum of parts that does not tell how many is of no use.
     (checksum.is_full_object == (layout == Layout::Whole)).then(|| Digest {
@@ -337,7 +347,7 @@ pub fn conclude(source: &Known, target: &Known, depth: Depth, configured: u64) -
     if source.size != target.size {
         return Conclusion::Different(Evidence::Size);
     }
-    if source.size == 0 {
+    if source.size == 0 || depth == Depth::Sizes {
         return Conclusion::Same(Evidence::Size);
     }
     if let Some(conclusion) = by_digests(source, target, depth) {
@@ -349,7 +359,7 @@ pub fn conclude(source: &Known, target: &Known, depth: Depth, configured: u64) -
         };
         step
     } else {
-        next_step(source, target, configured)
+        next_step(source, target, depth, configured)
     };
     Conclusion::Unknown(step)
 }
@@ -363,7 +373,10 @@ fn by_digests(source: &Known, target: &Known, depth: Depth) -> Option<Conclusion
                 Some(Conclusion::Same(evidence)) if !left.algorithm.is_weak() => {
                     return Some(Conclusion::Same(evidence));
                 }
-                Some(different @ Conclusion::Different(_)) => found = Some(different),
+                Some(different @ Conclusion::Different(_)) => {
+                    found = found.filter(|found| matches!(found, Conclusion::Different(_)));
+                    found = found.or(Some(different));
+                }
                 Some(same) => found = found.or(Some(same)),
                 None => {}
             }
@@ -416,7 +429,7 @@ fn doubtful_etag(source: &Known, target: &Known) -> Option<Step> {
     open.map(|(_, which)| Step::Headers(which))
 }
 
-fn next_step(source: &Known, target: &Known, configured: u64) -> Step {
+fn next_step(source: &Known, target: &Known, depth: Depth, configured: u64) -> Step {
     let (left, right) = ((source, Which::Source), (target, Which::Target));
     // Whoever reads, and whoever has a digest to compare with; a file is read rather than an
     // object.
@@ -426,9 +439,9 @@ fn next_step(source: &Known, target: &Known, configured: u64) -> Step {
     }
     let whole = |algorithm| Recipe { algorithm, part_size: None };
     for ((reader, which), (holder, _)) in &pairs {
-        let mut algorithms = holder.whole_digests();
+        let mut algorithms = holder.whole_digests(depth);
         let is_first = reader.is_local && !holder.has_headers && reader.size <= READ_FIRST_SIZE_MAX;
-        if is_first && let Some(algorithm) = algorithms.find(|a| !reader.has_computed(whole(*a))) {
+        if is_first && let Some(algorithm) = algorithms.find(|a| !reader.has(whole(*a))) {
             return Step::Digest(*which, whole(algorithm));
         }
     }
@@ -436,8 +449,8 @@ fn next_step(source: &Known, target: &Known, configured: u64) -> Step {
         return Step::Headers(which);
     }
     for ((reader, which), (holder, _)) in &pairs {
-        let mut algorithms = holder.whole_digests().map(whole);
-        if let Some(recipe) = algorithms.find(|recipe| !reader.has_computed(*recipe)) {
+        let mut algorithms = holder.whole_digests(depth).map(whole);
+        if let Some(recipe) = algorithms.find(|recipe| !reader.has(*recipe)) {
             return Step::Digest(*which, recipe);
         }
     }
@@ -448,12 +461,12 @@ fn next_step(source: &Known, target: &Known, configured: u64) -> Step {
     }
     for ((reader, which), (holder, _)) in &pairs {
         let mut recipes = holder.part_digests(configured);
-        if let Some(recipe) = recipes.find(|recipe| !reader.has_computed(*recipe)) {
+        if let Some(recipe) = recipes.find(|recipe| !reader.has(*recipe)) {
             return Step::Digest(*which, recipe);
         }
     }
     let all = whole(Algorithm::Sha256);
-    let which = if source.has_computed(all) { Which::Target } else { Which::Source };
+    let which = if source.has(all) { Which::Target } else { Which::Source };
     Step::Digest(which, all)
 }
 
