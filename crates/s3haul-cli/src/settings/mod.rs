@@ -3,6 +3,7 @@
 //! Everything below `of_process` is a function of its arguments, so tests need no environment.
 
 mod client;
+mod compare;
 mod environment;
 mod ini;
 mod list;
@@ -28,6 +29,7 @@ use s3haul::s3::ClientConfig;
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
+pub(crate) use compare::{CompareSettings, ComparedFormat};
 pub(crate) use environment::Environment;
 pub(crate) use list::{ListSettings, LsSettings, MbSettings, RbSettings};
 pub(crate) use list_buckets::ListBucketsSettings;

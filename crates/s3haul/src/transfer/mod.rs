@@ -19,7 +19,7 @@ mod copy_props;
 pub(crate) mod delete;
 pub(crate) mod download;
 pub(crate) mod engine;
-mod fetch;
+pub(crate) mod fetch;
 mod integrity;
 mod multipart;
 pub mod parts;

@@ -8,6 +8,7 @@
     reason = "sizes of tests are small"
 )]
 
+mod compare;
 mod filters;
 mod preserve;
 mod races;

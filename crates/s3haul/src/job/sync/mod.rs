@@ -4,14 +4,15 @@
 //! stream is past the name without error, is never decided for names that could not be looked at,
 //! and never for a source that has nothing at all, unless that was asked for.
 
+mod check;
 mod merge;
-mod side;
 
 use std::sync::Arc;
 
 use super::names::NamesRequest;
 use super::object_source::{copy_action, download_action};
 use super::prepare::Prepared;
+use super::side::{Item, SideStream};
 use super::transfer::{describe_copy, describe_delete, describe_download, describe_upload, queue};
 use crate::error::Result;
 use crate::event::ActionKind;
@@ -30,7 +31,6 @@ use crate::transfer::remove_files::run_file_removals;
 use crate::transfer::scheduler::{Tasks, blocking};
 use crate::transfer::upload::run_uploads;
 use merge::Merge;
-use side::{Item, SideStream};
 
 /// What `sync` is told beside what `cp` is.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,10 @@ fn sides(
     let target_filter = Arc::clone(&job.target_filter);
     let mut open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
-            Side::Local(folder) => SideStream::of_folder(job, folder, filter, engine, tasks),
+            Side::Local(folder) => {
+                let follow_symlinks = job.spec.follow_symlinks;
+                SideStream::of_folder(folder, follow_symlinks, filter, engine, tasks)
+            }
             Side::Object(name) => {
                 let request = names_request(job, place, &name.key, &filter);
                 SideStream::of_prefix(engine, request, Arc::clone(&filter))
