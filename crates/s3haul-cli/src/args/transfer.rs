@@ -79,7 +79,8 @@ pub(crate) struct CopyArgs {
     pub(crate) copy_props: Option<String>,
     /// Keep modification time, mode and owner of uploaded files in the metadata of the objects, and
     /// give downloaded files the time and the permissions (not the owner) that are found there.
-    /// Names and forms are those of rclone: mtime, mode, uid and gid.
+    /// Names and forms are those of rclone: mtime, mode, uid and gid. A sync compares these times,
+    /// which takes a request for every object that has the size of its file.
     #[arg(long)]
     pub(crate) preserve: bool,
     /// What to do with objects whose keys differ only by case; only ignore is there yet.

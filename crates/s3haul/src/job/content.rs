@@ -145,7 +145,7 @@ impl<'a> End<'a> {
     }
 }
 
-fn customer_key(engine: &Engine, place: Place) -> Option<&CustomerKey> {
+pub(super) fn customer_key(engine: &Engine, place: Place) -> Option<&CustomerKey> {
     match place {
         Place::Source => engine.settings.source_customer_key.as_ref(),
         Place::Target => engine.settings.properties.customer_key.as_ref(),

@@ -12,6 +12,9 @@
 
 use std::fmt::Write as _;
 
+use super::compare::{Facts, Reason, Rule};
+use crate::event::ActionKind;
+
 /// Permissions of owner, group and others.
 const PERMISSIONS: u32 = 0o777;
 /// The bits of a mode that tell the type, and those of a regular file.
@@ -71,6 +74,49 @@ impl Preserved {
             permissions: value("mode").and_then(permissions_of),
         }
     }
+}
+
+/// Whether times of `sync` are looked up in metadata (`--preserve`): where one side is local, and
+/// the rule asks for times.
+pub fn decides(rule: Rule, direction: ActionKind) -> bool {
+    let has_local_side = matches!(direction, ActionKind::Upload | ActionKind::Download);
+    let asks_for_times = match rule {
+        Rule::SizeAndTime | Rule::NewerSource | Rule::ExactTimes => true,
+        Rule::SizeOnly | Rule::Content | Rule::Never => false,
+    };
+    has_local_side && asks_for_times
+}
+
+/// What the listing alone decides where times are looked up: it tells when an object was written,
+/// to the second and by the clock of the server, and nothing of the file that it was made from.
+pub fn listing_rule(rule: Rule, direction: ActionKind) -> Rule {
+    if decides(rule, direction) { Rule::SizeOnly } else { rule }
+}
+
+/// Compares a file and an object of the same size by the time that the object preserves. Any other
+/// time is a difference, with `--newer` only that of a newer source.
+pub fn difference(
+    rule: Rule,
+    direction: ActionKind,
+    file: Facts,
+    object_ns: i128,
+) -> Option<Reason> {
+    if is_same_time(file.modified_ns, object_ns) {
+        return None;
+    }
+    let is_newer_source = match direction {
+        ActionKind::Download => object_ns > file.modified_ns,
+        _ => file.modified_ns > object_ns,
+    };
+    (rule != Rule::NewerSource || is_newer_source).then_some(Reason::Time)
+}
+
+/// Whether two times are one, as exactly as both are known: some tools and file systems know
+/// whole seconds only.
+fn is_same_time(one: i128, other: i128) -> bool {
+    let is_whole = |time: i128| time.rem_euclid(SECOND_NS) == 0;
+    let second = |time: i128| time.div_euclid(SECOND_NS);
+    one == other || ((is_whole(one) || is_whole(other)) && second(one) == second(other))
 }
 
 fn time_text(nanoseconds: i128) -> String {
@@ -166,6 +212,32 @@ mod tests {
         let expected =
             [("colour", "blue"), ("Mtime", "7"), ("mode", "100640"), ("uid", "500"), ("gid", "0")];
         assert_eq!(given, metadata(&expected));
+    }
+
+    #[test]
+    fn preserved_times_decide_in_both_directions() {
+        use ActionKind::{Copy, Download, Upload};
+        let decide = |rule, direction, file_ns, object_ns| {
+            let file = Facts { size: 1, modified_ns: file_ns };
+            difference(rule, direction, file, object_ns).is_some()
+        };
+        for rule in [Rule::SizeAndTime, Rule::ExactTimes] {
+            for direction in [Upload, Download] {
+                assert!(decides(rule, direction) && !decides(rule, Copy));
+                assert!(!decide(rule, direction, 5, 5));
+                assert!(decide(rule, direction, 5, 6) && decide(rule, direction, 6, 5));
+                // One side knows whole seconds only.
+                assert!(!decide(rule, direction, SECOND_NS, SECOND_NS + 7));
+                assert!(!decide(rule, direction, -1, -SECOND_NS));
+                assert!(decide(rule, direction, 0, -1));
+            }
+        }
+        assert!(
+            decide(Rule::NewerSource, Upload, 6, 5) && !decide(Rule::NewerSource, Upload, 5, 6)
+        );
+        assert!(decide(Rule::NewerSource, Download, 5, 6));
+        assert!(!decide(Rule::NewerSource, Download, 6, 5));
+        assert!(!decides(Rule::SizeOnly, Upload) && !decides(Rule::Content, Download));
     }
 
     proptest! {

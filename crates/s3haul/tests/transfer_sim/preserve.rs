@@ -4,8 +4,9 @@ use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::{Duration, SystemTime};
 
-use s3haul::job::{TransferCommand, TransferSpec};
+use s3haul::job::{Rule, SyncOptions, TransferCommand, TransferSpec};
 use s3haul::s3::ObjectProperties;
+use s3haul_sim::{Effect, Fault};
 
 use crate::world::{PART, World, bytes};
 
@@ -120,4 +121,50 @@ async fn only_permissions_are_restored() {
     };
     assert_eq!((mode("setuid"), mode("decimal")), (0o755, 0o600));
     assert_eq!(mode("nonsense"), mode("plain"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_compares_the_times_that_are_kept() {
+    let world = laid_out();
+    world.file("in/empty", b"");
+    let sync = async |source: &str, target: &str, rule| {
+        let sync = SyncOptions { rule, ..SyncOptions::default() };
+        let spec = world.spec(TransferCommand::Sync, source, Some(target));
+        let summary = world.run(TransferSpec { sync, preserve: true, ..spec }).await.unwrap();
+        assert!(!summary.fatal && summary.failed == 0, "{:?}", world.log.lines());
+        summary.done
+    };
+    let set = |name: &str, time: SystemTime| {
+        File::options().write(true).open(world.path(name)).unwrap().set_modified(time).unwrap();
+    };
+    for rule in [Rule::SizeAndTime, Rule::ExactTimes, Rule::NewerSource] {
+        let x = format!("s3://bucket/{rule:?}");
+        let out = format!("out-{rule:?}");
+        assert_eq!(sync("in", &x, rule).await, 3);
+        assert_eq!(sync("in", &x, rule).await, 0);
+        assert_eq!(sync(&x, &out, rule).await, 3);
+        // What came down has the time of what went up, and nothing is to be done either way.
+        assert_eq!(sync(&x, &out, rule).await, 0, "{rule:?}");
+        assert_eq!(sync(&out, &x, rule).await, 0, "{rule:?}");
+        // An older file of the same size, as no listing tells it.
+        set(&format!("{out}/small"), time() - Duration::from_secs(100));
+        let is_different = u64::from(rule != Rule::NewerSource);
+        assert_eq!(sync(&out, &x, rule).await, is_different, "{rule:?}");
+        set(&format!("{out}/small"), time() - Duration::from_secs(200));
+        assert_eq!(sync(&x, &out, rule).await, 1, "{rule:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_without_kept_times_goes_by_the_listing() {
+    let world = laid_out();
+    world.object("x/small", b"12345").await;
+    let spec = world.spec(TransferCommand::Sync, "in", Some("s3://bucket/x"));
+    let spec = TransferSpec { preserve: true, ..spec };
+    // The file is older than the object: to `aws s3 sync` that is the same.
+    assert_eq!(world.run(spec.clone()).await.unwrap().done, 1, "{:?}", world.log.lines());
+    let refusal = Fault::new(Effect::respond(403, "AccessDenied"));
+    world.sim.weather().push(refusal.operation("HeadObject").key("x/small").times(1));
+    let summary = world.run(spec).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (0, 1), "{:?}", world.log.lines());
 }

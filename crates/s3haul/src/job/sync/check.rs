@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
-use super::super::content::examine;
+use super::super::content::{customer_key, examine};
 use super::super::prepare::Prepared;
-use super::super::side::Pair;
+use super::super::side::{Entry, Pair};
 use crate::env::BoxFuture;
-use crate::error::Result;
-use crate::plan::compare::{Reason, Rule};
+use crate::error::{ErrorKind, Result};
+use crate::event::ActionKind;
+use crate::plan::compare::{Reason, Rule, difference};
 use crate::plan::content::Depth;
+use crate::plan::preserve::{self, Preserved};
+use crate::s3::ops::HeadObject;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::Tasks;
@@ -30,17 +33,36 @@ pub(super) struct Checked {
 pub(super) struct Checks {
     engine: Arc<Engine>,
     look: Look,
+    size_min: u64,
     tasks: Tasks<Checked>,
 }
 
 impl Checks {
     /// The stage that a job needs; none where the listings decide.
     pub(super) fn of(job: &Prepared, engine: &Arc<Engine>) -> Option<Self> {
-        let look: Look = match job.spec.sync.rule {
+        let (rule, direction) = (job.spec.sync.rule, job.plan.action);
+        let preserves = job.spec.preserve && preserve::decides(rule, direction);
+        let look: Look = match rule {
             Rule::Content => Arc::new(|engine, pair| Box::pin(by_content(engine, pair))),
+            _ if preserves => Arc::new(move |engine, pair| {
+                Box::pin(by_preserved_time(engine, pair, rule, direction))
+            }),
             _ => return None,
         };
-        Some(Self { engine: Arc::clone(engine), look, tasks: Tasks::new() })
+        // What has no bytes has no other content.
+        let size_min = u64::from(rule == Rule::Content);
+        Some(Self { engine: Arc::clone(engine), look, size_min, tasks: Tasks::new() })
+    }
+
+    /// The rule by which the listings alone decide.
+    pub(super) fn listing_rule(job: &Prepared) -> Rule {
+        let rule = job.spec.sync.rule;
+        if job.spec.preserve { preserve::listing_rule(rule, job.plan.action) } else { rule }
+    }
+
+    /// Whether pairs of this size are looked at.
+    pub(super) fn concern(&self, size: u64) -> bool {
+        size >= self.size_min
     }
 
     /// Looks at a pair; waits while there are too many. What came out of others is given back.
@@ -77,4 +99,43 @@ impl Checks {
 async fn by_content(engine: Arc<Engine>, pair: Arc<Pair>) -> Decision {
     let verdict = examine(&engine, &pair, Depth::Checksums).await?;
     Ok(verdict.err().map(|_| Reason::Content))
+}
+
+/// Compares times where the object keeps that of its file; else by the listing, as ever.
+async fn by_preserved_time(
+    engine: Arc<Engine>,
+    pair: Arc<Pair>,
+    rule: Rule,
+    direction: ActionKind,
+) -> Decision {
+    let (file, object, place) = match (&pair.source, &pair.target) {
+        (file @ Entry::File(_), Entry::Object(object)) => (file, object, Place::Target),
+        (Entry::Object(object), file @ Entry::File(_)) => (file, object, Place::Source),
+        // Between two objects the listings decide.
+        _ => return Ok(None),
+    };
+    let input = HeadObject {
+        bucket: place.bucket(&engine),
+        key: &object.key,
+        customer_key: customer_key(&engine, place),
+        ..HeadObject::default()
+    };
+    let permit = engine.limits.request().await;
+    let head = place.client(&engine).head_object(input).await;
+    drop(permit);
+    let head = match head {
+        Err(error) if place == Place::Target && error.kind() == ErrorKind::NotFound => {
+            return Ok(Some(Reason::Missing));
+        }
+        head => head?,
+    };
+    if head.size != object.size {
+        return Ok(Some(Reason::Size));
+    }
+    let metadata = head.properties.metadata.unwrap_or_default();
+    let facts = (pair.source.item().facts(), pair.target.item().facts());
+    Ok(match Preserved::of(&metadata).modified_ns {
+        Some(time) => preserve::difference(rule, direction, file.item().facts(), time),
+        None => difference(rule, direction, facts.0, facts.1),
+    })
 }

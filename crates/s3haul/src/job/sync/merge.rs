@@ -109,13 +109,13 @@ impl<A: Planned, D: Planned> Merge<A, D> {
                     decided.transfers.extend((self.make_transfer)(job, engine, item));
                 }
                 (Presence::Both, Some(left), Some(right)) => {
-                    let rule = job.spec.sync.rule;
+                    let rule = Checks::listing_rule(job);
                     let direction = job.plan.action;
                     let (facts, other) = (left.facts(), right.facts());
                     if difference(rule, direction, facts, other).is_some() {
                         decided.transfers.extend((self.make_transfer)(job, engine, left));
                     } else if let Some(checks) = &mut decided.checks
-                        && facts.size > 0
+                        && checks.concern(facts.size)
                     {
                         let pair = Pair { source: left.to_entry(), target: right.to_entry() };
                         let ended = checks.submit(pair).await;
