@@ -1,5 +1,6 @@
 //! The cases by topic.
 
+mod compare;
 mod copy;
 mod differential;
 mod failures;
@@ -27,6 +28,7 @@ pub(crate) fn all() -> Vec<Case> {
         keys::CASES,
         properties::CASES,
         copy::CASES,
+        compare::CASES,
         remove::CASES,
         list::CASES,
         listing::CASES,
