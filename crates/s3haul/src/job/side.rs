@@ -1,4 +1,5 @@
-//! One side of a `sync` or a comparison: its names in order, as a stream that is read one name at a time.
+//! One side of a `sync` or a comparison: its names in order, as a stream that is read one name at
+//! a time.
 //!
 //! Behind it a walk on a thread of its own, or a listing with many requests in flight, runs ahead
 //! by a bounded number of batches. Names that the filters leave out are not seen by the merge, on

@@ -1,5 +1,6 @@
 //! The cases by topic.
 
+mod compare;
 mod copy;
 mod differential;
 mod failures;
@@ -29,6 +30,7 @@ pub(crate) fn all() -> Vec<Case> {
         properties::CASES,
         copy::CASES,
         relay::CASES,
+        compare::CASES,
         remove::CASES,
         list::CASES,
         listing::CASES,

@@ -55,7 +55,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_size_gives_the_number_of_parts(
-            size in 1..10_000_000_000_u64, count in 1..10_000_u32, configured in 1..1_000_000_000_u64,
+            size in 1..10_000_000_000_u64,
+            count in 1..10_000_u32,
+            configured in 1..1_000_000_000_u64,
         ) {
             let sizes = likely_part_sizes(size, count, configured);
             prop_assert!(sizes.len() <= TRIED_MAX);

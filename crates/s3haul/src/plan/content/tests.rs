@@ -231,7 +231,9 @@ proptest! {
     }
 
     #[test]
-    fn what_is_equal_in_its_listing_costs_nothing(bytes in prop::collection::vec(any::<u8>(), 1..9)) {
+    fn what_is_equal_in_its_listing_costs_nothing(
+        bytes in prop::collection::vec(any::<u8>(), 1..9),
+    ) {
         for depth in [Depth::Listed, Depth::Checksums, Depth::Proof] {
             let (left, right) = (in_parts(&bytes, 2), in_parts(&bytes, 2));
             let expected = (Conclusion::Same(Evidence::Etag), vec![]);
