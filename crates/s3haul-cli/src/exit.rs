@@ -1,12 +1,12 @@
 //! Exit codes. They follow `aws s3`, so that scripts can tell the same things apart.
 
-use s3haul::job::Summary;
+use s3haul::job::{CompareSummary, Summary};
 use s3haul::{Error, ErrorKind};
 
 /// Everything was done, or there was nothing to do.
 pub const SUCCESS: u8 = 0;
 /// At least one object failed, the job ended early (also by Ctrl-C), `ls` found nothing for a
-/// key, or a bucket could not be made or removed.
+/// key, a comparison found a difference, or a bucket could not be made or removed.
 pub const FAILED: u8 = 1;
 /// Nothing failed, but there were warnings (files skipped, for instance).
 pub const WARNED: u8 = 2;
@@ -38,6 +38,17 @@ pub(crate) fn of_error(error: &Error) -> u8 {
 /// Exit code of a transfer job.
 pub(crate) fn of_summary(summary: &Summary) -> u8 {
     if summary.failed > 0 || summary.fatal || summary.cancelled {
+        FAILED
+    } else if summary.warnings > 0 {
+        WARNED
+    } else {
+        SUCCESS
+    }
+}
+
+/// Exit code of a comparison in which everything could be compared.
+pub(crate) fn of_comparison(summary: &CompareSummary) -> u8 {
+    if !summary.is_same() {
         FAILED
     } else if summary.warnings > 0 {
         WARNED

@@ -3,6 +3,7 @@
 //! Flags have the names and shapes of `aws s3`; the help texts are the reference documentation.
 
 mod buckets;
+mod compare;
 mod filters;
 mod global;
 mod list;
@@ -11,6 +12,7 @@ mod listing;
 mod object;
 mod script;
 mod serve;
+mod sides;
 mod stream;
 mod summarize;
 mod sync;
@@ -21,6 +23,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use buckets::{MbArgs, RbArgs};
+pub(crate) use compare::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 pub(crate) use filters::FilterArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs};
@@ -29,6 +32,7 @@ pub(crate) use listing::ListingArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
 pub(crate) use script::{EachArgs, MapArgs};
 pub(crate) use serve::ServeArgs;
+pub(crate) use sides::SidesArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
@@ -80,6 +84,17 @@ pub(crate) enum Command {
     /// Both sides are listed and merged name by name. What is new or changed in the source is
     /// transferred, and with --delete what the source does not have is removed from the target.
     Sync(Box<SyncArgs>),
+    /// Tell where two folders, prefixes or buckets differ.
+    ///
+    /// Both sides are listed and merged name by name: what only one has, and what differs in size
+    /// or in an `ETag` that says so. The exit status is 0 if there is no difference, and 1 if
+    /// there is one.
+    Compare(Box<CompareArgs>),
+    /// Prove that two folders, prefixes or buckets hold the same bytes.
+    ///
+    /// Like `compare`, but everything is compared by content: by `ETag`s and stored checksums
+    /// where they prove it, else both sides are read.
+    Verify(Box<VerifyArgs>),
     /// Remove objects.
     ///
     /// Without --recursive the named object is removed; it is no error if there is none. With it

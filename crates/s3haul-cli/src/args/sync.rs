@@ -26,6 +26,10 @@ pub(crate) struct SyncArgs {
     /// size is made only when the local file is newer than the object, as `aws s3 sync` has it.
     #[arg(long)]
     pub(crate) newer: bool,
+    /// Compare the content of what has the same size, not times: by stored checksums and `ETag`s,
+    /// and where these do not suffice by reading.
+    #[arg(long, conflicts_with_all = ["size_only", "exact_timestamps", "newer"])]
+    pub(crate) checksum: bool,
     /// Stop before removing more than so many names, or with % so many of a hundred in the
     /// target; then nothing is removed before the whole target is known.
     #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CustomerKeyArgs, FilterArgs, ObjectArgs};
+use super::{CustomerKeyArgs, FilterArgs, ObjectArgs, SidesArgs};
 
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
@@ -67,9 +67,6 @@ pub(crate) struct CopyArgs {
     /// Skip archived objects without a warning.
     #[arg(long)]
     pub(crate) ignore_glacier_warnings: bool,
-    /// The region of the source bucket of a copy, where it is not that of --region.
-    #[arg(long, value_name = "REGION")]
-    pub(crate) source_region: Option<String>,
     /// Verify downloads against the checksum that S3 holds.
     #[arg(long, value_name = "MODE", value_parser = ["ENABLED"])]
     pub(crate) checksum_mode: Option<String>,
@@ -80,6 +77,12 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = ["none", "metadata-directive", "default", "all"])]
     pub(crate) copy_props: Option<String>,
+    /// Keep modification time, mode and owner of uploaded files in the metadata of the objects, and
+    /// give downloaded files the time and the permissions (not the owner) that are found there.
+    /// Names and forms are those of rclone: mtime, mode, uid and gid. A sync compares these times,
+    /// which takes a request for every object that has the size of its file.
+    #[arg(long)]
+    pub(crate) preserve: bool,
     /// What to do with objects whose keys differ only by case; only ignore is there yet.
     #[arg(long, value_name = "HOW", value_parser = ["ignore", "skip", "warn", "error"])]
     pub(crate) case_conflict: Option<String>,
@@ -106,6 +109,9 @@ pub(crate) struct CopyArgs {
     /// The key for --sse-c-copy-source.
     #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
     pub(crate) sse_c_copy_source_key: Option<String>,
+    /// Two places.
+    #[command(flatten)]
+    pub(crate) sides: SidesArgs,
 }
 
 /// Copies files to S3, objects to files, or objects to objects.

@@ -3,6 +3,7 @@
 
 mod buckets;
 mod cat;
+mod compare;
 mod head;
 mod list;
 mod list_buckets;
@@ -28,8 +29,8 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::runtime;
 use crate::settings::{
-    CatSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings, LsSettings,
-    MbSettings, PresignSettings, RbSettings, ScriptSettings, ServeSettings, Settings,
+    CatSettings, CompareSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings,
+    LsSettings, MbSettings, PresignSettings, RbSettings, ScriptSettings, ServeSettings, Settings,
     SummarizeSettings, TransferSettings, refuse_unsupported,
 };
 
@@ -50,6 +51,12 @@ pub(crate) fn dispatch(
         Command::Cp(args) => transfer(TransferSettings::cp(settings, &args)?, printer),
         Command::Mv(args) => transfer(TransferSettings::mv(settings, &args)?, printer),
         Command::Sync(args) => transfer(TransferSettings::sync(settings, &args)?, printer),
+        Command::Compare(args) => {
+            query(compare::run(CompareSettings::compare(settings, &args)?, printer))
+        }
+        Command::Verify(args) => {
+            query(compare::run(CompareSettings::verify(settings, &args)?, printer))
+        }
         Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),

@@ -68,7 +68,7 @@ impl Output {
         if let Self::File(output) = self {
             output.file.sync()?;
             // Without a time to set there is nothing to warn of.
-            let _ = output.file.commit(None)?;
+            let _ = output.file.commit(s3haul::fs::Finish::default())?;
         }
         Ok(())
     }

@@ -32,12 +32,17 @@ pub(crate) fn push<T: Serialize>(buffer: &mut Vec<u8>, event: &str, fields: T) {
 pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event) {
     match event {
         Event::Object(object) => push(buffer, "object", ObjectLine::of(object)),
-        Event::Warning { message } => push(buffer, "warning", MessageLine { message }),
+        Event::Warning { message } => push_warning(buffer, message),
         Event::Fatal { error } => {
             push(buffer, "fatal", ErrorLine { error: ErrorFields::of(error) });
         }
         Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => {}
     }
+}
+
+/// Appends the line of a warning.
+pub(crate) fn push_warning(buffer: &mut Vec<u8>, message: &str) {
+    push(buffer, "warning", MessageLine { message });
 }
 
 /// Appends the line that ends a transfer.

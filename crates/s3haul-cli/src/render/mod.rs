@@ -1,6 +1,7 @@
 //! What events look like: the lines of `aws s3`, or JSON lines.
 
 pub(crate) mod buckets;
+pub(crate) mod compare;
 pub(crate) mod csv;
 pub(crate) mod escape;
 pub(crate) mod json;

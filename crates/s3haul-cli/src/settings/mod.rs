@@ -3,6 +3,7 @@
 //! Everything below `of_process` is a function of its arguments, so tests need no environment.
 
 mod client;
+mod compare;
 mod environment;
 mod ini;
 mod list;
@@ -14,6 +15,7 @@ mod profile;
 mod script;
 mod serve;
 mod shorthand;
+mod sides;
 mod stream;
 mod summarize;
 mod sync;
@@ -27,6 +29,7 @@ use s3haul::s3::ClientConfig;
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
+pub(crate) use compare::{CompareSettings, ComparedFormat};
 pub(crate) use environment::Environment;
 pub(crate) use list::{ListSettings, LsSettings, MbSettings, RbSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
@@ -53,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) progress: bool,
     /// The environment, for the settings of single commands.
     environment: Environment,
+    /// The flags of all commands, for those that have two clients.
+    global: GlobalArgs,
 }
 
 impl Settings {
@@ -73,8 +78,13 @@ impl Settings {
         let mut client = client::config(global, &environment, name, profile)?;
         client.max_connections = client.max_connections.max(tuning.max_concurrent_requests);
         let (json, progress) = (global.json, !global.no_progress);
-        Ok(Self { client, tuning, json, progress, environment })
+        Ok(Self { client, tuning, json, progress, environment, global: global.clone() })
     }
+}
+
+/// The client that flags ask for.
+fn client_of(global: &GlobalArgs, environment: &Environment) -> Result<ClientConfig, Failure> {
+    Settings::load(global, environment.clone()).map(|settings| settings.client)
 }
 
 /// Refuses flags that are parsed only so that their refusal can be explained.

@@ -29,6 +29,7 @@ fn rule(args: &SyncArgs) -> Rule {
         (args.newer, Rule::NewerSource),
         (args.size_only, Rule::SizeOnly),
         (args.exact_timestamps, Rule::ExactTimes),
+        (args.checksum, Rule::Content),
         (args.copy.no_overwrite, Rule::Never),
     ];
     asked.into_iter().filter(|(given, _)| *given).map(|(_, rule)| rule).max().unwrap_or_default()

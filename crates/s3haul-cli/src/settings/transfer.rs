@@ -8,6 +8,7 @@ use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
+use super::sides::SideClients;
 use super::{AwsProgress, Lines, OutputSettings, Settings, script};
 use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs};
 use crate::env_vars;
@@ -154,6 +155,8 @@ fn blank_spec(
         guess_mime_type: true,
         media_type_tables: KNOWN_FILES.iter().map(std::path::PathBuf::from).collect(),
         properties: s3haul::s3::ObjectProperties::default(),
+        streams_copies: false,
+        preserve: false,
         metadata_directive: None,
         copy_props: CopyProps::default(),
         source_customer_key: None,
@@ -194,9 +197,18 @@ pub(super) fn copying(
     spec.source_customer_key = source_customer_key(args, paths)?;
     apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
     let output = copy_output(&settings, args, paths);
-    let source_client = source_client(&settings, args, paths);
-    let mut transfer = assemble(settings, spec, args.request_payer.is_some(), output);
-    transfer.source_client = source_client;
+    let clients = SideClients::new(&settings, &args.sides, paths)?;
+    spec.streams_copies = args.sides.stream;
+    spec.preserve = args.preserve;
+    let request_payer = args.request_payer.is_some();
+    let mut transfer = assemble(settings, spec, request_payer, output);
+    let paid = |client| ClientConfig { request_payer, ..client };
+    transfer.source_client = clients.source.map(paid);
+    // Where only the target has flags of its own, the plain ones are those of the source.
+    if let Some(target) = clients.target.map(paid) {
+        let plain = std::mem::replace(&mut transfer.client, target);
+        transfer.source_client.get_or_insert(plain);
+    }
     Ok(transfer)
 }
 
@@ -258,19 +270,9 @@ fn copy_output(settings: &Settings, args: &CopyArgs, paths: PathPair) -> OutputS
     OutputSettings { lines, aws_progress, ..output(settings) }
 }
 
-/// With `--source-region` the source has a client of its own, without the custom endpoint.
-fn source_client(settings: &Settings, args: &CopyArgs, paths: PathPair) -> Option<ClientConfig> {
-    let region = args.source_region.clone().filter(|_| paths == PathPair::Remote)?;
-    let mut client = settings.client.clone();
-    client.endpoint.region = Some(region);
-    client.endpoint.url = None;
-    client.request_payer = args.request_payer.is_some();
-    Some(client)
-}
-
 /// What source and target are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PathPair {
+pub(super) enum PathPair {
     Upload,
     Download,
     Remote,
@@ -309,6 +311,15 @@ impl PathPair {
             return Err(Failure::usage(message));
         }
         Ok(if is_stream { Self::Stream } else { pair })
+    }
+
+    /// Whether source and target are in S3. A stream is either, and its other side is.
+    pub(super) fn has_objects(self) -> (bool, bool) {
+        match self {
+            Self::Upload => (false, true),
+            Self::Download => (true, false),
+            Self::Remote | Self::Stream => (true, true),
+        }
     }
 
     fn refuse(self, flag: &str, expected: &str) -> Failure {

@@ -103,6 +103,77 @@ fn the_source_of_another_region_has_its_own_client() {
     assert_eq!(transfer.client.endpoint.url.as_deref(), Some("http://e"));
 }
 
+/// Endpoint, region and profile of both sides.
+fn sides(flags: &str, pairs: &[(&str, &str)]) -> [(Option<String>, Option<String>, String); 2] {
+    let transfer = transfer_with(&format!("cp s3://a/k s3://b/k {flags}"), pairs).unwrap();
+    let source = transfer.source_client.unwrap_or_else(|| transfer.client.clone());
+    [source, transfer.client].map(|client| {
+        let signer = match &client.credentials {
+            s3haul::s3::CredentialsConfig::Static { access_key_id, .. } => access_key_id.clone(),
+            other => format!("{other:?}"),
+        };
+        (client.endpoint.url, client.endpoint.region, signer)
+    })
+}
+
+#[test]
+fn each_side_has_its_flags_and_the_plain_ones_for_the_rest() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "[near]\naws_access_key_id = n\naws_secret_access_key = s\nregion = near-1\n\
+        [far]\naws_access_key_id = f\naws_secret_access_key = s\nendpoint_url = http://far\n";
+    std::fs::write(file.path(), text).unwrap();
+    let pairs = [(env_vars::AWS_SHARED_CREDENTIALS_FILE, file.path().to_str().unwrap())];
+    let side = |url: Option<&str>, region: Option<&str>, signer: &str| {
+        (url.map(str::to_owned), region.map(str::to_owned), signer.to_owned())
+    };
+    let cases = [
+        ("", [side(None, None, "Chain"), side(None, None, "Chain")]),
+        (
+            "--source-profile near --target-profile far",
+            [side(None, Some("near-1"), "n"), side(Some("http://far"), None, "f")],
+        ),
+        (
+            "--profile near --target-endpoint-url http://t --target-region r",
+            [side(None, Some("near-1"), "n"), side(Some("http://t"), Some("r"), "n")],
+        ),
+        (
+            "--endpoint-url http://e --source-no-sign-request",
+            [side(Some("http://e"), None, "Anonymous"), side(Some("http://e"), None, "Chain")],
+        ),
+        (
+            "--no-sign-request --target-profile far",
+            [side(None, None, "Anonymous"), side(Some("http://far"), None, "f")],
+        ),
+        (
+            "--endpoint-url http://e --source-endpoint-url http://s --source-region r",
+            [side(Some("http://s"), Some("r"), "Chain"), side(Some("http://e"), None, "Chain")],
+        ),
+        (
+            "--endpoint-url http://e --source-region r",
+            [side(None, Some("r"), "Chain"), side(Some("http://e"), None, "Chain")],
+        ),
+    ];
+    for (flags, expected) in cases {
+        assert_eq!(sides(flags, &pairs), expected, "{flags}");
+    }
+}
+
+#[test]
+fn flags_of_a_local_side_are_refused() {
+    for line in [
+        "cp f s3://b/k --source-profile p",
+        "cp s3://b/k f --target-endpoint-url http://t",
+        "cp s3://b/k f --stream",
+        "cp s3://b/k s3://c/k --source-endpoint-url host:9000",
+    ] {
+        assert_eq!(transfer(line).unwrap_err().status, crate::exit::USAGE, "{line}");
+    }
+    let upload = transfer("cp f s3://b/k --target-endpoint-url http://t --source-region r");
+    assert_eq!(upload.unwrap().client.endpoint.url.as_deref(), Some("http://t"));
+    let download = transfer("cp s3://b/k f --source-endpoint-url http://s").unwrap();
+    assert_eq!(download.source_client.unwrap().endpoint.url.as_deref(), Some("http://s"));
+}
+
 #[test]
 fn moves_between_access_points_warn_or_are_refused() {
     let line = "mv s3://a-s3alias/d/k s3://b/d/";

@@ -256,6 +256,11 @@ impl Server {
         })
     }
 
+    /// Which server it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// The certificate to trust, where it speaks TLS.
     pub(crate) fn authority(&self) -> Option<PathBuf> {
         self.kind.is_secure().then(|| self.folder.path().join("certs/ca.pem"))

@@ -125,6 +125,33 @@ impl FileIdentity {
     }
 }
 
+/// Mode and owner of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileAttributes {
+    /// Type and permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub user: u32,
+    /// Group.
+    pub group: u32,
+}
+
+impl FileAttributes {
+    /// Reads those of a path, following links.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::SourceChanged`] when it is no longer the file, in the state, of `identity`.
+    pub fn of_path(path: &Path, identity: &FileIdentity) -> Result<Self> {
+        let stat = rustix::fs::stat(path)
+            .map_err(|errno| Error::local("could not examine", path, errno.into()))?;
+        if FileIdentity::from_stat(&stat) != *identity {
+            return Err(source_changed(path, "it is another file"));
+        }
+        Ok(Self { mode: stat.st_mode, user: stat.st_uid, group: stat.st_gid })
+    }
+}
+
 /// The error for a file that changed under the reader.
 pub(crate) fn source_changed(path: &Path, change: &str) -> Error {
     let message = format!("`{}` changed while it was read: {change}", path.display());
@@ -152,6 +179,15 @@ pub fn whole_seconds(time: SystemTime) -> i64 {
             i64::try_from(before.as_secs() + up).map_or(i64::MIN, |seconds| -seconds)
         }
     }
+}
+
+/// Access and modification time set to a time.
+pub(crate) fn timestamps(time: SystemTime) -> Timestamps {
+    let tv_sec = whole_seconds(time);
+    let since = system_time(tv_sec, 0).and_then(|second| time.duration_since(second).ok());
+    let tv_nsec = i64::from(since.map_or(0, |since| since.subsec_nanos()));
+    let time = Timespec { tv_sec, tv_nsec };
+    Timestamps { last_access: time, last_modification: time }
 }
 
 /// Access and modification time set to the whole second of `time`, as the AWS tools do.

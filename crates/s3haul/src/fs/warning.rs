@@ -33,6 +33,14 @@ pub fn time_not_set(path: &Path, cause: &str) -> String {
     skipping(path, &reason)
 }
 
+/// The text for a downloaded file whose permissions could not be set.
+pub fn mode_not_set(path: &Path, cause: &str) -> String {
+    let path = path.display();
+    let reason =
+        format!("Successfully Downloaded {path} but was unable to set its permissions. {cause}");
+    skipping(path, &reason)
+}
+
 /// The text for a name that is not UTF-8.
 pub fn undecodable(directory: &Path, name: &[u8]) -> String {
     let name = bytes_literal(name);

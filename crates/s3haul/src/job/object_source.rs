@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chooser::{Candidate, Choice, Chooser};
+use super::names::{NameListing, NamesRequest};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{collapse, warning};
-use crate::list::{ListRequest, Listing, Order, list};
 use crate::location::Location;
 use crate::plan::paths::references_parent;
 use crate::s3::ObjectHead;
@@ -19,9 +19,6 @@ use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
 use crate::transfer::scheduler::blocking;
-
-/// One in so many of the requests that a job may have in flight lists.
-const LISTING_SHARE: usize = 4;
 
 /// An object found, before it is an action.
 pub(super) struct Found<'a> {
@@ -121,12 +118,9 @@ async fn plan_listing<A: Planned>(
 ) -> Result<Result<(), Closed>> {
     let prefix = job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
     learn_sources(job, engine, prefix).await?;
-    let mut listing = list_prefix(engine, Place::Source, prefix, job.spec.page_size);
-    while let Some(piece) = listing.next().await {
-        for notice in listing.take_notices() {
-            tracing::info!(%notice, prefix, "listing");
-        }
-        let actions = plan_page(job, engine, piece?.page, make).await?;
+    let mut listing = list_source(job, engine, prefix);
+    while let Some(page) = listing.next().await? {
+        let actions = plan_page(job, engine, page, make).await?;
         if queue.push(actions).await.is_err() {
             return Ok(Err(Closed));
         }
@@ -173,9 +167,8 @@ async fn learn_sources(job: &Prepared, engine: &Engine, prefix: &str) -> Result<
     else {
         return Ok(());
     };
-    let mut listing = list_prefix(engine, Place::Source, prefix, job.spec.page_size);
-    while let Some(piece) = listing.next().await {
-        let page = piece?.page;
+    let mut listing = list_source(job, engine, prefix);
+    while let Some(page) = listing.next().await? {
         let (chooser, wanted) = (Arc::clone(chooser), wanted(job, &page));
         let learned = blocking(move || {
             Chooser::learn(&chooser, wanted.iter().filter_map(|index| page.get(*index)))
@@ -272,23 +265,17 @@ pub(super) fn report_collision(
     });
 }
 
-/// Lists a prefix in the order of keys. Requests count among those of the job; a prefix of one page
-/// costs one.
-pub(super) fn list_prefix(
-    engine: &Engine,
-    place: Place,
-    prefix: &str,
-    page_size: Option<u32>,
-) -> Listing {
-    let request = ListRequest {
-        prefix: prefix.to_owned(),
-        order: Order::Ascending,
-        concurrency: engine.limits.requests_max().div_ceil(LISTING_SHARE),
-        page_size,
-        permits: Some(engine.limits.requests()),
-        ..ListRequest::new(place.bucket(engine))
+/// Lists what patterns can take in.
+fn list_source(job: &Prepared, engine: &Engine, prefix: &str) -> NameListing {
+    let request = NamesRequest {
+        place: Place::Source,
+        root: job.source_key(),
+        prefix,
+        filter: Some(&job.filter),
+        page_size: job.spec.page_size,
+        proves_emptiness: false,
     };
-    list(place.client(engine).clone(), request)
+    NameListing::new(engine, request)
 }
 
 /// The action for a download.

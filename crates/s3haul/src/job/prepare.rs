@@ -34,12 +34,12 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Works out what a job means.
-    pub(super) async fn new(spec: TransferSpec) -> Result<Self> {
-        blocking(move || Self::new_blocking(spec)).await
+    /// Works out what a job means. Buckets of one name in two services are two buckets.
+    pub(super) async fn new(spec: TransferSpec, is_one_service: bool) -> Result<Self> {
+        blocking(move || Self::new_blocking(spec, is_one_service)).await
     }
 
-    fn new_blocking(spec: TransferSpec) -> Result<Self> {
+    fn new_blocking(spec: TransferSpec, is_one_service: bool) -> Result<Self> {
         let (source, wildcard) = split_wildcard(&spec);
         let directory = spec.working_dir.to_string_lossy().into_owned();
         let target = spec.target.as_deref();
@@ -53,7 +53,7 @@ impl Prepared {
             source: &source,
             target,
             recursive: spec.recursive || wildcard.is_some(),
-            renames: spec.to_key.is_some(),
+            may_meet: spec.to_key.is_some() || !is_one_service,
             working_directory: &directory,
             source_facts: facts(&source, &directory),
             target_facts: target.map_or_else(LocalFacts::default, |path| facts(path, &directory)),
@@ -61,7 +61,7 @@ impl Prepared {
         let plan = PathPlan::new(&arguments).map_err(path_error)?;
         let filter = Arc::new(filter_of(&spec, &plan, &plan.source_path_prefix()));
         let target_filter = Arc::new(filter_of(&spec, &plan, &plan.target_path_prefix()));
-        let chooser = chooser_of(&spec, &plan)?;
+        let chooser = chooser_of(&spec, &plan, is_one_service)?;
         Ok(Self { spec, plan, filter, target_filter, wildcard, chooser })
     }
 
@@ -80,6 +80,8 @@ impl Prepared {
             guess_mime_type: spec.guess_mime_type,
             media_type_tables: spec.media_type_tables.clone(),
             properties: spec.properties.clone(),
+            streams_copies: spec.streams_copies,
+            preserves: spec.preserve,
             metadata_directive: spec.metadata_directive,
             copy_props: spec.copy_props,
             source_customer_key: spec.source_customer_key.clone().or(read_key),
@@ -163,7 +165,11 @@ fn path_error(error: PathError) -> Error {
     Error::new(kind, error.message)
 }
 
-fn chooser_of(spec: &TransferSpec, plan: &PathPlan) -> Result<Option<SharedChooser>> {
+fn chooser_of(
+    spec: &TransferSpec,
+    plan: &PathPlan,
+    is_one_service: bool,
+) -> Result<Option<SharedChooser>> {
     let is_used = spec.filter.is_some() || spec.to_key.is_some();
     if is_used && plan.is_stream() {
         let message = "scripts and templates cannot be used with standard input and output";
@@ -177,7 +183,7 @@ fn chooser_of(spec: &TransferSpec, plan: &PathPlan) -> Result<Option<SharedChoos
     let source_bucket = bucket_of(Some(&plan.source));
     let names = match plan.action {
         ActionKind::Download => Names::Paths,
-        ActionKind::Copy if source_bucket == bucket_of(plan.target.as_ref()) => {
+        ActionKind::Copy if is_one_service && source_bucket == bucket_of(plan.target.as_ref()) => {
             Names::KeysOfSameBucket
         }
         _ => Names::Keys,

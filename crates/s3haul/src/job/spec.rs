@@ -71,6 +71,10 @@ pub struct TransferSpec {
     pub media_type_tables: Vec<PathBuf>,
     /// Properties of the objects written.
     pub properties: ObjectProperties,
+    /// Copies go through this machine even where the server could make them.
+    pub streams_copies: bool,
+    /// Times, modes and owners of files go into metadata and come back from there.
+    pub preserve: bool,
     /// `--metadata-directive`.
     pub metadata_directive: Option<MetadataDirective>,
     /// `--copy-props`.
@@ -89,7 +93,8 @@ pub struct TransferSpec {
     pub tuning: Tuning,
 }
 
-/// Clients of both sides; often the same.
+/// Clients of both sides; often the same. Where they have different endpoints or credentials,
+/// copies go through this machine.
 #[derive(Clone, Debug)]
 pub struct Clients {
     /// Reads (and for `mv` and `rm` removes) the source.

@@ -25,6 +25,7 @@ use crate::transfer::download::{DownloadTarget, run_downloads};
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
 use crate::transfer::report::Reporter;
+use crate::transfer::route::is_same_service;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::stream::{download_stream, upload_stream};
 use crate::transfer::upload::run_uploads;
@@ -47,9 +48,10 @@ pub async fn run_transfer(
     sink: Arc<dyn EventSink>,
     cancel: CancellationToken,
 ) -> Result<Summary> {
-    let job = Arc::new(Prepared::new(spec).await?);
-    let report = Arc::new(Reporter::new(sink));
     let Clients { source, target } = clients;
+    let is_one_service = is_same_service(source.config(), target.config());
+    let job = Arc::new(Prepared::new(spec, is_one_service).await?);
+    let report = Arc::new(Reporter::new(sink));
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
     let uploads = Arc::clone(&engine.uploads);
     let result = tokio::select! {

@@ -27,6 +27,8 @@ pub enum Rule {
     SizeOnly,
     /// Another size, or for downloads any other time (`--exact-timestamps`).
     ExactTimes,
+    /// Another size, or other content, whatever the times are (`--checksum`).
+    Content,
     /// Nothing: what exists stays (`--no-overwrite`).
     Never,
 }
@@ -40,6 +42,8 @@ pub enum Reason {
     Size,
     /// The times say so.
     Time,
+    /// The content differs.
+    Content,
 }
 
 impl Reason {
@@ -49,11 +53,13 @@ impl Reason {
             Self::Missing => "missing",
             Self::Size => "size",
             Self::Time => "time",
+            Self::Content => "content",
         }
     }
 }
 
-/// Compares what is on both sides. Nothing: they count as the same.
+/// Compares what is on both sides. Nothing: they count as the same, or with [`Rule::Content`] it
+/// takes a look at the content.
 pub fn difference(
     rule: Rule,
     direction: ActionKind,
@@ -69,7 +75,7 @@ pub fn difference(
     let (source, target) = (source.modified_ns, target.modified_ns);
     let is_download = direction == ActionKind::Download;
     let is_different = match rule {
-        Rule::SizeOnly | Rule::Never => false,
+        Rule::SizeOnly | Rule::Content | Rule::Never => false,
         Rule::ExactTimes if is_download => source != target,
         Rule::SizeAndTime if is_download => target > source,
         Rule::SizeAndTime | Rule::ExactTimes | Rule::NewerSource => source > target,

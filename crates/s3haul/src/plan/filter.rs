@@ -6,7 +6,11 @@
 //! Compiled once for each side: what the root decides is decided then, so that most patterns come
 //! down to comparing the start or the end of the relative name.
 
+mod ranges;
+
 use super::glob::{self, Text, Token};
+
+pub use ranges::{NameRange, RangeBounds};
 
 /// Whether a rule takes in or leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

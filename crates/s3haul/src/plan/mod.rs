@@ -5,11 +5,13 @@
 //! depend on them; where a rule is ours the module says so.
 
 pub mod compare;
+pub mod content;
 pub mod content_type;
 pub mod filter;
 mod glob;
 pub mod join;
 pub mod paths;
+pub mod preserve;
 pub mod removals;
 pub mod s3_uri;
 pub mod wildcard;

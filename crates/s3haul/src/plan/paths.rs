@@ -71,8 +71,9 @@ pub struct PathArguments<'a> {
     pub target: Option<&'a str>,
     /// `--recursive` was given.
     pub recursive: bool,
-    /// Names are rewritten, so that a tree may be moved onto itself.
-    pub renames: bool,
+    /// Paths that are written alike may name different objects, because names are rewritten or the
+    /// sides are two services: a tree may be moved onto itself.
+    pub may_meet: bool,
     /// Absolute path of the working directory.
     pub working_directory: &'a str,
     /// Facts of a local source.
@@ -180,7 +181,7 @@ impl PathPlan {
         let target_text = arguments.target.map(with_bucket_slash).transpose()?;
         let is_stream = arguments.source == "-" || arguments.target == Some("-");
         check_stream(arguments, is_stream)?;
-        let stays = !arguments.renames;
+        let stays = !arguments.may_meet;
         if arguments.command == Command::Mv && action == ActionKind::Copy && stays {
             check_not_onto_itself(&source_text, target_text.as_deref().unwrap_or_default())?;
         }

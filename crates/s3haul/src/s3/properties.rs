@@ -177,6 +177,8 @@ pub struct ObjectHead {
     pub size: u64,
     /// `ETag` with its quotes.
     pub etag: String,
+    /// Whether the encryption lets the `ETag` be an MD5: none, or one with keys of S3's own.
+    pub may_have_md5_etag: bool,
     /// `Last-Modified` in seconds since 1970.
     pub last_modified_s: i64,
     /// `x-amz-version-id`.
@@ -206,9 +208,12 @@ impl ObjectHead {
             Some(kind) => kind == "FULL_OBJECT",
             None => checksums.iter().all(|checksum| !checksum.is_composite()),
         };
+        let has_own_key = text(&headers::SSE).is_some_and(|told| told != "AES256")
+            || headers.contains_key(&headers::SSEC_ALGORITHM);
         Self {
             size,
             etag: text(&header::ETAG).unwrap_or_default(),
+            may_have_md5_etag: !has_own_key,
             last_modified_s: text(&header::LAST_MODIFIED).map_or(0, |date| http_date(&date)),
             version_id: text(&headers::VERSION_ID),
             restore: text(&headers::RESTORE),

@@ -1,4 +1,5 @@
-//! Objects to objects, by the server.
+//! Objects to objects: by the server, or through this machine ([`super::relay`]) where the target
+//! cannot read the source.
 //!
 //! `CopyObject` below `multipart_threshold`, else a multipart upload whose parts are copied ranges
 //! of one state of the source (`x-amz-copy-source-if-match`). What is carried over besides the
@@ -15,13 +16,15 @@ use super::engine::Engine;
 use super::multipart::{SentPart, complete_upload};
 use super::parts::{Part, parts, upload_part_size};
 use super::ranged::head;
+use super::relay;
+use super::route::is_same_service;
 use super::scheduler::Tasks;
 use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::s3::ops::{Conditions, CopyObject, CopySource, DeleteObject, UploadPartCopy};
-use crate::s3::{Client, ObjectHead, ObjectProperties};
+use crate::s3::{ObjectHead, ObjectProperties};
 use crate::transfer::action::CopyAction;
 
 /// Copies all that comes until the channel closes.
@@ -32,15 +35,14 @@ pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAc
         let (engine, queue) = (Arc::clone(&engine), small_out.clone());
         tasks.spawn(async move {
             while let Ok(action) = queue.recv().await {
-                let result = copy_whole(&engine, &action).await;
-                conclude(&engine, action, result).await;
+                copy_small(&engine, action).await;
             }
         });
     }
     drop(small_out);
     while let Ok(batch) = actions.recv().await {
         for action in batch {
-            if engine.settings.is_multipart_copy(action.size) {
+            if engine.is_large_copy(action.size) {
                 start_large(&engine, action, &mut tasks).await;
             } else {
                 let sent = small_in.send(action).await;
@@ -53,12 +55,25 @@ pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAc
     tasks.finish().await;
 }
 
-async fn start_large(engine: &Arc<Engine>, action: CopyAction, tasks: &mut Tasks) {
+async fn copy_small(engine: &Arc<Engine>, mut action: CopyAction) {
+    let result = if engine.relays {
+        relay::relay_whole(engine, &mut action).await
+    } else {
+        copy_whole(engine, &action).await
+    };
+    conclude(engine, action, result).await;
+}
+
+async fn start_large(engine: &Arc<Engine>, mut action: CopyAction, tasks: &mut Tasks) {
     let part_size = part_size(engine, action.size);
     let slots = engine.limits.large(action.size.div_ceil(part_size)).await;
     let engine = Arc::clone(engine);
     tasks.spawn(async move {
-        let result = copy_parts(&engine, &action).await;
+        let result = if engine.relays {
+            relay::relay_parts(&engine, &mut action).await
+        } else {
+            copy_parts(&engine, &action).await
+        };
         conclude(&engine, action, result).await;
         drop(slots);
     });
@@ -75,7 +90,7 @@ async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
 }
 
 /// Headers of the source: those that planning fetched, or fresh ones.
-async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
+pub(super) async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
     match &action.head {
         Some(head) => Ok((**head).clone()),
         None => head(engine, &action.source_key).await,
@@ -83,7 +98,11 @@ async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
 }
 
 /// What the user says of the target, with the guessed media type where the metadata is replaced.
-fn said_properties(engine: &Engine, action: &CopyAction, plan: CopyPlan) -> ObjectProperties {
+pub(super) fn said_properties(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+) -> ObjectProperties {
     let mut properties = engine.settings.properties.clone();
     if plan.guess_content_type && properties.content_type.is_none() {
         properties.content_type = engine.guess_content_type(&action.source_key).map(str::to_owned);
@@ -95,15 +114,14 @@ fn said_properties(engine: &Engine, action: &CopyAction, plan: CopyPlan) -> Obje
 /// two buckets.
 fn is_onto_itself(engine: &Engine, action: &CopyAction) -> bool {
     let settings = &engine.settings;
-    let url = |client: &Client| client.config().endpoint.url.clone();
     settings.source_bucket == settings.target_bucket
         && action.source_key == action.target_key
-        && url(&engine.source) == url(&engine.target)
+        && is_same_service(engine.source.config(), engine.target.config())
 }
 
 /// A move onto itself would copy and then remove its own result: the object would be lost. The
 /// rule of the command line sees it only where both paths are written alike.
-fn refuse_move_onto_itself(engine: &Engine, action: &CopyAction) -> Result<()> {
+pub(super) fn refuse_move_onto_itself(engine: &Engine, action: &CopyAction) -> Result<()> {
     if engine.settings.is_move && is_onto_itself(engine, action) {
         return Err(Error::new(ErrorKind::Request, "Cannot mv a file onto itself"));
     }
@@ -149,7 +167,7 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     Ok(())
 }
 
-fn part_size(engine: &Engine, size: u64) -> u64 {
+pub(super) fn part_size(engine: &Engine, size: u64) -> u64 {
     upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size))
 }
 
@@ -159,18 +177,19 @@ async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
     refuse_existing(engine, &action.target_key).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, plan);
-    if plan.inherit_properties {
-        inherit(&mut properties, head_of(engine, action).await?.properties);
-    }
-    let mut later_tags = None;
-    if plan.inherit_tags && properties.tagging.is_none() {
-        match tagging_query(source_tags(engine, action).await?) {
-            CarriedTags::None => {}
-            CarriedTags::Header(query) => properties.tagging = Some(query),
-            CarriedTags::Later(tags) => later_tags = Some(tags),
+    let mut etag = action.etag.clone();
+    // Without a state to hold on to, parts of two states could become one object.
+    if plan.inherit_properties || etag.is_empty() {
+        let head = head_of(engine, action).await?;
+        if plan.inherit_properties {
+            inherit(&mut properties, head.properties);
+        }
+        if etag.is_empty() {
+            etag = head.etag;
         }
     }
-    let copy = PartsCopy::begin(engine, action, properties).await?;
+    let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
+    let copy = PartsCopy::begin(engine, action, etag, properties).await?;
     let mut tasks = Tasks::new();
     let result = copy.run(&mut tasks).await;
     if let Err(error) = result {
@@ -183,16 +202,45 @@ async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
     }
 }
 
+/// Puts the source's tags, where they are carried over, into the header that begins an upload;
+/// gives those that it cannot hold, for [`write_tags`].
+pub(super) async fn carry_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+    properties: &mut ObjectProperties,
+) -> Result<Option<Vec<(String, String)>>> {
+    if !plan.inherit_tags || properties.tagging.is_some() {
+        return Ok(None);
+    }
+    match tagging_query(source_tags(engine, action).await?) {
+        CarriedTags::None => Ok(None),
+        CarriedTags::Header(query) => {
+            properties.tagging = Some(query);
+            Ok(None)
+        }
+        CarriedTags::Later(tags) => Ok(Some(tags)),
+    }
+}
+
+/// Tags of the source; none where a server has no tags at all.
 async fn source_tags(engine: &Engine, action: &CopyAction) -> Result<Vec<(String, String)>> {
     let permit = engine.limits.request().await;
     let bucket = &engine.settings.source_bucket;
     let tags = engine.source.get_object_tagging(bucket, &action.source_key, None).await;
     drop(permit);
-    tags
+    match tags {
+        Err(error) if matches!(error.code(), "NotImplemented" | "NoSuchTagSet") => Ok(Vec::new()),
+        tags => tags,
+    }
 }
 
 /// Tags the finished target; a target without the source's tags must not stay.
-async fn write_tags(engine: &Engine, action: &CopyAction, tags: &[(String, String)]) -> Result<()> {
+pub(super) async fn write_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    tags: &[(String, String)],
+) -> Result<()> {
     let (bucket, key) = (&engine.settings.target_bucket, &action.target_key);
     let permit = engine.limits.request().await;
     let tagged = engine.target.put_object_tagging(bucket, key, None, tags).await;
@@ -225,6 +273,7 @@ impl PartsCopy {
     async fn begin(
         engine: &Arc<Engine>,
         action: &CopyAction,
+        etag: String,
         properties: ObjectProperties,
     ) -> Result<Self> {
         let settings = &engine.settings;
@@ -242,7 +291,7 @@ impl PartsCopy {
         Ok(Self {
             engine: Arc::clone(engine),
             upload,
-            action: Arc::new(action.clone()),
+            action: Arc::new(CopyAction { etag, ..action.clone() }),
             moved: Arc::default(),
         })
     }
@@ -304,3 +353,6 @@ fn source_replaced(error: Error) -> Error {
     }
     error
 }
+
+#[cfg(test)]
+mod tests;

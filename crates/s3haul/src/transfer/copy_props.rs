@@ -2,7 +2,9 @@
 //!
 //! A whole-object copy keeps metadata and tags by itself. Once the user sets one content header
 //! or metadata, S3 replaces all of them, so the others are read from the source and sent again.
-//! A copy in parts makes a new object: everything is read and sent again. ACLs are never copied.
+//! A copy in parts makes a new object: everything is read and sent again, and so it is where the
+//! bytes go through this machine; then it is done so that the result is that of a whole-object
+//! copy, whatever the size. ACLs are never copied.
 
 use std::fmt::Write as _;
 
@@ -71,6 +73,19 @@ impl CopyPlan {
     }
 }
 
+impl CopyPlan {
+    /// A copy through this machine: a new object that is what `CopyObject` would have made.
+    pub(super) fn relayed(settings: &Settings) -> Self {
+        let whole = Self::whole(settings);
+        Self {
+            inherit_properties: whole.inherit_properties || whole.replace_metadata != Some(true),
+            inherit_tags: whole.replace_tagging != Some(true),
+            guess_content_type: whole.guess_content_type,
+            ..Self::default()
+        }
+    }
+}
+
 /// Whether the user sets anything that S3 replaces as a whole.
 fn sets_metadata(properties: &ObjectProperties) -> bool {
     properties.content_type.is_some()
@@ -97,6 +112,17 @@ pub(super) fn inherit(properties: &mut ObjectProperties, source: ObjectPropertie
     fill(&mut properties.cache_control, source.cache_control);
     fill(&mut properties.expires, source.expires);
     fill(&mut properties.metadata, source.metadata);
+}
+
+/// Takes back what the user set, where `--metadata-directive COPY` lets S3 pass over it.
+pub(super) fn forget_metadata(properties: &mut ObjectProperties) {
+    properties.content_type = None;
+    properties.content_encoding = None;
+    properties.content_language = None;
+    properties.content_disposition = None;
+    properties.cache_control = None;
+    properties.expires = None;
+    properties.metadata = None;
 }
 
 /// How the tags of a source reach the target of a copy in parts.

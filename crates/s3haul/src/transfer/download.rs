@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use async_channel::{Receiver, Sender};
 use bytes::Bytes;
@@ -15,12 +14,13 @@ use super::budget::Share;
 use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
 use super::engine::Engine;
-use super::fetch::{ATTEMPTS_MAX, ObjectState, back_off, may_resume, open};
+use super::preserve::finish_of;
 use super::ranged;
+use super::receive::{Answer, receive};
 use super::scheduler::{Tasks, blocking};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
-use crate::fs::{Committed, CreateError, PendingFile, TargetRoot, meta};
+use crate::fs::{Committed, CreateError, Finish, PendingFile, TargetRoot};
 use crate::location::Location;
 use crate::transfer::action::DownloadAction;
 
@@ -70,7 +70,7 @@ impl DownloadTarget {
 struct Received {
     action: DownloadAction,
     chunks: Vec<Bytes>,
-    modified_s: i64,
+    finish: Finish,
     _share: Share,
 }
 
@@ -139,17 +139,20 @@ async fn receive_loop(
 ) {
     while let Ok(mut action) = actions.recv().await {
         let share = engine.limits.budget.take(action.size).await;
-        match receive(&engine, &action).await {
-            Ok(Answer::Whole { chunks, etag, modified_s }) => {
-                action.etag = etag;
-                let received_object = Received { action, chunks, modified_s, _share: share };
+        match receive(&engine, &action.key, action.size).await {
+            Ok(Answer::Whole { chunks, head }) => {
+                let finish = finish_of(&engine.settings, &head);
+                action.etag = head.etag;
+                let received_object = Received { action, chunks, finish, _share: share };
                 if received.send(received_object).await.is_err() {
                     return;
                 }
             }
-            Ok(Answer::Grown { size, etag, modified_s }) => {
+            Ok(Answer::Grown(head)) => {
                 drop(share);
-                action = DownloadAction { size, etag, last_modified_s: modified_s, ..action };
+                action.size = head.size;
+                action.etag = head.etag;
+                action.last_modified_s = head.last_modified_s;
                 let result = ranged::download(&engine, &target, &action).await;
                 conclude(&engine, &target, action, result).await;
             }
@@ -159,66 +162,6 @@ async fn receive_loop(
             }
         }
     }
-}
-
-/// What a GET of a small object gave.
-enum Answer {
-    Whole {
-        chunks: Vec<Bytes>,
-        etag: String,
-        modified_s: i64,
-    },
-    /// The object was replaced by a larger one since it was planned.
-    Grown {
-        size: u64,
-        etag: String,
-        modified_s: i64,
-    },
-}
-
-async fn receive(engine: &Engine, action: &DownloadAction) -> Result<Answer> {
-    let object = ObjectState::new(action.key.clone(), String::new());
-    let mut failures = 0;
-    loop {
-        let permit = engine.limits.request().await;
-        let result = receive_once(engine, &object, action.size).await;
-        drop(permit);
-        match result {
-            Err(error) if failures + 1 < ATTEMPTS_MAX && may_retry(&error) => {
-                failures += 1;
-                back_off(failures).await;
-            }
-            result => return result,
-        }
-    }
-}
-
-/// A small object is received from the start again, also when its checksum did not match: the
-/// bytes may have been damaged on the way.
-fn may_retry(error: &Error) -> bool {
-    may_resume(error) || error.kind() == ErrorKind::Integrity
-}
-
-async fn receive_once(engine: &Engine, object: &ObjectState, size_max: u64) -> Result<Answer> {
-    let mut answer = open(engine, object, None).await?;
-    let head = answer.head;
-    let modified_s = head.last_modified_s;
-    if head.size > size_max {
-        return Ok(Answer::Grown { size: head.size, etag: head.etag, modified_s });
-    }
-    let mut chunks = Vec::new();
-    let mut received = 0;
-    while let Some(bytes) = answer.body.next().await {
-        let bytes = bytes?;
-        received += bytes.len() as u64;
-        engine.bandwidth.take(bytes.len() as u64).await;
-        chunks.push(bytes);
-    }
-    if received != head.size {
-        let message = format!("received {received} of {} bytes of `{}`", head.size, object.key);
-        return Err(Error::new(ErrorKind::Transport, message));
-    }
-    Ok(Answer::Whole { chunks, etag: head.etag, modified_s })
 }
 
 /// Writes small files in batches on blocking threads.
@@ -264,12 +207,7 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
     if is_move {
         file.sync()?;
     }
-    Ok(file.commit(modified(object.modified_s))?)
-}
-
-/// Modification time for the file of an object.
-pub(super) fn modified(seconds: i64) -> Option<SystemTime> {
-    meta::system_time(seconds, 0)
+    Ok(file.commit(object.finish)?)
 }
 
 /// Removes the source of a move and tells how the object ended. The bytes of what succeeded were

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::bandwidth::Bandwidth;
 use super::buffers::Buffers;
 use super::report::Reporter;
+use super::route::can_read;
 use super::scheduler::Limits;
 use super::settings::Settings;
 use super::uploads::OpenUploads;
@@ -26,6 +27,8 @@ pub(crate) struct Engine {
     pub(crate) source: Client,
     /// Writes the target.
     pub(crate) target: Client,
+    /// Copies go through this machine, because the target cannot read the source.
+    pub(super) relays: bool,
     pub(crate) limits: Limits,
     pub(crate) bandwidth: Bandwidth,
     pub(super) buffers: Arc<Buffers>,
@@ -60,10 +63,12 @@ impl Engine {
         let bandwidth = Bandwidth::new(settings.tuning.max_bandwidth);
         let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
+        let relays = settings.streams_copies || !can_read(target.config(), source.config());
         let engine = Self {
             settings,
             source,
             target,
+            relays,
             limits,
             bandwidth,
             buffers,
@@ -88,6 +93,15 @@ impl Engine {
             types
         });
         types.guess(name)
+    }
+
+    /// Whether a copy of this size goes in parts.
+    pub(super) fn is_large_copy(&self, size: u64) -> bool {
+        if self.relays {
+            self.settings.is_multipart(size)
+        } else {
+            self.settings.is_multipart_copy(size)
+        }
     }
 
     /// Names an object of the source.

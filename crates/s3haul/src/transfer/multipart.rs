@@ -95,6 +95,16 @@ impl MultipartUpload {
         })
     }
 
+    /// The digests that parts are sent with.
+    pub(crate) fn plan(&self) -> DigestPlan {
+        self.plan
+    }
+
+    /// Set once a part has failed, so that the others need not be fetched.
+    pub(crate) fn given_up(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.given_up)
+    }
+
     /// Bounds the parts in memory below what the budget allows.
     pub(crate) fn limit_parts_in_flight(&mut self, parts_max: usize) {
         self.parts_in_flight_max = parts_max.max(1);
@@ -107,6 +117,22 @@ impl MultipartUpload {
         part_number: u32,
         size: u64,
         read: impl FnOnce() -> Result<Payload> + Send + 'static,
+    ) -> Result<()> {
+        let plan = self.plan;
+        let read = move || {
+            let mut payload = read()?;
+            payload.digest(plan);
+            Ok(payload)
+        };
+        self.send_fetched(part_number, size, blocking(read)).await
+    }
+
+    /// The same for a part that `fetch` brings, best with the digests of [`Self::plan`].
+    pub(crate) async fn send_fetched(
+        &mut self,
+        part_number: u32,
+        size: u64,
+        fetch: impl Future<Output = Result<Payload>> + Send + 'static,
     ) -> Result<()> {
         while self.tasks.len() >= self.parts_in_flight_max {
             self.collect_next().await?;
@@ -123,7 +149,7 @@ impl MultipartUpload {
             part_number,
             _share: share,
         };
-        self.tasks.spawn(task.run(read));
+        self.tasks.spawn(task.run(fetch));
         Ok(())
     }
 
@@ -177,16 +203,10 @@ struct PartTask {
 impl PartTask {
     async fn run(
         self,
-        read: impl FnOnce() -> Result<Payload> + Send + 'static,
+        fetch: impl Future<Output = Result<Payload>> + Send + 'static,
     ) -> Result<SentPart> {
         self.check()?;
-        let plan = self.plan;
-        let payload = blocking(move || {
-            let mut payload = read()?;
-            payload.digest(plan);
-            Ok::<_, Error>(payload)
-        })
-        .await?;
+        let payload = fetch.await?;
         let size = payload.len();
         let checksum = payload.digests().checksum.clone();
         self.engine.bandwidth.take(size).await;

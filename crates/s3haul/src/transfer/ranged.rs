@@ -3,20 +3,21 @@
 //! Each range is written at its position while it arrives and digested there; the CRCs of the
 //! ranges combine to that of the object. The file gets its name when everything matched.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::download::{DownloadTarget, SaveResult, modified};
+use super::download::{DownloadTarget, SaveResult};
 use super::engine::Engine;
 use super::fetch::{ObjectState, RangeReader, wants_checksums};
 use super::integrity::{Piece, check, combine, expected_of};
 use super::parts::{Part, download_parts};
+use super::preserve::finish_of;
 use super::scheduler::{Tasks, blocking};
 use super::stream;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fs::{Committed, PendingFile};
+use crate::fs::{Committed, Finish, PendingFile};
 use crate::s3::ops::HeadObject;
 use crate::s3::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
 use crate::transfer::action::DownloadAction;
@@ -35,6 +36,7 @@ struct Writing {
     object: ObjectState,
     algorithm: ChecksumAlgorithm,
     given_up: AtomicBool,
+    finish: OnceLock<Finish>,
     written: AtomicU64,
     engine: Arc<Engine>,
 }
@@ -55,24 +57,24 @@ pub(super) async fn download(
         engine.report.unmoved(writing.written.load(Ordering::Relaxed));
         return Err(error.into());
     }
-    let modified = modified(action.last_modified_s);
-    let committed = blocking(move || commit(writing, modified)).await;
+    let modified_s = action.last_modified_s;
+    let committed = blocking(move || commit(writing, modified_s)).await;
     if committed.is_err() {
         engine.report.unmoved(action.size);
     }
     Ok(committed?)
 }
 
-fn commit(writing: Arc<Writing>, time: Option<std::time::SystemTime>) -> Result<Committed> {
+fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
     let Some(writing) = Arc::into_inner(writing) else {
         return Err(Error::new(ErrorKind::Local, "the file is still being written"));
     };
     // The engine is let go last.
-    let Writing { engine, file, .. } = writing;
+    let Writing { engine, file, finish, .. } = writing;
     if engine.settings.is_move {
         file.sync()?;
     }
-    file.commit(time)
+    file.commit(finish.into_inner().unwrap_or_else(|| Finish::at(modified_s)))
 }
 
 async fn start(
@@ -89,7 +91,8 @@ async fn start(
         let file = target.create(&relative)?;
         file.preallocate(size)?;
         let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
-        Ok(Arc::new(Writing { file, object, algorithm, given_up, written, engine }))
+        let finish = OnceLock::new();
+        Ok(Arc::new(Writing { file, object, algorithm, given_up, finish, written, engine }))
     })
     .await
 }
@@ -164,7 +167,11 @@ async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange>
     }
     drop(permit);
     let piece = Piece { checksum: hasher.finish(), length: part.range.len() };
-    Ok(WrittenRange { part, piece, head: reader.take_head() })
+    let head = reader.take_head();
+    if let Some(head) = head.as_ref().filter(|_| engine.settings.preserves) {
+        writing.finish.get_or_init(|| finish_of(&engine.settings, head));
+    }
+    Ok(WrittenRange { part, piece, head })
 }
 
 /// The next bytes of a range, enough for one write; nothing at the end.

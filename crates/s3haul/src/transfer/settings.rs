@@ -76,6 +76,10 @@ pub(crate) struct Settings {
     pub(crate) media_type_tables: Vec<PathBuf>,
     /// Properties of the objects written.
     pub(crate) properties: ObjectProperties,
+    /// Copies go through this machine even where the server could make them.
+    pub(crate) streams_copies: bool,
+    /// `--preserve`.
+    pub(crate) preserves: bool,
     /// `--metadata-directive`.
     pub(crate) metadata_directive: Option<MetadataDirective>,
     /// `--copy-props`.

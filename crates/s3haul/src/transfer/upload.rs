@@ -18,11 +18,13 @@ use super::buffers::Buffers;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
 use super::parts::{parts, upload_part_size};
+use super::preserve::{attributes_of, set_attributes};
 use super::scheduler::{Tasks, blocking};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
+use crate::plan::preserve::Attributes;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
 use crate::transfer::action::UploadAction;
@@ -53,8 +55,15 @@ type Sent = Result<fs::FileIdentity>;
 /// A small file, read.
 struct Prepared {
     action: UploadAction,
-    read: Result<(Payload, fs::FileIdentity)>,
+    read: Result<SmallFile>,
     share: Share,
+}
+
+/// What was read of a small file.
+struct SmallFile {
+    payload: Payload,
+    identity: fs::FileIdentity,
+    attributes: Option<Attributes>,
 }
 
 /// Uploads all that comes until the channel closes.
@@ -157,6 +166,20 @@ async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tas
     });
 }
 
+/// What is wanted of a small file beside its bytes.
+#[derive(Clone, Copy)]
+struct Reading {
+    plan: DigestPlan,
+    preserves: bool,
+}
+
+impl Reading {
+    fn new(engine: &Engine) -> Self {
+        let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+        Self { plan, preserves: engine.settings.preserves }
+    }
+}
+
 /// Reads batches of small files: on blocking threads until files turn out to come from memory, then
 /// here, between two requests, so that their bytes are still in the core's cache when they are
 /// sent (6 of 57 µs a file of 32 KiB), and on threads again as soon as one does not.
@@ -165,7 +188,7 @@ async fn read_loop(
     batches: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
 ) {
-    let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    let how = Reading::new(&engine);
     let mut are_quick = false;
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
@@ -174,7 +197,7 @@ async fn read_loop(
         let mut batch = batch.into_iter();
         while are_quick && let Some(action) = batch.next() {
             let share = share.split(action.size);
-            let (prepared, took) = read_timed(action, share, plan, &engine.buffers);
+            let (prepared, took) = read_timed(action, share, how, &engine.buffers);
             are_quick = took <= QUICK;
             if ready.send(prepared).await.is_err() {
                 return;
@@ -187,7 +210,7 @@ async fn read_loop(
         let buffers = Arc::clone(&engine.buffers);
         let read = move |action: UploadAction| {
             let share = share.split(action.size);
-            read_timed(action, share, plan, &buffers)
+            read_timed(action, share, how, &buffers)
         };
         let read = blocking(move || batch.map(read).collect::<Vec<_>>()).await;
         are_quick = read.iter().all(|(_, took)| *took <= QUICK);
@@ -203,24 +226,25 @@ async fn read_loop(
 fn read_timed(
     action: UploadAction,
     share: Share,
-    plan: DigestPlan,
+    how: Reading,
     buffers: &Arc<Buffers>,
 ) -> (Prepared, Duration) {
     let begun = Instant::now();
-    let read = read_small(&action, plan, buffers);
+    let read = read_small(&action, how, buffers);
     (Prepared { action, read, share }, begun.elapsed())
 }
 
 fn read_small(
     action: &UploadAction,
-    plan: DigestPlan,
+    how: Reading,
     buffers: &Arc<Buffers>,
-) -> Result<(Payload, fs::FileIdentity)> {
+) -> Result<SmallFile> {
     let take = |size| buffers.take(size);
     let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
     let mut payload = Payload::from_bytes(buffers.freeze(buffer));
-    payload.digest(plan);
-    Ok((payload, identity))
+    payload.digest(how.plan);
+    let attributes = attributes_of(how.preserves, &action.path, &identity)?;
+    Ok(SmallFile { payload, identity, attributes })
 }
 
 /// Sends small files, one after the other. A changed file is tried again beside the loop: it needs
@@ -230,7 +254,8 @@ async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
     let mut properties = engine.settings.properties.clone();
     while let Ok(Prepared { action, read, share }) = ready.recv().await {
         let (size, result) = match read {
-            Ok((payload, identity)) => {
+            Ok(SmallFile { payload, identity, attributes }) => {
+                set_attributes(&engine.settings, attributes, &mut properties);
                 set_content_type(&engine, &action, &mut properties);
                 let size = payload.len();
                 let sent = put(&engine, &action.key, payload, &properties).await;
@@ -307,13 +332,14 @@ async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> 
         return upload_parts(engine, action, size, properties).await;
     }
     let share = engine.limits.budget.take(size).await;
-    let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    let how = Reading::new(engine);
     let sized = UploadAction { size, ..action.clone() };
     let buffers = Arc::clone(&engine.buffers);
-    let (payload, identity) = blocking(move || read_small(&sized, plan, &buffers)).await?;
-    put(engine, &action.key, payload, &properties).await?;
+    let read = blocking(move || read_small(&sized, how, &buffers)).await?;
+    set_attributes(&engine.settings, read.attributes, &mut properties);
+    put(engine, &action.key, read.payload, &properties).await?;
     drop(share);
-    Ok(identity)
+    Ok(read.identity)
 }
 
 /// Uploads one file in parts.
@@ -321,10 +347,15 @@ async fn upload_parts(
     engine: &Arc<Engine>,
     action: &UploadAction,
     size: u64,
-    properties: ObjectProperties,
+    mut properties: ObjectProperties,
 ) -> Sent {
     refuse_existing(engine, &action.key).await?;
     let source = OpenSource::open(action, size).await?;
+    if engine.settings.preserves {
+        let opened = Arc::clone(&source);
+        let read = move || attributes_of(true, &opened.action.path, &opened.identity);
+        set_attributes(&engine.settings, blocking(read).await?, &mut properties);
+    }
     let mut upload = MultipartUpload::begin(engine, &action.key, properties).await?;
     let sent = send_parts(engine, &mut upload, &source, size).await;
     match sent {

@@ -8,7 +8,11 @@
     reason = "sizes of tests are small"
 )]
 
+mod compare;
+mod filters;
+mod preserve;
 mod races;
+mod relay;
 mod rules;
 mod sync;
 mod weather;

@@ -138,17 +138,34 @@ pub struct World {
 impl World {
     /// A world with one bucket `bucket`.
     pub fn new() -> Self {
-        let sim = SimServer::builder()
+        Self::at("http://127.0.0.1:9000")
+    }
+
+    /// The same at another address.
+    pub fn at(url: &str) -> Self {
+        Self::of(Self::sim(), url)
+    }
+
+    /// The same server at another address.
+    pub fn under(&self, url: &str) -> Self {
+        Self::of(self.sim.clone(), url)
+    }
+
+    fn sim() -> Sim {
+        SimServer::builder()
             .bucket("bucket")
             .virtual_clock(true)
             .limits(|limits| limits.part_bytes_min = 1)
             .build()
-            .unwrap();
+            .unwrap()
+    }
+
+    fn of(sim: Sim, url: &str) -> Self {
         let clock = TokioClock(SystemTime::now(), tokio::time::Instant::now());
         let env = Env::new(Arc::new(Pipes(sim.clone())), Arc::new(clock), 7);
         let config = ClientConfig {
             endpoint: EndpointConfig {
-                url: Some("http://127.0.0.1:9000".to_owned()),
+                url: Some(url.to_owned()),
                 region: Some("us-east-1".to_owned()),
                 ..EndpointConfig::default()
             },
@@ -250,6 +267,8 @@ impl World {
             guess_mime_type: true,
             media_type_tables: Vec::new(),
             properties: ObjectProperties::default(),
+            streams_copies: false,
+            preserve: false,
             metadata_directive: None,
             copy_props: CopyProps::Default,
             source_customer_key: None,
@@ -283,9 +302,25 @@ impl World {
         self.run_with(spec, streams).await
     }
 
+    /// Runs a job whose target is in another world.
+    pub async fn run_to(&self, target: &Self, spec: TransferSpec) -> Summary {
+        let streams = Streams { input: Box::new(io::empty()), output: Box::new(io::sink()) };
+        self.run_between(target, spec, streams).await.unwrap()
+    }
+
     /// Runs a job with standard streams.
     pub async fn run_with(&self, spec: TransferSpec, streams: Streams) -> Result<Summary> {
-        let clients = Clients { source: self.client.clone(), target: self.client.clone() };
+        self.run_between(self, spec, streams).await
+    }
+
+    /// Runs a job whose target is in another world.
+    pub async fn run_between(
+        &self,
+        target: &Self,
+        spec: TransferSpec,
+        streams: Streams,
+    ) -> Result<Summary> {
+        let clients = Clients { source: self.client.clone(), target: target.client.clone() };
         let sink = Arc::clone(&self.log) as Arc<dyn EventSink>;
         let running = run_transfer(spec, clients, streams, sink, self.cancel.clone());
         let limit = Duration::from_hours(1);

@@ -1,5 +1,6 @@
 //! The cases by topic.
 
+mod compare;
 mod copy;
 mod differential;
 mod failures;
@@ -11,6 +12,7 @@ mod models;
 mod paths;
 mod peers;
 mod properties;
+mod relay;
 mod remove;
 mod secure;
 mod settings;
@@ -27,6 +29,8 @@ pub(crate) fn all() -> Vec<Case> {
         keys::CASES,
         properties::CASES,
         copy::CASES,
+        relay::CASES,
+        compare::CASES,
         remove::CASES,
         list::CASES,
         listing::CASES,

@@ -53,8 +53,49 @@ enum WriteMode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Committed {
-    /// Set when the modification time could not be set: what follows `warning: `.
+    /// Set when the modification time or the permissions could not be set: what follows
+    /// `warning: `.
     pub warning: Option<String>,
+}
+
+/// What a file gets beside its contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Finish {
+    /// Modification time.
+    pub modified: Option<SystemTime>,
+    /// The time is set to the nanosecond, not to the whole second as the AWS tools do.
+    pub is_exact: bool,
+    /// Permissions of owner, group and others, whatever the umask says.
+    pub permissions: Option<u32>,
+}
+
+impl Finish {
+    /// The time of an object in seconds since 1970.
+    pub fn at(modified_s: i64) -> Self {
+        Self { modified: meta::system_time(modified_s, 0), ..Self::default() }
+    }
+
+    /// Sets it all; gives a warning about what could not be set.
+    fn apply(self, file: &File, path: &Path) -> Option<String> {
+        let cause = |errno: Errno| io::Error::from(errno).to_string();
+        let mode = self.permissions.map(|bits| Mode::from_raw_mode(bits & 0o777));
+        let mode_set = mode.map_or(Ok(()), |mode| rustix::fs::fchmod(file, mode));
+        let times = self.modified.map(if self.is_exact {
+            meta::timestamps
+        } else {
+            meta::whole_second_timestamps
+        });
+        let time_set = times.map_or(Ok(()), |times| rustix::fs::futimens(file, &times));
+        let time_warning = time_set.err().map(|errno| warning::time_not_set(path, &cause(errno)));
+        let mode_warning = || Some(warning::mode_not_set(path, &cause(mode_set.err()?)));
+        time_warning.or_else(mode_warning)
+    }
+}
+
+impl From<SystemTime> for Finish {
+    fn from(modified: SystemTime) -> Self {
+        Self { modified: Some(modified), ..Self::default() }
+    }
 }
 
 impl PendingFile {
@@ -188,17 +229,17 @@ impl PendingFile {
         self.file.sync_data().map_err(|source| Error::local("could not write", self.path(), source))
     }
 
-    /// Puts the file in its place, with this modification time (whole seconds).
+    /// Puts the file in its place, with this modification time and these permissions.
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed; the temporary file is removed then. A time that cannot be set
-    /// is not an error but a warning in [`Committed`].
-    pub fn commit(mut self, modified: Option<SystemTime>) -> Result<Committed> {
+    /// When it cannot be renamed; the temporary file is removed then. What cannot be set is not
+    /// an error but a warning in [`Committed`].
+    pub fn commit(mut self, finish: Finish) -> Result<Committed> {
         let WriteMode::Temporary(temporary) = &mut self.mode else {
             return Ok(Committed::default());
         };
-        let warning = modified.and_then(|time| set_time(&self.file, &self.place.path, time));
+        let warning = finish.apply(&self.file, &self.place.path);
         if let Some(name) = temporary.as_deref() {
             let Place { parent, name: target, .. } = &self.place;
             rustix::fs::renameat(parent, name, parent, target)
@@ -224,9 +265,4 @@ impl Place {
     fn fail(&self, doing: &str, errno: Errno) -> Error {
         Error::local(doing, &self.path, errno.into())
     }
-}
-
-fn set_time(file: &File, path: &Path, time: SystemTime) -> Option<String> {
-    let errno = rustix::fs::futimens(file, &meta::whole_second_timestamps(time)).err()?;
-    Some(warning::time_not_set(path, &io::Error::from(errno).to_string()))
 }

@@ -23,7 +23,7 @@ impl Place {
     fn write(&self, relative: &str, bytes: &[u8]) {
         let pending = self.root.create(relative).unwrap();
         pending.write_at(0, bytes).unwrap();
-        assert_eq!(pending.commit(None).unwrap(), Committed::default());
+        assert_eq!(pending.commit(Finish::default()).unwrap(), Committed::default());
     }
 
     fn read(&self, relative: &str) -> Vec<u8> {
@@ -71,7 +71,7 @@ fn files_appear_only_when_committed() {
     assert_eq!(place.names("a/b").len(), 2, "the temporary file is beside the target");
     pending.write_at(0, b"cont").unwrap();
     let time = SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_750);
-    assert_eq!(pending.commit(Some(time)).unwrap().warning, None);
+    assert_eq!(pending.commit(time.into()).unwrap().warning, None);
     assert_eq!(place.names("a/b"), ["f"]);
     let metadata = fs::metadata(place.root.path_of("a/b/f")).unwrap();
     let whole = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
@@ -140,7 +140,7 @@ fn links_within_the_root_may_be_followed() {
     // Old kernels and sandboxes follow none at all.
     match linked {
         Ok(pending) => {
-            let _ = pending.commit(None).unwrap();
+            let _ = pending.commit(Finish::default()).unwrap();
             assert_eq!(place.names("real/new"), ["f"]);
         }
         Err(error) => assert!(matches!(error, CreateError::Escape(_)), "{error:?}"),
@@ -179,7 +179,7 @@ fn keys_that_need_one_name_for_file_and_directory_fail_each_for_itself() {
     assert!(text.contains("a directory is in the way of"), "{text}");
     let pending = place.root.create("late").unwrap();
     fs::create_dir(place.root.path_of("late")).unwrap();
-    let error = pending.commit(None).unwrap_err();
+    let error = pending.commit(Finish::default()).unwrap_err();
     assert!(error.to_string().contains("could not replace"), "{error}");
     assert_eq!(place.names(""), ["a", "d", "late"], "no temporary file is left");
 }
@@ -204,7 +204,7 @@ fn special_files_are_written_in_order() {
     pending.write_at(0, b"abc").unwrap();
     assert!(pending.write_at(5, b"x").is_err(), "a gap");
     pending.write_at(3, b"de").unwrap();
-    assert_eq!(pending.commit(Some(SystemTime::now())).unwrap(), Committed::default());
+    assert_eq!(pending.commit(SystemTime::now().into()).unwrap(), Committed::default());
     assert!(std::path::Path::new("/dev/null").exists());
 }
 
@@ -214,7 +214,7 @@ fn an_exact_target_gets_its_parents() {
     let path = dir.path().join("some/where/file");
     let pending = PendingFile::at(&path).unwrap();
     pending.write_at(0, b"x").unwrap();
-    let _ = pending.commit(None).unwrap();
+    let _ = pending.commit(Finish::default()).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"x");
 }
 
@@ -264,7 +264,7 @@ fn many_threads_may_create_the_same_tree() {
                 for index in 0..50 {
                     let pending = root.create(&format!("a/b/{index}/{thread}")).unwrap();
                     pending.write_at(0, b"x").unwrap();
-                    let _ = pending.commit(None).unwrap();
+                    let _ = pending.commit(Finish::default()).unwrap();
                 }
             });
         }

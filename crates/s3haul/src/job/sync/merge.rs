@@ -1,8 +1,11 @@
 //! The merge itself: reads both sides in step and queues what is to be done.
 
+use std::sync::Arc;
+
 use super::super::prepare::Prepared;
 use super::super::queue::{Closed, Planned, Queue};
-use super::side::{Item, SideStream};
+use super::super::side::{Item, Pair, SideStream};
+use super::check::{Checked, Checks};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::compare::difference;
 use crate::plan::join::{Presence, presence};
@@ -43,6 +46,7 @@ struct Decided<A, D> {
     held: Vec<D>,
     guard: RemovalGuard,
     refusal: Option<Refusal>,
+    checks: Option<Checks>,
 }
 
 impl<A: Planned, D: Planned> Merge<A, D> {
@@ -51,7 +55,7 @@ impl<A: Planned, D: Planned> Merge<A, D> {
     pub(super) async fn run(
         self,
         job: &Prepared,
-        engine: &Engine,
+        engine: &Arc<Engine>,
         mut source: SideStream,
         mut target: SideStream,
     ) {
@@ -61,8 +65,10 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             held: Vec::new(),
             guard: RemovalGuard::new(job.spec.sync.max_delete),
             refusal: None,
+            checks: Checks::of(job, engine),
         };
         let result = self.merge(job, engine, (&mut source, &mut target), &mut decided).await;
+        self.finish_checks(job, engine, &mut decided).await;
         let flushed = self.flush(&mut decided).await;
         match result {
             Err(error) => engine.report.fatal(error),
@@ -103,10 +109,17 @@ impl<A: Planned, D: Planned> Merge<A, D> {
                     decided.transfers.extend((self.make_transfer)(job, engine, item));
                 }
                 (Presence::Both, Some(left), Some(right)) => {
-                    let rule = job.spec.sync.rule;
+                    let rule = Checks::listing_rule(job);
                     let direction = job.plan.action;
-                    if difference(rule, direction, left.facts(), right.facts()).is_some() {
+                    let (facts, other) = (left.facts(), right.facts());
+                    if difference(rule, direction, facts, other).is_some() {
                         decided.transfers.extend((self.make_transfer)(job, engine, left));
+                    } else if let Some(checks) = &mut decided.checks
+                        && checks.concern(facts.size)
+                    {
+                        let pair = Pair { source: left.to_entry(), target: right.to_entry() };
+                        let ended = checks.submit(pair).await;
+                        self.take(job, engine, decided, ended);
                     }
                 }
                 (_, _, Some(item)) if job.spec.sync.delete => {
@@ -127,6 +140,38 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             }
             if (decided.is_full() || job.spec.dry_run) && self.flush(decided).await.is_err() {
                 return Ok(Err(Closed));
+            }
+        }
+    }
+
+    /// Plans what was found to differ.
+    fn take(
+        &self,
+        job: &Prepared,
+        engine: &Engine,
+        decided: &mut Decided<A, D>,
+        ended: impl IntoIterator<Item = Checked>,
+    ) {
+        for Checked { pair, decision } in ended {
+            match decision {
+                Ok(Some(_)) => {
+                    let transfer = (self.make_transfer)(job, engine, pair.source.item());
+                    decided.transfers.extend(transfer);
+                }
+                Ok(None) => {}
+                Err(error) => Checks::fail(job, engine, &pair, error),
+            }
+        }
+    }
+
+    /// Waits for the pairs that are still being looked at. When nobody takes actions any more the
+    /// job was cancelled, and the rest does not matter.
+    async fn finish_checks(&self, job: &Prepared, engine: &Engine, decided: &mut Decided<A, D>) {
+        let Some(mut checks) = decided.checks.take() else { return };
+        while let Some(checked) = checks.next().await {
+            self.take(job, engine, decided, [checked]);
+            if decided.is_full() && self.flush(decided).await.is_err() {
+                return;
             }
         }
     }

@@ -4,19 +4,22 @@
 //! stream is past the name without error, is never decided for names that could not be looked at,
 //! and never for a source that has nothing at all, unless that was asked for.
 
+mod check;
 mod merge;
-mod side;
 
 use std::sync::Arc;
 
+use super::names::NamesRequest;
 use super::object_source::{copy_action, download_action};
 use super::prepare::Prepared;
+use super::side::{Item, SideStream};
 use super::transfer::{describe_copy, describe_delete, describe_download, describe_upload, queue};
 use crate::error::Result;
 use crate::event::ActionKind;
 use crate::fs::TargetRoot;
 use crate::location::Location;
 use crate::plan::compare::Rule;
+use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::transfer::action::{DeleteAction, RemoveFileAction, UploadAction};
@@ -28,7 +31,6 @@ use crate::transfer::remove_files::run_file_removals;
 use crate::transfer::scheduler::{Tasks, blocking};
 use crate::transfer::upload::run_uploads;
 use merge::Merge;
-use side::{Item, SideStream};
 
 /// What `sync` is told beside what `cp` is.
 #[derive(Clone, Debug, Default)]
@@ -61,11 +63,15 @@ fn sides(
 ) -> Option<(SideStream, SideStream)> {
     let filter = Arc::clone(&job.filter);
     let target_filter = Arc::clone(&job.target_filter);
-    let mut open = |side: &Side, filter, place| {
+    let mut open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
-            Side::Local(folder) => SideStream::of_folder(job, folder, filter, engine, tasks),
+            Side::Local(folder) => {
+                let follow_symlinks = job.spec.follow_symlinks;
+                SideStream::of_folder(folder, follow_symlinks, filter, engine, tasks)
+            }
             Side::Object(name) => {
-                SideStream::of_prefix(engine, place, &name.key, filter, job.spec.page_size)
+                let request = names_request(job, place, &name.key, &filter);
+                SideStream::of_prefix(engine, request, Arc::clone(&filter))
             }
             Side::Stream => return None,
         })
@@ -73,6 +79,27 @@ fn sides(
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
     Some((source, target))
+}
+
+/// What is listed of a side: what its filter can take in, unless all names count.
+fn names_request<'a>(
+    job: &Prepared,
+    place: Place,
+    root: &'a str,
+    filter: &'a Filter,
+) -> NamesRequest<'a> {
+    let options = &job.spec.sync;
+    // So many of a hundred in the target: of all of them, also those that are left out.
+    let counts_all =
+        place == Place::Target && matches!(options.max_delete, RemovalLimit::Percent(_));
+    NamesRequest {
+        place,
+        root,
+        prefix: root,
+        filter: (!counts_all).then_some(filter),
+        page_size: job.spec.page_size,
+        proves_emptiness: place == Place::Source && options.delete,
+    }
 }
 
 async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {

@@ -18,7 +18,7 @@ fn plan(
         source,
         target: (!target.is_empty()).then_some(target),
         recursive: flags == "-r",
-        renames: false,
+        may_meet: false,
         working_directory: "/w",
         source_facts,
         target_facts,

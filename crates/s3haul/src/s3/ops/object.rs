@@ -137,12 +137,23 @@ pub struct ObjectBody {
 impl Client {
     /// Headers of an object.
     pub async fn head_object(&self, input: HeadObject<'_>) -> Result<ObjectHead> {
+        self.head(input, None).await
+    }
+
+    /// Headers of one part of an object, counted from 1: the size is that of the part. Not every
+    /// server heeds the number; then it is the size of the object, and no number of parts is told.
+    pub async fn head_part(&self, input: HeadObject<'_>, number: u32) -> Result<ObjectHead> {
+        self.head(input, Some(&number.to_string())).await
+    }
+
+    async fn head(&self, input: HeadObject<'_>, part: Option<&str>) -> Result<ObjectHead> {
         let mut headers = Headers::with_capacity(4);
         if input.checksums {
             headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
         }
         headers.customer_key(input.customer_key)?;
         let request = request(quick("HeadObject"), Method::HEAD, input.bucket, Some(input.key))
+            .maybe("partNumber", part)
             .maybe("versionId", input.version_id)
             .headers(headers);
         let answer = self.call(&request).await?;

@@ -1,4 +1,5 @@
-//! One side of a `sync`: its names in order, as a stream that is read one name at a time.
+//! One side of a `sync` or a comparison: its names in order, as a stream that is read one name at
+//! a time.
 //!
 //! Behind it a walk on a thread of its own, or a listing with many requests in flight, runs ahead
 //! by a bounded number of batches. Names that the filters leave out are not seen by the merge, on
@@ -11,11 +12,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_channel::{Receiver, Sender};
 
-use super::super::object_source::{Found, list_prefix};
-use super::super::prepare::Prepared;
+use super::names::{NameListing, NamesRequest};
+use super::object_source::Found;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
-use crate::list::Listing;
+use crate::location::Location;
 use crate::plan::compare::Facts;
 use crate::plan::filter::Filter;
 use crate::s3::ops::{ListPage, ListedObject};
@@ -29,7 +30,7 @@ const BATCHES_AHEAD: usize = 16;
 /// Where the names of a side come from.
 enum Source {
     Files { receiver: Receiver<Vec<WalkItem>>, batch: Vec<WalkItem> },
-    Objects { listing: Box<Listing>, page: ListPage, root: String },
+    Objects { listing: Box<NameListing>, page: ListPage, root: String },
 }
 
 /// A file or an object at the head of a side.
@@ -60,6 +61,21 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A copy that outlives the batch.
+    pub(super) fn to_entry(self) -> Entry {
+        match self {
+            Self::File(file) => Entry::File(file.clone()),
+            Self::Object(object, relative) => Entry::Object(ObjectEntry {
+                key: object.key.to_owned(),
+                root_length: object.key.len() - relative.len(),
+                size: object.size,
+                last_modified_s: object.last_modified_s,
+                etag: object.etag.to_owned(),
+                storage_class: object.storage_class.to_owned(),
+            }),
+        }
+    }
+
     /// What is compared.
     pub(super) fn facts(&self) -> Facts {
         match self {
@@ -70,6 +86,61 @@ impl<'a> Item<'a> {
             },
         }
     }
+}
+
+/// A file or an object by itself.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// A local file.
+    File(LocalFile),
+    /// An object.
+    Object(ObjectEntry),
+}
+
+/// An object as it was listed.
+#[derive(Clone, Debug)]
+pub(super) struct ObjectEntry {
+    pub(super) key: String,
+    root_length: usize,
+    pub(super) size: u64,
+    last_modified_s: i64,
+    /// With its quotes; empty where unknown.
+    pub(super) etag: String,
+    storage_class: String,
+}
+
+impl Entry {
+    /// The same as at the head of a side.
+    pub(super) fn item(&self) -> Item<'_> {
+        match self {
+            Self::File(file) => Item::File(file),
+            Self::Object(object) => {
+                let listed = ListedObject {
+                    key: &object.key,
+                    size: object.size,
+                    last_modified_s: object.last_modified_s,
+                    etag: &object.etag,
+                    storage_class: &object.storage_class,
+                };
+                Item::Object(listed, &object.key[object.root_length..])
+            }
+        }
+    }
+
+    /// Its name.
+    pub(super) fn location(&self, engine: &Engine, place: Place) -> Location {
+        match self {
+            Self::File(file) => Location::Local(file.path.clone()),
+            Self::Object(object) => place.object(engine, object.key.clone()),
+        }
+    }
+}
+
+/// What both sides have under one name.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub(super) source: Entry,
+    pub(super) target: Entry,
 }
 
 fn nanoseconds(time: SystemTime) -> i128 {
@@ -99,8 +170,8 @@ pub(super) struct SideStream {
 impl SideStream {
     /// Walks a folder on a thread of its own.
     pub(super) fn of_folder(
-        job: &Arc<Prepared>,
         folder: &str,
+        follow_symlinks: bool,
         filter: Arc<Filter>,
         engine: &Arc<Engine>,
         tasks: &mut Tasks,
@@ -108,7 +179,7 @@ impl SideStream {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         let pruning = Arc::clone(&filter);
         let options = WalkOptions {
-            follow_symlinks: job.spec.follow_symlinks,
+            follow_symlinks,
             prune: (!filter.is_all())
                 .then(|| Arc::new(move |folder: &str| pruning.excludes_all_below(folder)) as _),
         };
@@ -123,13 +194,11 @@ impl SideStream {
     /// Lists a prefix.
     pub(super) fn of_prefix(
         engine: &Engine,
-        place: Place,
-        root: &str,
+        request: NamesRequest<'_>,
         filter: Arc<Filter>,
-        page_size: Option<u32>,
     ) -> Self {
-        let listing = Box::new(list_prefix(engine, place, root, page_size));
-        let (page, root) = (ListPage::default(), root.to_owned());
+        let listing = Box::new(NameListing::new(engine, request));
+        let (page, root) = (ListPage::default(), request.root.to_owned());
         Self::new(Source::Objects { listing, page, root }, filter)
     }
 
@@ -248,9 +317,9 @@ impl SideStream {
                 Ok(!batch.is_empty())
             }
             Source::Objects { listing, page, .. } => {
-                let next = listing.next().await.transpose()?;
+                let next = listing.next().await?;
                 let is_more = next.is_some();
-                *page = next.map(|piece| piece.page).unwrap_or_default();
+                *page = next.unwrap_or_default();
                 Ok(is_more)
             }
         }

@@ -1,0 +1,96 @@
+//! `compare` and `verify`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::FilterArgs;
+
+/// What a comparison is printed as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// A line a name, and sums at the end.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values after RFC 4180.
+    Csv,
+}
+
+/// What is shown of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    /// Only the source has it.
+    OnlySource,
+    /// Only the target has it.
+    OnlyTarget,
+    /// Both have it, and it differs.
+    Different,
+    /// Both have the same.
+    Same,
+}
+
+/// What `compare` and `verify` have in common.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TreesArgs {
+    /// Source: a folder, `s3://BUCKET` or `s3://BUCKET/PREFIX`.
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// Target, of either kind.
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Filters.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// A different modification time, in whole seconds, is a difference.
+    #[arg(long)]
+    pub(crate) times: bool,
+    /// Show these.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', num_args = 1)]
+    #[arg(default_value = "only-source,only-target,different")]
+    pub(crate) show: Vec<Shown>,
+    /// Print in this format; the sums go to standard error beside other formats than text.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<CompareFormat>,
+    /// Leave out the names of the columns before csv.
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// Write to this file, which is replaced when the comparison is complete. (--output is a flag
+    /// of the AWS tools with another meaning.)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_file: Option<PathBuf>,
+    /// Do not follow symbolic links.
+    #[arg(long)]
+    pub(crate) no_follow_symlinks: bool,
+    /// Ask for this many keys a page of a listing, at most 1,000.
+    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page_size: Option<u32>,
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+}
+
+/// Tells where two trees differ.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CompareArgs {
+    /// What to compare.
+    #[command(flatten)]
+    pub(crate) trees: TreesArgs,
+    /// Compare sizes only, not `ETag`s.
+    #[arg(long, conflicts_with = "checksum")]
+    pub(crate) size_only: bool,
+    /// Compare the content of what has the same size: by stored checksums and `ETag`s, and where
+    /// these do not suffice by reading.
+    #[arg(long)]
+    pub(crate) checksum: bool,
+}
+
+/// Proves that two trees hold the same bytes.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct VerifyArgs {
+    /// What to compare.
+    #[command(flatten)]
+    pub(crate) trees: TreesArgs,
+}

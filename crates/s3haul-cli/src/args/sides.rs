@@ -1,0 +1,39 @@
+//! Flags of one side of a copy between two places.
+
+use clap::Args;
+
+/// Where source and target are, where that is not what the plain flags say.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Copies between two services, accounts or regions")]
+pub(crate) struct SidesArgs {
+    /// Use this profile for the source. --profile holds for the side that has none of its own.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source_profile: Option<String>,
+    /// Send requests for the source to this URL. --endpoint-url holds for the side that has none
+    /// of its own.
+    #[arg(long, value_name = "URL")]
+    pub(crate) source_endpoint_url: Option<String>,
+    /// The region of the source bucket, where it is not that of --region. Of --endpoint-url the
+    /// source knows nothing then, as in aws s3.
+    #[arg(long, value_name = "REGION")]
+    pub(crate) source_region: Option<String>,
+    /// Do not sign requests for the source.
+    #[arg(long)]
+    pub(crate) source_no_sign_request: bool,
+    /// Use this profile for the target.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target_profile: Option<String>,
+    /// Send requests for the target to this URL.
+    #[arg(long, value_name = "URL")]
+    pub(crate) target_endpoint_url: Option<String>,
+    /// The region of the target bucket, where it is not that of --region.
+    #[arg(long, value_name = "REGION")]
+    pub(crate) target_region: Option<String>,
+    /// Do not sign requests for the target.
+    #[arg(long)]
+    pub(crate) target_no_sign_request: bool,
+    /// Let the data of copies go through this machine even where the server could copy. It does
+    /// so by itself where source and target have different endpoints or credentials.
+    #[arg(long)]
+    pub(crate) stream: bool,
+}

@@ -1,0 +1,190 @@
+//! `compare` and `verify`: what two trees have in common, printed as it is found.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use s3haul::ErrorKind;
+use s3haul::job::{Clients, CompareSink, CompareSummary, Compared, Status, run_compare};
+use tokio_util::sync::CancellationToken;
+
+use super::client;
+use super::output::Output;
+use crate::args::Shown;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::compare::{Rows, push_summary, push_summary_event};
+use crate::render::escape::push_name;
+use crate::render::json;
+use crate::settings::{CompareSettings, ComparedFormat};
+use crate::{exit, hints};
+
+/// Rows in bytes that are written at once.
+const BUFFER_FULL: usize = 32 * 1024;
+/// Time after which fewer are.
+const HELD_MAX: Duration = Duration::from_millis(200);
+
+/// Compares and prints.
+pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let CompareSettings { spec, client: config, format, header, show, output_file } = settings;
+    let client = client(config)?;
+    let output = Output::new(output_file.as_deref(), printer)?;
+    let rows = Rows::new(format, output.is_terminal());
+    let held = Held { rows, buffer: Vec::new(), written: Instant::now(), failure: None };
+    let held = Mutex::new(held);
+    let sink = Arc::new(Sink { printer: Arc::clone(printer), output, format, show, held });
+    if header {
+        let mut held = sink.held();
+        let Held { rows, buffer, .. } = &mut *held;
+        rows.push_header(buffer);
+    }
+    let clients = Clients { source: client.clone(), target: client };
+    let shared = Arc::clone(&sink) as Arc<dyn CompareSink>;
+    let result = run_compare(spec, clients, shared, CancellationToken::new()).await;
+    let in_use = || Failure::other("the output is still written to");
+    let sink = Arc::into_inner(sink).ok_or_else(in_use)?;
+    // Arguments that make no sense are told as such.
+    let summary = result.map_err(|error| {
+        sink.write_rest();
+        match error.kind() {
+            ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
+            _ => error.into(),
+        }
+    })?;
+    sink.finish(&summary)
+}
+
+/// Prints what a comparison tells.
+struct Sink {
+    printer: Arc<Printer>,
+    output: Output,
+    format: ComparedFormat,
+    show: Vec<Shown>,
+    held: Mutex<Held>,
+}
+
+/// Rows that are not written yet.
+struct Held {
+    rows: Rows,
+    buffer: Vec<u8>,
+    written: Instant,
+    /// Why no more rows can be written, or the first failure of a pair.
+    failure: Option<Failure>,
+}
+
+impl Sink {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shows(&self, status: &Status) -> bool {
+        let shown = match status {
+            Status::OnlySource => Shown::OnlySource,
+            Status::OnlyTarget => Shown::OnlyTarget,
+            Status::Different(_) => Shown::Different,
+            Status::Same(_) => Shown::Same,
+            Status::Failed(_) => return self.format != ComparedFormat::Text,
+        };
+        self.show.contains(&shown)
+    }
+
+    /// Tells of a pair that could not be compared; the first such gives the exit status.
+    fn fail(&self, held: &mut Held, compared: &Compared) {
+        let Status::Failed(error) = &compared.status else { return };
+        if self.format != ComparedFormat::Events {
+            let escape = self.printer.error_is_terminal();
+            self.printer.error(|buffer| {
+                buffer.extend_from_slice(b"compare failed: ");
+                push_name(buffer, &compared.name, escape);
+                buffer.push(b' ');
+                push_name(buffer, &error.to_string(), escape);
+                buffer.push(b'\n');
+            });
+        }
+        held.failure.get_or_insert_with(|| Failure {
+            status: exit::of_error(error),
+            message: error.to_string(),
+            hint: hints::for_error(error),
+        });
+    }
+
+    fn write(&self, held: &mut Held) -> ControlFlow<()> {
+        held.written = Instant::now();
+        let written = self.output.write(&held.buffer);
+        held.buffer.clear();
+        match written {
+            Ok(flow) => flow,
+            Err(failure) => {
+                held.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// Writes what was told before an error; a file is not replaced.
+    fn write_rest(&self) {
+        if matches!(self.output, Output::Printer(_)) {
+            _ = self.write(&mut self.held());
+        }
+    }
+
+    /// Ends the output and gives the exit code.
+    fn finish(self, summary: &CompareSummary) -> Result<u8, Failure> {
+        let mut held = self.held();
+        if summary.cancelled {
+            return match held.failure.take() {
+                Some(failure) => Err(failure),
+                None => Ok(exit::BROKEN_PIPE),
+            };
+        }
+        let status = match &held.failure {
+            Some(failure) => failure.status,
+            None => exit::of_comparison(summary),
+        };
+        let mut text = Vec::new();
+        match self.format {
+            ComparedFormat::Events => push_summary_event(&mut held.buffer, summary, status),
+            ComparedFormat::Text => {
+                let is_first = !held.rows.has_rows();
+                push_summary(&mut held.buffer, summary, is_first);
+            }
+            _ => push_summary(&mut text, summary, true),
+        }
+        let flow = self.write(&mut held);
+        if let Some(hint) = held.failure.as_ref().and_then(|failure| failure.hint.as_ref()) {
+            text.extend_from_slice(format!("hint: {hint}\n").as_bytes());
+        }
+        drop(held);
+        self.printer.error(|buffer| buffer.extend_from_slice(&text));
+        self.output.commit()?;
+        Ok(if flow.is_break() { exit::BROKEN_PIPE } else { status })
+    }
+}
+
+impl CompareSink for Sink {
+    fn compared(&self, compared: &Compared) -> ControlFlow<()> {
+        let mut held = self.held();
+        self.fail(&mut held, compared);
+        if !self.shows(&compared.status) {
+            return ControlFlow::Continue(());
+        }
+        let Held { rows, buffer, .. } = &mut *held;
+        rows.push(buffer, compared);
+        let is_due = held.buffer.len() >= BUFFER_FULL || held.written.elapsed() >= HELD_MAX;
+        if is_due { self.write(&mut held) } else { ControlFlow::Continue(()) }
+    }
+
+    fn warning(&self, message: &str) {
+        if self.format == ComparedFormat::Events {
+            let mut held = self.held();
+            json::push_warning(&mut held.buffer, message);
+            return;
+        }
+        let escape = self.printer.error_is_terminal();
+        self.printer.error(|buffer| {
+            buffer.extend_from_slice(b"warning: ");
+            push_name(buffer, message, escape);
+            buffer.push(b'\n');
+        });
+    }
+}

@@ -1,0 +1,96 @@
+//! `compare` and `verify`.
+
+use std::path::PathBuf;
+
+use s3haul::job::{CompareSpec, Depth};
+use s3haul::s3::ClientConfig;
+
+use super::Settings;
+use crate::args::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
+use crate::failure::Failure;
+
+/// What is printed of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ComparedFormat {
+    /// Lines.
+    Text,
+    /// JSON objects.
+    Jsonl,
+    /// Comma-separated values.
+    Csv,
+    /// Events as JSON.
+    Events,
+}
+
+/// A comparison, ready to run.
+#[derive(Debug)]
+pub(crate) struct CompareSettings {
+    /// The job.
+    pub(crate) spec: CompareSpec,
+    /// Client of both sides.
+    pub(crate) client: ClientConfig,
+    /// Format.
+    pub(crate) format: ComparedFormat,
+    /// Names of the columns come first.
+    pub(crate) header: bool,
+    /// What is shown.
+    pub(crate) show: Vec<Shown>,
+    /// File instead of standard output.
+    pub(crate) output_file: Option<PathBuf>,
+}
+
+impl CompareSettings {
+    /// For `compare`.
+    pub(crate) fn compare(settings: Settings, args: &CompareArgs) -> Result<Self, Failure> {
+        let depth = match (args.size_only, args.checksum) {
+            (true, _) => Depth::Sizes,
+            (false, true) => Depth::Checksums,
+            (false, false) => Depth::Listed,
+        };
+        Self::new(settings, &args.trees, depth)
+    }
+
+    /// For `verify`.
+    pub(crate) fn verify(settings: Settings, args: &VerifyArgs) -> Result<Self, Failure> {
+        Self::new(settings, &args.trees, Depth::Proof)
+    }
+
+    fn new(settings: Settings, args: &TreesArgs, depth: Depth) -> Result<Self, Failure> {
+        let format = match args.format {
+            Some(_) if settings.json => {
+                return Err(Failure::usage(
+                    "--json prints events and goes with no --format: use --format jsonl for rows",
+                ));
+            }
+            None if settings.json => ComparedFormat::Events,
+            None | Some(CompareFormat::Text) => ComparedFormat::Text,
+            Some(CompareFormat::Jsonl) => ComparedFormat::Jsonl,
+            Some(CompareFormat::Csv) => ComparedFormat::Csv,
+        };
+        if args.no_header && format != ComparedFormat::Csv {
+            return Err(Failure::usage("--no-header goes with --format csv"));
+        }
+        let working_dir = std::env::current_dir().map_err(|error| {
+            Failure::other(format!("cannot tell the working directory: {error}"))
+        })?;
+        let spec = CompareSpec {
+            source: args.source.clone(),
+            target: args.target.clone(),
+            working_dir,
+            filters: args.filters.rules.clone(),
+            follow_symlinks: !args.no_follow_symlinks,
+            page_size: args.page_size,
+            depth,
+            compares_times: args.times,
+            tuning: settings.tuning,
+        };
+        Ok(Self {
+            spec,
+            client: ClientConfig { request_payer: args.request_payer.is_some(), ..settings.client },
+            format,
+            header: !args.no_header,
+            show: args.show.clone(),
+            output_file: args.output_file.clone(),
+        })
+    }
+}

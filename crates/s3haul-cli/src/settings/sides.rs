@@ -1,0 +1,102 @@
+//! Clients of the two sides of a copy, where they differ.
+
+use s3haul::s3::ClientConfig;
+
+use super::transfer::PathPair;
+use super::{Settings, client_of};
+use crate::args::{GlobalArgs, SidesArgs};
+use crate::failure::Failure;
+
+/// What is said of one side.
+struct Side<'a> {
+    name: &'static str,
+    profile: Option<&'a str>,
+    endpoint_url: Option<&'a str>,
+    region: Option<&'a str>,
+    no_sign_request: bool,
+}
+
+/// Clients of source and target that are not what the plain flags say.
+#[derive(Debug, Default)]
+pub(super) struct SideClients {
+    pub(super) source: Option<ClientConfig>,
+    pub(super) target: Option<ClientConfig>,
+}
+
+impl SideClients {
+    /// Works out what flags of the sides mean; those of a local side are refused.
+    pub(super) fn new(
+        settings: &Settings,
+        args: &SidesArgs,
+        paths: PathPair,
+    ) -> Result<Self, Failure> {
+        let mut source = Side {
+            name: "source",
+            profile: args.source_profile.as_deref(),
+            endpoint_url: args.source_endpoint_url.as_deref(),
+            region: args.source_region.as_deref(),
+            no_sign_request: args.source_no_sign_request,
+        };
+        let target = Side {
+            name: "target",
+            profile: args.target_profile.as_deref(),
+            endpoint_url: args.target_endpoint_url.as_deref(),
+            region: args.target_region.as_deref(),
+            no_sign_request: args.target_no_sign_request,
+        };
+        if paths != PathPair::Remote {
+            // As in the AWS tools, it is for copies.
+            source.region = None;
+        }
+        if args.stream && paths != PathPair::Remote {
+            return Err(Failure::usage("--stream is for copies from S3 to S3"));
+        }
+        let (has_source, has_target) = paths.has_objects();
+        Ok(Self {
+            source: source.client(settings, has_source)?,
+            target: target.client(settings, has_target)?,
+        })
+    }
+}
+
+impl Side<'_> {
+    fn is_said(&self) -> bool {
+        let values = [self.profile, self.endpoint_url, self.region];
+        self.no_sign_request || values.iter().any(Option::is_some)
+    }
+
+    fn client(
+        &self,
+        settings: &Settings,
+        is_remote: bool,
+    ) -> Result<Option<ClientConfig>, Failure> {
+        if !self.is_said() {
+            return Ok(None);
+        }
+        if !is_remote {
+            return Err(Failure::usage(format!(
+                "the --{0}-… flags are for a {0} in S3, and the {0} is local",
+                self.name
+            )));
+        }
+        client_of(&self.global(&settings.global), &settings.environment).map(Some)
+    }
+
+    /// The plain flags with what is said of this side in their place.
+    fn global(&self, plain: &GlobalArgs) -> GlobalArgs {
+        let or = |own: Option<&str>, plain: &Option<String>| {
+            own.map(str::to_owned).or_else(|| plain.clone())
+        };
+        // The AWS tools have it so: `--source-region` takes the source from the custom endpoint.
+        let leaves_endpoint = self.name == "source" && self.region.is_some();
+        let plain_url = if leaves_endpoint { &None } else { &plain.endpoint_url };
+        GlobalArgs {
+            profile: or(self.profile, &plain.profile),
+            endpoint_url: or(self.endpoint_url, plain_url),
+            region: or(self.region, &plain.region),
+            no_sign_request: self.no_sign_request
+                || (plain.no_sign_request && self.profile.is_none()),
+            ..plain.clone()
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Results in the order of names, although they are found out in any order.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use super::outcome::{CompareSink, CompareSummary, Compared};
+use crate::env::BoxFuture;
+use crate::transfer::scheduler::Tasks;
+
+/// Results that wait for one before them at most.
+const LENGTH_MAX: usize = 10_000;
+
+/// What is found out and what is not yet, in the order of names.
+pub(super) struct Window<'a> {
+    sink: &'a dyn CompareSink,
+    waiting: VecDeque<Option<Compared>>,
+    /// Number of the first that waits.
+    first: u64,
+    tasks: Tasks<(u64, Compared)>,
+    in_flight_max: usize,
+    /// Sums of what was told.
+    pub(super) summary: CompareSummary,
+}
+
+impl<'a> Window<'a> {
+    pub(super) fn new(sink: &'a dyn CompareSink, in_flight_max: usize) -> Self {
+        Self {
+            sink,
+            waiting: VecDeque::new(),
+            first: 0,
+            tasks: Tasks::new(),
+            in_flight_max,
+            summary: CompareSummary::default(),
+        }
+    }
+
+    /// Takes the next result.
+    pub(super) fn push(&mut self, compared: Compared) -> ControlFlow<()> {
+        if self.waiting.is_empty() {
+            self.first += 1;
+            return self.tell(&compared);
+        }
+        self.waiting.push_back(Some(compared));
+        ControlFlow::Continue(())
+    }
+
+    /// Finds out the next result; waits while there is too much to find out or to keep.
+    pub(super) async fn spawn(&mut self, compare: BoxFuture<'static, Compared>) -> ControlFlow<()> {
+        while self.tasks.len() >= self.in_flight_max || self.waiting.len() >= LENGTH_MAX {
+            let Some(ended) = self.tasks.next().await else { break };
+            self.fill(ended)?;
+        }
+        let number = self.first + self.waiting.len() as u64;
+        self.waiting.push_back(None);
+        self.tasks.spawn(async move { (number, compare.await) });
+        ControlFlow::Continue(())
+    }
+
+    /// Takes what was found out meanwhile; waits where too much is kept.
+    pub(super) async fn tidy(&mut self) -> ControlFlow<()> {
+        while let Some(ended) = self.tasks.try_next() {
+            self.fill(ended)?;
+        }
+        while self.waiting.len() >= LENGTH_MAX {
+            let Some(ended) = self.tasks.next().await else { break };
+            self.fill(ended)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Waits for all.
+    pub(super) async fn finish(&mut self) -> ControlFlow<()> {
+        while let Some(ended) = self.tasks.next().await {
+            self.fill(ended)?;
+        }
+        debug_assert!(self.waiting.is_empty(), "every task fills its place");
+        ControlFlow::Continue(())
+    }
+
+    fn fill(&mut self, (number, compared): (u64, Compared)) -> ControlFlow<()> {
+        let place = usize::try_from(number - self.first).ok();
+        if let Some(place) = place.and_then(|place| self.waiting.get_mut(place)) {
+            *place = Some(compared);
+        }
+        while let Some(Some(_)) = self.waiting.front() {
+            let Some(Some(compared)) = self.waiting.pop_front() else { break };
+            self.first += 1;
+            self.tell(&compared)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn tell(&mut self, compared: &Compared) -> ControlFlow<()> {
+        self.summary.count(compared);
+        self.sink.compared(compared)
+    }
+}

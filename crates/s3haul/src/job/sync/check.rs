@@ -1,0 +1,141 @@
+//! Pairs that the listings cannot decide: looked at many at a time, between the merge and the
+//! queue of transfers.
+
+use std::sync::Arc;
+
+use super::super::content::{customer_key, examine};
+use super::super::prepare::Prepared;
+use super::super::side::{Entry, Pair};
+use crate::env::BoxFuture;
+use crate::error::{ErrorKind, Result};
+use crate::event::ActionKind;
+use crate::plan::compare::{Reason, Rule, difference};
+use crate::plan::content::Depth;
+use crate::plan::preserve::{self, Preserved};
+use crate::s3::ops::HeadObject;
+use crate::transfer::delete::Place;
+use crate::transfer::engine::Engine;
+use crate::transfer::scheduler::Tasks;
+
+/// Looks at a pair of equal size: why the source is to be transferred, or nothing.
+type Look = Arc<dyn Fn(Arc<Engine>, Arc<Pair>) -> BoxFuture<'static, Decision> + Send + Sync>;
+
+/// Why a source is to be transferred, or nothing.
+pub(super) type Decision = Result<Option<Reason>>;
+
+/// A pair that was looked at.
+pub(super) struct Checked {
+    pub(super) pair: Arc<Pair>,
+    pub(super) decision: Decision,
+}
+
+/// The pairs that are being looked at, as many as there may be requests in flight.
+pub(super) struct Checks {
+    engine: Arc<Engine>,
+    look: Look,
+    size_min: u64,
+    tasks: Tasks<Checked>,
+}
+
+impl Checks {
+    /// The stage that a job needs; none where the listings decide.
+    pub(super) fn of(job: &Prepared, engine: &Arc<Engine>) -> Option<Self> {
+        let (rule, direction) = (job.spec.sync.rule, job.plan.action);
+        let preserves = job.spec.preserve && preserve::decides(rule, direction);
+        let look: Look = match rule {
+            Rule::Content => Arc::new(|engine, pair| Box::pin(by_content(engine, pair))),
+            _ if preserves => Arc::new(move |engine, pair| {
+                Box::pin(by_preserved_time(engine, pair, rule, direction))
+            }),
+            _ => return None,
+        };
+        // What has no bytes has no other content.
+        let size_min = u64::from(rule == Rule::Content);
+        Some(Self { engine: Arc::clone(engine), look, size_min, tasks: Tasks::new() })
+    }
+
+    /// The rule by which the listings alone decide.
+    pub(super) fn listing_rule(job: &Prepared) -> Rule {
+        let rule = job.spec.sync.rule;
+        if job.spec.preserve { preserve::listing_rule(rule, job.plan.action) } else { rule }
+    }
+
+    /// Whether pairs of this size are looked at.
+    pub(super) fn concern(&self, size: u64) -> bool {
+        size >= self.size_min
+    }
+
+    /// Looks at a pair; waits while there are too many. What came out of others is given back.
+    pub(super) async fn submit(&mut self, pair: Pair) -> Vec<Checked> {
+        let mut ended = Vec::new();
+        while let Some(checked) = self.tasks.try_next() {
+            ended.push(checked);
+        }
+        while self.tasks.len() >= self.engine.limits.requests_max() {
+            ended.extend(self.tasks.next().await);
+        }
+        let pair = Arc::new(pair);
+        let looking = (self.look)(Arc::clone(&self.engine), Arc::clone(&pair));
+        self.tasks.spawn(async move { Checked { pair, decision: looking.await } });
+        ended
+    }
+
+    /// Waits for the next pair; none when all have been looked at.
+    pub(super) async fn next(&mut self) -> Option<Checked> {
+        self.tasks.next().await
+    }
+
+    /// Tells that a pair could not be looked at: its object failed, the rest goes on.
+    pub(super) fn fail(job: &Prepared, engine: &Engine, pair: &Pair, error: crate::Error) {
+        let (source, target) = (
+            pair.source.location(engine, Place::Source),
+            pair.target.location(engine, Place::Target),
+        );
+        engine.report.planned(0);
+        engine.conclude(job.plan.action, source, Some(target), 0, Err(error));
+    }
+}
+
+async fn by_content(engine: Arc<Engine>, pair: Arc<Pair>) -> Decision {
+    let verdict = examine(&engine, &pair, Depth::Checksums).await?;
+    Ok(verdict.err().map(|_| Reason::Content))
+}
+
+/// Compares times where the object keeps that of its file; else by the listing, as ever.
+async fn by_preserved_time(
+    engine: Arc<Engine>,
+    pair: Arc<Pair>,
+    rule: Rule,
+    direction: ActionKind,
+) -> Decision {
+    let (file, object, place) = match (&pair.source, &pair.target) {
+        (file @ Entry::File(_), Entry::Object(object)) => (file, object, Place::Target),
+        (Entry::Object(object), file @ Entry::File(_)) => (file, object, Place::Source),
+        // Between two objects the listings decide.
+        _ => return Ok(None),
+    };
+    let input = HeadObject {
+        bucket: place.bucket(&engine),
+        key: &object.key,
+        customer_key: customer_key(&engine, place),
+        ..HeadObject::default()
+    };
+    let permit = engine.limits.request().await;
+    let head = place.client(&engine).head_object(input).await;
+    drop(permit);
+    let head = match head {
+        Err(error) if place == Place::Target && error.kind() == ErrorKind::NotFound => {
+            return Ok(Some(Reason::Missing));
+        }
+        head => head?,
+    };
+    if head.size != object.size {
+        return Ok(Some(Reason::Size));
+    }
+    let metadata = head.properties.metadata.unwrap_or_default();
+    let facts = (pair.source.item().facts(), pair.target.item().facts());
+    Ok(match Preserved::of(&metadata).modified_ns {
+        Some(time) => preserve::difference(rule, direction, file.item().facts(), time),
+        None => difference(rule, direction, facts.0, facts.1),
+    })
+}
