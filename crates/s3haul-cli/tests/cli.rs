@@ -2,6 +2,8 @@
 
 #[path = "cli/listing.rs"]
 mod listing;
+#[path = "cli/report.rs"]
+mod report;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;

@@ -44,6 +44,8 @@ pub struct ObjectEvent {
     pub target: Option<Location>,
     /// Size of the object in bytes, where known.
     pub bytes: u64,
+    /// Why it was decided on: the word of `plan::compare::Reason`; nothing where all is taken.
+    pub reason: Option<&'static str>,
     /// Result.
     pub outcome: Outcome,
 }

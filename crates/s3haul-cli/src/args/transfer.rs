@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CustomerKeyArgs, FilterArgs, ObjectArgs};
+use super::{CustomerKeyArgs, FilterArgs, ObjectArgs, ReportArgs};
 
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
@@ -92,6 +92,9 @@ pub(crate) struct CopyArgs {
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Reports.
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
     /// Properties.
     #[command(flatten)]
     pub(crate) object: ObjectArgs,
@@ -178,4 +181,7 @@ pub(crate) struct RmArgs {
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Reports.
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }

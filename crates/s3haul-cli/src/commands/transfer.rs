@@ -13,6 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, json};
+use crate::report::{Recorded, ReportWriter};
 use crate::settings::TransferSettings;
 
 /// Runs the job and gives its exit code.
@@ -21,7 +22,12 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { spec, client: target, source_client, output, notices } = settings;
+    let TransferSettings { spec, client: target, source_client, output, report, notices } =
+        settings;
+    let report = report
+        .path
+        .map(|path| ReportWriter::create(&path, &report.sides).map(Arc::new))
+        .transpose()?;
     let target = client(target)?;
     let source = source_client.map_or_else(|| Ok(target.clone()), client)?;
     let totals = Arc::new(Totals::default());
@@ -35,7 +41,7 @@ pub(super) async fn run(
     let streams =
         Streams { input: Box::new(std::io::stdin()), output: Box::new(printer.byte_stream()) };
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
-    let events = Arc::clone(&sink) as Arc<dyn EventSink>;
+    let events = events(&sink, report.as_ref());
     let clients = Clients { source, target };
     let result = run_transfer(spec, clients, streams, events, interrupt.token()).await;
     drop(ticker);
@@ -48,10 +54,28 @@ pub(super) async fn run(
         sink.notice(interrupt.message());
     }
     sink.finish();
+    let is_complete = !summary.cancelled && !summary.fatal;
+    let recorded = report.map_or(Ok(()), |report| report.finish(is_complete));
     let broken_pipe = writes_stream && printer.output_is_closed();
     let status = if broken_pipe { exit::BROKEN_PIPE } else { exit::of_summary(&summary) };
+    let status = match recorded {
+        Err(text) => {
+            sink.notice(&format!("error: {text}"));
+            if status == exit::WARNED { exit::FAILED } else { status.max(exit::FAILED) }
+        }
+        Ok(()) => status,
+    };
     if output.json {
         printer.output(|buffer| json::push_summary(buffer, &summary, status));
     }
     Ok(status)
+}
+
+/// Where events go.
+fn events(sink: &Arc<CommandSink>, report: Option<&Arc<ReportWriter>>) -> Arc<dyn EventSink> {
+    let sink = Arc::clone(sink);
+    match report {
+        Some(report) => Arc::new(Recorded { sink, report: Arc::clone(report) }),
+        None => sink,
+    }
 }

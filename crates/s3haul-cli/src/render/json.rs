@@ -80,6 +80,8 @@ struct ObjectLine<'a> {
     target: Option<String>,
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorFields<'a>>,
 }
 
@@ -96,6 +98,7 @@ impl<'a> ObjectLine<'a> {
             source: event.source.to_string(),
             target: event.target.as_ref().map(ToString::to_string),
             bytes: event.bytes,
+            reason: event.reason,
             error,
         }
     }
@@ -158,7 +161,8 @@ struct SummaryLine {
     exit_code: u8,
 }
 
-fn action(action: ActionKind) -> &'static str {
+/// The word for an action.
+pub(crate) fn action(action: ActionKind) -> &'static str {
     match action {
         ActionKind::Upload => "upload",
         ActionKind::Download => "download",
@@ -167,7 +171,8 @@ fn action(action: ActionKind) -> &'static str {
     }
 }
 
-fn status(outcome: &Outcome) -> &'static str {
+/// The word for an outcome.
+pub(crate) fn status(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",
         Outcome::DryRun => "dry_run",
@@ -228,6 +233,7 @@ mod tests {
             source: Location::Local("/w/\"f\"".into()),
             target: Some(Location::Object(ObjectName::new("b", "k"))),
             bytes: 7,
+            reason: None,
             outcome: Outcome::Failed(error),
         });
         let value: serde_json::Value = serde_json::from_str(&line(&event)).unwrap();
@@ -250,6 +256,7 @@ mod tests {
             source: Location::Object(ObjectName::new("a", "k")),
             target: Some(Location::Object(ObjectName::new("b", "ü"))),
             bytes: 7,
+            reason: None,
             outcome: Outcome::Done,
         });
         assert_eq!(

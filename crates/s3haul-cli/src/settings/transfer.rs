@@ -8,7 +8,7 @@ use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
-use super::{AwsProgress, Lines, OutputSettings, Settings, script};
+use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
 use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs};
 use crate::env_vars;
 use crate::failure::Failure;
@@ -24,6 +24,8 @@ pub(crate) struct TransferSettings {
     pub(crate) source_client: Option<ClientConfig>,
     /// Printing.
     pub(crate) output: OutputSettings,
+    /// Reports.
+    pub(crate) report: ReportSettings,
     /// Warnings about the arguments, to be printed first.
     pub(crate) notices: Vec<String>,
 }
@@ -71,7 +73,9 @@ impl TransferSettings {
         spec.filters.clone_from(&args.filters.rules);
         spec.filter = script::filter(args.filter.as_deref())?;
         spec.page_size = args.page_size;
-        Ok(assemble(settings, spec, args.request_payer.is_some(), output))
+        let report = ReportSettings::new(&args.report, &spec)?;
+        let transfer = assemble(settings, spec, args.request_payer.is_some(), output);
+        Ok(Self { report, ..transfer })
     }
 
     /// For `pipe`.
@@ -115,7 +119,8 @@ fn assemble(
     output: OutputSettings,
 ) -> TransferSettings {
     let client = ClientConfig { request_payer, ..settings.client };
-    TransferSettings { spec, client, source_client: None, output, notices: Vec::new() }
+    let report = ReportSettings::default();
+    TransferSettings { spec, client, source_client: None, output, report, notices: Vec::new() }
 }
 
 fn output(settings: &Settings) -> OutputSettings {
@@ -197,6 +202,7 @@ pub(super) fn copying(
     let source_client = source_client(&settings, args, paths);
     let mut transfer = assemble(settings, spec, args.request_payer.is_some(), output);
     transfer.source_client = source_client;
+    transfer.report = ReportSettings::new(&args.report, &transfer.spec)?;
     Ok(transfer)
 }
 

@@ -64,13 +64,13 @@ fn plan_batch(
     })?;
     let mut actions = Vec::with_capacity(files.len());
     for ((file, key), choice) in files.into_iter().zip(choices) {
-        let action = |key| UploadAction { path: file.path, key, size: file.size };
+        let action = |key| UploadAction { path: file.path, key, size: file.size, reason: None };
         match choice {
             Choice::Leave => {}
             Choice::Take => actions.push(action(key)),
             Choice::Rename(key) => actions.push(action(key)),
             Choice::Collides(key) => {
-                let UploadAction { path, key, size } = action(key);
+                let UploadAction { path, key, size, .. } = action(key);
                 report_collision(job, engine, Location::Local(path), &key, size);
             }
         }

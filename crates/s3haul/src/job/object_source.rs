@@ -268,6 +268,7 @@ pub(super) fn report_collision(
         source,
         target: Some(target),
         bytes,
+        reason: None,
         outcome: Outcome::Failed(Error::new(ErrorKind::Config, message)),
     });
 }
@@ -319,6 +320,7 @@ pub(super) fn download_action(
         etag: found.object.etag.to_owned(),
         last_modified_s: found.object.last_modified_s,
         head: found.head,
+        reason: None,
     })
 }
 
@@ -333,6 +335,7 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
         size: found.object.size,
         etag: found.object.etag.to_owned(),
         head: found.head,
+        reason: None,
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_channel::{Receiver, Sender};
 
 use crate::event::{ObjectEvent, Outcome};
+use crate::plan::compare::Reason;
 use crate::transfer::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
 };
@@ -21,11 +22,24 @@ pub(super) trait Planned: Send + 'static {
 
     /// Bytes that it will move.
     fn bytes(&self) -> u64;
+
+    /// The same with the reason that a comparison gave; what needs none drops it.
+    #[must_use]
+    fn because(self, _reason: Reason) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 impl Planned for UploadAction {
     fn bytes(&self) -> u64 {
         self.size
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
     }
 }
 
@@ -33,11 +47,19 @@ impl Planned for DownloadAction {
     fn bytes(&self) -> u64 {
         self.size
     }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
 }
 
 impl Planned for CopyAction {
     fn bytes(&self) -> u64 {
         self.size
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
 use crate::fs::TargetRoot;
 use crate::location::Location;
+use crate::plan::compare::Reason;
 use crate::plan::paths::Side;
 use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
 use crate::transfer::copy::run_copies;
@@ -114,13 +115,17 @@ pub(super) fn event(
     bytes: u64,
 ) -> ObjectEvent {
     let is_move = engine.settings.is_move;
-    ObjectEvent { action, is_move, source, target, bytes, outcome: Outcome::DryRun }
+    let outcome = Outcome::DryRun;
+    ObjectEvent { action, is_move, source, target, bytes, reason: None, outcome }
 }
 
 /// What a dry run tells of an upload.
 pub(super) fn describe_upload(engine: &Engine, action: UploadAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.key));
-    event(engine, ActionKind::Upload, Location::Local(action.path), target, action.size)
+    let reason = action.reason.map(Reason::name);
+    let source = Location::Local(action.path);
+    let event = event(engine, ActionKind::Upload, source, target, action.size);
+    ObjectEvent { reason, ..event }
 }
 
 /// What a dry run tells of a download.
@@ -130,7 +135,9 @@ pub(super) fn describe_download(
     move |engine, action| {
         let path = Location::Local(place.path_of(&action.relative));
         let source = engine.source_object(action.key);
-        event(engine, ActionKind::Download, source, Some(path), action.size)
+        let reason = action.reason.map(Reason::name);
+        let event = event(engine, ActionKind::Download, source, Some(path), action.size);
+        ObjectEvent { reason, ..event }
     }
 }
 
@@ -138,7 +145,9 @@ pub(super) fn describe_download(
 pub(super) fn describe_copy(engine: &Engine, action: CopyAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.target_key));
     let source = engine.source_object(action.source_key);
-    event(engine, ActionKind::Copy, source, target, action.size)
+    let reason = action.reason.map(Reason::name);
+    let event = event(engine, ActionKind::Copy, source, target, action.size);
+    ObjectEvent { reason, ..event }
 }
 
 /// What a dry run tells of a removal.

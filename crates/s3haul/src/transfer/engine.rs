@@ -14,6 +14,7 @@ use super::uploads::OpenUploads;
 use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
+use crate::plan::compare::Reason;
 use crate::plan::content_type::ContentTypes;
 use crate::s3::Client;
 
@@ -109,13 +110,27 @@ impl Engine {
         bytes: u64,
         result: Result<(), Error>,
     ) {
+        self.conclude_because(action, source, target, bytes, None, result);
+    }
+
+    /// The same for what was decided by a comparison.
+    pub(crate) fn conclude_because(
+        &self,
+        action: ActionKind,
+        source: Location,
+        target: Option<Location>,
+        bytes: u64,
+        reason: Option<Reason>,
+        result: Result<(), Error>,
+    ) {
         let outcome = match result {
             Ok(()) => Outcome::Done,
             Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
             Err(error) => Outcome::Failed(error),
         };
         let is_move = self.settings.is_move;
-        self.report.object(ObjectEvent { action, is_move, source, target, bytes, outcome });
+        let reason = reason.map(Reason::name);
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
     }
 
     fn is_refused_overwrite(&self, error: &Error) -> bool {

@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
+use crate::plan::compare::Reason;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
 use crate::transfer::action::UploadAction;
@@ -398,7 +399,7 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
     {
         return skip_with_warning(engine, action, text);
     }
-    let UploadAction { path, key, .. } = action;
+    let UploadAction { path, key, reason, .. } = action;
     let removed = match result {
         Ok(sent) if engine.settings.is_move => {
             remove_source(engine, path.clone(), sent, size).await
@@ -406,7 +407,7 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
         result => result.map(|_| ()),
     };
     let (source, target) = (Location::Local(path), Some(engine.target_object(key)));
-    engine.conclude(ActionKind::Upload, source, target, size, removed);
+    engine.conclude_because(ActionKind::Upload, source, target, size, reason, removed);
 }
 
 /// Removes the file of a move, unless it is no longer what was sent.
@@ -441,6 +442,7 @@ fn skip_with_warning(engine: &Engine, action: UploadAction, text: String) {
         source: Location::Local(action.path),
         target: Some(engine.target_object(action.key)),
         bytes: action.size,
+        reason: action.reason.map(Reason::name),
         outcome: Outcome::Skipped,
     });
 }

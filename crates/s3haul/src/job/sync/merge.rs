@@ -4,7 +4,7 @@ use super::super::prepare::Prepared;
 use super::super::queue::{Closed, Planned, Queue};
 use super::side::{Item, SideStream};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::compare::difference;
+use crate::plan::compare::{Reason, difference};
 use crate::plan::join::{Presence, presence};
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::transfer::engine::Engine;
@@ -100,13 +100,16 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             let Some(found) = presence(names.0, names.1) else { return Ok(Ok(())) };
             match (found, left, right) {
                 (Presence::Source, Some(item), _) => {
-                    decided.transfers.extend((self.make_transfer)(job, engine, item));
+                    let transfer = (self.make_transfer)(job, engine, item);
+                    decided.transfers.extend(transfer.map(|it| it.because(Reason::Missing)));
                 }
                 (Presence::Both, Some(left), Some(right)) => {
                     let rule = job.spec.sync.rule;
                     let direction = job.plan.action;
-                    if difference(rule, direction, left.facts(), right.facts()).is_some() {
-                        decided.transfers.extend((self.make_transfer)(job, engine, left));
+                    let differs = difference(rule, direction, left.facts(), right.facts());
+                    if let Some(reason) = differs {
+                        let transfer = (self.make_transfer)(job, engine, left);
+                        decided.transfers.extend(transfer.map(|it| it.because(reason)));
                     }
                 }
                 (_, _, Some(item)) if job.spec.sync.delete => {

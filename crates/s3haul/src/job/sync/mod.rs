@@ -86,6 +86,7 @@ async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
                 path: file.path.clone(),
                 key: job.target_key(&file.relative),
                 size: file.size,
+                reason: None,
             }),
             Item::Object(..) => None,
         }),

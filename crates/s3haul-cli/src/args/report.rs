@@ -1,0 +1,15 @@
+//! Reports of what became of every object.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `--report` and what belongs to it.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Reports")]
+pub(crate) struct ReportArgs {
+    /// Write what became of every object to this file: CSV when its name ends in .csv, else one
+    /// JSON object a line. docs/reports.md has the fields.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
