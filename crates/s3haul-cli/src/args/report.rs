@@ -12,4 +12,8 @@ pub(crate) struct ReportArgs {
     /// JSON object a line. docs/reports.md has the fields.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Only do what failed according to this report of the same command; nothing is listed. It
+    /// may be combined with --report, to another file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) retry_failed: Option<PathBuf>,
 }

@@ -1,10 +1,11 @@
 //! `cp`, `mv`, `rm` and `pipe`: one job, its events printed as they come.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use s3haul::ErrorKind;
 use s3haul::event::EventSink;
-use s3haul::job::{Clients, Streams, run_transfer};
+use s3haul::job::{Clients, NameSource, Streams, run_transfer};
 
 use super::client;
 use crate::exit;
@@ -13,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, json};
-use crate::report::{Recorded, ReportWriter};
+use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::TransferSettings;
 
 /// Runs the job and gives its exit code.
@@ -22,12 +23,13 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { spec, client: target, source_client, output, report, notices } =
+    let TransferSettings { mut spec, client: target, source_client, output, report, notices } =
         settings;
-    let report = report
-        .path
-        .map(|path| ReportWriter::create(&path, &report.sides).map(Arc::new))
-        .transpose()?;
+    let open = |path: &PathBuf| FailedNames::open(path, &report.sides);
+    let failed = report.retry.as_ref().map(open).transpose()?;
+    spec.names = failed.clone().map(|failed| Arc::new(failed) as Arc<dyn NameSource>);
+    let create = |path: &PathBuf| ReportWriter::create(path, &report.sides).map(Arc::new);
+    let report = report.path.as_ref().map(create).transpose()?;
     let target = client(target)?;
     let source = source_client.map_or_else(|| Ok(target.clone()), client)?;
     let totals = Arc::new(Totals::default());
@@ -53,6 +55,9 @@ pub(super) async fn run(
     if summary.cancelled {
         sink.notice(interrupt.message());
     }
+    if failed.is_some_and(|failed| !summary.cancelled && !failed.is_complete()) {
+        sink.notice(INCOMPLETE);
+    }
     sink.finish();
     let is_complete = !summary.cancelled && !summary.fatal;
     let recorded = report.map_or(Ok(()), |report| report.finish(is_complete));
@@ -70,6 +75,10 @@ pub(super) async fn run(
     }
     Ok(status)
 }
+
+/// Said of a report whose run did not come to everything.
+const INCOMPLETE: &str = "note: the report is of a command that did not come to its end: what it \
+    never came to was not retried";
 
 /// Where events go.
 fn events(sink: &Arc<CommandSink>, report: Option<&Arc<ReportWriter>>) -> Arc<dyn EventSink> {

@@ -1,6 +1,7 @@
 //! One row of a report, and how it is written.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -51,6 +52,13 @@ pub(crate) struct Sides {
     pub(crate) source: String,
     /// Target; empty for `rm`.
     pub(crate) target: String,
+}
+
+impl fmt::Display for Sides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, source, target } = self;
+        write!(f, "{command} {source}{}{target}", if target.is_empty() { "" } else { " " })
+    }
 }
 
 /// A row; empty fields are left out of JSON.

@@ -15,6 +15,8 @@ use crate::report::Sides;
 pub(crate) struct ReportSettings {
     /// Where to write.
     pub(crate) path: Option<PathBuf>,
+    /// The report whose failures are done again.
+    pub(crate) retry: Option<PathBuf>,
     /// What a report says it is of.
     pub(crate) sides: Sides,
 }
@@ -26,7 +28,19 @@ impl ReportSettings {
         if let Some(path) = &path {
             refuse_inside(path, spec)?;
         }
-        Ok(Self { path, sides: sides(spec) })
+        let retry = args.retry_failed.as_deref().map(|path| spec.working_dir.join(path));
+        if retry.is_some() && (spec.source == "-" || spec.target.as_deref() == Some("-")) {
+            let message = "--retry-failed cannot be used with standard input and output";
+            return Err(Failure::usage(message));
+        }
+        if let (Some(old), Some(new)) = (&retry, &path)
+            && is_same(old, new)
+        {
+            return Err(Failure::usage(
+                "--report would overwrite the report of --retry-failed: give it another file",
+            ));
+        }
+        Ok(Self { path, retry, sides: sides(spec) })
     }
 }
 
@@ -67,6 +81,11 @@ fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+fn is_same(old: &Path, new: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    old == new || real(old).is_some_and(|old| Some(old) == real(new))
 }
 
 fn lies_in(path: &Path, folder: &Path) -> bool {

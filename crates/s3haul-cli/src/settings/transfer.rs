@@ -149,6 +149,7 @@ fn blank_spec(
         dry_run: false,
         raw: false,
         filters: Vec::<FilterRule>::new(),
+        names: None,
         filter: None,
         to_key: None,
         follow_symlinks: true,

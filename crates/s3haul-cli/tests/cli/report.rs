@@ -1,8 +1,10 @@
-//! `--report`: what became of every object.
+//! `--report` and `--retry-failed`: what became of every object, and what failed done again.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::Value;
 
-use crate::support::{Bench, stderr};
+use crate::support::{Bench, stderr, stdout};
 
 /// The rows of a report in JSON lines.
 fn rows(bench: &Bench, name: &str) -> Vec<Value> {
@@ -74,4 +76,110 @@ fn a_report_that_cannot_be_written_is_told() {
     let output = bench.run("sync s3://box . --delete --report r.jsonl");
     assert_eq!(output.status.code(), Some(252), "{output:?}");
     assert!(stderr(&output).contains("among the files of the command"), "{output:?}");
+}
+
+/// Sorted lines of standard output, and the exit code.
+fn run(bench: &Bench, args: &str) -> (Vec<String>, i32) {
+    let output = bench.run(args);
+    let mut lines: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    lines.sort();
+    (lines, output.status.code().unwrap())
+}
+
+#[test]
+fn what_failed_is_downloaded_again_and_nothing_else() {
+    for report in ["r.jsonl", "r.csv"] {
+        let bench = Bench::with_objects(&["a", "wall/x", "wall/y", "z"]);
+        bench.file("t/wall", "a file where a folder must be");
+        let command = "cp --recursive s3://box t";
+        let (lines, code) = run(&bench, &format!("{command} --report {report}"));
+        let done = ["download: s3://box/a to t/a", "download: s3://box/z to t/z"];
+        assert_eq!((lines, code), (done.map(str::to_owned).to_vec(), 1));
+        bench.remove("t/wall");
+        bench.ok("rm s3://box/wall/y");
+        let again = format!("{command} --retry-failed {report} --report r2.jsonl");
+        let output = bench.run(&again);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(stdout(&output), "download: s3://box/wall/x to t/wall/x\n");
+        let gone = "warning: Skipping file s3://box/wall/y. It is no longer there.\n";
+        assert_eq!(stderr(&output), gone);
+        let fields = ["outcome", "source"];
+        assert_eq!(told(&rows(&bench, "r2.jsonl"), "object", &fields), ["done s3://box/wall/x"]);
+        assert_eq!(bench.ok(&format!("{command} --retry-failed r2.jsonl")), "");
+        let output = bench.run(&format!("cp --recursive s3://box u --retry-failed {report}"));
+        assert_eq!(output.status.code(), Some(252));
+        assert!(stderr(&output).contains("this command is `cp s3://box /"), "{output:?}");
+    }
+}
+
+#[test]
+fn what_failed_is_uploaded_copied_and_removed_again() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    let long = vec!["d".repeat(200); 6].join("/");
+    bench.file(&format!("t/{long}"), "too long for a key");
+    bench.file("t/a", "1");
+    let (lines, code) = run(&bench, "mv --recursive t s3://box --report r.csv");
+    assert_eq!((lines, code), (vec!["move: t/a to s3://box/a".to_owned()], 1));
+    bench.file("t/b", "new, and not in the report");
+    let output = bench.run("mv --recursive t s3://box --retry-failed r.csv --report r2.csv");
+    assert_eq!((stdout(&output).as_str(), output.status.code()), ("", Some(1)));
+    assert!(stderr(&output).contains("KeyTooLong"), "{output:?}");
+    assert_eq!(bench.read("r2.csv").matches("object,upload,failed,").count(), 1);
+
+    let none = "cp --recursive s3://box s3://none --report c.jsonl";
+    assert_eq!(run(&bench, none), (vec![], 1));
+    bench.ok("mb s3://none");
+    bench.file("b", "2");
+    bench.ok("cp b s3://box");
+    let again = none.replace("--report", "--retry-failed");
+    assert_eq!(bench.ok(&again), "copy: s3://box/a to s3://none/a\n");
+}
+
+#[test]
+fn a_sync_is_tried_again_with_its_removals() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    bench.file("t/a", "old");
+    bench.file("t/gone/x", "1");
+    bench.file("t/gone/y", "2");
+    bench.file("t/gone/z", "3");
+    let folder = bench.folder().display().to_string();
+    let row = |action: &str, outcome: &str, source: &str, target: &str| {
+        let source = source.replace("t/", &format!("{folder}/t/"));
+        let target = target.replace("t/", &format!("{folder}/t/"));
+        format!("object,{action},{outcome},{source},{target}\n")
+    };
+    let text = [
+        "event,action,outcome,source,target\r\n".to_owned(),
+        format!("report,sync,,s3://box,{folder}/t\n"),
+        row("download", "failed", "s3://box/a", "t/a"),
+        row("download", "done", "s3://box/b", "t/b"),
+        row("delete", "failed", "t/gone/x", ""),
+        row("delete", "failed", "t/gone/y", ""),
+        row("delete", "done", "t/gone/z", ""),
+    ];
+    bench.file("r.csv", &text.concat());
+    bench.run_with_input("pipe s3://box/gone/y", "it is back");
+    let output = bench.run("sync s3://box t --delete --retry-failed r.csv");
+    assert_eq!(stdout(&output), "download: s3://box/a to t/a\ndelete: t/gone/x\n");
+    let told = stderr(&output);
+    assert!(told.contains("gone/y. It is not removed") && told.contains("note: "), "{told}");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!((bench.read("t/gone/y"), bench.read("t/gone/z")), ("2".into(), "3".into()));
+}
+
+#[test]
+fn names_that_the_command_would_not_have_are_refused() {
+    let bench = Bench::with_objects(&["a", "other/b"]);
+    for (source, target) in [("s3://box/other/b", "/t/b"), ("s3://box/a", "/elsewhere")] {
+        let folder = bench.folder().display().to_string();
+        let text = format!(
+            "event,action,outcome,source,target\nreport,cp,,s3://box/a,{folder}/t\n\
+             object,download,failed,{source},{folder}{target}\n"
+        );
+        bench.file("r.csv", &text);
+        let output = bench.run("cp --recursive s3://box/a t --retry-failed r.csv");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains("is not what this command would do"), "{output:?}");
+    }
 }

@@ -2,6 +2,8 @@
 
 mod chooser;
 mod local_source;
+mod named;
+mod names;
 mod object_source;
 mod prepare;
 mod queue;
@@ -13,6 +15,7 @@ pub use crate::plan::compare::Rule;
 pub use crate::plan::removals::RemovalLimit;
 pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
 pub use chooser::ToKey;
+pub use names::{NameSource, Named, Names};
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
 pub use sync::SyncOptions;
 pub use transfer::run_transfer;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chooser::{Candidate, Choice, Chooser};
+use super::named;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
@@ -46,7 +47,9 @@ pub(super) async fn plan_objects<A: Planned>(
     queue: &Queue<A>,
     make: MakeAction<A>,
 ) {
-    let planned = if job.plan.is_directory || job.source_key().is_empty() {
+    let planned = if let Some(names) = &job.spec.names {
+        named::plan_objects(job, engine, queue, &make, names).await
+    } else if job.plan.is_directory || job.source_key().is_empty() {
         plan_listing(job, engine, queue, &make).await
     } else {
         plan_one(job, engine, queue, &make).await

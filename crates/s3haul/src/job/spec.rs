@@ -2,8 +2,10 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::chooser::ToKey;
+use super::names::NameSource;
 use super::sync::SyncOptions;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
@@ -50,6 +52,9 @@ pub struct TransferSpec {
     pub raw: bool,
     /// Filters in command-line order.
     pub filters: Vec<FilterRule>,
+    /// Names to take instead of listing the source; they were chosen before, and neither filters
+    /// nor scripts are asked again.
+    pub names: Option<Arc<dyn NameSource>>,
     /// Only objects that this script selects.
     pub filter: Option<Program>,
     /// New names at the target: of keys, or below the target folder.

@@ -8,6 +8,7 @@ use async_channel::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::local_source::plan_uploads;
+use super::named;
 use super::object_source::{MakeAction, copy_action, delete_action, download_action, plan_objects};
 use super::prepare::Prepared;
 use super::queue::{Planned, Queue};
@@ -19,7 +20,9 @@ use crate::fs::TargetRoot;
 use crate::location::Location;
 use crate::plan::compare::Reason;
 use crate::plan::paths::Side;
-use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
+use crate::transfer::action::{
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
+};
 use crate::transfer::copy::run_copies;
 use crate::transfer::delete::{Place, run_deletes};
 use crate::transfer::download::{DownloadTarget, run_downloads};
@@ -85,9 +88,19 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
         return Ok(());
     }
     drop(streams);
-    if job.spec.command == TransferCommand::Sync {
-        return sync(job, engine).await;
+    let is_sync = job.spec.command == TransferCommand::Sync;
+    let Some(names) = job.spec.names.clone().filter(|_| is_sync) else {
+        return if is_sync { sync(job, engine).await } else { act(job, engine).await };
+    };
+    act(Arc::clone(&job), Arc::clone(&engine)).await?;
+    if job.spec.sync.delete {
+        named::remove(job, engine, names).await;
     }
+    Ok(())
+}
+
+/// Does what the paths say to all that the source gives.
+async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     match job.plan.action {
         ActionKind::Upload => upload(job, engine).await,
         ActionKind::Download => return download(job, engine).await,
@@ -156,6 +169,16 @@ pub(super) fn describe_delete(
 ) -> impl Fn(&Engine, DeleteAction) -> ObjectEvent + Send + Sync {
     move |engine, action| {
         let source = place.object(engine, action.key);
+        event(engine, ActionKind::Delete, source, None, action.size)
+    }
+}
+
+/// What a dry run tells of the removal of a file.
+pub(super) fn describe_file_removal(
+    root: TargetRoot,
+) -> impl Fn(&Engine, RemoveFileAction) -> ObjectEvent + Send + Sync {
+    move |engine, action| {
+        let source = Location::Local(root.path_of(&action.relative));
         event(engine, ActionKind::Delete, source, None, action.size)
     }
 }

@@ -240,6 +240,7 @@ impl World {
             dry_run: false,
             raw: false,
             filters: Vec::new(),
+            names: None,
             filter: None,
             to_key: None,
             follow_symlinks: true,

@@ -11,11 +11,13 @@ use std::sync::Arc;
 
 use super::object_source::{copy_action, download_action};
 use super::prepare::Prepared;
-use super::transfer::{describe_copy, describe_delete, describe_download, describe_upload, queue};
+use super::transfer::{
+    describe_copy, describe_delete, describe_download, describe_file_removal, describe_upload,
+    queue,
+};
 use crate::error::Result;
 use crate::event::ActionKind;
 use crate::fs::TargetRoot;
-use crate::location::Location;
 use crate::plan::compare::Rule;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
@@ -106,11 +108,7 @@ async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     let root = blocking(move || TargetRoot::open(&folder)).await?;
     let place = DownloadTarget::Below(root.clone());
     let (transfers, actions) = queue(job, engine, describe_download(place.clone()));
-    let shown = root.clone();
-    let (removals, removed) = queue(job, engine, move |engine, action: RemoveFileAction| {
-        let source = Location::Local(shown.path_of(&action.relative));
-        super::transfer::event(engine, ActionKind::Delete, source, None, action.size)
-    });
+    let (removals, removed) = queue(job, engine, describe_file_removal(root.clone()));
     let mut tasks = Tasks::new();
     let Some((source, target)) = sides(job, engine, &mut tasks) else { return Ok(()) };
     let merge = Merge {

@@ -1,0 +1,29 @@
+//! Names that a job takes from elsewhere than a listing, such as what failed in an earlier run.
+//!
+//! They come as a stream that is read piece by piece, so that there may be any number of them.
+
+use std::fmt::Debug;
+
+use crate::error::Result;
+use crate::event::ActionKind;
+use crate::location::Location;
+
+/// One thing to be done, as an earlier run decided it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// What is to be done.
+    pub action: ActionKind,
+    /// Source, or what is to be removed.
+    pub source: Location,
+    /// Target, absent for a removal.
+    pub target: Option<Location>,
+}
+
+/// A stream of names. Reading it blocks.
+pub type Names = Box<dyn Iterator<Item = Result<Named>> + Send>;
+
+/// Where names come from; may be gone through more than once.
+pub trait NameSource: Debug + Send + Sync {
+    /// Starts at the first.
+    fn names(&self) -> Result<Names>;
+}
