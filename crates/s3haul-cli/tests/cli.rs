@@ -1,5 +1,7 @@
 //! The real binary against a real `serve`, each test with a server and a folder of its own.
 
+#[path = "cli/estimate.rs"]
+mod estimate;
 #[path = "cli/listing.rs"]
 mod listing;
 #[path = "cli/report.rs"]
@@ -63,7 +65,9 @@ fn listings_tell_what_is_there() {
 #[test]
 fn objects_are_removed_and_then_the_bucket() {
     let bench = Bench::with_objects(&["a/1", "a/2", "ab", "c"]);
-    assert_eq!(bench.ok("rm s3://box/c --dryrun"), "(dryrun) delete: s3://box/c\n");
+    let dry = bench.run("rm s3://box/c --dryrun");
+    assert_eq!(stdout(&dry), "(dryrun) delete: s3://box/c\n");
+    assert!(support::stderr(&dry).starts_with("estimate: the command would send "));
     assert_eq!(bench.ok("rm s3://box/c"), "delete: s3://box/c\n");
     assert_eq!(bench.ok("rm s3://box/c"), "delete: s3://box/c\n", "absent objects are no error");
     let mut lines = bench.lines("rm s3://box/a --recursive");

@@ -16,4 +16,8 @@ pub(crate) struct ReportArgs {
     /// may be combined with --report, to another file.
     #[arg(long, value_name = "FILE")]
     pub(crate) retry_failed: Option<PathBuf>,
+    /// Estimate what --dryrun tells with the prices of this JSON file instead of those of S3
+    /// Standard in us-east-1. docs/reports.md has its fields.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) price_table: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ use s3haul::event::{ActionKind, Event, ObjectEvent, Outcome};
 use s3haul::job::Summary;
 use serde::Serialize;
 
+use super::estimate::Requests;
 use crate::failure::Failure;
 
 /// Version of the format. Names and meanings of fields never change within a version; fields may
@@ -50,6 +51,7 @@ pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u
         bytes: summary.bytes,
         fatal: summary.fatal,
         cancelled: summary.cancelled,
+        requests: Requests::of(summary.requests_sent),
         exit_code,
     };
     push(buffer, "summary", fields);
@@ -158,6 +160,7 @@ struct SummaryLine {
     bytes: u64,
     fatal: bool,
     cancelled: bool,
+    requests: Requests,
     exit_code: u8,
 }
 
@@ -275,7 +278,9 @@ mod tests {
         assert_eq!(
             String::from_utf8(buffer).unwrap(),
             "{\"v\":1,\"event\":\"summary\",\"done\":2,\"failed\":0,\"skipped\":0,\
-             \"warnings\":0,\"bytes\":9,\"fatal\":false,\"cancelled\":false,\"exit_code\":0}\n"
+             \"warnings\":0,\"bytes\":9,\"fatal\":false,\"cancelled\":false,\
+             \"requests\":{\"put_copy_post_list\":0,\"get_head\":0,\"delete\":0},\
+             \"exit_code\":0}\n"
         );
     }
 

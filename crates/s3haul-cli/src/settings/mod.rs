@@ -10,6 +10,7 @@ mod list_buckets;
 mod listing;
 mod object;
 mod output;
+mod prices;
 mod profile;
 mod report;
 mod script;

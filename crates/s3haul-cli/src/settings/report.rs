@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use s3haul::job::{TransferCommand, TransferSpec};
 use s3haul::plan::paths::absolute;
+use s3haul::plan::price::PriceTable;
 use s3haul::plan::s3_uri;
 
+use super::prices::price_table;
 use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::report::Sides;
@@ -17,6 +19,8 @@ pub(crate) struct ReportSettings {
     pub(crate) path: Option<PathBuf>,
     /// The report whose failures are done again.
     pub(crate) retry: Option<PathBuf>,
+    /// What requests cost.
+    pub(crate) prices: PriceTable,
     /// What a report says it is of.
     pub(crate) sides: Sides,
 }
@@ -40,7 +44,11 @@ impl ReportSettings {
                 "--report would overwrite the report of --retry-failed: give it another file",
             ));
         }
-        Ok(Self { path, retry, sides: sides(spec) })
+        let prices = args.price_table.as_deref().map_or_else(
+            || Ok(PriceTable::default()),
+            |path| price_table(&spec.working_dir.join(path)),
+        )?;
+        Ok(Self { path, retry, prices, sides: sides(spec) })
     }
 }
 

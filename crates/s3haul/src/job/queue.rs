@@ -10,7 +10,10 @@ use crate::transfer::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
 };
 use crate::transfer::engine::Engine;
+use crate::transfer::ranged::asks_for_checksum;
+use crate::transfer::requests::{of_copy, of_download, of_upload};
 use crate::transfer::scheduler::blocking;
+use crate::units::RequestCounts;
 
 /// Actions that are handed over together, except deletions.
 const BATCH_MAX: usize = 256;
@@ -22,6 +25,9 @@ pub(super) trait Planned: Send + 'static {
 
     /// Bytes that it will move.
     fn bytes(&self) -> u64;
+
+    /// Requests that it takes when nothing fails, and keys that are removed together with others.
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64);
 
     /// The same with the reason that a comparison gave; what needs none drops it.
     #[must_use]
@@ -38,6 +44,10 @@ impl Planned for UploadAction {
         self.size
     }
 
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_upload(&engine.settings, self.size), 0)
+    }
+
     fn because(self, reason: Reason) -> Self {
         Self { reason: Some(reason), ..self }
     }
@@ -48,6 +58,10 @@ impl Planned for DownloadAction {
         self.size
     }
 
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_download(&engine.settings, self.size, asks_for_checksum(engine, self)), 0)
+    }
+
     fn because(self, reason: Reason) -> Self {
         Self { reason: Some(reason), ..self }
     }
@@ -56,6 +70,10 @@ impl Planned for DownloadAction {
 impl Planned for CopyAction {
     fn bytes(&self) -> u64 {
         self.size
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_copy(&engine.settings, self.size, self.head.is_some()), 0)
     }
 
     fn because(self, reason: Reason) -> Self {
@@ -70,11 +88,19 @@ impl Planned for DeleteAction {
     fn bytes(&self) -> u64 {
         0
     }
+
+    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
+        (RequestCounts::default(), 1)
+    }
 }
 
 impl Planned for RemoveFileAction {
     fn bytes(&self) -> u64 {
         0
+    }
+
+    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
+        (RequestCounts::default(), 0)
     }
 }
 
@@ -139,6 +165,8 @@ impl<A: Planned> Queue<A> {
         }
         if let Some(describe) = &self.dry_run {
             for action in actions {
+                let (requests, keys) = action.requests(&self.engine);
+                self.engine.report.would_send(requests, keys);
                 let event = describe(&self.engine, action);
                 self.engine.report.object(ObjectEvent { outcome: Outcome::DryRun, ..event });
             }

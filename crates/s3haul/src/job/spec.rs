@@ -10,6 +10,7 @@ use super::sync::SyncOptions;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+use crate::units::RequestCounts;
 
 /// Which command a transfer job carries out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,4 +135,8 @@ pub struct Summary {
     pub fatal: bool,
     /// The job was cancelled.
     pub cancelled: bool,
+    /// Requests that were sent, each attempt by itself.
+    pub requests_sent: RequestCounts,
+    /// Requests that a dry run would have sent beside those that it sent.
+    pub requests_planned: RequestCounts,
 }

@@ -32,6 +32,7 @@ use crate::transfer::report::Reporter;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::stream::{download_stream, upload_stream};
 use crate::transfer::upload::run_uploads;
+use crate::units::RequestCounts;
 
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
@@ -53,7 +54,8 @@ pub async fn run_transfer(
 ) -> Result<Summary> {
     let job = Arc::new(Prepared::new(spec).await?);
     let report = Arc::new(Reporter::new(sink));
-    let Clients { source, target } = clients;
+    let Clients { source, target } = clients.clone();
+    let sent_before = requests_sent(&clients);
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
     let uploads = Arc::clone(&engine.uploads);
     let result = tokio::select! {
@@ -79,7 +81,16 @@ pub async fn run_transfer(
         bytes: counts.bytes,
         fatal: counts.fatal,
         cancelled,
+        requests_sent: requests_sent(&clients) - sent_before,
+        requests_planned: report.requests_planned(),
     })
+}
+
+/// Requests that the clients of a job sent so far.
+fn requests_sent(clients: &Clients) -> RequestCounts {
+    let Clients { source, target } = clients;
+    let both = source.requests_sent();
+    if source.is_clone_of(target) { both } else { both + target.requests_sent() }
 }
 
 async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
@@ -282,6 +293,8 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
         Ok(head) if job.spec.dry_run => {
             let source = engine.source_object(key);
             let target = Some(Location::Stream);
+            let requests = RequestCounts { read: 1, ..RequestCounts::default() };
+            engine.report.would_send(requests, 0);
             engine.report.object(event(engine, ActionKind::Download, source, target, head.size));
         }
         Ok(head) => download_stream(engine, streams.output, key, &head).await,

@@ -10,6 +10,7 @@ pub mod filter;
 mod glob;
 pub mod join;
 pub mod paths;
+pub mod price;
 pub mod removals;
 pub mod s3_uri;
 pub mod wildcard;

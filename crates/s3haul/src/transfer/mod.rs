@@ -26,6 +26,7 @@ pub mod parts;
 pub(crate) mod ranged;
 pub(crate) mod remove_files;
 pub(crate) mod report;
+pub(crate) mod requests;
 pub(crate) mod scheduler;
 pub(crate) mod settings;
 pub(crate) mod stream;
