@@ -267,3 +267,23 @@ fn a_server_stops_on_a_signal() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
+
+#[test]
+fn a_bucket_becomes_a_website() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    assert_eq!(bench.ok("website s3://box --index-document i.html --error-document e.html"), "");
+    assert_eq!(bench.ok("s3 website box/ --index-document index.html"), "");
+    let json = bench.ok("website s3://box/ --error-document e.html --json");
+    assert_eq!(json, "{\"v\":1,\"event\":\"website\",\"bucket\":\"box\"}\n");
+    for (args, code, text) in [
+        ("website s3://none --index-document i", 254, "NoSuchBucket"),
+        ("website s3://box/k --index-document i", 252, "Invalid bucket name \"box/k\""),
+        ("website s3:// --index-document i", 252, "Invalid bucket name \"\""),
+        ("website", 252, "S3Uri"),
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(support::stderr(&output).contains(text), "{output:?}");
+    }
+}

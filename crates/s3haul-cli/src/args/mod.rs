@@ -21,7 +21,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use buckets::{MbArgs, RbArgs};
+pub(crate) use buckets::{MbArgs, RbArgs, WebsiteArgs};
 pub(crate) use filters::FilterArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs};
@@ -36,8 +36,8 @@ pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
 
-/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and `alias aws=s3haul`
-/// works: the word `s3` before a command is accepted.
+/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
+/// `alias aws=s3haul` works: the word `s3` before a command is accepted.
 #[derive(Debug, Parser)]
 #[command(name = "s3haul", version, infer_long_args = true, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -126,6 +126,10 @@ pub(crate) enum Command {
     ///
     /// It has to be empty, unless --force is given.
     Rb(RbArgs),
+    /// Make a bucket a website: set what is served for folders and for errors.
+    ///
+    /// Nothing is printed. Redirects and routing rules that the bucket had are replaced.
+    Website(WebsiteArgs),
     /// Print a URL with which anyone can read an object for a while.
     Presign(PresignArgs),
     /// Write objects to standard output.

@@ -30,7 +30,7 @@ use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
 pub(crate) use environment::Environment;
-pub(crate) use list::{ListSettings, LsSettings, MbSettings, RbSettings};
+pub(crate) use list::{ListSettings, LsSettings, MbSettings, RbSettings, WebsiteSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use output::{AwsProgress, Lines, OutputSettings};

@@ -11,7 +11,7 @@ const MIB: usize = 1024 * 1024;
 /// The last line of an event.
 fn line(text: &str, event: &str) -> Value {
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines.filter(|line| line["event"] == event).last().unwrap()
+    lines.rev().find(|line| line["event"] == event).unwrap()
 }
 
 /// Runs a command dry and then really; both must agree on the requests.
