@@ -1,5 +1,7 @@
 //! The real binary against a real `serve`, each test with a server and a folder of its own.
 
+#[path = "cli/case_conflict.rs"]
+mod case_conflict;
 #[path = "cli/estimate.rs"]
 mod estimate;
 #[path = "cli/listing.rs"]

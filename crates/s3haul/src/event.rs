@@ -69,8 +69,8 @@ pub enum Event {
     },
     /// An object ended.
     Object(ObjectEvent),
-    /// Something the user should know that is not a failure; makes the exit status 2. The text is
-    /// what follows `warning: `.
+    /// Something the user should know that is not a failure. Most make the exit status 2, for
+    /// which the job's summary counts them. The text is what follows `warning: `.
     Warning {
         /// The text.
         message: String,

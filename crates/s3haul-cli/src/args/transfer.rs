@@ -80,7 +80,9 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = ["none", "metadata-directive", "default", "all"])]
     pub(crate) copy_props: Option<String>,
-    /// What to do with objects whose keys differ only by case; only ignore is there yet.
+    /// What to do when several objects are downloaded and the name of one differs only by case
+    /// from a file that exists or from one that is being downloaded: nothing (the default), leave
+    /// it out with a warning, download it with a warning, or end with an error.
     #[arg(long, value_name = "HOW", value_parser = ["ignore", "skip", "warn", "error"])]
     pub(crate) case_conflict: Option<String>,
     /// Print a progress line at most every so many seconds, also where there is no terminal.

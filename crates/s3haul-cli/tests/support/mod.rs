@@ -25,6 +25,11 @@ impl Bench {
         Self::start(&["--memory"])
     }
 
+    /// The same, which lets each request wait this long.
+    pub(crate) fn slow(latency: &str) -> Self {
+        Self::start(&["--memory", "--latency", latency])
+    }
+
     /// A server that keeps objects in the folder `store`.
     pub(crate) fn on_disk() -> Self {
         Self::start(&["store"])

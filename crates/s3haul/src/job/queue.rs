@@ -108,7 +108,15 @@ impl Planned for RemoveFileAction {
 type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
 
 /// Drops actions that need not be done, and tells them. Blocks.
-type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Vec<A> + Send + Sync>;
+type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
+
+/// What is left of actions that were looked at.
+pub(super) struct Screened<A> {
+    /// Those that are to be done.
+    pub(super) actions: Vec<A>,
+    /// The job ends after them, and what is in flight is given up.
+    pub(super) is_end: bool,
+}
 
 /// The planner's end of the queue.
 pub(super) struct Queue<A> {
@@ -140,12 +148,17 @@ impl<A: Planned> Queue<A> {
 
     /// Queues actions; waits while the queue is full.
     pub(super) async fn push(&self, mut actions: Vec<A>) -> Result<(), Closed> {
+        let mut is_end = false;
         if let Some(screen) = &self.screen {
             let (screen, engine) = (Arc::clone(screen), Arc::clone(&self.engine));
-            actions = blocking(move || screen(&engine, actions)).await;
+            Screened { actions, is_end } = blocking(move || screen(&engine, actions)).await;
         }
         for batch in self.prepare(actions) {
             self.sender.send(batch).await.map_err(|_| Closed)?;
+        }
+        if is_end {
+            self.engine.stop.cancel();
+            return Err(Closed);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::case_conflict::CaseConflict;
 use super::chooser::ToKey;
 use super::names::NameSource;
 use super::sync::SyncOptions;
@@ -66,6 +67,8 @@ pub struct TransferSpec {
     pub page_size: Option<u32>,
     /// Never replace an existing target.
     pub no_overwrite: bool,
+    /// What is done about downloads whose names differ only by case.
+    pub case_conflict: CaseConflict,
     /// Transfer archived objects without asking whether they are restored.
     pub force_glacier_transfer: bool,
     /// Skip archived objects silently.

@@ -7,11 +7,12 @@ use std::time::Duration;
 use async_channel::Receiver;
 use tokio_util::sync::CancellationToken;
 
+use super::case_conflict::Releasing;
 use super::local_source::plan_uploads;
 use super::named;
 use super::object_source::{MakeAction, copy_action, delete_action, download_action, plan_objects};
 use super::prepare::Prepared;
-use super::queue::{Planned, Queue};
+use super::queue::{Planned, Queue, Screened};
 use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use super::sync::sync;
 use crate::error::Result;
@@ -53,14 +54,19 @@ pub async fn run_transfer(
     cancel: CancellationToken,
 ) -> Result<Summary> {
     let job = Arc::new(Prepared::new(spec).await?);
+    let sink = match &job.case_guard {
+        Some(guard) => Arc::new(Releasing { sink, guard: Arc::clone(guard) }) as Arc<_>,
+        None => sink,
+    };
     let report = Arc::new(Reporter::new(sink));
     let Clients { source, target } = clients.clone();
     let sent_before = requests_sent(&clients);
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
-    let uploads = Arc::clone(&engine.uploads);
+    let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
     let result = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
+        () = stop.cancelled() => Some(Ok(())),
         result = run(job, engine, streams) => Some(result),
     };
     let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
@@ -204,10 +210,7 @@ async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
 async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     let target = open_target(&job).await?;
     let (mut queue, actions) = queue(&job, &engine, describe_download(target.clone()));
-    if job.spec.no_overwrite {
-        let place = target.clone();
-        queue.screen_with(Arc::new(move |engine, actions| skip_existing(engine, &place, actions)));
-    }
+    screen(&job, &target, &mut queue);
     let make: MakeAction<DownloadAction> = Box::new(download_action);
     let planned = async {
         plan_objects(&job, &engine, &queue, make).await;
@@ -215,6 +218,24 @@ async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     };
     tokio::join!(planned, run_downloads(Arc::clone(&engine), target, actions));
     Ok(())
+}
+
+/// Lets downloads be looked at before they are queued, where that is asked for.
+pub(super) fn screen(job: &Prepared, target: &DownloadTarget, queue: &mut Queue<DownloadAction>) {
+    let no_overwrite = job.spec.no_overwrite && job.spec.command != TransferCommand::Sync;
+    let (place, guard) = (target.clone(), job.case_guard.clone());
+    if !no_overwrite && guard.is_none() {
+        return;
+    }
+    queue.screen_with(Arc::new(move |engine, mut actions| {
+        if no_overwrite {
+            actions = skip_existing(engine, &place, actions);
+        }
+        match &guard {
+            Some(guard) => guard.screen(engine, &place, actions),
+            None => Screened { actions, is_end: false },
+        }
+    }));
 }
 
 /// Leaves out objects whose files exist (`--no-overwrite`). Blocks.

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::bandwidth::Bandwidth;
 use super::buffers::Buffers;
@@ -32,6 +33,8 @@ pub(crate) struct Engine {
     pub(super) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
+    /// Ends the job: what is in flight is given up.
+    pub(crate) stop: CancellationToken,
     content_types: OnceLock<ContentTypes>,
     _alive: mpsc::Sender<Infallible>,
 }
@@ -70,6 +73,7 @@ impl Engine {
             buffers,
             report,
             uploads,
+            stop: CancellationToken::new(),
             content_types: OnceLock::new(),
             _alive: alive,
         };

@@ -172,6 +172,11 @@ impl Reporter {
         self.sink.emit(&Event::Warning { message });
     }
 
+    /// Something to know that the AWS tools print as a warning and do not count.
+    pub(crate) fn note(&self, message: String) {
+        self.sink.emit(&Event::Warning { message });
+    }
+
     /// The job cannot go on.
     pub(crate) fn fatal(&self, error: Error) {
         self.fatal.store(true, Ordering::Relaxed);

@@ -13,8 +13,8 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    Clients, CopyProps, Streams, Summary, SyncOptions, TransferCommand, TransferSpec, Tuning,
-    run_transfer,
+    CaseConflict, Clients, CopyProps, Streams, Summary, SyncOptions, TransferCommand, TransferSpec,
+    Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
@@ -246,6 +246,7 @@ impl World {
             follow_symlinks: true,
             page_size: None,
             no_overwrite: false,
+            case_conflict: CaseConflict::Ignore,
             force_glacier_transfer: false,
             ignore_glacier_warnings: false,
             guess_mime_type: true,

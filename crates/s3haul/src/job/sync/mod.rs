@@ -13,7 +13,7 @@ use super::object_source::{copy_action, download_action};
 use super::prepare::Prepared;
 use super::transfer::{
     describe_copy, describe_delete, describe_download, describe_file_removal, describe_upload,
-    queue,
+    queue, screen,
 };
 use crate::error::Result;
 use crate::event::ActionKind;
@@ -107,7 +107,8 @@ async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else { return Ok(()) };
     let root = blocking(move || TargetRoot::open(&folder)).await?;
     let place = DownloadTarget::Below(root.clone());
-    let (transfers, actions) = queue(job, engine, describe_download(place.clone()));
+    let (mut transfers, actions) = queue(job, engine, describe_download(place.clone()));
+    screen(job, &place, &mut transfers);
     let (removals, removed) = queue(job, engine, describe_file_removal(root.clone()));
     let mut tasks = Tasks::new();
     let Some((source, target)) = sides(job, engine, &mut tasks) else { return Ok(()) };
