@@ -59,8 +59,8 @@ pub(super) fn plan_uploads(
         }
     });
     match planned {
-        Ok(true) => engine.report.plan_complete(),
-        Ok(false) => {}
+        Ok(is_end) if !is_end || job.removes_named() => {}
+        Ok(_) => engine.report.plan_complete(),
         Err(error) => engine.report.fatal(error),
     }
 }
@@ -306,8 +306,9 @@ async fn plan_removals<A: Removal>(
     queue: Queue<A>,
     names: &Arc<dyn NameSource>,
 ) {
-    if let Err(error) = queue_removals(job, engine, &queue, names).await {
-        engine.report.fatal(error);
+    match queue_removals(job, engine, &queue, names).await {
+        Ok(()) => engine.report.plan_complete(),
+        Err(error) => engine.report.fatal(error),
     }
 }
 

@@ -55,6 +55,7 @@ pub(super) async fn plan_objects<A: Planned>(
         plan_one(job, engine, queue, &make).await
     };
     match planned {
+        Ok(Ok(())) if job.removes_named() => {}
         Ok(Ok(())) => engine.report.plan_complete(),
         Ok(Err(Closed)) => {}
         Err(error) => engine.report.fatal(error),

@@ -97,6 +97,13 @@ impl Prepared {
         }
     }
 
+    /// Whether removals follow the transfers, because their names are given instead of found.
+    pub(super) fn removes_named(&self) -> bool {
+        self.spec.names.is_some()
+            && self.spec.command == TransferCommand::Sync
+            && self.spec.sync.delete
+    }
+
     /// Key of the source: a prefix where a whole tree is meant.
     pub(super) fn source_key(&self) -> &str {
         match &self.plan.source {

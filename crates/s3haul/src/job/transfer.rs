@@ -110,7 +110,7 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
         return if is_sync { sync(job, engine).await } else { act(job, engine).await };
     };
     act(Arc::clone(&job), Arc::clone(&engine)).await?;
-    if job.spec.sync.delete {
+    if job.removes_named() {
         named::remove(job, engine, names).await;
     }
     Ok(())
