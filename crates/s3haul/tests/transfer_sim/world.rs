@@ -13,8 +13,8 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    CaseConflict, Clients, CopyProps, Streams, Summary, SyncOptions, TransferCommand, TransferSpec,
-    Tuning, run_transfer,
+    CaseConflict, Clients, CopyProps, Named, Streams, Summary, SyncOptions, TransferCommand,
+    TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
@@ -64,6 +64,7 @@ pub struct Log {
     moved: Mutex<i64>,
     longest_step: AtomicI64,
     planned: Mutex<(u64, u64)>,
+    failed: Mutex<Vec<Named>>,
 }
 
 impl EventSink for Log {
@@ -86,6 +87,11 @@ impl EventSink for Log {
                     Outcome::Failed(error) => format!("failed: {error}"),
                     other => format!("{other:?}").to_lowercase(),
                 };
+                if matches!(object.outcome, Outcome::Failed(_)) {
+                    let (action, source) = (object.action, object.source.clone());
+                    let named = Named { action, source, target: object.target.clone() };
+                    self.failed.lock().unwrap().push(named);
+                }
                 let verb = if object.is_move { "move" } else { "" };
                 let target = object.target.as_ref().map_or(String::new(), |t| format!(" to {t}"));
                 format!("{verb}{:?} {}{target} {outcome}", object.action, object.source)
@@ -113,6 +119,11 @@ impl Log {
     /// Lines that contain a text.
     pub fn count(&self, text: &str) -> usize {
         self.lines.lock().unwrap().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// What failed, as names for another run.
+    pub fn failed(&self) -> Vec<Named> {
+        self.failed.lock().unwrap().clone()
     }
 
     /// Bytes moved, by the progress told.
