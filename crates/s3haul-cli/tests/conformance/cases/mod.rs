@@ -12,6 +12,7 @@ mod paths;
 mod peers;
 mod properties;
 mod remove;
+mod report;
 mod secure;
 mod settings;
 mod summary;
@@ -33,6 +34,7 @@ pub(crate) fn all() -> Vec<Case> {
         summary::CASES,
         integrity::CASES,
         failures::CASES,
+        report::CASES,
         settings::CASES,
     ];
     topics.concat()
@@ -50,7 +52,7 @@ pub(crate) fn secure() -> Vec<Case> {
 
 /// Cases for what only moto models.
 pub(crate) fn moto_only() -> Vec<Case> {
-    models::CASES.to_vec()
+    [models::CASES, report::MOTO].concat()
 }
 
 /// Random commands next to those of the real `aws`.
