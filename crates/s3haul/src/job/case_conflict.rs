@@ -204,7 +204,8 @@ fn is_spelled_so(folder: &Path, relative: &str) -> bool {
     for name in relative.split('/').filter(|name| !name.is_empty()) {
         let swapped: String = name.chars().map(swap_case).collect();
         let id = |path: &Path| path.symlink_metadata().ok().map(|facts| (facts.dev(), facts.ino()));
-        let has_both = swapped != name && id(&parent.join(name)) == id(&parent.join(&swapped));
+        let here = id(&parent.join(name));
+        let has_both = swapped != name && here.is_some() && here == id(&parent.join(&swapped));
         // One file of two names: either the file system does not tell case apart, or there are
         // two links. The folder's own list says.
         if has_both && !lists(&parent, name) {
@@ -267,6 +268,7 @@ mod tests {
         assert!(is_spelled_so(folder.path(), "D/File"));
         std::os::unix::fs::symlink("D", folder.path().join("d")).unwrap();
         assert!(is_spelled_so(folder.path(), "d/File"));
+        assert!(lists(folder.path(), "D") && !lists(folder.path(), "file"));
         let found = ['a', 'Z', 'ß', '1', 'é'].map(swap_case);
         assert_eq!(found, ['A', 'z', 'ß', '1', 'É']);
     }

@@ -65,6 +65,7 @@ pub struct Log {
     longest_step: AtomicI64,
     planned: Mutex<(u64, u64)>,
     failed: Mutex<Vec<Named>>,
+    complete: Mutex<Vec<(u64, u64)>>,
 }
 
 impl EventSink for Log {
@@ -81,7 +82,11 @@ impl EventSink for Log {
                 self.longest_step.fetch_max(*bytes, Ordering::Relaxed);
                 return;
             }
-            Event::PlanComplete => "planned".to_owned(),
+            Event::PlanComplete => {
+                let planned = *self.planned.lock().unwrap();
+                self.complete.lock().unwrap().push(planned);
+                "planned".to_owned()
+            }
             Event::Object(object) => {
                 let outcome = match &object.outcome {
                     Outcome::Failed(error) => format!("failed: {error}"),
@@ -119,6 +124,13 @@ impl Log {
     /// Lines that contain a text.
     pub fn count(&self, text: &str) -> usize {
         self.lines.lock().unwrap().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// Whether the end of planning was told once for each of `jobs`, the last time when all was
+    /// planned.
+    pub fn told_totals(&self, jobs: usize) -> bool {
+        let complete = self.complete.lock().unwrap();
+        complete.len() == jobs && complete.last() == Some(&*self.planned.lock().unwrap())
     }
 
     /// What failed, as names for another run.
