@@ -57,6 +57,11 @@ pub(crate) fn of_comparison(summary: &CompareSummary) -> u8 {
     }
 }
 
+/// The exit code of a transfer job whose report could not be written.
+pub(crate) fn with_failure(status: u8) -> u8 {
+    if matches!(status, SUCCESS | WARNED) { FAILED } else { status }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +74,8 @@ mod tests {
         assert_eq!(of_summary(&Summary { failed: 1, ..warned }), FAILED);
         assert_eq!(of_summary(&Summary { fatal: true, ..warned }), FAILED);
         assert_eq!(of_summary(&Summary { cancelled: true, ..Summary::default() }), FAILED);
+        assert_eq!([SUCCESS, WARNED, FAILED].map(with_failure), [FAILED; 3]);
+        assert_eq!(with_failure(BROKEN_PIPE), BROKEN_PIPE);
         assert_eq!(of_summary(&Summary { skipped: 9, ..Summary::default() }), SUCCESS);
     }
 

@@ -17,6 +17,7 @@ mod logging;
 mod printer;
 mod progress;
 mod render;
+mod report;
 mod runtime;
 mod settings;
 

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use s3haul::event::{Event, Outcome};
+use s3haul::event::{ActionKind, Event, Outcome};
 use s3haul::units::format_size;
 
 use crate::printer::Printer;
@@ -59,7 +59,9 @@ impl Totals {
             Event::PlanComplete => self.is_final.store(true, Ordering::Relaxed),
             Event::Progress { bytes } => _ = self.moved_bytes.fetch_add(*bytes, Ordering::Relaxed),
             Event::Object(object) => {
-                if matches!(object.outcome, Outcome::Failed(_) | Outcome::Skipped) {
+                // A removal moves no bytes and none were planned for it.
+                let has_bytes = object.action != ActionKind::Delete;
+                if has_bytes && matches!(object.outcome, Outcome::Failed(_) | Outcome::Skipped) {
                     self.lost_bytes.fetch_add(object.bytes, Ordering::Relaxed);
                 }
                 self.ended_objects.fetch_add(1, Ordering::Relaxed);
@@ -105,15 +107,21 @@ impl Snapshot {
         )
     }
 
-    /// The text beside the bar; `rate` is in bytes a second.
-    fn bar_text(&self, rate: u64) -> String {
+    /// The text beside the bar; `rate` is in bytes a second. Once no bytes are left, what is left
+    /// are removals and empty objects: their end is told by how many ended in the time so far.
+    fn bar_text(&self, rate: u64, elapsed: Duration) -> String {
         let about = if self.is_final { "" } else { "~" };
         let (done, left) = (self.ended_objects, self.objects_left());
-        if self.planned_bytes == 0 {
-            return format!("{done} done, {about}{left} left");
-        }
         let left_bytes = self.planned_bytes.saturating_sub(self.moved_bytes);
-        let eta = left_bytes.checked_div(rate).map_or_else(|| "--:--".to_owned(), clock);
+        let seconds = if left_bytes > 0 {
+            left_bytes.checked_div(rate)
+        } else {
+            left.saturating_mul(elapsed.as_secs()).checked_div(done)
+        };
+        let eta = seconds.map_or_else(|| "--:--".to_owned(), clock);
+        if self.planned_bytes == 0 {
+            return format!("{about}{eta}  {done} done, {about}{left} left");
+        }
         format!(
             "{} of {about}{}  {}/s  {about}{eta}  {done} done, {about}{left} left",
             format_size(self.moved_bytes),
@@ -205,7 +213,7 @@ impl Drop for Ticker {
 /// What is shown.
 enum Display {
     Nothing,
-    Bar { bar: ProgressBar, rate: Rate },
+    Bar { bar: ProgressBar, rate: Rate, elapsed: Duration },
     Aws { settings: AwsProgress, rate: Rate, waited: Duration, last: Option<Snapshot> },
 }
 
@@ -227,7 +235,7 @@ impl Display {
             bar.set_style(style);
         }
         printer.set_bar(Some(bar.clone()));
-        Self::Bar { bar, rate: Rate::default() }
+        Self::Bar { bar, rate: Rate::default(), elapsed: Duration::ZERO }
     }
 
     fn show(&mut self, printer: &Printer, now: &Snapshot, elapsed: Duration, ended: bool) {
@@ -237,7 +245,10 @@ impl Display {
                 printer.set_bar(None);
                 bar.finish_and_clear();
             }
-            Self::Bar { bar, rate } => show_bar(bar, now, rate.step(now.moved_bytes, elapsed)),
+            Self::Bar { bar, rate, elapsed: total } => {
+                *total += elapsed;
+                show_bar(bar, now, rate.step(now.moved_bytes, elapsed), *total);
+            }
             Self::Aws { settings, rate, waited, last } => {
                 let rate = rate.step(now.moved_bytes, elapsed);
                 *waited = waited.saturating_add(elapsed);
@@ -255,14 +266,14 @@ impl Display {
     }
 }
 
-fn show_bar(bar: &ProgressBar, now: &Snapshot, rate: u64) {
+fn show_bar(bar: &ProgressBar, now: &Snapshot, rate: u64, elapsed: Duration) {
     let (length, position) = match now.planned_bytes {
         0 => (now.planned_objects, now.ended_objects),
         bytes => (bytes, now.moved_bytes),
     };
     bar.set_length(length);
     bar.set_position(position);
-    bar.set_message(now.bar_text(rate));
+    bar.set_message(now.bar_text(rate, elapsed));
 }
 
 #[cfg(test)]
@@ -287,7 +298,17 @@ mod tests {
             "Completed 1.0 KiB/2.0 KiB (512 Bytes/s) with 2 file(s) remaining"
         );
         let deletes = Snapshot { planned_bytes: 0, moved_bytes: 0, is_final: true, ..now };
-        assert_eq!(now.bar_text(512), "1.0 KiB of ~2.0 KiB  512 Bytes/s  ~00:02  1 done, ~2 left");
+        let minute = Duration::from_mins(1);
+        assert_eq!(
+            now.bar_text(512, minute),
+            "1.0 KiB of ~2.0 KiB  512 Bytes/s  ~00:02  1 done, ~2 left"
+        );
+        assert_eq!(deletes.bar_text(0, minute), "02:00  1 done, 2 left");
+        let rest = Snapshot { moved_bytes: 2048, is_final: true, ..now };
+        assert_eq!(
+            rest.bar_text(0, minute),
+            "2.0 KiB of 2.0 KiB  0 Bytes/s  02:00  1 done, 2 left"
+        );
         assert_eq!(deletes.aws_line(0), "Completed 1 file(s) with 2 file(s) remaining");
     }
 
@@ -303,6 +324,31 @@ mod tests {
         }
         assert_eq!(totals.snapshot().moved_bytes, 30);
         assert_eq!(totals.snapshot().objects_left(), 1);
+    }
+
+    #[test]
+    fn a_removal_that_fails_has_no_bytes() {
+        let totals = Totals::default();
+        let failed = |action| {
+            let error = s3haul::Error::new(s3haul::ErrorKind::Local, "no");
+            Event::Object(s3haul::event::ObjectEvent {
+                action,
+                is_move: false,
+                source: s3haul::location::Location::Stream,
+                target: None,
+                bytes: 30,
+                reason: None,
+                outcome: Outcome::Failed(error),
+            })
+        };
+        totals.observe(&Event::Planned { bytes: 100 });
+        totals.observe(&Event::Planned { bytes: 0 });
+        totals.observe(&failed(ActionKind::Delete));
+        assert_eq!(totals.snapshot().moved_bytes, 0);
+        totals.observe(&failed(ActionKind::Upload));
+        assert_eq!(totals.snapshot().moved_bytes, 30);
+        totals.observe(&Event::PlanComplete);
+        assert!(totals.snapshot().is_final);
     }
 
     #[test]

@@ -1,7 +1,13 @@
 //! The real binary against a real `serve`, each test with a server and a folder of its own.
 
+#[path = "cli/case_conflict.rs"]
+mod case_conflict;
+#[path = "cli/estimate.rs"]
+mod estimate;
 #[path = "cli/listing.rs"]
 mod listing;
+#[path = "cli/report.rs"]
+mod report;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;
@@ -61,7 +67,9 @@ fn listings_tell_what_is_there() {
 #[test]
 fn objects_are_removed_and_then_the_bucket() {
     let bench = Bench::with_objects(&["a/1", "a/2", "ab", "c"]);
-    assert_eq!(bench.ok("rm s3://box/c --dryrun"), "(dryrun) delete: s3://box/c\n");
+    let dry = bench.run("rm s3://box/c --dryrun");
+    assert_eq!(stdout(&dry), "(dryrun) delete: s3://box/c\n");
+    assert!(support::stderr(&dry).starts_with("estimate: the command would send "));
     assert_eq!(bench.ok("rm s3://box/c"), "delete: s3://box/c\n");
     assert_eq!(bench.ok("rm s3://box/c"), "delete: s3://box/c\n", "absent objects are no error");
     let mut lines = bench.lines("rm s3://box/a --recursive");
@@ -260,4 +268,24 @@ fn a_server_stops_on_a_signal() {
     support::send("-TERM", &child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_bucket_becomes_a_website() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    assert_eq!(bench.ok("website s3://box --index-document i.html --error-document e.html"), "");
+    assert_eq!(bench.ok("s3 website box/ --index-document index.html"), "");
+    let json = bench.ok("website s3://box/ --error-document e.html --json");
+    assert_eq!(json, "{\"v\":1,\"event\":\"website\",\"bucket\":\"box\"}\n");
+    for (args, code, text) in [
+        ("website s3://none --index-document i", 254, "NoSuchBucket"),
+        ("website s3://box/k --index-document i", 252, "Invalid bucket name \"box/k\""),
+        ("website s3:// --index-document i", 252, "Invalid bucket name \"\""),
+        ("website", 252, "S3Uri"),
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(support::stderr(&output).contains(text), "{output:?}");
+    }
 }

@@ -44,6 +44,8 @@ pub struct ObjectEvent {
     pub target: Option<Location>,
     /// Size of the object in bytes, where known.
     pub bytes: u64,
+    /// Why it was decided on: the word of `plan::compare::Reason`; nothing where all is taken.
+    pub reason: Option<&'static str>,
     /// Result.
     pub outcome: Outcome,
 }
@@ -67,8 +69,8 @@ pub enum Event {
     },
     /// An object ended.
     Object(ObjectEvent),
-    /// Something the user should know that is not a failure; makes the exit status 2. The text is
-    /// what follows `warning: `.
+    /// Something the user should know that is not a failure. Most make the exit status 2, for
+    /// which the job's summary counts them. The text is what follows `warning: `.
     Warning {
         /// The text.
         message: String,

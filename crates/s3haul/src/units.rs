@@ -1,4 +1,6 @@
-//! Sizes and ranges in bytes.
+//! Sizes and ranges in bytes, and counts of requests.
+
+use std::ops::{Add, Sub};
 
 /// One kibibyte in bytes.
 pub const KIB: u64 = 1024;
@@ -27,6 +29,42 @@ impl ByteRange {
     /// Whether the range holds no byte.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
+    }
+}
+
+/// Requests by what services charge for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestCounts {
+    /// PUT, COPY, POST and LIST.
+    pub write: u64,
+    /// GET, HEAD and others.
+    pub read: u64,
+    /// DELETE, of one object or of many.
+    pub delete: u64,
+}
+
+impl Add for RequestCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            write: self.write + other.write,
+            read: self.read + other.read,
+            delete: self.delete + other.delete,
+        }
+    }
+}
+
+impl Sub for RequestCounts {
+    type Output = Self;
+
+    /// What came since an earlier count.
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            write: self.write.saturating_sub(earlier.write),
+            read: self.read.saturating_sub(earlier.read),
+            delete: self.delete.saturating_sub(earlier.delete),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `mb` and `rb`.
+//! `mb`, `rb` and `website`.
 
 use clap::Args;
 
@@ -27,4 +27,18 @@ pub(crate) struct RbArgs {
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Sets what a bucket's website serves for folders and for errors.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WebsiteArgs {
+    /// The bucket, with s3:// or without.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// Serve this object of a folder when an address ends in /, such as index.html.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) index_document: Option<String>,
+    /// Serve the object with this key for errors of class 4XX.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) error_document: Option<String>,
 }

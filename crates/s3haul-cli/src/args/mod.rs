@@ -10,6 +10,7 @@ mod list;
 mod list_buckets;
 mod listing;
 mod object;
+mod report;
 mod script;
 mod serve;
 mod sides;
@@ -22,7 +23,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use buckets::{MbArgs, RbArgs};
+pub(crate) use buckets::{MbArgs, RbArgs, WebsiteArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 pub(crate) use filters::FilterArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
@@ -30,6 +31,7 @@ pub(crate) use list::{FormatChoice, ListArgs, LsArgs};
 pub(crate) use list_buckets::{BucketsFormat, ListBucketsArgs};
 pub(crate) use listing::ListingArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
+pub(crate) use report::ReportArgs;
 pub(crate) use script::{EachArgs, MapArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use sides::SidesArgs;
@@ -139,6 +141,10 @@ pub(crate) enum Command {
     ///
     /// It has to be empty, unless --force is given.
     Rb(RbArgs),
+    /// Make a bucket a website: set what is served for folders and for errors.
+    ///
+    /// Nothing is printed. Redirects and routing rules that the bucket had are replaced.
+    Website(WebsiteArgs),
     /// Print a URL with which anyone can read an object for a while.
     Presign(PresignArgs),
     /// Write objects to standard output.

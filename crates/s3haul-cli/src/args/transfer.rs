@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CustomerKeyArgs, FilterArgs, ObjectArgs, SidesArgs};
+use super::{CustomerKeyArgs, FilterArgs, ObjectArgs, ReportArgs, SidesArgs};
 
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
@@ -83,7 +83,9 @@ pub(crate) struct CopyArgs {
     /// which takes a request for every object that has the size of its file.
     #[arg(long)]
     pub(crate) preserve: bool,
-    /// What to do with objects whose keys differ only by case; only ignore is there yet.
+    /// What to do when several objects are downloaded and the name of one differs only by case
+    /// from a file that exists or from one that is being downloaded: nothing (the default), leave
+    /// it out with a warning, download it with a warning, or end with an error.
     #[arg(long, value_name = "HOW", value_parser = ["ignore", "skip", "warn", "error"])]
     pub(crate) case_conflict: Option<String>,
     /// Print a progress line at most every so many seconds, also where there is no terminal.
@@ -95,6 +97,9 @@ pub(crate) struct CopyArgs {
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Reports.
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
     /// Properties.
     #[command(flatten)]
     pub(crate) object: ObjectArgs,
@@ -184,4 +189,7 @@ pub(crate) struct RmArgs {
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Reports.
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }

@@ -1,4 +1,4 @@
-//! `mb` and `rb`.
+//! `mb`, `rb` and `website`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
-use crate::settings::{MbSettings, RbSettings};
+use crate::settings::{MbSettings, RbSettings, WebsiteSettings};
 use crate::{exit, hints};
 
 /// Makes a bucket.
@@ -43,6 +43,20 @@ pub(super) async fn remove(settings: RbSettings, printer: &Arc<Printer>) -> Resu
     };
     let report = Report { done: "remove_bucket", bucket: &settings.bucket, path: &settings.path };
     Ok(report.print(result, settings.json, printer))
+}
+
+/// Sets a bucket's website; says nothing when it is done, like `aws s3 website`.
+pub(super) async fn website(
+    settings: WebsiteSettings,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let WebsiteSettings { client: config, bucket, website, json } = settings;
+    client(config)?.put_bucket_website(&bucket, &website).await?;
+    if json {
+        let line = BucketLine { bucket: &bucket, error: None };
+        printer.output(|buffer| json::push(buffer, "website", line));
+    }
+    Ok(exit::SUCCESS)
 }
 
 /// How the end of `mb` and `rb` is told.

@@ -31,7 +31,7 @@ use crate::runtime;
 use crate::settings::{
     CatSettings, CompareSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings,
     LsSettings, MbSettings, PresignSettings, RbSettings, ScriptSettings, ServeSettings, Settings,
-    SummarizeSettings, TransferSettings, refuse_unsupported,
+    SummarizeSettings, TransferSettings, WebsiteSettings, refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -72,6 +72,9 @@ pub(crate) fn dispatch(
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
         Command::Rb(args) => {
             runtime::block_on(buckets::remove(RbSettings::new(settings, &args)?, printer))
+        }
+        Command::Website(args) => {
+            query(buckets::website(WebsiteSettings::new(settings, &args)?, printer))
         }
         Command::Presign(args) => {
             query(presign::run(PresignSettings::new(settings, &args)?, printer))

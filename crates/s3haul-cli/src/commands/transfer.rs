@@ -1,10 +1,12 @@
-//! `cp`, `mv`, `rm` and `pipe`: one job, its events printed as they come.
+//! `cp`, `mv`, `rm`, `sync` and `pipe`: one job, its events printed as they come.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use s3haul::ErrorKind;
 use s3haul::event::EventSink;
-use s3haul::job::{Clients, Streams, run_transfer};
+use s3haul::job::{Clients, NameSource, Streams, Summary, run_transfer};
+use s3haul::plan::price::PriceTable;
 
 use super::client;
 use crate::exit;
@@ -12,8 +14,13 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
-use crate::render::{CommandSink, json};
-use crate::settings::TransferSettings;
+use crate::render::{CommandSink, estimate, json};
+use crate::report::{FailedNames, Recorded, ReportWriter};
+use crate::settings::{Lines, OutputSettings, ReportSettings, TransferSettings};
+
+/// Said of a report whose run did not come to everything.
+const INCOMPLETE: &str = "note: the report is of a command that did not come to its end: what it \
+    never came to was not retried";
 
 /// Runs the job and gives its exit code.
 pub(super) async fn run(
@@ -21,7 +28,10 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { spec, client: target, source_client, output, notices } = settings;
+    let TransferSettings { mut spec, client: target, source_client, output, report, notices } =
+        settings;
+    let reports = Reports::open(&report)?;
+    spec.names = reports.names();
     let target = client(target)?;
     let source = source_client.map_or_else(|| Ok(target.clone()), client)?;
     let totals = Arc::new(Totals::default());
@@ -32,10 +42,11 @@ pub(super) async fn run(
         sink.notice(notice);
     }
     let writes_stream = spec.target.as_deref() == Some("-");
+    let is_dry_run = spec.dry_run;
     let streams =
         Streams { input: Box::new(std::io::stdin()), output: Box::new(printer.byte_stream()) };
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
-    let events = Arc::clone(&sink) as Arc<dyn EventSink>;
+    let events = reports.sink(&sink);
     let clients = Clients { source, target };
     let result = run_transfer(spec, clients, streams, events, interrupt.token()).await;
     drop(ticker);
@@ -47,11 +58,80 @@ pub(super) async fn run(
     if summary.cancelled {
         sink.notice(interrupt.message());
     }
+    if is_dry_run {
+        tell_estimate(&summary, &report.prices, output, &sink, printer);
+    }
     sink.finish();
+    let recorded = reports.finish(&summary, &sink);
     let broken_pipe = writes_stream && printer.output_is_closed();
     let status = if broken_pipe { exit::BROKEN_PIPE } else { exit::of_summary(&summary) };
+    let status = if recorded { status } else { exit::with_failure(status) };
     if output.json {
         printer.output(|buffer| json::push_summary(buffer, &summary, status));
     }
     Ok(status)
+}
+
+/// The reports of a command: the one that it takes its names from, and the one that it writes.
+struct Reports {
+    failed: Option<FailedNames>,
+    writer: Option<Arc<ReportWriter>>,
+}
+
+impl Reports {
+    fn open(settings: &ReportSettings) -> Result<Self, Failure> {
+        let open = |path: &PathBuf| FailedNames::open(path, &settings.sides);
+        let failed = settings.retry.as_ref().map(open).transpose()?;
+        let create = |path: &PathBuf| ReportWriter::create(path, &settings.sides).map(Arc::new);
+        let writer = settings.path.as_ref().map(create).transpose()?;
+        Ok(Self { failed, writer })
+    }
+
+    fn names(&self) -> Option<Arc<dyn NameSource>> {
+        let failed = self.failed.clone()?;
+        Some(Arc::new(failed))
+    }
+
+    /// Where events go.
+    fn sink(&self, sink: &Arc<CommandSink>) -> Arc<dyn EventSink> {
+        let sink = Arc::clone(sink);
+        match &self.writer {
+            Some(writer) => Arc::new(Recorded { sink, report: Arc::clone(writer) }),
+            None => sink,
+        }
+    }
+
+    /// Ends the report; false where it could not be written.
+    fn finish(self, summary: &Summary, sink: &CommandSink) -> bool {
+        let came_to_end = !summary.cancelled && !summary.fatal;
+        let is_complete = self.failed.is_none_or(|failed| failed.is_complete());
+        if came_to_end && !is_complete {
+            sink.notice(INCOMPLETE);
+        }
+        let written =
+            self.writer.map_or(Ok(()), |report| report.finish(came_to_end && is_complete));
+        if let Err(text) = &written {
+            sink.notice(&format!("error: {text}"));
+        }
+        written.is_ok()
+    }
+}
+
+/// Tells what the command would cost, where its plan came to the end.
+fn tell_estimate(
+    summary: &Summary,
+    prices: &PriceTable,
+    output: OutputSettings,
+    sink: &CommandSink,
+    printer: &Printer,
+) {
+    if output.lines != Lines::All || summary.cancelled || summary.fatal {
+        return;
+    }
+    if output.json {
+        return printer.output(|buffer| estimate::push_json(buffer, summary, prices));
+    }
+    for line in estimate::lines(summary, prices) {
+        sink.notice(&line);
+    }
 }

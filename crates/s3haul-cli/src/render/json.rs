@@ -6,6 +6,7 @@ use s3haul::event::{ActionKind, Event, ObjectEvent, Outcome};
 use s3haul::job::Summary;
 use serde::Serialize;
 
+use super::estimate::Requests;
 use crate::failure::Failure;
 
 /// Version of the format. Names and meanings of fields never change within a version; fields may
@@ -55,6 +56,7 @@ pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u
         bytes: summary.bytes,
         fatal: summary.fatal,
         cancelled: summary.cancelled,
+        requests: Requests::of(summary.requests_sent),
         exit_code,
     };
     push(buffer, "summary", fields);
@@ -85,6 +87,8 @@ struct ObjectLine<'a> {
     target: Option<String>,
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorFields<'a>>,
 }
 
@@ -101,6 +105,7 @@ impl<'a> ObjectLine<'a> {
             source: event.source.to_string(),
             target: event.target.as_ref().map(ToString::to_string),
             bytes: event.bytes,
+            reason: event.reason,
             error,
         }
     }
@@ -160,10 +165,12 @@ struct SummaryLine {
     bytes: u64,
     fatal: bool,
     cancelled: bool,
+    requests: Requests,
     exit_code: u8,
 }
 
-fn action(action: ActionKind) -> &'static str {
+/// The word for an action.
+pub(crate) fn action(action: ActionKind) -> &'static str {
     match action {
         ActionKind::Upload => "upload",
         ActionKind::Download => "download",
@@ -172,7 +179,8 @@ fn action(action: ActionKind) -> &'static str {
     }
 }
 
-fn status(outcome: &Outcome) -> &'static str {
+/// The word for an outcome.
+pub(crate) fn status(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",
         Outcome::DryRun => "dry_run",
@@ -233,6 +241,7 @@ mod tests {
             source: Location::Local("/w/\"f\"".into()),
             target: Some(Location::Object(ObjectName::new("b", "k"))),
             bytes: 7,
+            reason: None,
             outcome: Outcome::Failed(error),
         });
         let value: serde_json::Value = serde_json::from_str(&line(&event)).unwrap();
@@ -255,6 +264,7 @@ mod tests {
             source: Location::Object(ObjectName::new("a", "k")),
             target: Some(Location::Object(ObjectName::new("b", "ü"))),
             bytes: 7,
+            reason: None,
             outcome: Outcome::Done,
         });
         assert_eq!(
@@ -273,7 +283,9 @@ mod tests {
         assert_eq!(
             String::from_utf8(buffer).unwrap(),
             "{\"v\":1,\"event\":\"summary\",\"done\":2,\"failed\":0,\"skipped\":0,\
-             \"warnings\":0,\"bytes\":9,\"fatal\":false,\"cancelled\":false,\"exit_code\":0}\n"
+             \"warnings\":0,\"bytes\":9,\"fatal\":false,\"cancelled\":false,\
+             \"requests\":{\"put_copy_post_list\":0,\"get_head\":0,\"delete\":0},\
+             \"exit_code\":0}\n"
         );
     }
 

@@ -86,7 +86,8 @@ mod tests {
         target: Option<Location>,
         outcome: Outcome,
     ) -> String {
-        let event = ObjectEvent { action, is_move, source, target, bytes: 0, outcome };
+        let reason = None;
+        let event = ObjectEvent { action, is_move, source, target, bytes: 0, reason, outcome };
         let style = LineStyle { working_dir: "/w/d".into(), escape: false };
         let mut buffer = Vec::new();
         style.push_object(&mut buffer, &event);

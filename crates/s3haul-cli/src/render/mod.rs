@@ -4,6 +4,7 @@ pub(crate) mod buckets;
 pub(crate) mod compare;
 pub(crate) mod csv;
 pub(crate) mod escape;
+pub(crate) mod estimate;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod listing;

@@ -1,15 +1,16 @@
-//! `ls`, `list`, `mb` and `rb`.
+//! `ls`, `list`, `mb`, `rb` and `website`.
 
 use std::path::PathBuf;
 
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::s3::ClientConfig;
+use s3haul::s3::ops::Website;
 
 use super::stream::address;
 use super::transfer::invalid_argument_type;
 use super::{Lines, ListingSettings, Settings, TransferSettings};
-use crate::args::{FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs};
+use crate::args::{FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, WebsiteArgs};
 use crate::failure::Failure;
 use crate::render::listing::{Field, Format};
 
@@ -218,6 +219,40 @@ impl RbSettings {
             .then(|| TransferSettings::empty_bucket(settings, &args.path, lines))
             .transpose()?;
         Ok(Self { client, path: args.path.clone(), bucket: object.bucket, empty_first, json })
+    }
+}
+
+/// `website`.
+#[derive(Debug)]
+pub(crate) struct WebsiteSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Bucket.
+    pub(crate) bucket: String,
+    /// What it serves.
+    pub(crate) website: Website,
+    /// JSON output.
+    pub(crate) json: bool,
+}
+
+impl WebsiteSettings {
+    /// From flags. `aws` takes the bucket with `s3://` or without, and a slash after it.
+    pub(crate) fn new(settings: Settings, args: &WebsiteArgs) -> Result<Self, Failure> {
+        let ObjectName { bucket, key } = address(&args.path)?;
+        if bucket.is_empty() || !key.is_empty() {
+            let path = args.path.strip_prefix(s3_uri::SCHEME).unwrap_or(&args.path);
+            let name = path.strip_suffix('/').unwrap_or(path);
+            let message = format!(
+                "Parameter validation failed:\nInvalid bucket name \"{name}\": website takes the \
+                 name of a bucket, such as s3://my-bucket"
+            );
+            return Err(Failure::usage(message));
+        }
+        let website = Website {
+            index_document: args.index_document.clone(),
+            error_document: args.error_document.clone(),
+        };
+        Ok(Self { client: settings.client, bucket, website, json: settings.json })
     }
 }
 

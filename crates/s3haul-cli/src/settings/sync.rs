@@ -3,7 +3,7 @@
 use s3haul::job::{RemovalLimit, Rule, SyncOptions, TransferCommand};
 
 use super::transfer::copying;
-use super::{Settings, TransferSettings};
+use super::{ReportSettings, Settings, TransferSettings};
 use crate::args::SyncArgs;
 use crate::failure::Failure;
 
@@ -20,6 +20,7 @@ impl TransferSettings {
         transfer.spec.sync = sync;
         // A sync has no patterns in its paths.
         transfer.spec.raw = true;
+        transfer.report = ReportSettings::new(&args.copy.report, &transfer.spec)?;
         Ok(transfer)
     }
 }

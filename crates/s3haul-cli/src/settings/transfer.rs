@@ -1,7 +1,8 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
 use s3haul::job::{
-    CopyProps, FilterRule, MetadataDirective, SyncOptions, TransferCommand, TransferSpec,
+    CaseConflict, CopyProps, FilterRule, MetadataDirective, SyncOptions, TransferCommand,
+    TransferSpec,
 };
 use s3haul::plan::content_type::KNOWN_FILES;
 use s3haul::plan::s3_uri;
@@ -9,7 +10,7 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
-use super::{AwsProgress, Lines, OutputSettings, Settings, script};
+use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
 use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs};
 use crate::env_vars;
 use crate::failure::Failure;
@@ -25,6 +26,8 @@ pub(crate) struct TransferSettings {
     pub(crate) source_client: Option<ClientConfig>,
     /// Printing.
     pub(crate) output: OutputSettings,
+    /// Reports.
+    pub(crate) report: ReportSettings,
     /// Warnings about the arguments, to be printed first.
     pub(crate) notices: Vec<String>,
 }
@@ -72,7 +75,9 @@ impl TransferSettings {
         spec.filters.clone_from(&args.filters.rules);
         spec.filter = script::filter(args.filter.as_deref())?;
         spec.page_size = args.page_size;
-        Ok(assemble(settings, spec, args.request_payer.is_some(), output))
+        let report = ReportSettings::new(&args.report, &spec)?;
+        let transfer = assemble(settings, spec, args.request_payer.is_some(), output);
+        Ok(Self { report, ..transfer })
     }
 
     /// For `pipe`.
@@ -116,7 +121,8 @@ fn assemble(
     output: OutputSettings,
 ) -> TransferSettings {
     let client = ClientConfig { request_payer, ..settings.client };
-    TransferSettings { spec, client, source_client: None, output, notices: Vec::new() }
+    let report = ReportSettings::default();
+    TransferSettings { spec, client, source_client: None, output, report, notices: Vec::new() }
 }
 
 fn output(settings: &Settings) -> OutputSettings {
@@ -145,11 +151,13 @@ fn blank_spec(
         dry_run: false,
         raw: false,
         filters: Vec::<FilterRule>::new(),
+        names: None,
         filter: None,
         to_key: None,
         follow_symlinks: true,
         page_size: None,
         no_overwrite: false,
+        case_conflict: CaseConflict::Ignore,
         force_glacier_transfer: false,
         ignore_glacier_warnings: false,
         guess_mime_type: true,
@@ -189,6 +197,8 @@ pub(super) fn copying(
     spec.follow_symlinks = !args.no_follow_symlinks;
     spec.page_size = args.page_size;
     spec.no_overwrite = args.no_overwrite;
+    spec.case_conflict = case_conflict(args.case_conflict.as_deref());
+    let case_notice = check_case_conflict(&mut spec)?;
     spec.force_glacier_transfer = args.force_glacier_transfer;
     spec.ignore_glacier_warnings = args.ignore_glacier_warnings;
     spec.checksum_mode = args.checksum_mode.is_some();
@@ -209,6 +219,8 @@ pub(super) fn copying(
         let plain = std::mem::replace(&mut transfer.client, target);
         transfer.source_client.get_or_insert(plain);
     }
+    transfer.notices.extend(case_notice);
+    transfer.report = ReportSettings::new(&args.report, &transfer.spec)?;
     Ok(transfer)
 }
 
@@ -234,6 +246,36 @@ fn metadata_directive(name: &str) -> MetadataDirective {
         "REPLACE" => MetadataDirective::Replace,
         _ => MetadataDirective::Copy,
     }
+}
+
+fn case_conflict(name: Option<&str>) -> CaseConflict {
+    match name {
+        Some("skip") => CaseConflict::Skip,
+        Some("warn") => CaseConflict::Warn,
+        Some("error") => CaseConflict::Error,
+        _ => CaseConflict::Ignore,
+    }
+}
+
+/// Directory buckets list in no order, so that the AWS tools do not look for conflicts there: they
+/// refuse or warn.
+fn check_case_conflict(spec: &mut TransferSpec) -> Result<Option<String>, Failure> {
+    let source = s3_uri::is_s3(&spec.source).then(|| s3_uri::parse(&spec.source).ok()).flatten();
+    let is_directory_bucket = source.is_some_and(|name| s3_uri::is_directory_bucket(&name.bucket));
+    let is_download = spec.target.as_deref().is_some_and(|target| !s3_uri::is_s3(target));
+    if !(is_directory_bucket && is_download && spec.recursive) {
+        return Ok(None);
+    }
+    let name = match std::mem::take(&mut spec.case_conflict) {
+        CaseConflict::Ignore => return Ok(None),
+        CaseConflict::Warn => return Ok(Some(DIRECTORY_BUCKET_WARNING.to_owned())),
+        CaseConflict::Skip => "skip",
+        CaseConflict::Error => "error",
+    };
+    Err(Failure::other(format!(
+        "`{name}` is not a valid value for `--case-conflict` when operating on S3 Express \
+         directory buckets. Valid values: `warn`, `ignore`."
+    )))
 }
 
 fn copy_props(name: Option<&str>) -> Result<CopyProps, Failure> {
@@ -306,10 +348,6 @@ impl PathPair {
         if args.checksum_mode.is_some() && pair != Self::Download {
             return Err(pair.refuse("checksum-mode", "<S3Uri> <LocalPath>"));
         }
-        if let Some(how @ ("skip" | "warn" | "error")) = args.case_conflict.as_deref() {
-            let message = format!("--case-conflict {how} is not supported yet: only ignore is");
-            return Err(Failure::usage(message));
-        }
         Ok(if is_stream { Self::Stream } else { pair })
     }
 
@@ -336,6 +374,12 @@ impl PathPair {
 }
 
 const COPY_USAGE: &str = "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>";
+
+const DIRECTORY_BUCKET_WARNING: &str = "warning: Recursive copies/moves from an S3 Express \
+    directory bucket to a case-insensitive local filesystem may result in undefined behavior if \
+    there are S3 object key names that differ only by case. To disable this warning, set the \
+    `--case-conflict` parameter to `ignore`. For more information, see \
+    https://docs.aws.amazon.com/cli/latest/topic/s3-case-insensitivity.html.";
 
 const SAME_PATH_WARNING: &str = "warning: Provided s3 paths may resolve to same underlying s3 \
     object(s) and result in deletion instead of being moved. To resolve and validate underlying \

@@ -63,7 +63,6 @@ fn arguments_that_make_no_sense_are_refused() {
         "cp f s3://b/k --checksum-algorithm XXHASH3",
         "cp f s3://b/k --sse-c-copy-source AES256 --sse-c-copy-source-key k",
         "cp f s3://b/k --sse-c AES256",
-        "cp s3://b/ d --recursive --case-conflict warn",
         "cp s3://a/k s3://b/k --copy-props all",
         "cp f s3://b/k --expires soon",
         "cp s3://b/k - --json",
@@ -71,6 +70,9 @@ fn arguments_that_make_no_sense_are_refused() {
         assert_eq!(transfer(line).unwrap_err().status, crate::exit::USAGE, "{line}");
     }
     assert!(transfer("cp s3://b/ d --recursive --case-conflict ignore").is_ok());
+    let express = "cp s3://b--usw2-az1--x-s3/ d --recursive --case-conflict";
+    assert!(transfer(&format!("{express} skip")).is_err());
+    assert_eq!(transfer(&format!("{express} warn")).unwrap().notices.len(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests: it may fail them")]
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -23,6 +23,11 @@ impl Bench {
     /// A server that keeps objects in memory, with no bucket.
     pub(crate) fn new() -> Self {
         Self::start(&["--memory"])
+    }
+
+    /// The same, which lets each request wait this long.
+    pub(crate) fn slow(latency: &str) -> Self {
+        Self::start(&["--memory", "--latency", latency])
     }
 
     /// A server that keeps objects in the folder `store`.
@@ -81,6 +86,16 @@ impl Bench {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// The folder that commands run in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Removes a file.
+    pub(crate) fn remove(&self, name: &str) {
+        std::fs::remove_file(self.path(name)).unwrap();
     }
 
     /// Reads a file.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::chooser::{Candidate, Choice, Chooser};
+use super::named;
 use super::object_source::report_collision;
 use super::prepare::Prepared;
 use super::queue::{Closed, Queue};
@@ -18,6 +19,9 @@ use crate::transfer::engine::Engine;
 
 /// Plans all uploads of a job. Blocks until the last is queued.
 pub(super) fn plan_uploads(job: &Arc<Prepared>, engine: &Engine, queue: &Queue<UploadAction>) {
+    if let Some(names) = &job.spec.names {
+        return named::plan_uploads(job, engine, queue, names.as_ref());
+    }
     let Side::Local(source) = &job.plan.source else { return };
     let mut walk = walk(job, Path::new(source));
     while let Some(batch) = walk.next_batch() {
@@ -64,13 +68,13 @@ fn plan_batch(
     })?;
     let mut actions = Vec::with_capacity(files.len());
     for ((file, key), choice) in files.into_iter().zip(choices) {
-        let action = |key| UploadAction { path: file.path, key, size: file.size };
+        let action = |key| UploadAction { path: file.path, key, size: file.size, reason: None };
         match choice {
             Choice::Leave => {}
             Choice::Take => actions.push(action(key)),
             Choice::Rename(key) => actions.push(action(key)),
             Choice::Collides(key) => {
-                let UploadAction { path, key, size } = action(key);
+                let UploadAction { path, key, size, .. } = action(key);
                 report_collision(job, engine, Location::Local(path), &key, size);
             }
         }

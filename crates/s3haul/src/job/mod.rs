@@ -1,9 +1,12 @@
 //! Whole commands: wires listing, filtering, planning and transfer into one bounded stream.
 
+mod case_conflict;
 mod chooser;
 mod compare;
 mod content;
 mod local_source;
+mod name_listing;
+mod named;
 mod names;
 mod object_source;
 mod prepare;
@@ -17,10 +20,12 @@ pub use crate::plan::compare::{Facts, Rule};
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
 pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;
 pub use compare::{
     CompareSink, CompareSpec, CompareSummary, Compared, Difference, Status, Tally, run_compare,
 };
+pub use names::{NameSource, Named, Names};
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
 pub use sync::SyncOptions;
 pub use transfer::run_transfer;

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chooser::{Candidate, Choice, Chooser};
-use super::names::{NameListing, NamesRequest};
+use super::name_listing::{NameListing, NamesRequest};
+use super::named;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
@@ -43,12 +44,15 @@ pub(super) async fn plan_objects<A: Planned>(
     queue: &Queue<A>,
     make: MakeAction<A>,
 ) {
-    let planned = if job.plan.is_directory || job.source_key().is_empty() {
+    let planned = if let Some(names) = &job.spec.names {
+        named::plan_objects(job, engine, queue, &make, names).await
+    } else if job.plan.is_directory || job.source_key().is_empty() {
         plan_listing(job, engine, queue, &make).await
     } else {
         plan_one(job, engine, queue, &make).await
     };
     match planned {
+        Ok(Ok(())) if job.removes_named() => {}
         Ok(Ok(())) => engine.report.plan_complete(),
         Ok(Err(Closed)) => {}
         Err(error) => engine.report.fatal(error),
@@ -261,6 +265,7 @@ pub(super) fn report_collision(
         source,
         target: Some(target),
         bytes,
+        reason: None,
         outcome: Outcome::Failed(Error::new(ErrorKind::Config, message)),
     });
 }
@@ -306,6 +311,7 @@ pub(super) fn download_action(
         etag: found.object.etag.to_owned(),
         last_modified_s: found.object.last_modified_s,
         head: found.head,
+        reason: None,
     })
 }
 
@@ -320,6 +326,7 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
         size: found.object.size,
         etag: found.object.etag.to_owned(),
         head: found.head,
+        reason: None,
     })
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::case_conflict::CaseGuard;
 use super::chooser::{Chooser, Names, SharedChooser};
 use super::spec::{TransferCommand, TransferSpec};
 use crate::error::{Error, ErrorKind, Result};
@@ -31,6 +32,8 @@ pub(super) struct Prepared {
     pub(super) wildcard: Option<Wildcard>,
     /// Scripts and templates, where there are any.
     pub(super) chooser: Option<SharedChooser>,
+    /// Looks for downloads whose names differ only by case, where that is asked for.
+    pub(super) case_guard: Option<Arc<CaseGuard>>,
 }
 
 impl Prepared {
@@ -62,7 +65,12 @@ impl Prepared {
         let filter = Arc::new(filter_of(&spec, &plan, &plan.source_path_prefix()));
         let target_filter = Arc::new(filter_of(&spec, &plan, &plan.target_path_prefix()));
         let chooser = chooser_of(&spec, &plan, is_one_service)?;
-        Ok(Self { spec, plan, filter, target_filter, wildcard, chooser })
+        let folder = plan
+            .target_directory()
+            .filter(|_| plan.is_directory && plan.action == ActionKind::Download);
+        let case_guard =
+            folder.and_then(|folder| CaseGuard::new(spec.case_conflict, folder, spec.dry_run));
+        Ok(Self { spec, plan, filter, target_filter, wildcard, chooser, case_guard })
     }
 
     /// Settings of the engine.
@@ -89,6 +97,13 @@ impl Prepared {
             checksum_mode: spec.checksum_mode,
             tuning: spec.tuning.clone(),
         }
+    }
+
+    /// Whether removals follow the transfers, because their names are given instead of found.
+    pub(super) fn removes_named(&self) -> bool {
+        self.spec.names.is_some()
+            && self.spec.command == TransferCommand::Sync
+            && self.spec.sync.delete
     }
 
     /// Key of the source: a prefix where a whole tree is meant.

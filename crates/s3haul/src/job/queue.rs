@@ -5,11 +5,15 @@ use std::sync::Arc;
 use async_channel::{Receiver, Sender};
 
 use crate::event::{ObjectEvent, Outcome};
+use crate::plan::compare::Reason;
 use crate::transfer::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
 };
 use crate::transfer::engine::Engine;
+use crate::transfer::ranged::asks_for_checksum;
+use crate::transfer::requests::{of_copy, of_download, of_relay, of_upload};
 use crate::transfer::scheduler::blocking;
+use crate::units::RequestCounts;
 
 /// Actions that are handed over together, except deletions.
 const BATCH_MAX: usize = 256;
@@ -21,11 +25,31 @@ pub(super) trait Planned: Send + 'static {
 
     /// Bytes that it will move.
     fn bytes(&self) -> u64;
+
+    /// Requests that it takes when nothing fails, and keys that are removed together with others.
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64);
+
+    /// The same with the reason that a comparison gave; what needs none drops it.
+    #[must_use]
+    fn because(self, _reason: Reason) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 impl Planned for UploadAction {
     fn bytes(&self) -> u64 {
         self.size
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_upload(&engine.settings, self.size), 0)
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
     }
 }
 
@@ -33,11 +57,28 @@ impl Planned for DownloadAction {
     fn bytes(&self) -> u64 {
         self.size
     }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_download(&engine.settings, self.size, asks_for_checksum(engine, self)), 0)
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
 }
 
 impl Planned for CopyAction {
     fn bytes(&self) -> u64 {
         self.size
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        let of = if engine.relays { of_relay } else { of_copy };
+        (of(&engine.settings, self.size, self.head.is_some()), 0)
+    }
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
     }
 }
 
@@ -48,11 +89,19 @@ impl Planned for DeleteAction {
     fn bytes(&self) -> u64 {
         0
     }
+
+    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
+        (RequestCounts::default(), 1)
+    }
 }
 
 impl Planned for RemoveFileAction {
     fn bytes(&self) -> u64 {
         0
+    }
+
+    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
+        (RequestCounts::default(), 0)
     }
 }
 
@@ -60,7 +109,15 @@ impl Planned for RemoveFileAction {
 type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
 
 /// Drops actions that need not be done, and tells them. Blocks.
-type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Vec<A> + Send + Sync>;
+type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
+
+/// What is left of actions that were looked at.
+pub(super) struct Screened<A> {
+    /// Those that are to be done.
+    pub(super) actions: Vec<A>,
+    /// The job ends after them, and what is in flight is given up.
+    pub(super) is_end: bool,
+}
 
 /// The planner's end of the queue.
 pub(super) struct Queue<A> {
@@ -92,12 +149,17 @@ impl<A: Planned> Queue<A> {
 
     /// Queues actions; waits while the queue is full.
     pub(super) async fn push(&self, mut actions: Vec<A>) -> Result<(), Closed> {
+        let mut is_end = false;
         if let Some(screen) = &self.screen {
             let (screen, engine) = (Arc::clone(screen), Arc::clone(&self.engine));
-            actions = blocking(move || screen(&engine, actions)).await;
+            Screened { actions, is_end } = blocking(move || screen(&engine, actions)).await;
         }
         for batch in self.prepare(actions) {
             self.sender.send(batch).await.map_err(|_| Closed)?;
+        }
+        if is_end {
+            self.engine.stop.cancel();
+            return Err(Closed);
         }
         Ok(())
     }
@@ -117,6 +179,8 @@ impl<A: Planned> Queue<A> {
         }
         if let Some(describe) = &self.dry_run {
             for action in actions {
+                let (requests, keys) = action.requests(&self.engine);
+                self.engine.report.would_send(requests, keys);
                 let event = describe(&self.engine, action);
                 self.engine.report.object(ObjectEvent { outcome: Outcome::DryRun, ..event });
             }

@@ -2,12 +2,16 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::case_conflict::CaseConflict;
 use super::chooser::ToKey;
+use super::names::NameSource;
 use super::sync::SyncOptions;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+use crate::units::RequestCounts;
 
 /// Which command a transfer job carries out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,9 @@ pub struct TransferSpec {
     pub raw: bool,
     /// Filters in command-line order.
     pub filters: Vec<FilterRule>,
+    /// Names to take instead of listing the source; they were chosen before, and neither filters
+    /// nor scripts are asked again.
+    pub names: Option<Arc<dyn NameSource>>,
     /// Only objects that this script selects.
     pub filter: Option<Program>,
     /// New names at the target: of keys, or below the target folder.
@@ -60,6 +67,8 @@ pub struct TransferSpec {
     pub page_size: Option<u32>,
     /// Never replace an existing target.
     pub no_overwrite: bool,
+    /// What is done about downloads whose names differ only by case.
+    pub case_conflict: CaseConflict,
     /// Transfer archived objects without asking whether they are restored.
     pub force_glacier_transfer: bool,
     /// Skip archived objects silently.
@@ -134,4 +143,8 @@ pub struct Summary {
     pub fatal: bool,
     /// The job was cancelled.
     pub cancelled: bool,
+    /// Requests that were sent, each attempt by itself.
+    pub requests_sent: RequestCounts,
+    /// Requests that a dry run would have sent beside those that it sent.
+    pub requests_planned: RequestCounts,
 }

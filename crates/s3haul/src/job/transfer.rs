@@ -7,18 +7,23 @@ use std::time::Duration;
 use async_channel::Receiver;
 use tokio_util::sync::CancellationToken;
 
+use super::case_conflict::Releasing;
 use super::local_source::plan_uploads;
+use super::named;
 use super::object_source::{MakeAction, copy_action, delete_action, download_action, plan_objects};
 use super::prepare::Prepared;
-use super::queue::{Planned, Queue};
+use super::queue::{Planned, Queue, Screened};
 use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use super::sync::sync;
 use crate::error::Result;
 use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
 use crate::fs::TargetRoot;
 use crate::location::Location;
+use crate::plan::compare::Reason;
 use crate::plan::paths::Side;
-use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, UploadAction};
+use crate::transfer::action::{
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
+};
 use crate::transfer::copy::run_copies;
 use crate::transfer::delete::{Place, run_deletes};
 use crate::transfer::download::{DownloadTarget, run_downloads};
@@ -29,6 +34,7 @@ use crate::transfer::route::is_same_service;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::stream::{download_stream, upload_stream};
 use crate::transfer::upload::run_uploads;
+use crate::units::RequestCounts;
 
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
@@ -48,15 +54,21 @@ pub async fn run_transfer(
     sink: Arc<dyn EventSink>,
     cancel: CancellationToken,
 ) -> Result<Summary> {
-    let Clients { source, target } = clients;
-    let is_one_service = is_same_service(source.config(), target.config());
+    let is_one_service = is_same_service(clients.source.config(), clients.target.config());
     let job = Arc::new(Prepared::new(spec, is_one_service).await?);
+    let sink = match &job.case_guard {
+        Some(guard) => Arc::new(Releasing { sink, guard: Arc::clone(guard) }) as Arc<_>,
+        None => sink,
+    };
     let report = Arc::new(Reporter::new(sink));
+    let Clients { source, target } = clients.clone();
+    let sent_before = requests_sent(&clients);
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
-    let uploads = Arc::clone(&engine.uploads);
+    let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
     let result = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
+        () = stop.cancelled() => Some(Ok(())),
         result = run(job, engine, streams) => Some(result),
     };
     let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
@@ -77,7 +89,16 @@ pub async fn run_transfer(
         bytes: counts.bytes,
         fatal: counts.fatal,
         cancelled,
+        requests_sent: requests_sent(&clients) - sent_before,
+        requests_planned: report.requests_planned(),
     })
+}
+
+/// Requests that the clients of a job sent so far.
+fn requests_sent(clients: &Clients) -> RequestCounts {
+    let Clients { source, target } = clients;
+    let both = source.requests_sent();
+    if source.is_clone_of(target) { both } else { both + target.requests_sent() }
 }
 
 async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
@@ -86,9 +107,19 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
         return Ok(());
     }
     drop(streams);
-    if job.spec.command == TransferCommand::Sync {
-        return sync(job, engine).await;
+    let is_sync = job.spec.command == TransferCommand::Sync;
+    let Some(names) = job.spec.names.clone().filter(|_| is_sync) else {
+        return if is_sync { sync(job, engine).await } else { act(job, engine).await };
+    };
+    act(Arc::clone(&job), Arc::clone(&engine)).await?;
+    if job.removes_named() {
+        named::remove(job, engine, names).await;
     }
+    Ok(())
+}
+
+/// Does what the paths say to all that the source gives.
+async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     match job.plan.action {
         ActionKind::Upload => upload(job, engine).await,
         ActionKind::Download => return download(job, engine).await,
@@ -116,13 +147,17 @@ pub(super) fn event(
     bytes: u64,
 ) -> ObjectEvent {
     let is_move = engine.settings.is_move;
-    ObjectEvent { action, is_move, source, target, bytes, outcome: Outcome::DryRun }
+    let outcome = Outcome::DryRun;
+    ObjectEvent { action, is_move, source, target, bytes, reason: None, outcome }
 }
 
 /// What a dry run tells of an upload.
 pub(super) fn describe_upload(engine: &Engine, action: UploadAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.key));
-    event(engine, ActionKind::Upload, Location::Local(action.path), target, action.size)
+    let reason = action.reason.map(Reason::name);
+    let source = Location::Local(action.path);
+    let event = event(engine, ActionKind::Upload, source, target, action.size);
+    ObjectEvent { reason, ..event }
 }
 
 /// What a dry run tells of a download.
@@ -132,7 +167,9 @@ pub(super) fn describe_download(
     move |engine, action| {
         let path = Location::Local(place.path_of(&action.relative));
         let source = engine.source_object(action.key);
-        event(engine, ActionKind::Download, source, Some(path), action.size)
+        let reason = action.reason.map(Reason::name);
+        let event = event(engine, ActionKind::Download, source, Some(path), action.size);
+        ObjectEvent { reason, ..event }
     }
 }
 
@@ -140,7 +177,9 @@ pub(super) fn describe_download(
 pub(super) fn describe_copy(engine: &Engine, action: CopyAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.target_key));
     let source = engine.source_object(action.source_key);
-    event(engine, ActionKind::Copy, source, target, action.size)
+    let reason = action.reason.map(Reason::name);
+    let event = event(engine, ActionKind::Copy, source, target, action.size);
+    ObjectEvent { reason, ..event }
 }
 
 /// What a dry run tells of a removal.
@@ -149,6 +188,16 @@ pub(super) fn describe_delete(
 ) -> impl Fn(&Engine, DeleteAction) -> ObjectEvent + Send + Sync {
     move |engine, action| {
         let source = place.object(engine, action.key);
+        event(engine, ActionKind::Delete, source, None, action.size)
+    }
+}
+
+/// What a dry run tells of the removal of a file.
+pub(super) fn describe_file_removal(
+    root: TargetRoot,
+) -> impl Fn(&Engine, RemoveFileAction) -> ObjectEvent + Send + Sync {
+    move |engine, action| {
+        let source = Location::Local(root.path_of(&action.relative));
         event(engine, ActionKind::Delete, source, None, action.size)
     }
 }
@@ -163,10 +212,7 @@ async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
 async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     let target = open_target(&job).await?;
     let (mut queue, actions) = queue(&job, &engine, describe_download(target.clone()));
-    if job.spec.no_overwrite {
-        let place = target.clone();
-        queue.screen_with(Arc::new(move |engine, actions| skip_existing(engine, &place, actions)));
-    }
+    screen(&job, &target, &mut queue);
     let make: MakeAction<DownloadAction> = Box::new(download_action);
     let planned = async {
         plan_objects(&job, &engine, &queue, make).await;
@@ -174,6 +220,24 @@ async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     };
     tokio::join!(planned, run_downloads(Arc::clone(&engine), target, actions));
     Ok(())
+}
+
+/// Lets downloads be looked at before they are queued, where that is asked for.
+pub(super) fn screen(job: &Prepared, target: &DownloadTarget, queue: &mut Queue<DownloadAction>) {
+    let no_overwrite = job.spec.no_overwrite && job.spec.command != TransferCommand::Sync;
+    let (place, guard) = (target.clone(), job.case_guard.clone());
+    if !no_overwrite && guard.is_none() {
+        return;
+    }
+    queue.screen_with(Arc::new(move |engine, mut actions| {
+        if no_overwrite {
+            actions = skip_existing(engine, &place, actions);
+        }
+        match &guard {
+            Some(guard) => guard.screen(engine, &place, actions),
+            None => Screened { actions, is_end: false },
+        }
+    }));
 }
 
 /// Leaves out objects whose files exist (`--no-overwrite`). Blocks.
@@ -252,6 +316,8 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
         Ok(head) if job.spec.dry_run => {
             let source = engine.source_object(key);
             let target = Some(Location::Stream);
+            let requests = RequestCounts { read: 1, ..RequestCounts::default() };
+            engine.report.would_send(requests, 0);
             engine.report.object(event(engine, ActionKind::Download, source, target, head.size));
         }
         Ok(head) => download_stream(engine, streams.output, key, &head).await,

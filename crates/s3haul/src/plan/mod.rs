@@ -12,6 +12,7 @@ mod glob;
 pub mod join;
 pub mod paths;
 pub mod preserve;
+pub mod price;
 pub mod removals;
 pub mod s3_uri;
 pub mod wildcard;

@@ -10,6 +10,7 @@ use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
 use super::connect::Dialer;
+use super::counts::Counters;
 use super::credentials::CredentialsCache;
 use super::endpoint::{self, DEFAULT_REGION};
 use super::payload::DigestPlan;
@@ -21,6 +22,7 @@ use super::site::{Site, Sites};
 use super::tls::Tls;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
+use crate::units::RequestCounts;
 
 /// An S3 client; clones share connections, credentials and what was learned of buckets.
 #[derive(Clone, Debug)]
@@ -49,6 +51,7 @@ pub(super) struct Inner {
     pub(super) credentials: CredentialsCache,
     pub(super) sites: Sites,
     pub(super) user_agent: HeaderValue,
+    pub(super) counters: Counters,
     /// What the server's clock is ahead of ours, once a request was refused for it.
     clock_offset_ms: AtomicI64,
 }
@@ -103,13 +106,25 @@ impl Client {
         let pool = Pool::new(dialer, config.max_connections);
         let credentials = CredentialsCache::new(&config, &env);
         let (sites, clock_offset_ms) = (Sites::default(), AtomicI64::new(0));
-        let inner = Inner { config, env, pool, credentials, sites, user_agent, clock_offset_ms };
+        let counters = Counters::default();
+        let inner =
+            Inner { config, env, pool, credentials, sites, user_agent, counters, clock_offset_ms };
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The settings.
     pub fn config(&self) -> &ClientConfig {
         &self.inner.config
+    }
+
+    /// Requests sent so far by this client and its clones, each attempt by itself.
+    pub fn requests_sent(&self) -> RequestCounts {
+        self.inner.counters.counts()
+    }
+
+    /// Whether another client is a clone of this one.
+    pub fn is_clone_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
     }
 
     /// Region that requests are sent to where nothing else is known of the bucket.

@@ -15,6 +15,7 @@ mod client;
 mod config;
 mod connect;
 mod connection;
+mod counts;
 mod credentials;
 mod endpoint;
 mod headers;

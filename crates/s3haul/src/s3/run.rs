@@ -145,6 +145,7 @@ impl<'r> Run<'r> {
         loop {
             let mut lease = self.inner.pool.checkout(&site.host, is_fresh).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
+            self.inner.counters.note(self.request.operation, &self.request.method);
             let error = match lease.connection.exchange(sent, self.silence()).await {
                 Ok(response) => {
                     circuit.note_answer();

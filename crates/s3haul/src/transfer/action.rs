@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::plan::compare::Reason;
 use crate::s3::ObjectHead;
 
 /// A file to be written to S3.
@@ -13,6 +14,8 @@ pub(crate) struct UploadAction {
     pub(crate) key: String,
     /// Size in bytes when it was planned.
     pub(crate) size: u64,
+    /// Why it is written, where that was compared.
+    pub(crate) reason: Option<Reason>,
 }
 
 /// An object to be written to a file.
@@ -32,6 +35,8 @@ pub(crate) struct DownloadAction {
     pub(crate) last_modified_s: i64,
     /// Headers, where the object was asked for by itself.
     pub(crate) head: Option<Box<ObjectHead>>,
+    /// Why it is written, where that was compared.
+    pub(crate) reason: Option<Reason>,
 }
 
 /// An object to be copied by the server.
@@ -47,6 +52,8 @@ pub(crate) struct CopyAction {
     pub(crate) etag: String,
     /// Headers, where the object was asked for by itself.
     pub(crate) head: Option<Box<ObjectHead>>,
+    /// Why it is written, where that was compared.
+    pub(crate) reason: Option<Reason>,
 }
 
 /// An object to be removed.

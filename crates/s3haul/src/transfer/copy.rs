@@ -86,7 +86,8 @@ async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
     };
     let source = engine.source_object(action.source_key);
     let target = Some(engine.target_object(action.target_key));
-    engine.conclude(ActionKind::Copy, source, target, action.size, result);
+    let (size, reason) = (action.size, action.reason);
+    engine.conclude_because(ActionKind::Copy, source, target, size, reason, result);
 }
 
 /// Headers of the source: those that planning fetched, or fresh ones.

@@ -22,7 +22,7 @@ use crate::s3::ops::{DeleteObject, DeleteRefused, ObjectIdentifier};
 use crate::transfer::action::DeleteAction;
 
 /// Keys that one `DeleteObjects` may name.
-const KEYS_MAX: usize = 1000;
+pub(super) const KEYS_MAX: usize = 1000;
 /// `DeleteObjects` in flight: each is the work of many requests for the server.
 const BATCHES_IN_FLIGHT_MAX: usize = 16;
 /// `DeleteObject` requests that one batch has in flight where it goes key by key; the request

@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{Committed, CreateError, Finish, PendingFile, TargetRoot};
 use crate::location::Location;
+use crate::plan::compare::Reason;
 use crate::transfer::action::DownloadAction;
 
 /// Objects a blocking call.
@@ -234,7 +235,8 @@ pub(super) async fn conclude(
     };
     let source = engine.source_object(action.key);
     let target = Some(Location::Local(path));
-    engine.conclude(ActionKind::Download, source, target, action.size, result);
+    let (size, reason) = (action.size, action.reason);
+    engine.conclude_because(ActionKind::Download, source, target, size, reason, result);
 }
 
 fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
@@ -244,6 +246,7 @@ fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
         source: engine.source_object(action.key),
         target: Some(Location::Local(path)),
         bytes: action.size,
+        reason: action.reason.map(Reason::name),
         outcome: Outcome::Skipped,
     });
 }

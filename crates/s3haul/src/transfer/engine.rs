@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::bandwidth::Bandwidth;
 use super::buffers::Buffers;
@@ -15,6 +16,7 @@ use super::uploads::OpenUploads;
 use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
+use crate::plan::compare::Reason;
 use crate::plan::content_type::ContentTypes;
 use crate::s3::Client;
 
@@ -28,12 +30,14 @@ pub(crate) struct Engine {
     /// Writes the target.
     pub(crate) target: Client,
     /// Copies go through this machine, because the target cannot read the source.
-    pub(super) relays: bool,
+    pub(crate) relays: bool,
     pub(crate) limits: Limits,
     pub(crate) bandwidth: Bandwidth,
     pub(super) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
+    /// Ends the job: what is in flight is given up.
+    pub(crate) stop: CancellationToken,
     content_types: OnceLock<ContentTypes>,
     _alive: mpsc::Sender<Infallible>,
 }
@@ -74,6 +78,7 @@ impl Engine {
             buffers,
             report,
             uploads,
+            stop: CancellationToken::new(),
             content_types: OnceLock::new(),
             _alive: alive,
         };
@@ -123,13 +128,27 @@ impl Engine {
         bytes: u64,
         result: Result<(), Error>,
     ) {
+        self.conclude_because(action, source, target, bytes, None, result);
+    }
+
+    /// The same for what was decided by a comparison.
+    pub(crate) fn conclude_because(
+        &self,
+        action: ActionKind,
+        source: Location,
+        target: Option<Location>,
+        bytes: u64,
+        reason: Option<Reason>,
+        result: Result<(), Error>,
+    ) {
         let outcome = match result {
             Ok(()) => Outcome::Done,
             Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
             Err(error) => Outcome::Failed(error),
         };
         let is_move = self.settings.is_move;
-        self.report.object(ObjectEvent { action, is_move, source, target, bytes, outcome });
+        let reason = reason.map(Reason::name);
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
     }
 
     fn is_refused_overwrite(&self, error: &Error) -> bool {

@@ -29,6 +29,7 @@ mod receive;
 mod relay;
 pub(crate) mod remove_files;
 pub(crate) mod report;
+pub(crate) mod requests;
 pub(crate) mod route;
 pub(crate) mod scheduler;
 pub(crate) mod settings;

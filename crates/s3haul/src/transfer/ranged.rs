@@ -231,6 +231,12 @@ async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
     Ok(if same { expected_of(&head) } else { None })
 }
 
+/// Whether the checksum of an object is asked for once its ranges are there, unless an answer to
+/// one of them told it.
+pub(crate) fn asks_for_checksum(engine: &Engine, action: &DownloadAction) -> bool {
+    action.head.is_none() && wants_checksums(engine)
+}
+
 /// `HeadObject` of a source object.
 pub(crate) async fn head(engine: &Engine, key: &str) -> Result<ObjectHead> {
     let permit = engine.limits.request().await;

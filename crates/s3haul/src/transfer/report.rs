@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::delete::KEYS_MAX;
 use crate::error::Error;
 use crate::event::{Event, EventSink, ObjectEvent, Outcome};
 use crate::s3::{Payload, SendProgress};
-use crate::units::MIB;
+use crate::units::{MIB, RequestCounts};
 
 /// Shortest body whose progress is told while it is sent.
 const TOLD_SIZE_MIN: u64 = MIB;
@@ -31,6 +32,16 @@ pub(crate) struct Reporter {
     warnings: AtomicU64,
     bytes: AtomicU64,
     fatal: AtomicBool,
+    would_send: WouldSend,
+}
+
+/// Requests that a dry run would send; keys to be removed go out many at a time.
+#[derive(Default)]
+struct WouldSend {
+    write: AtomicU64,
+    read: AtomicU64,
+    delete: AtomicU64,
+    keys: AtomicU64,
 }
 
 /// A body on its way. What was told of it is taken back when this is dropped before it is
@@ -76,12 +87,30 @@ impl Reporter {
             warnings: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             fatal: AtomicBool::new(false),
+            would_send: WouldSend::default(),
         }
     }
 
     /// An action was queued.
     pub(crate) fn planned(&self, bytes: u64) {
         self.sink.emit(&Event::Planned { bytes });
+    }
+
+    /// A dry run would send these requests, and remove so many keys beside.
+    pub(crate) fn would_send(&self, requests: RequestCounts, keys: u64) {
+        let WouldSend { write, read, delete, keys: all_keys } = &self.would_send;
+        write.fetch_add(requests.write, Ordering::Relaxed);
+        read.fetch_add(requests.read, Ordering::Relaxed);
+        delete.fetch_add(requests.delete, Ordering::Relaxed);
+        all_keys.fetch_add(keys, Ordering::Relaxed);
+    }
+
+    /// All that a dry run would send.
+    pub(crate) fn requests_planned(&self) -> RequestCounts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let WouldSend { write, read: reads, delete, keys } = &self.would_send;
+        let together = read(keys).div_ceil(KEYS_MAX as u64);
+        RequestCounts { write: read(write), read: read(reads), delete: read(delete) + together }
     }
 
     /// Nothing more will be planned.
@@ -140,6 +169,11 @@ impl Reporter {
     /// Something to know that is no failure.
     pub(crate) fn warning(&self, message: String) {
         self.warnings.fetch_add(1, Ordering::Relaxed);
+        self.sink.emit(&Event::Warning { message });
+    }
+
+    /// Something to know that the AWS tools print as a warning and do not count.
+    pub(crate) fn note(&self, message: String) {
         self.sink.emit(&Event::Warning { message });
     }
 

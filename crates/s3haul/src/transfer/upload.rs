@@ -24,6 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
+use crate::plan::compare::Reason;
 use crate::plan::preserve::Attributes;
 use crate::s3::ops::{Conditions, HeadObject, PutObject};
 use crate::s3::{DigestPlan, ObjectProperties, Payload};
@@ -234,11 +235,7 @@ fn read_timed(
     (Prepared { action, read, share }, begun.elapsed())
 }
 
-fn read_small(
-    action: &UploadAction,
-    how: Reading,
-    buffers: &Arc<Buffers>,
-) -> Result<SmallFile> {
+fn read_small(action: &UploadAction, how: Reading, buffers: &Arc<Buffers>) -> Result<SmallFile> {
     let take = |size| buffers.take(size);
     let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
     let mut payload = Payload::from_bytes(buffers.freeze(buffer));
@@ -459,7 +456,7 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
     {
         return skip_with_warning(engine, action, text);
     }
-    let UploadAction { path, key, .. } = action;
+    let UploadAction { path, key, reason, .. } = action;
     let removed = match result {
         Ok(sent) if engine.settings.is_move => {
             remove_source(engine, path.clone(), sent, size).await
@@ -467,7 +464,7 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
         result => result.map(|_| ()),
     };
     let (source, target) = (Location::Local(path), Some(engine.target_object(key)));
-    engine.conclude(ActionKind::Upload, source, target, size, removed);
+    engine.conclude_because(ActionKind::Upload, source, target, size, reason, removed);
 }
 
 /// Removes the file of a move, unless it is no longer what was sent.
@@ -502,6 +499,7 @@ fn skip_with_warning(engine: &Engine, action: UploadAction, text: String) {
         source: Location::Local(action.path),
         target: Some(engine.target_object(action.key)),
         bytes: action.size,
+        reason: action.reason.map(Reason::name),
         outcome: Outcome::Skipped,
     });
 }

@@ -10,6 +10,7 @@
 
 mod compare;
 mod filters;
+mod names;
 mod preserve;
 mod races;
 mod relay;
@@ -20,6 +21,7 @@ mod world;
 
 use s3haul::job::{Summary, TransferCommand, TransferSpec};
 use s3haul::s3::ObjectProperties;
+use s3haul::units::RequestCounts;
 use world::{World, bytes};
 
 #[tokio::test(start_paused = true)]
@@ -30,9 +32,12 @@ async fn trees_go_up_and_come_back() {
     let large = bytes(12_000_000, 1);
     world.file("in/sub/large.bin", &large);
     let summary = world.cp_tree("in", "s3://bucket/up").await;
+    // Two small files, and the beginning, parts and end of the large one.
+    let requests_sent = RequestCounts { write: 2 + 2 + 3, ..RequestCounts::default() };
+    assert_eq!(world.sim.ledger().total(), requests_sent.write);
     assert_eq!(
         summary,
-        Summary { done: 3, bytes: 12_000_005, ..Summary::default() },
+        Summary { done: 3, bytes: 12_000_005, requests_sent, ..Summary::default() },
         "{:?}",
         world.log.lines()
     );

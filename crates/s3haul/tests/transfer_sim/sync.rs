@@ -44,6 +44,7 @@ async fn only_what_differs_goes_up_and_only_asked_for_removals_are_done() {
     assert_eq!(world.keys().await, ["x/a", "x/b/c", "x/gone", "x/new", "x/size"]);
     let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
     assert_eq!(summary.done, 1, "{:?}", world.log.lines());
+    assert!(world.log.told_totals(2), "totals are told once planning is over");
     assert_eq!(world.keys().await, ["x/a", "x/b/c", "x/new", "x/size"]);
     age(&world, "in/a", 3600);
     let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;

@@ -13,8 +13,8 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    Clients, CopyProps, Streams, Summary, SyncOptions, TransferCommand, TransferSpec, Tuning,
-    run_transfer,
+    CaseConflict, Clients, CopyProps, Named, Streams, Summary, SyncOptions, TransferCommand,
+    TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
@@ -64,6 +64,8 @@ pub struct Log {
     moved: Mutex<i64>,
     longest_step: AtomicI64,
     planned: Mutex<(u64, u64)>,
+    failed: Mutex<Vec<Named>>,
+    complete: Mutex<Vec<(u64, u64)>>,
 }
 
 impl EventSink for Log {
@@ -80,12 +82,21 @@ impl EventSink for Log {
                 self.longest_step.fetch_max(*bytes, Ordering::Relaxed);
                 return;
             }
-            Event::PlanComplete => "planned".to_owned(),
+            Event::PlanComplete => {
+                let planned = *self.planned.lock().unwrap();
+                self.complete.lock().unwrap().push(planned);
+                "planned".to_owned()
+            }
             Event::Object(object) => {
                 let outcome = match &object.outcome {
                     Outcome::Failed(error) => format!("failed: {error}"),
                     other => format!("{other:?}").to_lowercase(),
                 };
+                if matches!(object.outcome, Outcome::Failed(_)) {
+                    let (action, source) = (object.action, object.source.clone());
+                    let named = Named { action, source, target: object.target.clone() };
+                    self.failed.lock().unwrap().push(named);
+                }
                 let verb = if object.is_move { "move" } else { "" };
                 let target = object.target.as_ref().map_or(String::new(), |t| format!(" to {t}"));
                 format!("{verb}{:?} {}{target} {outcome}", object.action, object.source)
@@ -113,6 +124,18 @@ impl Log {
     /// Lines that contain a text.
     pub fn count(&self, text: &str) -> usize {
         self.lines.lock().unwrap().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// Whether the end of planning was told once for each of `jobs`, the last time when all was
+    /// planned.
+    pub fn told_totals(&self, jobs: usize) -> bool {
+        let complete = self.complete.lock().unwrap();
+        complete.len() == jobs && complete.last() == Some(&*self.planned.lock().unwrap())
+    }
+
+    /// What failed, as names for another run.
+    pub fn failed(&self) -> Vec<Named> {
+        self.failed.lock().unwrap().clone()
     }
 
     /// Bytes moved, by the progress told.
@@ -257,11 +280,13 @@ impl World {
             dry_run: false,
             raw: false,
             filters: Vec::new(),
+            names: None,
             filter: None,
             to_key: None,
             follow_symlinks: true,
             page_size: None,
             no_overwrite: false,
+            case_conflict: CaseConflict::Ignore,
             force_glacier_transfer: false,
             ignore_glacier_warnings: false,
             guess_mime_type: true,

@@ -275,10 +275,10 @@ fn server_stopped_midway(ctx: &Ctx<'_>) {
 }
 
 /// A small file system in memory, mounted for one case.
-struct SmallDisk<'a>(&'a Path);
+pub(super) struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
-    fn mount(folder: &'a Path) -> Option<Self> {
+    pub(super) fn mount(folder: &'a Path) -> Option<Self> {
         fs::create_dir_all(folder).unwrap();
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"]).arg(folder);

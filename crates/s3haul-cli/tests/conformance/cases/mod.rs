@@ -14,6 +14,7 @@ mod peers;
 mod properties;
 mod relay;
 mod remove;
+mod report;
 mod secure;
 mod settings;
 mod summary;
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Case> {
         summary::CASES,
         integrity::CASES,
         failures::CASES,
+        report::CASES,
         settings::CASES,
     ];
     topics.concat()
@@ -54,7 +56,7 @@ pub(crate) fn secure() -> Vec<Case> {
 
 /// Cases for what only moto models.
 pub(crate) fn moto_only() -> Vec<Case> {
-    models::CASES.to_vec()
+    [models::CASES, report::MOTO].concat()
 }
 
 /// Random commands next to those of the real `aws`.

@@ -7,7 +7,7 @@ use super::super::queue::{Closed, Planned, Queue};
 use super::super::side::{Item, Pair, SideStream};
 use super::check::{Checked, Checks};
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::compare::difference;
+use crate::plan::compare::{Reason, difference};
 use crate::plan::join::{Presence, presence};
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::transfer::engine::Engine;
@@ -106,14 +106,16 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             let Some(found) = presence(names.0, names.1) else { return Ok(Ok(())) };
             match (found, left, right) {
                 (Presence::Source, Some(item), _) => {
-                    decided.transfers.extend((self.make_transfer)(job, engine, item));
+                    let transfer = (self.make_transfer)(job, engine, item);
+                    decided.transfers.extend(transfer.map(|it| it.because(Reason::Missing)));
                 }
                 (Presence::Both, Some(left), Some(right)) => {
                     let rule = Checks::listing_rule(job);
                     let direction = job.plan.action;
                     let (facts, other) = (left.facts(), right.facts());
-                    if difference(rule, direction, facts, other).is_some() {
-                        decided.transfers.extend((self.make_transfer)(job, engine, left));
+                    if let Some(reason) = difference(rule, direction, facts, other) {
+                        let transfer = (self.make_transfer)(job, engine, left);
+                        decided.transfers.extend(transfer.map(|it| it.because(reason)));
                     } else if let Some(checks) = &mut decided.checks
                         && checks.concern(facts.size)
                     {
@@ -154,9 +156,9 @@ impl<A: Planned, D: Planned> Merge<A, D> {
     ) {
         for Checked { pair, decision } in ended {
             match decision {
-                Ok(Some(_)) => {
+                Ok(Some(reason)) => {
                     let transfer = (self.make_transfer)(job, engine, pair.source.item());
-                    decided.transfers.extend(transfer);
+                    decided.transfers.extend(transfer.map(|it| it.because(reason)));
                 }
                 Ok(None) => {}
                 Err(error) => Checks::fail(job, engine, &pair, error),

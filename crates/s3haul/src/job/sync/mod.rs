@@ -9,15 +9,17 @@ mod merge;
 
 use std::sync::Arc;
 
-use super::names::NamesRequest;
+use super::name_listing::NamesRequest;
 use super::object_source::{copy_action, download_action};
 use super::prepare::Prepared;
 use super::side::{Item, SideStream};
-use super::transfer::{describe_copy, describe_delete, describe_download, describe_upload, queue};
+use super::transfer::{
+    describe_copy, describe_delete, describe_download, describe_file_removal, describe_upload,
+    queue, screen,
+};
 use crate::error::Result;
 use crate::event::ActionKind;
 use crate::fs::TargetRoot;
-use crate::location::Location;
 use crate::plan::compare::Rule;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
@@ -113,6 +115,7 @@ async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
                 path: file.path.clone(),
                 key: job.target_key(&file.relative),
                 size: file.size,
+                reason: None,
             }),
             Item::Object(..) => None,
         }),
@@ -131,12 +134,9 @@ async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else { return Ok(()) };
     let root = blocking(move || TargetRoot::open(&folder)).await?;
     let place = DownloadTarget::Below(root.clone());
-    let (transfers, actions) = queue(job, engine, describe_download(place.clone()));
-    let shown = root.clone();
-    let (removals, removed) = queue(job, engine, move |engine, action: RemoveFileAction| {
-        let source = Location::Local(shown.path_of(&action.relative));
-        super::transfer::event(engine, ActionKind::Delete, source, None, action.size)
-    });
+    let (mut transfers, actions) = queue(job, engine, describe_download(place.clone()));
+    screen(job, &place, &mut transfers);
+    let (removals, removed) = queue(job, engine, describe_file_removal(root.clone()));
     let mut tasks = Tasks::new();
     let Some((source, target)) = sides(job, engine, &mut tasks) else { return Ok(()) };
     let merge = Merge {

@@ -38,6 +38,15 @@ pub struct CreateBucket<'a> {
     pub tags: &'a [(String, String)],
 }
 
+/// A bucket's website: what is served for folders, and what for errors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Website {
+    /// Name that is added to addresses that end in `/`.
+    pub index_document: Option<String>,
+    /// Key of the object that is served for errors.
+    pub error_document: Option<String>,
+}
+
 /// Buckets a page of `ListBuckets`.
 const BUCKETS_PER_PAGE: &str = "1000";
 /// Where buckets without a location constraint live.
@@ -89,6 +98,29 @@ impl Client {
         Ok(headers::text(&answer.headers, &headers::BUCKET_REGION))
     }
 
+    /// Sets a bucket's website; redirects and routing rules that it had are gone.
+    pub async fn put_bucket_website(&self, bucket: &str, website: &Website) -> Result<()> {
+        let payload = Payload::from_bytes(website_configuration(website));
+        let mut request = request(quick("PutBucketWebsite"), Method::PUT, bucket, None)
+            .query("website", "")
+            .payload(payload, None);
+        request.md5 = true;
+        self.call(&request).await.map(drop)
+    }
+
+    /// A bucket's website.
+    pub async fn get_bucket_website(&self, bucket: &str) -> Result<Website> {
+        let request =
+            request(quick("GetBucketWebsite"), Method::GET, bucket, None).query("website", "");
+        let answer = self.call(&request).await?;
+        let root = document(&request, &answer, WEBSITE)?;
+        let inner = |element, name| root.child(element).and_then(|found| found.filled(name));
+        Ok(Website {
+            index_document: inner("IndexDocument", "Suffix"),
+            error_document: inner("ErrorDocument", "Key"),
+        })
+    }
+
     /// Region of a bucket.
     pub async fn get_bucket_location(&self, bucket: &str) -> Result<String> {
         let request =
@@ -117,6 +149,25 @@ fn read_buckets(root: &Element, into: &mut Vec<Bucket>) -> Result<()> {
     Ok(())
 }
 
+/// Root of the document of a website.
+const WEBSITE: &str = "WebsiteConfiguration";
+
+/// Body of `PutBucketWebsite`.
+fn website_configuration(website: &Website) -> Bytes {
+    let mut writer = Writer::new(WEBSITE, 128);
+    for (element, name, value) in [
+        ("IndexDocument", "Suffix", &website.index_document),
+        ("ErrorDocument", "Key", &website.error_document),
+    ] {
+        if let Some(value) = value {
+            writer.open(element);
+            writer.text(name, value);
+            writer.close(element);
+        }
+    }
+    writer.finish(WEBSITE)
+}
+
 /// Body of `CreateBucket`; none where there is nothing to say.
 fn bucket_configuration(region: &str, tags: &[(String, String)]) -> Bytes {
     const ROOT: &str = "CreateBucketConfiguration";
@@ -138,6 +189,18 @@ fn bucket_configuration(region: &str, tags: &[(String, String)]) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_website_is_written_as_the_aws_tools_write_it() {
+        let website =
+            Website { index_document: Some("i.html".into()), error_document: Some("e&<".into()) };
+        assert_eq!(
+            website_configuration(&website),
+            "<WebsiteConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+             <IndexDocument><Suffix>i.html</Suffix></IndexDocument>\
+             <ErrorDocument><Key>e&amp;&lt;</Key></ErrorDocument></WebsiteConfiguration>"
+        );
+    }
 
     #[test]
     fn the_default_region_is_not_told() {

@@ -12,7 +12,7 @@ mod object;
 mod presign;
 mod tagging;
 
-pub use bucket::{Bucket, CreateBucket, ListBuckets};
+pub use bucket::{Bucket, CreateBucket, ListBuckets, Website};
 pub use delete::{DeleteObject, DeleteOutcome, DeleteRefused, ObjectIdentifier};
 pub use list::{ListObjects, ListPage, ListVersions, ListedObject, ListedVersion, VersionPage};
 pub use multipart::{

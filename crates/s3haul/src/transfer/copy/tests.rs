@@ -84,6 +84,7 @@ async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> 
     let (engine, _ended) = Engine::new(settings, client.clone(), client, Arc::clone(&report));
     let (sender, actions) = async_channel::bounded(1);
     let action = CopyAction {
+        reason: None,
         source_key: "from".to_owned(),
         target_key: "to".to_owned(),
         size,

@@ -1,0 +1,23 @@
+//! Reports of what became of every object.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `--report` and what belongs to it.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Reports")]
+pub(crate) struct ReportArgs {
+    /// Write what became of every object to this file: CSV when its name ends in .csv, else one
+    /// JSON object a line. docs/reports.md has the fields.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Only do what failed according to this report of the same command; nothing is listed. It
+    /// may be combined with --report, to another file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) retry_failed: Option<PathBuf>,
+    /// Estimate what --dryrun tells with the prices of this JSON file instead of those of S3
+    /// Standard in us-east-1. docs/reports.md has its fields.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) price_table: Option<PathBuf>,
+}

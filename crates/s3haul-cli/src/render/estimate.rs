@@ -1,0 +1,115 @@
+//! What a dry run would cost: requests by kind, and their price at a table.
+
+use s3haul::job::Summary;
+use s3haul::plan::price::PriceTable;
+use s3haul::units::RequestCounts;
+use serde::Serialize;
+
+use super::json;
+
+/// Requests and their price, for programs.
+#[derive(Serialize)]
+struct Priced {
+    #[serde(flatten)]
+    requests: Requests,
+    price: f64,
+}
+
+/// Requests by kind.
+#[derive(Serialize)]
+pub(super) struct Requests {
+    put_copy_post_list: u64,
+    get_head: u64,
+    delete: u64,
+}
+
+#[derive(Serialize)]
+struct EstimateLine<'a> {
+    would_send: Priced,
+    sent: Priced,
+    currency: &'a str,
+    prices: &'a str,
+}
+
+impl Requests {
+    /// Those of a count.
+    pub(super) fn of(counts: RequestCounts) -> Self {
+        let RequestCounts { write, read, delete } = counts;
+        Self { put_copy_post_list: write, get_head: read, delete }
+    }
+}
+
+/// All requests of the command: what a dry run sends, to list and to ask, is sent again by the
+/// real run.
+fn whole(summary: &Summary) -> RequestCounts {
+    summary.requests_planned + summary.requests_sent
+}
+
+/// The lines for people.
+pub(crate) fn lines(summary: &Summary, table: &PriceTable) -> [String; 2] {
+    let text = |counts: RequestCounts| {
+        let RequestCounts { write, read, delete } = counts;
+        let cost = amount(table.cost(counts));
+        let currency = &table.currency;
+        format!(
+            "{write} PUT/COPY/POST/LIST, {read} GET/HEAD and {delete} DELETE requests, about \
+             {cost} {currency}"
+        )
+    };
+    let (name, whole) = (&table.name, text(whole(summary)));
+    [
+        format!("estimate: the command would send {whole} ({name}, without the data's transfer)"),
+        format!("estimate: this dry run sent {}", text(summary.requests_sent)),
+    ]
+}
+
+/// The line for programs.
+pub(crate) fn push_json(buffer: &mut Vec<u8>, summary: &Summary, table: &PriceTable) {
+    let priced = |counts| Priced { requests: Requests::of(counts), price: table.cost(counts) };
+    let fields = EstimateLine {
+        would_send: priced(whole(summary)),
+        sent: priced(summary.requests_sent),
+        currency: &table.currency,
+        prices: &table.name,
+    };
+    json::push(buffer, "estimate", fields);
+}
+
+/// An amount with as many digits as it is worth.
+fn amount(cost: f64) -> String {
+    if cost >= 1.0 || cost == 0.0 { format!("{cost:.2}") } else { format!("{cost:.6}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_for_people_and_for_programs() {
+        let summary = Summary {
+            requests_planned: RequestCounts { write: 300_000, read: 0, delete: 2 },
+            requests_sent: RequestCounts { write: 3, read: 0, delete: 0 },
+            ..Summary::default()
+        };
+        let table = PriceTable::default();
+        assert_eq!(
+            lines(&summary, &table),
+            [
+                "estimate: the command would send 300003 PUT/COPY/POST/LIST, 0 GET/HEAD and 2 \
+                 DELETE requests, about 1.50 USD (S3 Standard in us-east-1, without the data's \
+                 transfer)",
+                "estimate: this dry run sent 3 PUT/COPY/POST/LIST, 0 GET/HEAD and 0 DELETE \
+                 requests, about 0.000015 USD",
+            ]
+        );
+        let mut buffer = Vec::new();
+        push_json(&mut buffer, &summary, &PriceTable { write: 1000.0, ..table });
+        assert_eq!(
+            String::from_utf8(buffer).unwrap(),
+            "{\"v\":1,\"event\":\"estimate\",\"would_send\":{\"put_copy_post_list\":300003,\
+             \"get_head\":0,\"delete\":2,\"price\":300003.0},\"sent\":{\"put_copy_post_list\":3,\
+             \"get_head\":0,\"delete\":0,\"price\":3.0},\"currency\":\"USD\",\
+             \"prices\":\"S3 Standard in us-east-1\"}\n"
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! `--report` and `--retry-failed`: what became of every object, as a file that programs read and
+//! that a later run takes its names from.
+//!
+//! The format is in `docs/reports.md`. Rows have the same fields as JSON lines and as CSV.
+
+mod reader;
+mod records;
+mod row;
+mod sink;
+mod writer;
+
+pub(crate) use reader::FailedNames;
+pub(crate) use row::Sides;
+pub(crate) use sink::Recorded;
+pub(crate) use writer::ReportWriter;

@@ -1,0 +1,329 @@
+//! Reports read back: the names of what failed, one by one.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use s3haul::event::ActionKind;
+use s3haul::job::{NameSource, Named, Names};
+use s3haul::location::Location;
+use s3haul::plan::s3_uri;
+use s3haul::{Error, ErrorKind};
+use serde::Deserialize;
+
+use super::records::Records;
+use super::row::{COLUMNS, Format, Sides};
+use crate::failure::Failure;
+
+/// Longest row that is read.
+const ROW_MAX: u64 = 4 * 1024 * 1024;
+
+/// What failed in an earlier run.
+#[derive(Clone, Debug)]
+pub(crate) struct FailedNames {
+    path: PathBuf,
+    /// The end of the report was read, and it says that the run came to everything.
+    is_complete: Arc<AtomicBool>,
+}
+
+/// A row as far as it matters here.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct RowIn {
+    event: String,
+    action: String,
+    outcome: String,
+    source: String,
+    target: String,
+    path_base64: String,
+}
+
+impl FailedNames {
+    /// Looks at the beginning of a report, which must be one of this command.
+    pub(crate) fn open(path: &Path, sides: &Sides) -> Result<Self, Failure> {
+        let first = Rows::open(path).and_then(|mut rows| rows.next_row())?;
+        let Some(first) = first.filter(|row| row.event == "report") else {
+            let message = format!("`{}` is no report of s3haul", path.display());
+            return Err(Failure::usage(message));
+        };
+        let found = Sides { command: first.action, source: first.source, target: first.target };
+        if found != *sides {
+            return Err(Failure::usage(format!(
+                "the report `{}` is of `{found}`, and this command is `{sides}`",
+                path.display()
+            )));
+        }
+        Ok(Self { path: path.to_owned(), is_complete: Arc::default() })
+    }
+
+    /// Whether the report was read to its end and is of a run that came to everything.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Relaxed)
+    }
+}
+
+impl NameSource for FailedNames {
+    fn names(&self) -> s3haul::error::Result<Names> {
+        let rows = Rows::open(&self.path)?;
+        let is_complete = Arc::clone(&self.is_complete);
+        Ok(Box::new(FailedRows { rows, is_complete }))
+    }
+}
+
+/// The failures among rows.
+struct FailedRows {
+    rows: Rows,
+    is_complete: Arc<AtomicBool>,
+}
+
+impl Iterator for FailedRows {
+    type Item = s3haul::error::Result<Named>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let row = match self.rows.next_row().transpose()? {
+                Ok(row) => row,
+                Err(error) => return Some(Err(error)),
+            };
+            match (row.event.as_str(), row.outcome.as_str()) {
+                ("object", "failed") => {
+                    return Some(named(&row).ok_or_else(|| self.rows.unreadable("no such action")));
+                }
+                ("end", outcome) => {
+                    self.is_complete.store(outcome == "complete", Ordering::Relaxed);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn named(row: &RowIn) -> Option<Named> {
+    let action = match row.action.as_str() {
+        "upload" => ActionKind::Upload,
+        "download" => ActionKind::Download,
+        "copy" => ActionKind::Copy,
+        "delete" => ActionKind::Delete,
+        _ => return None,
+    };
+    let source = location(&row.source, &row.path_base64)?;
+    let target =
+        if row.target.is_empty() { None } else { Some(location(&row.target, &row.path_base64)?) };
+    Some(Named { action, source, target })
+}
+
+fn location(text: &str, path_base64: &str) -> Option<Location> {
+    if text == "-" {
+        return Some(Location::Stream);
+    }
+    if s3_uri::is_s3(text) {
+        return s3_uri::parse(text).ok().map(Location::Object);
+    }
+    if path_base64.is_empty() {
+        return Some(Location::Local(text.into()));
+    }
+    BASE64.decode(path_base64).ok().map(path_of).map(Location::Local)
+}
+
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt as _;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+/// The rows of a report in order. What breaks off at the end of the file is no row: whoever wrote
+/// it was stopped.
+struct Rows {
+    path: PathBuf,
+    reader: BufReader<File>,
+    format: Format,
+    /// Of each column the one that it is for us; CSV only.
+    columns: Vec<Option<usize>>,
+    number: u64,
+}
+
+impl Rows {
+    fn open(path: &Path) -> s3haul::error::Result<Self> {
+        let file = File::open(path)
+            .map_err(|source| Error::local("could not open the report", path, source))?;
+        let format = Format::of(path);
+        let reader = BufReader::with_capacity(64 * 1024, file);
+        let mut rows =
+            Self { path: path.to_owned(), reader, format, columns: Vec::new(), number: 0 };
+        if format == Format::Csv {
+            let names = rows.record()?.unwrap_or_default();
+            let column = |name: &Vec<u8>| COLUMNS.iter().position(|c| c.as_bytes() == *name);
+            rows.columns = names.iter().map(column).collect();
+        }
+        Ok(rows)
+    }
+
+    fn next_row(&mut self) -> s3haul::error::Result<Option<RowIn>> {
+        match self.format {
+            Format::JsonLines => self.json_row(),
+            Format::Csv => self.csv_row(),
+        }
+    }
+
+    fn json_row(&mut self) -> s3haul::error::Result<Option<RowIn>> {
+        let mut line = Vec::new();
+        self.number += 1;
+        let read = (&mut self.reader).take(ROW_MAX).read_until(b'\n', &mut line);
+        read.map_err(|error| self.failed(error))?;
+        if line.last() != Some(&b'\n') {
+            return match line.len() as u64 {
+                ROW_MAX => Err(self.unreadable("it is too long")),
+                _ => Ok(None),
+            };
+        }
+        serde_json::from_slice(&line).map(Some).map_err(|error| self.unreadable(&error.to_string()))
+    }
+
+    fn csv_row(&mut self) -> s3haul::error::Result<Option<RowIn>> {
+        let Some(cells) = self.record()? else { return Ok(None) };
+        let mut texts: [Cow<'_, str>; COLUMNS.len()] = Default::default();
+        for (cell, column) in cells.iter().zip(&self.columns) {
+            if let Some(column) = column {
+                texts[*column] = String::from_utf8_lossy(cell);
+            }
+        }
+        let [event, action, outcome, _, _, _, source, target, _, path_base64] =
+            texts.map(Cow::into_owned);
+        Ok(Some(RowIn { event, action, outcome, source, target, path_base64 }))
+    }
+
+    fn record(&mut self) -> s3haul::error::Result<Option<Vec<Vec<u8>>>> {
+        self.number += 1;
+        let record = Records::next(&mut self.reader, ROW_MAX);
+        record.map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::local("could not read the report", &self.path, error)
+    }
+
+    fn unreadable(&self, why: &str) -> Error {
+        let (path, number) = (self.path.display(), self.number);
+        let message = format!("row {number} of the report `{path}` cannot be understood: {why}");
+        Error::new(ErrorKind::Config, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::row::Row;
+    use proptest::prelude::*;
+    use s3haul::event::{ObjectEvent, Outcome};
+    use s3haul::location::ObjectName;
+
+    fn write(format: Format, folder: &Path, events: &[ObjectEvent]) -> PathBuf {
+        let mut buffer = Vec::new();
+        if format == Format::Csv {
+            crate::render::csv::push_row(&mut buffer, &COLUMNS);
+        }
+        Row::first(&sides()).push(format, &mut buffer);
+        for event in events {
+            Row::of(event).push(format, &mut buffer);
+        }
+        Row::last(true).push(format, &mut buffer);
+        let path = folder.join(if format == Format::Csv { "r.csv" } else { "r.jsonl" });
+        std::fs::write(&path, buffer).unwrap();
+        path
+    }
+
+    fn sides() -> Sides {
+        Sides { command: "cp".into(), source: "/w".into(), target: "s3://b,\"x\"".into() }
+    }
+
+    fn event(path: PathBuf, key: &str, outcome: Outcome) -> ObjectEvent {
+        let target = Some(Location::Object(ObjectName::new("b", key)));
+        let (action, source) = (ActionKind::Upload, Location::Local(path));
+        ObjectEvent { action, is_move: false, source, target, bytes: 1, reason: None, outcome }
+    }
+
+    fn failed(path: PathBuf, key: &str) -> ObjectEvent {
+        event(path, key, Outcome::Failed(Error::new(ErrorKind::Local, "a \"bad\",\r\nline")))
+    }
+
+    proptest! {
+        #[test]
+        fn what_failed_comes_back_as_it_was(
+            names in prop::collection::vec((prop::collection::vec(1_u8.., 1..9), ".{0,9}"), 0..9),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let expected: Vec<_> = names.into_iter().map(|(bytes, key)| {
+                let path = Path::new("/w").join(path_of(bytes));
+                (path, format!("k{key}\n,\"{key}"))
+            }).collect();
+            let mut events: Vec<_> =
+                expected.iter().map(|(path, key)| failed(path.clone(), key)).collect();
+            events.push(event("/w/done".into(), "done", Outcome::Done));
+            for format in [Format::JsonLines, Format::Csv] {
+                let path = write(format, folder.path(), &events);
+                let report = FailedNames::open(&path, &sides()).unwrap();
+                prop_assert!(!report.is_complete());
+                let found: Vec<_> = report.names().unwrap().map(|named| {
+                    let Named { action, source, target } = named.unwrap();
+                    assert_eq!(action, ActionKind::Upload);
+                    match (source, target) {
+                        (Location::Local(path), Some(Location::Object(name))) => (path, name.key),
+                        other => panic!("{other:?}"),
+                    }
+                }).collect();
+                prop_assert_eq!(&found, &expected);
+                prop_assert!(report.is_complete());
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_that_breaks_off_is_read_as_far_as_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let events = ["a", "b"].map(|name| failed(Path::new("/w").join(name), name));
+        for format in [Format::JsonLines, Format::Csv] {
+            let path = write(format, folder.path(), &events);
+            let whole = std::fs::read(&path).unwrap();
+            for length in 0..whole.len() {
+                std::fs::write(&path, &whole[..length]).unwrap();
+                let Ok(report) = FailedNames::open(&path, &sides()) else { continue };
+                let found = report.names().unwrap().map(Result::unwrap).count();
+                assert!(found <= 2 && !report.is_complete(), "{format:?} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_report_of_another_command_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(Format::Csv, folder.path(), &[]);
+        let other = Sides { target: "s3://c".into(), ..sides() };
+        let failure = FailedNames::open(&path, &other).unwrap_err();
+        assert!(failure.message.contains("is of `cp /w s3://b,\"x\"`"), "{}", failure.message);
+        assert!(failure.message.contains("this command is `cp /w s3://c`"));
+        std::fs::write(&path, "a,b\n1,2\n").unwrap();
+        assert!(FailedNames::open(&path, &sides()).unwrap_err().message.contains("no report"));
+    }
+
+    #[test]
+    fn a_row_that_makes_no_sense_is_told_with_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(Format::JsonLines, folder.path(), &[]);
+        let text =
+            std::fs::read_to_string(&path).unwrap().replace("{\"v\":1,\"event\":\"end\"", "{");
+        std::fs::write(&path, text).unwrap();
+        let report = FailedNames::open(&path, &sides()).unwrap();
+        let error = report.names().unwrap().next().unwrap().unwrap_err();
+        assert!(error.to_string().contains("row 2 of the report"), "{error}");
+    }
+}

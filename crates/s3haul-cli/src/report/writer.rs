@@ -1,0 +1,160 @@
+//! The file of a report. Rows gather in a buffer; full buffers wait in a bounded queue for a
+//! thread of their own, which also writes what has lain for a second.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::row::{COLUMNS, Format, Row, Sides};
+use crate::failure::Failure;
+use crate::render::csv;
+
+/// A buffer that is this full in bytes is written.
+const BUFFER_FULL: usize = 64 * 1024;
+/// Full buffers that may wait; whoever fills one more waits for the disk.
+const BUFFERS_WAITING_MAX: usize = 16;
+/// Time after which a buffer is written that is not full.
+const LATEST: Duration = Duration::from_secs(1);
+
+/// Writes a report.
+pub(crate) struct ReportWriter {
+    path: PathBuf,
+    format: Format,
+    buffer: Arc<Mutex<Vec<u8>>>,
+    queue: SyncSender<Piece>,
+    thread: Mutex<Option<JoinHandle<io::Result<()>>>>,
+}
+
+enum Piece {
+    Rows(Vec<u8>),
+    End,
+}
+
+impl ReportWriter {
+    /// Makes the file and writes its first row.
+    pub(crate) fn create(path: &Path, sides: &Sides) -> Result<Self, Failure> {
+        let format = Format::of(path);
+        let mut first = Vec::new();
+        if format == Format::Csv {
+            csv::push_row(&mut first, &COLUMNS);
+        }
+        Row::first(sides).push(format, &mut first);
+        let open = || {
+            let mut file = File::create(path)?;
+            file.write_all(&first)?;
+            let buffer = Arc::<Mutex<Vec<u8>>>::default();
+            let (queue, pieces) = sync_channel(BUFFERS_WAITING_MAX);
+            let late = Arc::clone(&buffer);
+            let run = move || write(&mut file, &pieces, &late);
+            let thread = std::thread::Builder::new().name("report".to_owned()).spawn(run)?;
+            let thread = Mutex::new(Some(thread));
+            Ok(Self { path: path.to_owned(), format, buffer, queue, thread })
+        };
+        open().map_err(|error| Failure::other(describe(path, &error)))
+    }
+
+    /// Adds a row.
+    pub(super) fn push(&self, row: &Row<'_>) {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        row.push(self.format, &mut buffer);
+        if buffer.len() < BUFFER_FULL {
+            return;
+        }
+        let full = std::mem::take(&mut *buffer);
+        drop(buffer);
+        // The thread takes pieces until the end is told, also when it cannot write any more.
+        _ = self.queue.send(Piece::Rows(full));
+    }
+
+    /// Writes the last row and closes the file; what could not be written is told here.
+    pub(crate) fn finish(&self, is_complete: bool) -> Result<(), String> {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return Ok(()) };
+        let mut rest = {
+            let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *buffer)
+        };
+        Row::last(is_complete).push(self.format, &mut rest);
+        _ = self.queue.send(Piece::Rows(rest));
+        _ = self.queue.send(Piece::End);
+        match thread.join() {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(describe(&self.path, &error)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Drop for ReportWriter {
+    fn drop(&mut self) {
+        // A command that ended early has told why.
+        _ = self.finish(false);
+    }
+}
+
+fn describe(path: &Path, error: &io::Error) -> String {
+    format!("could not write the report `{}`: {error}", path.display())
+}
+
+/// Writes until the end is told. After an error it only takes what comes.
+fn write(file: &mut File, pieces: &Receiver<Piece>, late: &Mutex<Vec<u8>>) -> io::Result<()> {
+    let mut result = Ok(());
+    loop {
+        let rows = match pieces.recv_timeout(LATEST) {
+            Ok(Piece::Rows(rows)) => rows,
+            Ok(Piece::End) | Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                std::mem::take(&mut *late.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        };
+        if result.is_ok() {
+            result = file.write_all(&rows);
+        }
+    }
+    let is_plain = file.metadata().is_ok_and(|facts| facts.is_file());
+    // Some file systems tell only now that they are full.
+    result.and_then(|()| if is_plain { file.sync_all() } else { Ok(()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_whole_and_between_the_first_and_the_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.jsonl");
+        let report = ReportWriter::create(&path, &Sides::default()).unwrap();
+        let text = "x".repeat(1_000);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        report.push(&Row::text("warning", text.as_str()));
+                    }
+                });
+            }
+        });
+        report.finish(true).unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<_> = written.lines().collect();
+        assert_eq!(lines.len(), 2_002);
+        assert!(lines[0].contains("\"report\"") && lines[2_001].contains("\"complete\""));
+        for line in lines {
+            let _: serde_json::Value = serde_json::from_str(line).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_disk_that_is_full_is_told() {
+        if !Path::new("/dev/full").exists() {
+            return;
+        }
+        let failure = ReportWriter::create(Path::new("/dev/full"), &Sides::default()).err();
+        assert!(failure.unwrap().message.contains("could not write the report `/dev/full`"));
+    }
+}

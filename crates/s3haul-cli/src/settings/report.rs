@@ -1,0 +1,119 @@
+//! `--report`: where to, and which command it is of.
+
+use std::path::{Path, PathBuf};
+
+use s3haul::job::{TransferCommand, TransferSpec};
+use s3haul::plan::paths::absolute;
+use s3haul::plan::price::PriceTable;
+use s3haul::plan::s3_uri;
+
+use super::prices::price_table;
+use crate::args::ReportArgs;
+use crate::failure::Failure;
+use crate::report::Sides;
+
+/// Reports of a transfer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReportSettings {
+    /// Where to write.
+    pub(crate) path: Option<PathBuf>,
+    /// The report whose failures are done again.
+    pub(crate) retry: Option<PathBuf>,
+    /// What requests cost.
+    pub(crate) prices: PriceTable,
+    /// What a report says it is of.
+    pub(crate) sides: Sides,
+}
+
+impl ReportSettings {
+    /// Checks the flags of a job.
+    pub(super) fn new(args: &ReportArgs, spec: &TransferSpec) -> Result<Self, Failure> {
+        let path = args.report.as_deref().map(|path| spec.working_dir.join(path));
+        if let Some(path) = &path {
+            refuse_inside(path, spec)?;
+        }
+        let retry = args.retry_failed.as_deref().map(|path| spec.working_dir.join(path));
+        if retry.is_some() && (spec.source == "-" || spec.target.as_deref() == Some("-")) {
+            let message = "--retry-failed cannot be used with standard input and output";
+            return Err(Failure::usage(message));
+        }
+        if let (Some(old), Some(new)) = (&retry, &path)
+            && is_same(old, new)
+        {
+            return Err(Failure::usage(
+                "--report would overwrite the report of --retry-failed: give it another file",
+            ));
+        }
+        let prices = args.price_table.as_deref().map_or_else(
+            || Ok(PriceTable::default()),
+            |path| price_table(&spec.working_dir.join(path)),
+        )?;
+        Ok(Self { path, retry, prices, sides: sides(spec) })
+    }
+}
+
+/// The command and its sides, written the same however they were typed.
+fn sides(spec: &TransferSpec) -> Sides {
+    let directory = spec.working_dir.to_string_lossy();
+    let side = |path: &str| {
+        let whole = match s3_uri::is_s3(path) {
+            true => path.to_owned(),
+            false if path == "-" => path.to_owned(),
+            false => absolute(path, &directory),
+        };
+        whole.trim_end_matches('/').to_owned()
+    };
+    let command = match spec.command {
+        TransferCommand::Copy => "cp",
+        TransferCommand::Move => "mv",
+        TransferCommand::Remove => "rm",
+        TransferCommand::Sync => "sync",
+    };
+    let target = spec.target.as_deref().map(side).unwrap_or_default();
+    Sides { command: command.to_owned(), source: side(&spec.source), target }
+}
+
+/// A report among the files of the job would be uploaded while it is written, or removed.
+fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Failure> {
+    let is_sync = spec.command == TransferCommand::Sync;
+    let source = Some(spec.source.as_str()).filter(|_| is_sync || spec.recursive);
+    let target = spec.target.as_deref().filter(|_| is_sync && spec.sync.delete);
+    for folder in [source, target].into_iter().flatten() {
+        if s3_uri::is_s3(folder) || !lies_in(report, &spec.working_dir.join(folder)) {
+            continue;
+        }
+        return Err(Failure::usage(format!(
+            "the report `{}` would lie among the files of the command: put it outside of \
+             `{folder}`",
+            report.display()
+        )));
+    }
+    Ok(())
+}
+
+fn is_same(old: &Path, new: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    old == new || real(old).is_some_and(|old| Some(old) == real(new))
+}
+
+fn lies_in(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let parent = path.parent().and_then(real);
+    matches!((parent, real(folder)), (Some(parent), Some(folder)) if parent.starts_with(&folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_below_a_folder_lies_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        assert!(lies_in(&inner.join("r"), &folder.path().join("a")));
+        assert!(lies_in(&folder.path().join("a/../a/r"), &folder.path().join("a")));
+        assert!(!lies_in(&folder.path().join("r"), &folder.path().join("a")));
+        assert!(!lies_in(&folder.path().join("ab/r"), &folder.path().join("a")));
+    }
+}

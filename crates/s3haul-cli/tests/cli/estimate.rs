@@ -1,0 +1,71 @@
+//! What `--dryrun` says the command would send is what it then sends.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+const MIB: usize = 1024 * 1024;
+
+/// The last line of an event.
+fn line(text: &str, event: &str) -> Value {
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.rev().find(|line| line["event"] == event).unwrap()
+}
+
+/// Runs a command dry and then really; both must agree on the requests.
+fn agrees(bench: &Bench, args: &str) -> Value {
+    let dry = line(&bench.ok(&format!("{args} --dryrun --json")), "estimate");
+    let real = bench.ok(&format!("{args} --json"));
+    let sent = line(&real, "summary")["requests"].clone();
+    for (kind, count) in sent.as_object().unwrap() {
+        assert_eq!(&dry["would_send"][kind], count, "{kind} of {args}: {dry}\n{real}");
+    }
+    dry
+}
+
+#[test]
+fn a_dry_run_counts_the_requests_of_the_real_run() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.file("t/a", "1");
+    bench.file("t/d/b", "22");
+    bench.file("t/large", &"x".repeat(20 * MIB));
+    let up = agrees(&bench, "cp --recursive t s3://box/t");
+    assert_eq!(up["would_send"]["put_copy_post_list"], 2 + 2 + 3);
+    assert_eq!(up["sent"]["put_copy_post_list"], 0);
+    agrees(&bench, "cp --recursive s3://box/t s3://box/u");
+    agrees(&bench, "cp --recursive s3://box/t s3://box/v --content-type text/plain");
+    agrees(&bench, "cp --recursive s3://box/t down");
+    let large = agrees(&bench, "cp s3://box/t/large one");
+    assert_eq!(large["would_send"]["get_head"], 1 + 3);
+    bench.file("t/a", "longer");
+    bench.ok("rm s3://box/t/d/b");
+    bench.run_with_input("pipe s3://box/t/extra", "x");
+    bench.run_with_input("pipe s3://box/t/extra2", "x");
+    agrees(&bench, "sync t s3://box/t --delete");
+    agrees(&bench, "sync s3://box/t s3://box/u --delete");
+    agrees(&bench, "mv --recursive s3://box/u s3://box/w");
+    agrees(&bench, "mv --recursive s3://box/v back");
+    agrees(&bench, "rm s3://box/t/a");
+    let all = agrees(&bench, "rm --recursive s3://box");
+    assert_eq!(all["would_send"]["delete"], 1);
+}
+
+#[test]
+fn estimates_are_for_those_who_want_to_read_them() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.file("prices", "{\"name\":\"ours\",\"put_copy_post_list\":2000,\"get_head\":0}");
+    let output = bench.run("cp --recursive s3://box s3://box/c --dryrun --price-table prices");
+    let told = "about 6.00 USD (ours, without the data's transfer)\n\
+        estimate: this dry run sent 1 PUT/COPY/POST/LIST, 0 GET/HEAD and 0 DELETE requests, about \
+        2.00 USD\n";
+    assert!(stderr(&output).ends_with(told), "{output:?}");
+    assert!(stdout(&output).lines().all(|line| line.starts_with("(dryrun) copy: ")));
+    for silence in ["--quiet", "--only-show-errors"] {
+        bench.ok(&format!("rm --recursive s3://box --dryrun {silence}"));
+    }
+    bench.file("prices", "{}");
+    assert_eq!(bench.status("rm s3://box/a --dryrun --price-table prices"), 252);
+}

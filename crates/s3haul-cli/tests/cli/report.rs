@@ -1,0 +1,185 @@
+//! `--report` and `--retry-failed`: what became of every object, and what failed done again.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// The rows of a report in JSON lines.
+fn rows(bench: &Bench, name: &str) -> Vec<Value> {
+    bench.read(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Of the rows of one kind these fields, in order of the text.
+fn told(rows: &[Value], event: &str, fields: &[&str]) -> Vec<String> {
+    let of_kind = rows.iter().filter(|row| row["event"] == event);
+    let text = |row: &Value| {
+        let cells = fields.iter().map(|field| row[*field].as_str().unwrap_or("-").to_owned());
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    let mut lines: Vec<_> = of_kind.map(text).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn a_report_tells_of_every_object_and_why() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.file("t/a", "1");
+    bench.file("t/b", "2");
+    bench.ok("cp --recursive t s3://box --report r.jsonl");
+    let first = rows(&bench, "r.jsonl");
+    assert_eq!(first[0]["event"], "report");
+    assert_eq!(first[0]["action"], "cp");
+    assert!(first[0]["source"].as_str().unwrap().ends_with("/t"));
+    assert_eq!(first[0]["target"], "s3://box");
+    let fields = ["action", "outcome", "reason", "target"];
+    let expected = ["upload done - s3://box/a", "upload done - s3://box/b"];
+    assert_eq!(told(&first, "object", &fields), expected);
+    assert_eq!(first.last().unwrap()["outcome"], "complete");
+
+    bench.file("t/a", "longer");
+    bench.file("t/c", "3");
+    bench.ok("rm s3://box/b");
+    bench.ok("sync t s3://box --report r2.jsonl");
+    let expected = [
+        "upload done missing s3://box/b",
+        "upload done missing s3://box/c",
+        "upload done size s3://box/a",
+    ];
+    assert_eq!(told(&rows(&bench, "r2.jsonl"), "object", &fields), expected);
+    bench.ok("rm --recursive s3://box --exclude * --include c --report r3.csv");
+    let text = bench.read("r3.csv");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "event,action,outcome,reason,bytes,attempts,source,target,error,path_base64",
+            "report,rm,,,,,s3://box,,,",
+            "object,delete,done,,1,,s3://box/c,,,",
+            "end,,complete,,,,,,,",
+        ]
+    );
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_told() {
+    let bench = Bench::with_objects(&["k"]);
+    for (report, code) in [("no/such/r.jsonl", 255), ("/dev/full", 255)] {
+        let output = bench.run(&format!("cp s3://box/k back --report {report}"));
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(stderr(&output).contains("could not write the report"), "{output:?}");
+    }
+    assert!(!bench.names().contains(&"back".to_owned()), "nothing was begun");
+    let output = bench.run("sync s3://box . --delete --report r.jsonl");
+    assert_eq!(output.status.code(), Some(252), "{output:?}");
+    assert!(stderr(&output).contains("among the files of the command"), "{output:?}");
+}
+
+/// Sorted lines of standard output, and the exit code.
+fn run(bench: &Bench, args: &str) -> (Vec<String>, i32) {
+    let output = bench.run(args);
+    let mut lines: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    lines.sort();
+    (lines, output.status.code().unwrap())
+}
+
+#[test]
+fn what_failed_is_downloaded_again_and_nothing_else() {
+    for report in ["r.jsonl", "r.csv"] {
+        let bench = Bench::with_objects(&["a", "wall/x", "wall/y", "z"]);
+        bench.file("t/wall", "a file where a folder must be");
+        let command = "cp --recursive s3://box t";
+        let (lines, code) = run(&bench, &format!("{command} --report {report}"));
+        let done = ["download: s3://box/a to t/a", "download: s3://box/z to t/z"];
+        assert_eq!((lines, code), (done.map(str::to_owned).to_vec(), 1));
+        bench.remove("t/wall");
+        bench.ok("rm s3://box/wall/y");
+        let again = format!("{command} --retry-failed {report} --report r2.jsonl");
+        let output = bench.run(&again);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(stdout(&output), "download: s3://box/wall/x to t/wall/x\n");
+        let gone = "warning: Skipping file s3://box/wall/y. It is no longer there.\n";
+        assert_eq!(stderr(&output), gone);
+        let fields = ["outcome", "source"];
+        assert_eq!(told(&rows(&bench, "r2.jsonl"), "object", &fields), ["done s3://box/wall/x"]);
+        assert_eq!(bench.ok(&format!("{command} --retry-failed r2.jsonl")), "");
+        let output = bench.run(&format!("cp --recursive s3://box u --retry-failed {report}"));
+        assert_eq!(output.status.code(), Some(252));
+        assert!(stderr(&output).contains("this command is `cp s3://box /"), "{output:?}");
+    }
+}
+
+#[test]
+fn what_failed_is_uploaded_copied_and_removed_again() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    let long = vec!["d".repeat(200); 6].join("/");
+    bench.file(&format!("t/{long}"), "too long for a key");
+    bench.file("t/a", "1");
+    let (lines, code) = run(&bench, "mv --recursive t s3://box --report r.csv");
+    assert_eq!((lines, code), (vec!["move: t/a to s3://box/a".to_owned()], 1));
+    bench.file("t/b", "new, and not in the report");
+    let output = bench.run("mv --recursive t s3://box --retry-failed r.csv --report r2.csv");
+    assert_eq!((stdout(&output).as_str(), output.status.code()), ("", Some(1)));
+    assert!(stderr(&output).contains("KeyTooLong"), "{output:?}");
+    assert_eq!(bench.read("r2.csv").matches("object,upload,failed,").count(), 1);
+
+    let none = "cp --recursive s3://box s3://none --report c.jsonl";
+    assert_eq!(run(&bench, none), (vec![], 1));
+    bench.ok("mb s3://none");
+    bench.file("b", "2");
+    bench.ok("cp b s3://box");
+    let again = none.replace("--report", "--retry-failed");
+    assert_eq!(bench.ok(&again), "copy: s3://box/a to s3://none/a\n");
+}
+
+#[test]
+fn a_sync_is_tried_again_with_its_removals() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    bench.file("t/a", "old");
+    bench.file("t/gone/x", "1");
+    bench.file("t/gone/y", "2");
+    bench.file("t/gone/z", "3");
+    let folder = bench.folder().display().to_string();
+    let row = |action: &str, outcome: &str, source: &str, target: &str| {
+        let source = source.replace("t/", &format!("{folder}/t/"));
+        let target = target.replace("t/", &format!("{folder}/t/"));
+        format!("object,{action},{outcome},{source},{target}\n")
+    };
+    let text = [
+        "event,action,outcome,source,target\r\n".to_owned(),
+        format!("report,sync,,s3://box,{folder}/t\n"),
+        row("download", "failed", "s3://box/a", "t/a"),
+        row("download", "done", "s3://box/b", "t/b"),
+        row("delete", "failed", "t/gone/x", ""),
+        row("delete", "failed", "t/gone/y", ""),
+        row("delete", "done", "t/gone/z", ""),
+    ];
+    bench.file("r.csv", &text.concat());
+    bench.run_with_input("pipe s3://box/gone/y", "it is back");
+    let output = bench.run("sync s3://box t --delete --retry-failed r.csv");
+    assert_eq!(stdout(&output), "download: s3://box/a to t/a\ndelete: t/gone/x\n");
+    let told = stderr(&output);
+    assert!(told.contains("gone/y. It is not removed") && told.contains("note: "), "{told}");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!((bench.read("t/gone/y"), bench.read("t/gone/z")), ("2".into(), "3".into()));
+}
+
+#[test]
+fn names_that_the_command_would_not_have_are_refused() {
+    let bench = Bench::with_objects(&["a", "other/b"]);
+    for (source, target) in [("s3://box/other/b", "/t/b"), ("s3://box/a", "/elsewhere")] {
+        let folder = bench.folder().display().to_string();
+        let text = format!(
+            "event,action,outcome,source,target\nreport,cp,,s3://box/a,{folder}/t\n\
+             object,download,failed,{source},{folder}{target}\n"
+        );
+        bench.file("r.csv", &text);
+        let output = bench.run("cp --recursive s3://box/a t --retry-failed r.csv");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains("is not what this command would do"), "{output:?}");
+    }
+}

@@ -1,0 +1,208 @@
+//! Listing of what a filter can take in: prefixes that it leaves out whole are not asked for.
+//!
+//! Where that makes several ranges, their first page is asked for as if there was only one: a tree
+//! of one page costs one request. What lies behind that page is listed range by range, in order.
+//! A filter that takes in nothing still asks once, so that a bucket that is not there is noticed.
+
+use std::collections::VecDeque;
+
+use super::LISTING_SHARE;
+use crate::error::Result;
+use crate::list::{KeyRange, ListRequest, Listing, Order, list};
+use crate::plan::filter::{Filter, NameRange, RangeBounds};
+use crate::plan::s3_uri::is_directory_bucket;
+use crate::s3::Client;
+use crate::s3::ops::{ListObjects, ListPage};
+use crate::transfer::delete::Place;
+use crate::transfer::engine::Engine;
+
+/// What to list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NamesRequest<'a> {
+    /// Which bucket.
+    pub(super) place: Place,
+    /// What names are added to.
+    pub(super) root: &'a str,
+    /// Only keys that start so; the root or longer.
+    pub(super) prefix: &'a str,
+    /// Only names that this can take in; none: all.
+    pub(super) filter: Option<&'a Filter>,
+    /// Keys a request.
+    pub(super) page_size: Option<u32>,
+    /// A listing that brings no key says by a last page whether there is any at all.
+    pub(super) proves_emptiness: bool,
+}
+
+/// What is asked for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// A page from the first range on, whatever lies between the ranges.
+    FirstPage,
+    /// The ranges, one after the other.
+    Ranges,
+    /// Whether there is anything at all.
+    Any,
+    Done,
+}
+
+/// A listing under way; dropping it ends it, with all its requests.
+#[derive(Debug)]
+pub(super) struct NameListing {
+    client: Client,
+    request: ListRequest,
+    root: String,
+    ranges: VecDeque<NameRange>,
+    stage: Stage,
+    current: Option<Box<Listing>>,
+    /// The last key handed out: what comes next lies behind it.
+    last: String,
+    proves_emptiness: bool,
+}
+
+impl NameListing {
+    /// Lists in the order of keys. Requests count among those of the job.
+    pub(super) fn new(engine: &Engine, names: NamesRequest<'_>) -> Self {
+        let place = names.place;
+        let below = names.prefix.strip_prefix(names.root).unwrap_or_default();
+        let whole = NameRange::of_prefix(below);
+        // Directory buckets list whole folders only, in an order of their own.
+        let filter = names.filter.filter(|_| !is_directory_bucket(place.bucket(engine)));
+        let ranges = filter.map_or_else(|| vec![NameRange::all()], Filter::ranges);
+        let ranges: VecDeque<_> = ranges.iter().filter_map(|range| range.and(&whole)).collect();
+        let is_cut = ranges.len() != 1 || ranges[0] != whole;
+        Self {
+            client: place.client(engine).clone(),
+            request: ListRequest {
+                order: Order::Ascending,
+                concurrency: engine.limits.requests_max().div_ceil(LISTING_SHARE),
+                page_size: names.page_size,
+                permits: Some(engine.limits.requests()),
+                ..ListRequest::new(place.bucket(engine))
+            },
+            root: names.root.to_owned(),
+            stage: match ranges.len() {
+                0 => Stage::Any,
+                1 => Stage::Ranges,
+                _ => Stage::FirstPage,
+            },
+            ranges,
+            current: None,
+            last: String::new(),
+            proves_emptiness: names.proves_emptiness && is_cut,
+        }
+    }
+
+    /// The next page; none at the end. After an error there is nothing more.
+    pub(super) async fn next(&mut self) -> Result<Option<ListPage>> {
+        loop {
+            if let Some(listing) = &mut self.current {
+                let piece = listing.next().await.transpose();
+                for notice in listing.take_notices() {
+                    tracing::info!(%notice, bucket = self.request.bucket, "listing");
+                }
+                match piece {
+                    Ok(Some(piece)) => return Ok(Some(self.hand_out(piece.page))),
+                    Ok(None) => self.current = None,
+                    Err(error) => {
+                        (self.current, self.stage) = (None, Stage::Done);
+                        return Err(error);
+                    }
+                }
+            }
+            match self.stage {
+                Stage::FirstPage => {
+                    if let Some(page) = self.first_page().await {
+                        return Ok(Some(self.hand_out(page)));
+                    }
+                }
+                Stage::Ranges => self.start_range(),
+                Stage::Any => {
+                    self.stage = Stage::Done;
+                    if let Some(page) = self.any().await {
+                        return Ok(Some(self.hand_out(page)));
+                    }
+                }
+                Stage::Done => return Ok(None),
+            }
+        }
+    }
+
+    fn hand_out(&mut self, page: ListPage) -> ListPage {
+        let last = page.len().checked_sub(1).and_then(|index| page.get(index));
+        if let Some(last) = last.filter(|last| last.key > self.last.as_str()) {
+            last.key.clone_into(&mut self.last);
+        }
+        page
+    }
+
+    fn start_range(&mut self) {
+        let Some(range) = self.ranges.pop_front() else {
+            let is_proved = !self.proves_emptiness || !self.last.is_empty();
+            self.stage = if is_proved { Stage::Done } else { Stage::Any };
+            return;
+        };
+        let RangeBounds { prefix, after, through } = range.bounds(&self.root);
+        // Bounds may overlap by some keys.
+        let after = after.max(self.last.clone());
+        self.start(prefix, KeyRange { after, through });
+    }
+
+    fn start(&mut self, prefix: String, range: KeyRange) {
+        let request = ListRequest { prefix, range, ..self.request.clone() };
+        self.current = Some(Box::new(list(self.client.clone(), request)));
+    }
+
+    /// A page from the first range on. Where it is not the last, what is left of the ranges stays;
+    /// where the server does not play along, everything between them is listed.
+    async fn first_page(&mut self) -> Option<ListPage> {
+        self.stage = Stage::Ranges;
+        let first = self.ranges.front().map(|range| range.start.clone()).unwrap_or_default();
+        let end = self.ranges.back().and_then(|range| range.end.clone());
+        let hull = NameRange { start: first, end };
+        let RangeBounds { prefix, after, .. } = hull.bounds(&self.root);
+        let Some(page) = self.page(&prefix, &after, self.request.page_size).await else {
+            self.ranges = VecDeque::from([hull]);
+            return None;
+        };
+        if !page.is_truncated {
+            self.ranges.clear();
+            return Some(page);
+        }
+        let last = page.iter().last().and_then(|object| object.key.strip_prefix(&*self.root));
+        let rest = last.map(|last| NameRange { start: format!("{last}\0"), end: None });
+        if let Some(rest) = rest.filter(|_| is_ascending(&page)) {
+            self.ranges = self.ranges.iter().filter_map(|range| range.and(&rest)).collect();
+            return Some(page);
+        }
+        self.ranges = VecDeque::from([hull]);
+        None
+    }
+
+    /// A page that has a key if there is one.
+    async fn any(&mut self) -> Option<ListPage> {
+        let root = self.root.clone();
+        let page = self.page(&root, "", Some(1)).await;
+        if page.is_none() {
+            // The listing knows more dialects, and how to tell what is wrong.
+            let through = Some(format!("{root}\0"));
+            self.start(root, KeyRange { after: String::new(), through });
+        }
+        page
+    }
+
+    async fn page(&self, prefix: &str, after: &str, max_keys: Option<u32>) -> Option<ListPage> {
+        let permits = self.request.permits.as_deref()?;
+        let permit = permits.acquire().await.ok()?;
+        let start_after = Some(after).filter(|after| !after.is_empty());
+        let bucket = self.request.bucket.as_str();
+        let input = ListObjects { bucket, prefix, start_after, max_keys, ..ListObjects::default() };
+        // Boxed: it is rarely asked for, and its future is as large as a listing.
+        let page = Box::pin(self.client.list_objects(input)).await;
+        drop(permit);
+        page.ok()
+    }
+}
+
+fn is_ascending(page: &ListPage) -> bool {
+    page.iter().zip(page.iter().skip(1)).all(|(one, next)| one.key < next.key)
+}

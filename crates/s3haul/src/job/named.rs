@@ -1,0 +1,385 @@
+//! Plans what an earlier run named: sources are looked at again, one by one, nothing is listed and
+//! nothing is filtered, for that was decided.
+//!
+//! A name must lie on both sides of the job as the job would name it; what a script or template
+//! named keeps that name. What is no longer there is told and left out. A removal of `sync` is
+//! done only if the source still has no such name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use super::names::{NameSource, Named, Names};
+use super::object_source::{Found, MakeAction};
+use super::prepare::Prepared;
+use super::queue::{Closed, Planned, Queue};
+use super::transfer::{describe_delete, describe_file_removal, queue};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::ActionKind;
+use crate::fs::{FileInfo, TargetRoot, Walk, WalkItem, WalkOptions, collapse, warning};
+use crate::location::Location;
+use crate::plan::paths::Side;
+use crate::s3::ObjectHead;
+use crate::s3::ops::{HeadObject, ListedObject};
+use crate::transfer::action::{DeleteAction, RemoveFileAction, UploadAction};
+use crate::transfer::delete::{Place, run_deletes};
+use crate::transfer::engine::Engine;
+use crate::transfer::ranged::head;
+use crate::transfer::remove_files::run_file_removals;
+use crate::transfer::scheduler::blocking;
+
+/// Names that are looked at together.
+const BATCH_MAX: usize = 64;
+/// What is said of a source that is not there any more.
+const GONE: &str = "It is no longer there.";
+/// What is said of a removal that would be a mistake by now.
+const BACK: &str = "It is not removed, because the source has it by now.";
+
+/// Plans all uploads that are named. Blocks until the last is queued.
+pub(super) fn plan_uploads(
+    job: &Prepared,
+    engine: &Engine,
+    queue: &Queue<UploadAction>,
+    names: &dyn NameSource,
+) {
+    let planned = names.names().and_then(|mut names| {
+        loop {
+            let (batch, is_last) = take(&mut names, ActionKind::Upload)?;
+            let mut actions = Vec::new();
+            for named in batch {
+                actions.extend(upload_action(job, engine, &named)?);
+            }
+            if queue.push_blocking(actions).is_err() {
+                return Ok(false);
+            }
+            if is_last {
+                return Ok(true);
+            }
+        }
+    });
+    match planned {
+        Ok(is_end) if !is_end || job.removes_named() => {}
+        Ok(_) => engine.report.plan_complete(),
+        Err(error) => engine.report.fatal(error),
+    }
+}
+
+/// The next names with an action, and whether they are the last.
+fn take(names: &mut Names, action: ActionKind) -> Result<(Vec<Named>, bool)> {
+    let mut batch = Vec::new();
+    for named in names {
+        let named = named?;
+        if named.action == action {
+            batch.push(named);
+        }
+        if batch.len() == BATCH_MAX {
+            return Ok((batch, false));
+        }
+    }
+    Ok((batch, true))
+}
+
+fn upload_action(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<UploadAction>> {
+    let (Location::Local(path), Side::Local(source)) = (&named.source, &job.plan.source) else {
+        return Err(foreign(named));
+    };
+    let below = if job.plan.is_directory { path.strip_prefix(source).ok() } else { None };
+    let relative = match below.map(Path::to_str) {
+        Some(Some(relative)) => relative,
+        None if !job.plan.is_directory && path == Path::new(source) => job.plan.single_name(),
+        _ => return Err(foreign(named)),
+    };
+    let key = object_target(job, engine, named, relative)?;
+    let options =
+        WalkOptions { follow_symlinks: job.spec.follow_symlinks, ..WalkOptions::default() };
+    let mut size = None;
+    let mut walk = Walk::file(path, options);
+    while let Some(items) = walk.next_batch() {
+        for item in items {
+            match item {
+                WalkItem::File(file) => size = Some(file.size),
+                WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => {
+                    engine.report.warning(text);
+                }
+            }
+        }
+    }
+    Ok(size.map(|size| UploadAction { path: path.clone(), key, size, reason: None }))
+}
+
+/// Key at the target: the one that the job gives, or one that a script or template gave.
+fn object_target(job: &Prepared, engine: &Engine, named: &Named, relative: &str) -> Result<String> {
+    let Some(Location::Object(target)) = &named.target else { return Err(foreign(named)) };
+    let key = job.target_key(relative);
+    let root = match &job.plan.target {
+        Some(Side::Object(name)) => name.key.as_str(),
+        _ => return Err(foreign(named)),
+    };
+    let is_renamed = job.spec.to_key.is_some() && target.key.starts_with(root);
+    if target.bucket != engine.settings.target_bucket || (target.key != key && !is_renamed) {
+        return Err(foreign(named));
+    }
+    Ok(target.key.clone())
+}
+
+/// Plans downloads, copies or removals that are named.
+pub(super) async fn plan_objects<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    queue: &Queue<A>,
+    make: &MakeAction<A>,
+    names: &Arc<dyn NameSource>,
+) -> Result<Result<(), Closed>> {
+    let mut names = open(names).await?;
+    loop {
+        let (rest, batch, is_last) = next(names, job.plan.action).await?;
+        names = rest;
+        let found = batch.iter().map(|named| object_action(job, engine, make, named));
+        let mut actions = Vec::with_capacity(batch.len());
+        for action in join_all(found).await {
+            actions.extend(action?);
+        }
+        if queue.push(actions).await.is_err() {
+            return Ok(Err(Closed));
+        }
+        if is_last {
+            return Ok(Ok(()));
+        }
+    }
+}
+
+async fn open(names: &Arc<dyn NameSource>) -> Result<Names> {
+    let names = Arc::clone(names);
+    blocking(move || names.names()).await
+}
+
+async fn next(mut names: Names, action: ActionKind) -> Result<(Names, Vec<Named>, bool)> {
+    blocking(move || take(&mut names, action).map(|(batch, is_last)| (names, batch, is_last))).await
+}
+
+async fn object_action<A>(
+    job: &Prepared,
+    engine: &Engine,
+    make: &MakeAction<A>,
+    named: &Named,
+) -> Result<Option<A>> {
+    let key = source_key(engine, named)?;
+    let relative = match key.strip_prefix(job.source_key()) {
+        Some(relative) if job.plan.is_directory => relative,
+        Some("") => job.plan.single_name(),
+        _ => return Err(foreign(named)),
+    };
+    let action = job.plan.action;
+    if action == ActionKind::Delete {
+        let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
+        return Ok(make(job, engine, Found { object, relative, name: None, head: None }));
+    }
+    let name = match action {
+        ActionKind::Copy => Some(object_target(job, engine, named, relative)?),
+        _ => file_target(job, named, relative)?,
+    };
+    match head(engine, key).await {
+        Ok(head) => {
+            let storage_class = head.properties.storage_class.clone().unwrap_or_default();
+            let etag = head.etag.clone();
+            let object = listed(key, &head, &etag, &storage_class);
+            let head = Some(Box::new(head));
+            Ok(make(job, engine, Found { object, relative, name, head }))
+        }
+        Err(error) if is_gone(&error) => {
+            engine.report.warning(warning::skipping(&named.source, GONE));
+            Ok(None)
+        }
+        Err(error) => {
+            engine.report.planned(0);
+            let (source, target) = (named.source.clone(), named.target.clone());
+            engine.conclude(action, source, target, 0, Err(error));
+            Ok(None)
+        }
+    }
+}
+
+fn listed<'a>(
+    key: &'a str,
+    head: &ObjectHead,
+    etag: &'a str,
+    storage_class: &'a str,
+) -> ListedObject<'a> {
+    let last_modified_s = head.last_modified_s;
+    ListedObject { key, size: head.size, last_modified_s, etag, storage_class }
+}
+
+fn source_key<'a>(engine: &Engine, named: &'a Named) -> Result<&'a str> {
+    match &named.source {
+        Location::Object(name) if name.bucket == engine.settings.source_bucket => Ok(&name.key),
+        _ => Err(foreign(named)),
+    }
+}
+
+/// Name of a file below the target folder, where it is not the one that the job gives.
+fn file_target(job: &Prepared, named: &Named, relative: &str) -> Result<Option<String>> {
+    let Some(Location::Local(path)) = &named.target else { return Err(foreign(named)) };
+    let expected = match (job.plan.target_directory(), &job.plan.target) {
+        (Some(folder), _) => folder.join(&*collapse(relative)),
+        (None, Some(Side::Local(path))) => PathBuf::from(path),
+        _ => return Err(foreign(named)),
+    };
+    if *path == expected {
+        return Ok(None);
+    }
+    let folder = job.plan.target_directory().filter(|_| job.spec.to_key.is_some());
+    let name = folder.and_then(|folder| path.strip_prefix(folder).ok()).and_then(Path::to_str);
+    name.map(|name| Some(name.to_owned())).ok_or_else(|| foreign(named))
+}
+
+fn is_gone(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
+}
+
+fn foreign(named: &Named) -> Error {
+    let Named { source, target, .. } = named;
+    let target = target.as_ref().map(|target| format!(" to `{target}`")).unwrap_or_default();
+    let message = format!(
+        "`{source}`{target} is not what this command would do: nothing more of \
+         the names is done"
+    );
+    Error::new(ErrorKind::Config, message)
+}
+
+/// The removals of a `sync` that are named, once its transfers are done.
+pub(super) async fn remove(job: Arc<Prepared>, engine: Arc<Engine>, names: Arc<dyn NameSource>) {
+    if let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) {
+        let root = match blocking(move || TargetRoot::open(&folder)).await {
+            Ok(root) => root,
+            Err(error) => return engine.report.fatal(error),
+        };
+        let (queue, actions) = queue(&job, &engine, describe_file_removal(root.clone()));
+        let planned = plan_removals(&job, &engine, queue, &names);
+        tokio::join!(planned, run_file_removals(Arc::clone(&engine), root, actions));
+    } else {
+        let (queue, actions) = queue(&job, &engine, describe_delete(Place::Target));
+        let planned = plan_removals(&job, &engine, queue, &names);
+        tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Target, actions));
+    }
+}
+
+/// Something that a `sync` removes from its target.
+trait Removal: Planned {
+    /// The removal of a name, if it is still there.
+    fn look(
+        job: &Prepared,
+        engine: &Engine,
+        named: &Named,
+        relative: &str,
+    ) -> impl Future<Output = Result<Option<Self>>> + Send
+    where
+        Self: Sized;
+}
+
+impl Removal for RemoveFileAction {
+    async fn look(_: &Prepared, _: &Engine, named: &Named, relative: &str) -> Result<Option<Self>> {
+        let Location::Local(path) = named.source.clone() else { return Ok(None) };
+        let info = blocking(move || FileInfo::of_path(&path).ok()).await;
+        Ok(info.map(|info| Self { relative: relative.to_owned(), size: info.size }))
+    }
+}
+
+impl Removal for DeleteAction {
+    async fn look(_: &Prepared, engine: &Engine, named: &Named, _: &str) -> Result<Option<Self>> {
+        let Location::Object(name) = &named.source else { return Ok(None) };
+        let permit = engine.limits.request().await;
+        let input = HeadObject { bucket: &name.bucket, key: &name.key, ..HeadObject::default() };
+        let head = engine.target.head_object(input).await;
+        drop(permit);
+        match head {
+            Ok(head) => Ok(Some(Self { key: name.key.clone(), size: head.size, etag: head.etag })),
+            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+async fn plan_removals<A: Removal>(
+    job: &Prepared,
+    engine: &Engine,
+    queue: Queue<A>,
+    names: &Arc<dyn NameSource>,
+) {
+    match queue_removals(job, engine, &queue, names).await {
+        Ok(()) => engine.report.plan_complete(),
+        Err(error) => engine.report.fatal(error),
+    }
+}
+
+async fn queue_removals<A: Removal>(
+    job: &Prepared,
+    engine: &Engine,
+    queue: &Queue<A>,
+    names: &Arc<dyn NameSource>,
+) -> Result<()> {
+    let mut names = open(names).await?;
+    loop {
+        let (rest, batch, is_last) = next(names, ActionKind::Delete).await?;
+        names = rest;
+        let found = batch.iter().map(|named| removal(job, engine, named));
+        let mut actions = Vec::with_capacity(batch.len());
+        for action in join_all(found).await {
+            actions.extend(action?);
+        }
+        // When nobody takes actions any more the job was cancelled.
+        if queue.push(actions).await.is_err() || is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<A>> {
+    let relative = below_target(job, engine, named).ok_or_else(|| foreign(named))?;
+    let looked = match source_has(job, engine, &relative).await {
+        Ok(true) => {
+            engine.report.warning(warning::skipping(&named.source, BACK));
+            return Ok(None);
+        }
+        Ok(false) => A::look(job, engine, named, &relative).await,
+        Err(error) => Err(error),
+    };
+    match looked {
+        Ok(Some(action)) => Ok(Some(action)),
+        Ok(None) => {
+            engine.report.warning(warning::skipping(&named.source, GONE));
+            Ok(None)
+        }
+        Err(error) => {
+            engine.report.planned(0);
+            engine.conclude(ActionKind::Delete, named.source.clone(), None, 0, Err(error));
+            Ok(None)
+        }
+    }
+}
+
+/// Name of what is to be removed, below the target.
+fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String> {
+    let relative = match (&named.source, job.plan.target.as_ref()?) {
+        (Location::Local(path), Side::Local(folder)) => path.strip_prefix(folder).ok()?.to_str()?,
+        (Location::Object(name), Side::Object(root)) => name
+            .key
+            .strip_prefix(&root.key)
+            .filter(|_| name.bucket == engine.settings.target_bucket)?,
+        _ => return None,
+    };
+    Some(relative.to_owned())
+}
+
+/// Whether the source has a name by now.
+async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
+    match job.plan.source.with(relative) {
+        Location::Local(path) => Ok(blocking(move || path.symlink_metadata().is_ok()).await),
+        Location::Object(name) => match head(engine, &name.key).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_gone(&error) => Ok(false),
+            Err(error) => Err(error),
+        },
+        Location::Stream => Ok(true),
+    }
+}

@@ -1,0 +1,185 @@
+//! Jobs that take their names from an earlier run: only these are asked for and done.
+
+use std::sync::Arc;
+
+use s3haul::error::Result;
+use s3haul::event::ActionKind;
+use s3haul::job::{NameSource, Named, Names, Summary, SyncOptions, TransferCommand, TransferSpec};
+use s3haul::location::{Location, ObjectName};
+use s3haul_sim::{Effect, Fault};
+
+use crate::world::{PART, World, bytes};
+
+/// Names that are held in memory.
+#[derive(Debug)]
+struct Held(Vec<Named>);
+
+impl NameSource for Held {
+    fn names(&self) -> Result<Names> {
+        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
+    }
+}
+
+/// Lets all requests about some keys be refused.
+fn refuse(world: &World, operation: &str, keys: &[&str]) {
+    for key in keys {
+        let effect = Effect::respond(403, "AccessDenied");
+        world.sim.weather().push(Fault::new(effect).operation(operation).key(key).always());
+    }
+}
+
+/// Does what failed once more, in good weather and with a clean ledger.
+async fn retry(world: &World, spec: TransferSpec) -> Summary {
+    world.sim.weather().clear();
+    world.sim.ledger().clear();
+    let names = Some(Arc::new(Held(world.log.failed())) as Arc<dyn NameSource>);
+    world.run(TransferSpec { names, ..spec }).await.unwrap()
+}
+
+/// Operations and keys of the ledger, sorted.
+fn sent(world: &World) -> Vec<String> {
+    let records = world.sim.ledger().records();
+    let mut sent: Vec<_> =
+        records.iter().map(|record| format!("{} {}", record.operation, record.key)).collect();
+    sent.sort();
+    sent
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_failed_goes_up_again() {
+    let world = World::new();
+    for name in ["a", "b", "c/d", "e"] {
+        world.file(&format!("in/{name}"), name.as_bytes());
+    }
+    world.file("in/large", &bytes(PART as usize + 1, 1));
+    refuse(&world, "PutObject", &["up/b", "up/c/d", "up/e"]);
+    refuse(&world, "UploadPart", &["up/large"]);
+    let spec = TransferSpec {
+        recursive: true,
+        ..world.spec(TransferCommand::Move, "in", Some("s3://bucket/up"))
+    };
+    let summary = world.run(spec.clone()).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (1, 4), "{:?}", world.log.lines());
+    std::fs::remove_file(world.path("in/e")).unwrap();
+    world.file("in/new", b"it is not in the report");
+    let summary = retry(&world, spec).await;
+    let told = (summary.done, summary.failed, summary.warnings);
+    assert_eq!(told, (3, 0, 1), "{:?}", world.log.lines());
+    assert_eq!(
+        sent(&world),
+        [
+            "CompleteMultipartUpload up/large",
+            "CreateMultipartUpload up/large",
+            "PutObject up/b",
+            "PutObject up/c/d",
+            "UploadPart up/large",
+            "UploadPart up/large",
+        ]
+    );
+    assert_eq!(world.files(), ["in/new"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_failed_comes_down_or_is_copied_again() {
+    for (target, operation) in [("out", "GetObject"), ("s3://bucket/y", "CopyObject")] {
+        let world = World::new();
+        for key in ["x/a", "x/b", "x/c//odd", "x/gone"] {
+            world.object(key, key.as_bytes()).await;
+        }
+        let prefix = if operation == "GetObject" { "x" } else { "y" };
+        let keys = ["b", "c//odd", "gone"].map(|name| format!("{prefix}/{name}"));
+        refuse(&world, operation, &keys.each_ref().map(String::as_str));
+        let spec = TransferSpec {
+            recursive: true,
+            ..world.spec(TransferCommand::Copy, "s3://bucket/x", Some(target))
+        };
+        let summary = world.run(spec.clone()).await.unwrap();
+        assert_eq!((summary.done, summary.failed), (1, 3), "{:?}", world.log.lines());
+        let remove = world.spec(TransferCommand::Remove, "s3://bucket/x/gone", None);
+        world.run(remove).await.unwrap();
+        let summary = retry(&world, spec).await;
+        let told = (summary.done, summary.failed, summary.warnings);
+        assert_eq!(told, (2, 0, 1), "{:?}", world.log.lines());
+        assert_eq!(
+            world.log.count("warning: Skipping file s3://bucket/x/gone. It is no longer"),
+            1
+        );
+        let heads = ["x/c//odd", "x/b", "x/gone"].map(|key| format!("HeadObject {key}"));
+        let again = keys[..2].iter().map(|key| format!("{operation} {key}"));
+        let mut expected: Vec<_> = heads.into_iter().chain(again).collect();
+        if operation == "GetObject" {
+            // Whether `x/c/odd` would be the same file.
+            expected.push("ListObjectsV2 ".to_owned());
+        }
+        expected.sort();
+        assert_eq!(sent(&world), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_removed_is_removed_without_a_listing() {
+    let world = World::new();
+    for key in ["x/a", "x/b", "y"] {
+        world.object(key, b"1").await;
+    }
+    let effect = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
+    let spec = TransferSpec {
+        recursive: true,
+        ..world.spec(TransferCommand::Remove, "s3://bucket/x", None)
+    };
+    assert_eq!(world.run(spec.clone()).await.unwrap().failed, 2);
+    assert_eq!(retry(&world, spec).await.done, 2, "{:?}", world.log.lines());
+    assert_eq!(sent(&world), ["DeleteObjects "]);
+    assert_eq!(world.keys().await, ["y"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_does_not_remove_what_its_source_has_by_now() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    for key in ["x/back", "x/gone", "x/other"] {
+        world.object(key, b"2").await;
+    }
+    refuse(&world, "PutObject", &["x/a"]);
+    let effect = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
+    let sync = SyncOptions { delete: true, ..SyncOptions::default() };
+    let spec =
+        TransferSpec { sync, ..world.spec(TransferCommand::Sync, "in", Some("s3://bucket/x")) };
+    let summary = world.run(spec.clone()).await.unwrap();
+    assert_eq!(summary.failed, 4, "{:?}", world.log.lines());
+    world.file("in/back", b"3");
+    let summary = retry(&world, spec).await;
+    let told = (summary.done, summary.failed, summary.warnings);
+    assert_eq!(told, (3, 0, 1), "{:?}", world.log.lines());
+    assert!(world.log.told_totals(2), "{:?}", world.log.lines());
+    let expected = ["DeleteObjects ", "HeadObject x/gone", "HeadObject x/other", "PutObject x/a"];
+    assert_eq!(sent(&world), expected);
+    assert_eq!(world.keys().await, ["x/a", "x/back"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_of_elsewhere_end_the_job() {
+    let world = World::new();
+    world.object("x/a", b"1").await;
+    world.object("other/a", b"1").await;
+    let object = |bucket: &str, key: &str| Location::Object(ObjectName::new(bucket, key));
+    let spec = TransferSpec {
+        recursive: true,
+        ..world.spec(TransferCommand::Copy, "s3://bucket/x", Some("s3://bucket/y"))
+    };
+    for (source, target) in [
+        (object("bucket", "other/a"), object("bucket", "y/a")),
+        (object("elsewhere", "x/a"), object("bucket", "y/a")),
+        (object("bucket", "x/a"), object("bucket", "z/a")),
+        (object("bucket", "x/a"), object("elsewhere", "y/a")),
+        (Location::Local("/x/a".into()), object("bucket", "y/a")),
+    ] {
+        let named = Named { action: ActionKind::Copy, source, target: Some(target) };
+        let names = Some(Arc::new(Held(vec![named])) as Arc<dyn NameSource>);
+        let summary = world.run(TransferSpec { names, ..spec.clone() }).await.unwrap();
+        assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());
+    }
+    assert_eq!(world.keys().await, ["other/a", "x/a"]);
+}
