@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::FilterArgs;
+use super::{FilterArgs, SidesArgs};
 
 /// What a comparison is printed as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -70,6 +70,9 @@ pub(crate) struct TreesArgs {
     #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
     #[arg(value_parser = ["requester"])]
     pub(crate) request_payer: Option<String>,
+    /// Two places.
+    #[command(flatten)]
+    pub(crate) sides: SidesArgs,
 }
 
 /// Tells where two trees differ.

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use s3haul::job::{CompareSpec, Depth};
+use s3haul::plan::s3_uri;
 use s3haul::s3::ClientConfig;
 
 use super::Settings;
+use super::sides::SideClients;
 use crate::args::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 use crate::failure::Failure;
 
@@ -27,8 +29,10 @@ pub(crate) enum ComparedFormat {
 pub(crate) struct CompareSettings {
     /// The job.
     pub(crate) spec: CompareSpec,
-    /// Client of both sides.
+    /// Client of the target, and of the source where that has none of its own.
     pub(crate) client: ClientConfig,
+    /// Client of the source, where it differs.
+    pub(crate) source_client: Option<ClientConfig>,
     /// Format.
     pub(crate) format: ComparedFormat,
     /// Names of the columns come first.
@@ -73,6 +77,9 @@ impl CompareSettings {
         let working_dir = std::env::current_dir().map_err(|error| {
             Failure::other(format!("cannot tell the working directory: {error}"))
         })?;
+        let sides = (s3_uri::is_s3(&args.source), s3_uri::is_s3(&args.target));
+        let clients = SideClients::new(&settings, &args.sides, sides)?;
+        let (client, source_client) = clients.beside(settings.client, args.request_payer.is_some());
         let spec = CompareSpec {
             source: args.source.clone(),
             target: args.target.clone(),
@@ -86,7 +93,8 @@ impl CompareSettings {
         };
         Ok(Self {
             spec,
-            client: ClientConfig { request_payer: args.request_payer.is_some(), ..settings.client },
+            client,
+            source_client,
             format,
             header: !args.no_header,
             show: args.show.clone(),
