@@ -167,7 +167,7 @@ fn compare_parts(ctx: &Ctx<'_>, checksums: &str) {
     let large = trees::bytes(1, 17 * MIB + 5);
     ctx.file("t/large", &large);
     ctx.file("t/small", b"small");
-    let sizes = [("x", "8MB"), ("y", "5MB"), ("z", "6MB"), ("whole", "64MB")];
+    let sizes = [("x", "8MB"), ("y", "5MB"), ("z", "5500001"), ("whole", "64MB")];
     for (target, size) in sizes {
         let threshold = if target == "whole" { "64MB" } else { "8MB" };
         let settings = format!("multipart_chunksize={size} multipart_threshold={threshold}");
@@ -182,6 +182,8 @@ fn compare_parts(ctx: &Ctx<'_>, checksums: &str) {
         ctx.haul(&["verify", &ctx.url("x"), &ctx.url(target)]).ok();
         ctx.haul(&["compare", &ctx.url("x"), &ctx.url(target)]).ok();
     }
+    // As many parts, with other borders.
+    ctx.haul(&["verify", &ctx.url("y"), &ctx.url("z")]).ok();
     let mut other = large.clone();
     other[17 * MIB] ^= 1;
     ctx.file("t/large", &other);
