@@ -105,7 +105,9 @@ pub(super) async fn digest_object(object: Stored, recipe: Recipe) -> Result<Stri
         collect(&mut digests, ended)?;
     }
     let mut digester = Digester::new(recipe);
-    digests.values().for_each(|digest: &Vec<u8>| digester.parts.update(digest));
+    for digest in digests.values() {
+        digester.parts.update(digest);
+    }
     Ok(text(recipe.algorithm, &digester.parts.finish()))
 }
 
