@@ -47,6 +47,8 @@ fn spec(world: &World, source: &str, target: &str, depth: Depth) -> CompareSpec 
         page_size: None,
         depth,
         compares_times: false,
+        source_customer_key: None,
+        target_customer_key: None,
         tuning: job.tuning,
     }
 }
