@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::FilterArgs;
+use super::{CustomerKeyArgs, FilterArgs, SidesArgs};
 
 /// What a comparison is printed as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -70,6 +70,20 @@ pub(crate) struct TreesArgs {
     #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
     #[arg(value_parser = ["requester"])]
     pub(crate) request_payer: Option<String>,
+    /// Encryption: the key of the target, and of the source where the target is a folder.
+    #[command(flatten)]
+    pub(crate) customer_key: CustomerKeyArgs,
+    /// Decrypt the source with the key of --sse-c-copy-source-key where both sides are in S3.
+    /// AES256 is the only method.
+    #[arg(long, num_args = 0..=1, default_missing_value = "AES256", value_name = "METHOD")]
+    #[arg(value_parser = ["AES256"], help_heading = "Encryption with your own key")]
+    pub(crate) sse_c_copy_source: Option<String>,
+    /// The key for --sse-c-copy-source.
+    #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
+    pub(crate) sse_c_copy_source_key: Option<String>,
+    /// Two places.
+    #[command(flatten)]
+    pub(crate) sides: SidesArgs,
 }
 
 /// Tells where two trees differ.

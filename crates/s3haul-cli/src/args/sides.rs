@@ -1,10 +1,10 @@
-//! Flags of one side of a copy between two places.
+//! Flags of one side of a command on two places.
 
 use clap::Args;
 
 /// Where source and target are, where that is not what the plain flags say.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Copies between two services, accounts or regions")]
+#[command(next_help_heading = "Two services, accounts or regions")]
 pub(crate) struct SidesArgs {
     /// Use this profile for the source. --profile holds for the side that has none of its own.
     #[arg(long, value_name = "NAME")]
@@ -32,8 +32,4 @@ pub(crate) struct SidesArgs {
     /// Do not sign requests for the target.
     #[arg(long)]
     pub(crate) target_no_sign_request: bool,
-    /// Let the data of copies go through this machine even where the server could copy. It does
-    /// so by itself where source and target have different endpoints or credentials.
-    #[arg(long)]
-    pub(crate) stream: bool,
 }

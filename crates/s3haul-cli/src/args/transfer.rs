@@ -114,6 +114,10 @@ pub(crate) struct CopyArgs {
     /// The key for --sse-c-copy-source.
     #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
     pub(crate) sse_c_copy_source_key: Option<String>,
+    /// Let the data of copies go through this machine even where the server could copy. It does
+    /// so by itself where source and target have different endpoints or credentials.
+    #[arg(long, help_heading = "Two services, accounts or regions")]
+    pub(crate) stream: bool,
     /// Two places.
     #[command(flatten)]
     pub(crate) sides: SidesArgs,

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use s3haul::ErrorKind;
-use s3haul::job::{Clients, CompareSink, CompareSummary, Compared, Status, run_compare};
+use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
 use tokio_util::sync::CancellationToken;
 
-use super::client;
+use super::clients;
 use super::output::Output;
 use crate::args::Shown;
 use crate::failure::Failure;
@@ -26,8 +26,9 @@ const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Compares and prints.
 pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let CompareSettings { spec, client: config, format, header, show, output_file } = settings;
-    let client = client(config)?;
+    let CompareSettings { spec, client, source_client, format, header, show, output_file } =
+        settings;
+    let clients = clients(client, source_client)?;
     let output = Output::new(output_file.as_deref(), printer)?;
     let rows = Rows::new(format, output.is_terminal());
     let held = Held { rows, buffer: Vec::new(), written: Instant::now(), failure: None };
@@ -38,7 +39,6 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
         let Held { rows, buffer, .. } = &mut *held;
         rows.push_header(buffer);
     }
-    let clients = Clients { source: client.clone(), target: client };
     let shared = Arc::clone(&sink) as Arc<dyn CompareSink>;
     let result = run_compare(spec, clients, shared, CancellationToken::new()).await;
     let in_use = || Failure::other("the output is still written to");

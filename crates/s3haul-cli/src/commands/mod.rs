@@ -20,6 +20,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use s3haul::env::Env;
+use s3haul::job::Clients;
 use s3haul::s3::{Client, ClientConfig};
 
 use crate::args::{Command, GlobalArgs};
@@ -101,6 +102,13 @@ fn query(command: impl Future<Output = Result<u8, Failure>>) -> Result<u8, Failu
             () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
         }
     })
+}
+
+/// Clients of both sides: one, unless the source has its own.
+fn clients(target: ClientConfig, source: Option<ClientConfig>) -> Result<Clients, Failure> {
+    let target = client(target)?;
+    let source = source.map_or_else(|| Ok(target.clone()), client)?;
+    Ok(Clients { source, target })
 }
 
 /// A client for the real world.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use s3haul::ErrorKind;
 use s3haul::event::EventSink;
-use s3haul::job::{Clients, NameSource, Streams, Summary, run_transfer};
+use s3haul::job::{NameSource, Streams, Summary, run_transfer};
 use s3haul::plan::price::PriceTable;
 
-use super::client;
+use super::clients;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -28,12 +28,10 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { mut spec, client: target, source_client, output, report, notices } =
-        settings;
+    let TransferSettings { mut spec, client, source_client, output, report, notices } = settings;
     let reports = Reports::open(&report)?;
     spec.names = reports.names();
-    let target = client(target)?;
-    let source = source_client.map_or_else(|| Ok(target.clone()), client)?;
+    let clients = clients(client, source_client)?;
     let totals = Arc::new(Totals::default());
     let working_dir = spec.working_dir.to_string_lossy().into_owned();
     let sink = CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(&totals));
@@ -47,7 +45,6 @@ pub(super) async fn run(
         Streams { input: Box::new(std::io::stdin()), output: Box::new(printer.byte_stream()) };
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
     let events = reports.sink(&sink);
-    let clients = Clients { source, target };
     let result = run_transfer(spec, clients, streams, events, interrupt.token()).await;
     drop(ticker);
     // A job says so where its arguments make no sense.

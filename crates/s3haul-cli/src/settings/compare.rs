@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use s3haul::job::{CompareSpec, Depth};
-use s3haul::s3::ClientConfig;
+use s3haul::plan::s3_uri;
+use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::Settings;
+use super::object::{customer_key, key_pair};
+use super::sides::SideClients;
 use crate::args::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 use crate::failure::Failure;
 
@@ -27,8 +30,10 @@ pub(crate) enum ComparedFormat {
 pub(crate) struct CompareSettings {
     /// The job.
     pub(crate) spec: CompareSpec,
-    /// Client of both sides.
+    /// Client of the target, and of the source where that has none of its own.
     pub(crate) client: ClientConfig,
+    /// Client of the source, where it differs.
+    pub(crate) source_client: Option<ClientConfig>,
     /// Format.
     pub(crate) format: ComparedFormat,
     /// Names of the columns come first.
@@ -73,6 +78,10 @@ impl CompareSettings {
         let working_dir = std::env::current_dir().map_err(|error| {
             Failure::other(format!("cannot tell the working directory: {error}"))
         })?;
+        let (source_customer_key, target_customer_key) = keys(args)?;
+        let sides = (s3_uri::is_s3(&args.source), s3_uri::is_s3(&args.target));
+        let clients = SideClients::new(&settings, &args.sides, sides)?;
+        let (client, source_client) = clients.beside(settings.client, args.request_payer.is_some());
         let spec = CompareSpec {
             source: args.source.clone(),
             target: args.target.clone(),
@@ -82,15 +91,29 @@ impl CompareSettings {
             page_size: args.page_size,
             depth,
             compares_times: args.times,
+            source_customer_key,
+            target_customer_key,
             tuning: settings.tuning,
         };
         Ok(Self {
             spec,
-            client: ClientConfig { request_payer: args.request_payer.is_some(), ..settings.client },
+            client,
+            source_client,
             format,
             header: !args.no_header,
             show: args.show.clone(),
             output_file: args.output_file.clone(),
         })
     }
+}
+
+/// Keys of SSE-C of the source and of the target.
+fn keys(args: &TreesArgs) -> Result<(Option<CustomerKey>, Option<CustomerKey>), Failure> {
+    let key = customer_key(&args.customer_key)?;
+    let method = args.sse_c_copy_source.as_deref();
+    let source = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_deref())?;
+    if s3_uri::is_s3(&args.target) {
+        return Ok((source, key));
+    }
+    Ok((source.or_else(|| key.clone()), key))
 }

@@ -1,8 +1,7 @@
-//! Clients of the two sides of a copy, where they differ.
+//! Clients of the two sides of a command, where they differ.
 
 use s3haul::s3::ClientConfig;
 
-use super::transfer::PathPair;
 use super::{Settings, client_of};
 use crate::args::{GlobalArgs, SidesArgs};
 use crate::failure::Failure;
@@ -24,13 +23,13 @@ pub(super) struct SideClients {
 }
 
 impl SideClients {
-    /// Works out what flags of the sides mean; those of a local side are refused.
+    /// Works out what flags of the sides mean; those of a side that is not in S3 are refused.
     pub(super) fn new(
         settings: &Settings,
         args: &SidesArgs,
-        paths: PathPair,
+        (has_source, has_target): (bool, bool),
     ) -> Result<Self, Failure> {
-        let mut source = Side {
+        let source = Side {
             name: "source",
             profile: args.source_profile.as_deref(),
             endpoint_url: args.source_endpoint_url.as_deref(),
@@ -44,18 +43,27 @@ impl SideClients {
             region: args.target_region.as_deref(),
             no_sign_request: args.target_no_sign_request,
         };
-        if paths != PathPair::Remote {
-            // As in the AWS tools, it is for copies.
-            source.region = None;
-        }
-        if args.stream && paths != PathPair::Remote {
-            return Err(Failure::usage("--stream is for copies from S3 to S3"));
-        }
-        let (has_source, has_target) = paths.has_objects();
         Ok(Self {
             source: source.client(settings, has_source)?,
             target: target.client(settings, has_target)?,
         })
+    }
+}
+
+impl SideClients {
+    /// The client of the target, and that of the source where it is another; `plain` is what the
+    /// plain flags say.
+    pub(super) fn beside(
+        self,
+        plain: ClientConfig,
+        request_payer: bool,
+    ) -> (ClientConfig, Option<ClientConfig>) {
+        let paid = |client: ClientConfig| ClientConfig { request_payer, ..client };
+        let plain = paid(plain);
+        match (self.source.map(paid), self.target.map(paid)) {
+            (source, None) => (plain, source),
+            (source, Some(target)) => (target, source.or(Some(plain))),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
 use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
-use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs};
+use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs, SidesArgs};
 use crate::env_vars;
 use crate::failure::Failure;
 
@@ -207,18 +207,12 @@ pub(super) fn copying(
     spec.source_customer_key = source_customer_key(args, paths)?;
     apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
     let output = copy_output(&settings, args, paths);
-    let clients = SideClients::new(&settings, &args.sides, paths)?;
-    spec.streams_copies = args.sides.stream;
+    let clients = side_clients(&settings, args, paths)?;
+    spec.streams_copies = args.stream;
     spec.preserve = args.preserve;
     let request_payer = args.request_payer.is_some();
     let mut transfer = assemble(settings, spec, request_payer, output);
-    let paid = |client| ClientConfig { request_payer, ..client };
-    transfer.source_client = clients.source.map(paid);
-    // Where only the target has flags of its own, the plain ones are those of the source.
-    if let Some(target) = clients.target.map(paid) {
-        let plain = std::mem::replace(&mut transfer.client, target);
-        transfer.source_client.get_or_insert(plain);
-    }
+    (transfer.client, transfer.source_client) = clients.beside(transfer.client, request_payer);
     transfer.notices.extend(case_notice);
     transfer.report = ReportSettings::new(&args.report, &transfer.spec)?;
     Ok(transfer)
@@ -312,9 +306,26 @@ fn copy_output(settings: &Settings, args: &CopyArgs, paths: PathPair) -> OutputS
     OutputSettings { lines, aws_progress, ..output(settings) }
 }
 
+/// Clients of the sides that have flags of their own.
+fn side_clients(
+    settings: &Settings,
+    args: &CopyArgs,
+    paths: PathPair,
+) -> Result<SideClients, Failure> {
+    if paths == PathPair::Remote {
+        return SideClients::new(settings, &args.sides, paths.has_objects());
+    }
+    if args.stream {
+        return Err(Failure::usage("--stream is for copies from S3 to S3"));
+    }
+    // In the AWS tools, too, it is for copies and nothing to others.
+    let sides = SidesArgs { source_region: None, ..args.sides.clone() };
+    SideClients::new(settings, &sides, paths.has_objects())
+}
+
 /// What source and target are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PathPair {
+enum PathPair {
     Upload,
     Download,
     Remote,
@@ -352,7 +363,7 @@ impl PathPair {
     }
 
     /// Whether source and target are in S3. A stream is either, and its other side is.
-    pub(super) fn has_objects(self) -> (bool, bool) {
+    fn has_objects(self) -> (bool, bool) {
         match self {
             Self::Upload => (false, true),
             Self::Download => (true, false),

@@ -3,18 +3,19 @@
 
 mod digest;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::side::{Entry, Item, Pair};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::content::{
     Algorithm, Conclusion, Depth, Evidence, Known, Recipe, Step, StoredChecksum, Which, conclude,
+    last_resort,
 };
 use crate::s3::ops::HeadObject;
 use crate::s3::{Checksum, ChecksumAlgorithm, CustomerKey, ObjectHead};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
-use digest::{digest_file, digest_object};
+use digest::{Stored, digest_file, digest_object};
 
 /// Whether bytes are the same, and what shows it.
 pub(super) type Verdict = Result<Evidence, Evidence>;
@@ -44,7 +45,10 @@ pub(super) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> 
             Conclusion::Unknown(Step::PartSize(Which::Target)) => target.ask_part_size().await?,
             Conclusion::Unknown(Step::Digest(which, recipe)) => {
                 // Where nothing is known of either, both have to be read.
-                if is_last_resort(recipe) && source.lacks(recipe) && target.lacks(recipe) {
+                if recipe == last_resort(source.known.size())
+                    && source.lacks(recipe)
+                    && target.lacks(recipe)
+                {
                     let read = tokio::join!(source.read(recipe), target.read(recipe));
                     read.0.and(read.1)?;
                     continue;
@@ -56,10 +60,6 @@ pub(super) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> 
             }
         }
     }
-}
-
-fn is_last_resort(recipe: Recipe) -> bool {
-    recipe == Recipe { algorithm: Algorithm::Sha256, part_size: None }
 }
 
 /// One of the two, and what became known of it.
@@ -117,9 +117,15 @@ impl<'a> End<'a> {
         let value = match self.entry {
             Entry::File(file) => digest_file(self.engine, file, recipe).await?,
             Entry::Object(object) => {
-                let state = (object.key.as_str(), self.etag.as_str());
-                let key = customer_key(self.engine, self.place);
-                digest_object(self.engine, self.place, state, object.size, key, recipe).await?
+                let object = Stored {
+                    engine: Arc::clone(self.engine),
+                    place: self.place,
+                    key: object.key.clone(),
+                    etag: self.etag.clone(),
+                    size: object.size,
+                    seen: OnceLock::new(),
+                };
+                digest_object(object, recipe).await?
             }
         };
         self.known.learn_digest(recipe, value);

@@ -24,6 +24,9 @@ use crate::units::MIB;
 /// Files up to this size are read before the store is asked for headers: a request costs more.
 const READ_FIRST_SIZE_MAX: u64 = 16 * MIB;
 
+/// Part of what is read that has a digest of its own.
+const READ_PART_SIZE: u64 = 32 * MIB;
+
 /// An algorithm of digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
@@ -138,6 +141,8 @@ pub struct Known {
     is_local: bool,
     has_headers: bool,
     has_part_size: bool,
+    /// The parts are not all of one size.
+    has_uneven_parts: bool,
     digests: Vec<Digest>,
 }
 
@@ -190,14 +195,18 @@ pub enum Step {
 impl Known {
     /// A file.
     pub fn of_file(size: u64) -> Self {
-        let (has_headers, has_part_size) = (true, true);
-        Self { size, is_local: true, has_headers, has_part_size, digests: Vec::new() }
+        Self { has_headers: true, has_part_size: true, ..Self::new(size, true) }
     }
 
     /// An object as a listing has it; the `ETag` with or without quotes, empty where unknown.
     pub fn of_object(size: u64, etag: &str) -> Self {
-        let digests = etag_digest(etag).into_iter().collect();
-        Self { size, is_local: false, has_headers: false, has_part_size: false, digests }
+        Self { digests: etag_digest(etag).into_iter().collect(), ..Self::new(size, false) }
+    }
+
+    fn new(size: u64, is_local: bool) -> Self {
+        let (has_headers, has_part_size, has_uneven_parts) = (false, false, false);
+        let digests = Vec::new();
+        Self { size, is_local, has_headers, has_part_size, has_uneven_parts, digests }
     }
 
     /// Takes what the headers of an object tell: they replace what was listed.
@@ -221,10 +230,11 @@ impl Known {
         self.has_part_size = true;
         let Some(told) = first_part_size.filter(|size| *size > 0) else { return };
         for digest in &mut self.digests {
-            if let Layout::Parts { count, part_size } = &mut digest.layout
-                && self.size.div_ceil(told) == u64::from(*count)
-            {
+            let Layout::Parts { count, part_size } = &mut digest.layout else { continue };
+            if self.size.div_ceil(told) == u64::from(*count) {
                 *part_size = Some(told);
+            } else {
+                self.has_uneven_parts = true;
             }
         }
     }
@@ -247,6 +257,11 @@ impl Known {
             tells_difference: Some(true),
             origin,
         });
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// Whether it is an object whose headers were not asked for.
@@ -279,17 +294,19 @@ impl Known {
         })
     }
 
-    /// Digests of parts that the store keeps, with the sizes that the parts may have.
-    fn part_digests(&self, configured: u64) -> impl Iterator<Item = Recipe> {
+    /// Digests of parts that the store keeps, with the size that the parts have, or where it is not
+    /// known sizes that they may have: whoever reads an object does not guess.
+    fn part_digests(&self, guess: Option<u64>) -> impl Iterator<Item = Recipe> {
         let stored = self.digests.iter().filter(|digest| digest.origin != Evidence::Content);
         stored.flat_map(move |digest| {
             let sizes = match digest.layout {
                 Layout::Whole => Vec::new(),
-                _ if digest.tells_difference == Some(false) => Vec::new(),
+                _ if digest.tells_difference == Some(false) || self.has_uneven_parts => Vec::new(),
                 Layout::Parts { part_size: Some(size), .. } => vec![size],
-                Layout::Parts { count, part_size: None } => {
-                    likely_part_sizes(self.size, count, configured)
-                }
+                Layout::Parts { count, part_size: None } => guess
+                    .map_or(Vec::new(), |configured| {
+                        likely_part_sizes(self.size, count, configured)
+                    }),
             };
             let algorithm = digest.algorithm;
             sizes.into_iter().map(move |size| Recipe { algorithm, part_size: Some(size) })
@@ -429,6 +446,13 @@ fn doubtful_etag(source: &Known, target: &Known) -> Option<Step> {
     open.map(|(_, which)| Step::Headers(which))
 }
 
+/// How both are read where nothing is known of either: large ones by parts, so that several can be
+/// read at a time.
+pub fn last_resort(size: u64) -> Recipe {
+    let part_size = (size > READ_PART_SIZE).then_some(READ_PART_SIZE);
+    Recipe { algorithm: Algorithm::Sha256, part_size }
+}
+
 fn next_step(source: &Known, target: &Known, depth: Depth, configured: u64) -> Step {
     let (left, right) = ((source, Which::Source), (target, Which::Target));
     // Whoever reads, and whoever has a digest to compare with; a file is read rather than an
@@ -460,12 +484,12 @@ fn next_step(source: &Known, target: &Known, depth: Depth, configured: u64) -> S
         }
     }
     for ((reader, which), (holder, _)) in &pairs {
-        let mut recipes = holder.part_digests(configured);
+        let mut recipes = holder.part_digests(reader.is_local.then_some(configured));
         if let Some(recipe) = recipes.find(|recipe| !reader.has(*recipe)) {
             return Step::Digest(*which, recipe);
         }
     }
-    let all = whole(Algorithm::Sha256);
+    let all = last_resort(source.size);
     let which = if source.has(all) { Which::Target } else { Which::Source };
     Step::Digest(which, all)
 }

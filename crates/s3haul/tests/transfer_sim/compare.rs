@@ -8,7 +8,7 @@ use s3haul::job::{
     Clients, CompareSink, CompareSpec, CompareSummary, Compared, Depth, FilterRule, Rule, Status,
     Summary, SyncOptions, TransferCommand, TransferSpec, run_compare,
 };
-use s3haul::s3::ops::{Conditions, PutObject};
+use s3haul::s3::ops::{CompleteMultipart, Conditions, CreateMultipart, PutObject, UploadPart};
 use s3haul::s3::{ChecksumAlgorithm, ObjectProperties, Payload};
 use s3haul_sim::{Effect, Fault};
 
@@ -47,6 +47,8 @@ fn spec(world: &World, source: &str, target: &str, depth: Depth) -> CompareSpec 
         page_size: None,
         depth,
         compares_times: false,
+        source_customer_key: None,
+        target_customer_key: None,
         tuning: job.tuning,
     }
 }
@@ -161,6 +163,82 @@ async fn parts_of_another_size_are_no_difference() {
     let lines = compare(&world, "s3://bucket/x", "s3://bucket/z", Depth::Listed).await;
     assert_eq!(lines, same("size"), "ETags of parts say nothing");
     assert_eq!(reads(&world).1, 0, "nothing was downloaded");
+}
+
+/// Writes an object of parts that has no checksum of the whole.
+async fn in_parts(world: &World, key: &str, parts: &[&[u8]]) {
+    let properties = ObjectProperties::default();
+    let (bucket, client) = ("bucket", &world.client);
+    let checksum = Some(ChecksumAlgorithm::Sha256);
+    let input = CreateMultipart { bucket, key, properties: &properties, checksum };
+    let upload_id = client.create_multipart(input).await.unwrap();
+    let mut done = Vec::new();
+    for (part_number, bytes) in (1..).zip(parts) {
+        let input = UploadPart {
+            bucket,
+            key,
+            upload_id: &upload_id,
+            part_number,
+            payload: Payload::from_bytes(bytes.to_vec().into()),
+            checksum,
+            customer_key: None,
+        };
+        done.push(client.upload_part(input).await.unwrap());
+    }
+    let input = CompleteMultipart {
+        bucket,
+        key,
+        upload_id: &upload_id,
+        parts: &done,
+        full_object_checksum: None,
+        object_size: None,
+        conditions: Conditions::default(),
+        customer_key: None,
+    };
+    client.complete_multipart(input).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn digests_of_parts_are_computed_for_files() {
+    let world = World::new();
+    let content = bytes(100_000, 4);
+    world.file("in/a", &content);
+    in_parts(&world, "x/a", &content.chunks(33_333).collect::<Vec<_>>()).await;
+    let compared = |depth| compare(&world, "in", "s3://bucket/x", depth);
+    assert_eq!(compared(Depth::Proof).await, ["a same etag"]);
+    assert_eq!(reads(&world), (2, 0), "the headers, and the size of the first part");
+    // Parts of any size: only a proof needs the bytes, and less errs on the safe side.
+    let (first, rest) = content.split_at(33_334);
+    let (second, third) = rest.split_at(33_000);
+    in_parts(&world, "x/a", &[first, second, third]).await;
+    assert_eq!(compared(Depth::Checksums).await, ["a different etag"]);
+    assert_eq!(reads(&world).1, 0);
+    assert_eq!(compared(Depth::Proof).await, ["a same content"]);
+    assert_eq!(reads(&world).1, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_objects_are_read_in_parts_at_a_time() {
+    let world = World::new();
+    let content = bytes(70 << 20, 6);
+    let mut other = content.clone();
+    other[69 << 20] ^= 1;
+    let uneven = |content: &[u8], at: usize| {
+        let (first, rest) = content.split_at(at);
+        let (second, third) = rest.split_at(7 * at);
+        [first.to_vec(), second.to_vec(), third.to_vec()]
+    };
+    for (key, content, at) in
+        [("x/a", &content, 3 << 20), ("y/a", &content, 4 << 20), ("z/a", &other, 4 << 20)]
+    {
+        let parts = uneven(content, at);
+        in_parts(&world, key, &parts.iter().map(Vec::as_slice).collect::<Vec<_>>()).await;
+    }
+    let lines = compare(&world, "s3://bucket/x", "s3://bucket/y", Depth::Proof).await;
+    assert_eq!(lines, ["a same content"]);
+    assert_eq!(reads(&world).1, 6, "32 MiB at a time");
+    let lines = compare(&world, "s3://bucket/x", "s3://bucket/z", Depth::Checksums).await;
+    assert_eq!(lines, ["a different content"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use crate::command::Finished;
-use crate::harness::{Ctx, cases};
+use crate::harness::{Case, Ctx, cases};
 use crate::trees::{self, MIB};
 
 cases!["compare":
@@ -16,6 +16,10 @@ cases!["compare":
     proofs_say_where_they_come_from,
     errors_keep_their_codes,
 ];
+
+/// Cases for servers that speak TLS: a key of one's own travels over nothing else.
+pub(crate) const SECURE: &[Case] =
+    &[Case { name: "compare::keys_of_ones_own", run: keys_of_ones_own }];
 
 /// Names that something on the way may get wrong.
 const ODD: [&str; 7] = ["b c+d", "é中/ü", "x[1]", "a%20b", "q?x=1&y=2", "it's \"it\"", "~!@$^(){}"];
@@ -167,7 +171,7 @@ fn compare_parts(ctx: &Ctx<'_>, checksums: &str) {
     let large = trees::bytes(1, 17 * MIB + 5);
     ctx.file("t/large", &large);
     ctx.file("t/small", b"small");
-    let sizes = [("x", "8MB"), ("y", "5MB"), ("z", "6MB"), ("whole", "64MB")];
+    let sizes = [("x", "8MB"), ("y", "5MB"), ("z", "5500001"), ("whole", "64MB")];
     for (target, size) in sizes {
         let threshold = if target == "whole" { "64MB" } else { "8MB" };
         let settings = format!("multipart_chunksize={size} multipart_threshold={threshold}");
@@ -182,6 +186,8 @@ fn compare_parts(ctx: &Ctx<'_>, checksums: &str) {
         ctx.haul(&["verify", &ctx.url("x"), &ctx.url(target)]).ok();
         ctx.haul(&["compare", &ctx.url("x"), &ctx.url(target)]).ok();
     }
+    // As many parts, with other borders.
+    ctx.haul(&["verify", &ctx.url("y"), &ctx.url("z")]).ok();
     let mut other = large.clone();
     other[17 * MIB] ^= 1;
     ctx.file("t/large", &other);
@@ -230,4 +236,27 @@ fn errors_keep_their_codes(ctx: &Ctx<'_>) {
     ctx.haul(&["cp", "t/a", &ctx.url("t/a")]).ok();
     ctx.haul(&["compare", "t", &ctx.url("t")]).code(2).says("warning: Skipping file");
     ctx.haul(&["compare", "t", &ctx.url("t"), "--no-follow-symlinks"]).ok();
+}
+
+/// `ETag`s are no MD5s then, and only checksums or the bytes tell.
+fn keys_of_ones_own(ctx: &Ctx<'_>) {
+    let key = ["--sse-c", "AES256", "--sse-c-key", "0123456789abcdef0123456789abcdef"];
+    ctx.file("t/a", b"secret");
+    ctx.file("t/large", &trees::bytes(3, 9 * MIB));
+    let put = ctx.haul(&[&["cp", "--recursive", "t", &ctx.url("t")], &key[..]].concat());
+    if !ctx.can(put.err().is_empty(), "encryption with keys of one's own") {
+        return;
+    }
+    let url = ctx.url("t");
+    let run = |args: &[&str]| ctx.haul(&[args, &key[..]].concat());
+    let none: [&str; 0] = [];
+    run(&["verify", "t", &url]).ok();
+    run(&["verify", &url, "t"]).ok();
+    run(&["sync", "--checksum", "t", &url]).ok().prints(&none);
+    run(&["sync", "--checksum", &url, "t"]).ok().prints(&none);
+    ctx.file("t/a", b"public");
+    let found = run(&["compare", "--checksum", "t", &url]).code(1);
+    assert!(found.out().contains("  a\n"), "{}", found.report());
+    run(&["sync", "--checksum", "t", &url]).ok();
+    run(&["compare", "--checksum", "t", &url]).ok();
 }

@@ -51,7 +51,7 @@ pub(crate) fn embedded_only() -> Vec<Case> {
 
 /// Cases for servers that speak TLS.
 pub(crate) fn secure() -> Vec<Case> {
-    [secure::CASES, transfer::CASES, properties::CASES, copy::CASES].concat()
+    [secure::CASES, compare::SECURE, transfer::CASES, properties::CASES, copy::CASES].concat()
 }
 
 /// Cases for what only moto models.

@@ -136,6 +136,7 @@ fn moves_and_syncs(ctx: &Ctx<'_>) {
     assert_eq!(told.matches("delete: ").count(), 1, "{told}");
     trees::assert_same(&far.remote.objects(), &expected);
     assert_eq!(far.to(ctx, &sync).ok().lines(), [""; 0]);
+    far.to(ctx, &["verify", &ctx.url("p"), "s3://far/p"]).ok();
     assert_eq!(ctx.remote.keys().len(), expected.len() + 1);
 
     far.from(ctx, &["mv", "--recursive", "s3://far/p", &ctx.url("moved")]).ok();

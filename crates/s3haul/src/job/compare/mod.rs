@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::event::{Event, EventSink};
 use crate::plan::content::Depth;
 use crate::plan::paths::Side;
+use crate::s3::{CustomerKey, ObjectProperties};
 use crate::transfer::Tuning;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
@@ -54,6 +55,10 @@ pub struct CompareSpec {
     pub depth: Depth,
     /// Another time, in whole seconds, is a difference.
     pub compares_times: bool,
+    /// SSE-C key of the source's objects.
+    pub source_customer_key: Option<CustomerKey>,
+    /// SSE-C key of the target's objects.
+    pub target_customer_key: Option<CustomerKey>,
     /// Limits.
     pub tuning: Tuning,
 }
@@ -72,6 +77,11 @@ pub async fn run_compare(
     let settings = Settings {
         source_bucket: bucket_of(&sides[0]),
         target_bucket: bucket_of(&sides[1]),
+        source_customer_key: spec.source_customer_key.clone(),
+        properties: ObjectProperties {
+            customer_key: spec.target_customer_key.clone(),
+            ..ObjectProperties::default()
+        },
         tuning: spec.tuning.clone(),
         ..Settings::default()
     };

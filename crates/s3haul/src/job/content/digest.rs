@@ -1,28 +1,33 @@
 //! Digests of files and objects by reading them once, with little memory.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use md5::{Digest as _, Md5};
 
+use super::{changed, customer_key};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::LocalFile;
 use crate::fs::meta::source_changed;
 use crate::fs::read::{advise_sequential, open_with_identity, read_range_into};
 use crate::plan::content::{Algorithm, Recipe};
 use crate::s3::ops::{Conditions, GetObject, ObjectBody};
-use crate::s3::{ChecksumAlgorithm, CustomerKey, Hasher};
+use crate::s3::{ChecksumAlgorithm, Hasher};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::fetch::{ATTEMPTS_MAX, back_off, may_resume};
-use crate::transfer::scheduler::blocking;
+use crate::transfer::parts::parts;
+use crate::transfer::scheduler::{Tasks, blocking};
 use crate::units::{ByteRange, KIB};
 
 /// Bytes of a file that are read at once.
 const READ_SIZE: u64 = 256 * KIB;
+/// Parts of one object that are read at a time.
+const PARTS_AT_ONCE: usize = 4;
 
 /// Digest of a file, which must be as it was listed and stay so.
 pub(super) async fn digest_file(
@@ -62,89 +67,115 @@ fn read_file(path: &Path, size: u64, recipe: Recipe) -> Result<String> {
     Ok(digester.finish())
 }
 
-/// Digest of an object in one state, given by its key and its `ETag`.
-pub(super) async fn digest_object(
-    engine: &Engine,
-    place: Place,
-    (key, etag): (&str, &str),
-    size: u64,
-    customer_key: Option<&CustomerKey>,
-    recipe: Recipe,
-) -> Result<String> {
-    let mut reading = Reading { engine, place, key, etag: etag.to_owned(), customer_key };
-    let mut digester = Digester::new(recipe);
-    let (mut start, mut failures) = (0, 0);
-    while start < size {
-        let before = start;
-        let range = ByteRange { start, end: size };
-        let Err(error) = reading.go_on(range, &mut start, &mut digester).await else { continue };
-        failures = if start > before { 1 } else { failures + 1 };
-        if !may_resume(&error) || failures >= ATTEMPTS_MAX {
-            return Err(error);
+/// An object in one state, read by as many requests as it takes.
+pub(super) struct Stored {
+    pub(super) engine: Arc<Engine>,
+    pub(super) place: Place,
+    pub(super) key: String,
+    /// State that all requests must see; empty where it is not known beforehand.
+    pub(super) etag: String,
+    pub(super) size: u64,
+    /// `ETag` of the first answer: not every server heeds `If-Match`.
+    pub(super) seen: OnceLock<String>,
+}
+
+/// Digest of an object; where it is one of parts, several are read at a time.
+pub(super) async fn digest_object(object: Stored, recipe: Recipe) -> Result<String> {
+    let whole = ByteRange { start: 0, end: object.size };
+    let Some(part_size) = recipe.part_size.filter(|part_size| *part_size < object.size) else {
+        let mut digester = Digester::new(recipe);
+        object.read(whole, &mut digester).await?;
+        return Ok(digester.finish());
+    };
+    let (object, mut tasks, mut digests) = (Arc::new(object), Tasks::new(), BTreeMap::new());
+    for part in parts(object.size, part_size) {
+        if tasks.len() >= PARTS_AT_ONCE
+            && let Some(ended) = tasks.next().await
+        {
+            collect(&mut digests, ended)?;
         }
-        back_off(failures).await;
+        let object = Arc::clone(&object);
+        tasks.spawn(async move {
+            let mut digester = Digester::new(Recipe { part_size: None, ..recipe });
+            object.read(part.range, &mut digester).await?;
+            Ok((part.number, digester.current.finish()))
+        });
     }
-    Ok(digester.finish())
+    while let Some(ended) = tasks.next().await {
+        collect(&mut digests, ended)?;
+    }
+    let mut digester = Digester::new(recipe);
+    for digest in digests.values() {
+        digester.parts.update(digest);
+    }
+    Ok(text(recipe.algorithm, &digester.parts.finish()))
 }
 
-/// An object that is read by as many requests as it takes.
-struct Reading<'a> {
-    engine: &'a Engine,
-    place: Place,
-    key: &'a str,
-    /// State that all requests must see; empty before the first where it is not known.
-    etag: String,
-    customer_key: Option<&'a CustomerKey>,
+/// Digest of a part with its number.
+type PartDigest = Result<(u32, Vec<u8>)>;
+
+fn collect(digests: &mut BTreeMap<u32, Vec<u8>>, ended: PartDigest) -> Result<()> {
+    let (number, digest) = ended?;
+    digests.insert(number, digest);
+    Ok(())
 }
 
-impl Reading<'_> {
-    /// Reads until the end or an error; `start` follows what was read.
-    async fn go_on(
-        &mut self,
-        range: ByteRange,
-        start: &mut u64,
-        digester: &mut Digester,
-    ) -> Result<()> {
+impl Stored {
+    /// Reads a range; a broken connection costs only what had not arrived.
+    async fn read(&self, range: ByteRange, digester: &mut Digester) -> Result<()> {
+        let (mut rest, mut failures) = (range, 0);
+        while !rest.is_empty() {
+            let before = rest.start;
+            let Err(error) = self.go_on(&mut rest, digester).await else { continue };
+            failures = if rest.start > before { 1 } else { failures + 1 };
+            if !may_resume(&error) || failures >= ATTEMPTS_MAX {
+                return Err(error);
+            }
+            back_off(failures).await;
+        }
+        Ok(())
+    }
+
+    /// Reads until the end or an error; the rest shrinks by what was read.
+    async fn go_on(&self, rest: &mut ByteRange, digester: &mut Digester) -> Result<()> {
         let permit = self.engine.limits.request().await;
-        let mut body = self.open(range).await?;
+        let mut body = self.open(*rest).await?;
         while let Some(bytes) = body.body.next().await {
             let bytes = bytes?;
             let length = bytes.len() as u64;
-            if length > range.end - *start {
+            if length > rest.len() {
                 return Err(Error::new(ErrorKind::Integrity, "the body is longer than asked for"));
             }
             digester.update(&bytes);
-            *start += length;
+            rest.start += length;
             self.engine.bandwidth.take(length).await;
         }
         drop(permit);
-        if *start < range.end {
+        if !rest.is_empty() {
             return Err(Error::new(ErrorKind::Transport, "the body ended early"));
         }
         Ok(())
     }
 
-    async fn open(&mut self, range: ByteRange) -> Result<ObjectBody> {
+    async fn open(&self, range: ByteRange) -> Result<ObjectBody> {
         let if_match = Some(self.etag.as_str()).filter(|etag| !etag.is_empty());
         let input = GetObject {
-            bucket: self.place.bucket(self.engine),
-            key: self.key,
+            bucket: self.place.bucket(&self.engine),
+            key: &self.key,
             version_id: None,
             range: Some(range),
             conditions: Conditions { if_match, if_absent: false },
-            customer_key: self.customer_key,
+            customer_key: customer_key(&self.engine, self.place),
             checksums: false,
         };
-        let body = self.place.client(self.engine).get_object(input).await;
+        let body = self.place.client(&self.engine).get_object(input).await;
         let body = body.map_err(|error| match error.kind() {
-            ErrorKind::PreconditionFailed => super::changed(self.key),
+            ErrorKind::PreconditionFailed => changed(&self.key),
             _ => error,
         })?;
-        if self.etag.is_empty() {
-            self.etag.clone_from(&body.head.etag);
-        }
-        if body.head.etag != self.etag || body.range != range {
-            return Err(super::changed(self.key));
+        let is_same = *self.seen.get_or_init(|| body.head.etag.clone()) == body.head.etag;
+        if !is_same || body.range != range {
+            return Err(changed(&self.key));
         }
         Ok(body)
     }
@@ -194,10 +225,15 @@ impl Digester {
         } else {
             self.current.finish()
         };
-        match self.recipe.algorithm {
-            Algorithm::Md5 => hex(&digest),
-            _ => BASE64.encode(digest),
-        }
+        text(self.recipe.algorithm, &digest)
+    }
+}
+
+/// A digest as stores tell it.
+fn text(algorithm: Algorithm, digest: &[u8]) -> String {
+    match algorithm {
+        Algorithm::Md5 => hex(digest),
+        _ => BASE64.encode(digest),
     }
 }
 
