@@ -261,8 +261,8 @@ fn check_case_conflict(spec: &mut TransferSpec) -> Result<Option<String>, Failur
         CaseConflict::Error => "error",
     };
     Err(Failure::other(format!(
-        "`{name}` is not a valid value for `--case-conflict` when operating on S3 Express directory \
-         buckets. Valid values: `warn`, `ignore`."
+        "`{name}` is not a valid value for `--case-conflict` when operating on S3 Express \
+         directory buckets. Valid values: `warn`, `ignore`."
     )))
 }
 

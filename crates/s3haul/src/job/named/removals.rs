@@ -188,7 +188,7 @@ async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
             let input = ListObjects { bucket, prefix, max_keys: Some(1), ..ListObjects::default() };
             let page = engine.source.list_objects(input).await?;
             drop(permit);
-            page.len() == 0
+            page.is_empty()
         }
         Side::Stream => true,
     };
