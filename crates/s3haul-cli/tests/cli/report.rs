@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::support::{Bench, stderr, stdout};
@@ -182,4 +184,32 @@ fn names_that_the_command_would_not_have_are_refused() {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(stderr(&output).contains("is not what this command would do"), "{output:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_report_of_an_interrupted_command_says_so() {
+    let bench = Bench::slow("300ms");
+    bench.ok("mb s3://box");
+    for number in 0..1_000 {
+        bench.file(&format!("t/{number}"), "x");
+    }
+    let child = bench.spawn("cp --recursive t s3://box --report r.jsonl");
+    let report = bench.folder().join("r.jsonl");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while std::fs::read_to_string(&report).map_or(0, |text| text.lines().count()) < 2 {
+        assert!(Instant::now() < deadline, "no row is written while the command runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    crate::support::send("-INT", &child);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    let found = rows(&bench, "r.jsonl");
+    assert_eq!(found.last().unwrap()["outcome"], "incomplete");
+    let done = told(&found, "object", &["outcome"]);
+    assert!(done.len() < 1_000 && done.iter().all(|outcome| outcome == "done"), "{done:?}");
+    let again = "cp --recursive t s3://box --retry-failed r.jsonl --report r2.jsonl";
+    let output = bench.run(again);
+    assert_eq!((stdout(&output).as_str(), output.status.code()), ("", Some(0)));
+    assert!(stderr(&output).starts_with("note: the report is of a command that did not come"));
+    assert_eq!(rows(&bench, "r2.jsonl").last().unwrap()["outcome"], "incomplete");
 }

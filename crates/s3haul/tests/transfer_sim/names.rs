@@ -183,3 +183,40 @@ async fn names_of_elsewhere_end_the_job() {
     }
     assert_eq!(world.keys().await, ["other/a", "x/a"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_has_nothing_by_now_empties_nothing() {
+    let world = World::new();
+    for key in ["s/a", "x/a", "x/gone", "x/other"] {
+        world.object(key, b"1").await;
+    }
+    let effect = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
+    let sync = SyncOptions { delete: true, ..SyncOptions::default() };
+    let spec = |sync| TransferSpec {
+        sync,
+        ..world.spec(TransferCommand::Sync, "s3://bucket/s", Some("s3://bucket/x"))
+    };
+    assert_eq!(world.run(spec(sync.clone())).await.unwrap().failed, 2);
+    world.run(world.spec(TransferCommand::Remove, "s3://bucket/s/a", None)).await.unwrap();
+    let summary = retry(&world, spec(sync.clone())).await;
+    assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a", "x/gone", "x/other"]);
+    let sync = SyncOptions { allow_empty_source: true, ..sync };
+    assert_eq!(retry(&world, spec(sync)).await.done, 2, "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_path_that_leaves_the_folder_is_not_uploaded() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    world.file("secret", b"2");
+    let source = Location::Local(world.path("in").join("../secret"));
+    let target = Some(Location::Object(ObjectName::new("bucket", "up/../secret")));
+    let named = Named { action: ActionKind::Upload, source, target };
+    let names = Some(Arc::new(Held(vec![named])) as Arc<dyn NameSource>);
+    let spec = world.spec(TransferCommand::Copy, "in", Some("s3://bucket/up"));
+    let summary = world.run(TransferSpec { recursive: true, names, ..spec }).await.unwrap();
+    assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());
+}

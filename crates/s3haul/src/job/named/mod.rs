@@ -2,10 +2,11 @@
 //! nothing is filtered, for that was decided.
 //!
 //! A name must lie on both sides of the job as the job would name it; what a script or template
-//! named keeps that name. What is no longer there is told and left out. A removal of `sync` is
-//! done only if the source still has no such name.
+//! named keeps that name. What is no longer there is told and left out.
 
-use std::path::{Path, PathBuf};
+mod removals;
+
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -14,27 +15,24 @@ use super::names::{NameSource, Named, Names};
 use super::object_source::{Found, MakeAction};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
-use super::transfer::{describe_delete, describe_file_removal, queue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
-use crate::fs::{FileInfo, TargetRoot, Walk, WalkItem, WalkOptions, collapse, warning};
+use crate::fs::{Walk, WalkItem, WalkOptions, collapse, warning};
 use crate::location::Location;
 use crate::plan::paths::Side;
 use crate::s3::ObjectHead;
-use crate::s3::ops::{HeadObject, ListedObject};
-use crate::transfer::action::{DeleteAction, RemoveFileAction, UploadAction};
-use crate::transfer::delete::{Place, run_deletes};
+use crate::s3::ops::ListedObject;
+use crate::transfer::action::UploadAction;
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
-use crate::transfer::remove_files::run_file_removals;
 use crate::transfer::scheduler::blocking;
+
+pub(super) use removals::remove;
 
 /// Names that are looked at together.
 const BATCH_MAX: usize = 64;
 /// What is said of a source that is not there any more.
 const GONE: &str = "It is no longer there.";
-/// What is said of a removal that would be a mistake by now.
-const BACK: &str = "It is not removed, because the source has it by now.";
 
 /// Plans all uploads that are named. Blocks until the last is queued.
 pub(super) fn plan_uploads(
@@ -86,7 +84,7 @@ fn upload_action(job: &Prepared, engine: &Engine, named: &Named) -> Result<Optio
     };
     let below = if job.plan.is_directory { path.strip_prefix(source).ok() } else { None };
     let relative = match below.map(Path::to_str) {
-        Some(Some(relative)) => relative,
+        Some(Some(relative)) if is_plain(relative) => relative,
         None if !job.plan.is_directory && path == Path::new(source) => job.plan.single_name(),
         _ => return Err(foreign(named)),
     };
@@ -106,6 +104,11 @@ fn upload_action(job: &Prepared, engine: &Engine, named: &Named) -> Result<Optio
         }
     }
     Ok(size.map(|size| UploadAction { path: path.clone(), key, size, reason: None }))
+}
+
+/// Whether a name stays below the folder that it is in.
+fn is_plain(relative: &str) -> bool {
+    Path::new(relative).components().all(|component| matches!(component, Component::Normal(_)))
 }
 
 /// Key at the target: the one that the job gives, or one that a script or template gave.
@@ -245,141 +248,4 @@ fn foreign(named: &Named) -> Error {
          the names is done"
     );
     Error::new(ErrorKind::Config, message)
-}
-
-/// The removals of a `sync` that are named, once its transfers are done.
-pub(super) async fn remove(job: Arc<Prepared>, engine: Arc<Engine>, names: Arc<dyn NameSource>) {
-    if let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) {
-        let root = match blocking(move || TargetRoot::open(&folder)).await {
-            Ok(root) => root,
-            Err(error) => return engine.report.fatal(error),
-        };
-        let (queue, actions) = queue(&job, &engine, describe_file_removal(root.clone()));
-        let planned = plan_removals(&job, &engine, queue, &names);
-        tokio::join!(planned, run_file_removals(Arc::clone(&engine), root, actions));
-    } else {
-        let (queue, actions) = queue(&job, &engine, describe_delete(Place::Target));
-        let planned = plan_removals(&job, &engine, queue, &names);
-        tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Target, actions));
-    }
-}
-
-/// Something that a `sync` removes from its target.
-trait Removal: Planned {
-    /// The removal of a name, if it is still there.
-    fn look(
-        job: &Prepared,
-        engine: &Engine,
-        named: &Named,
-        relative: &str,
-    ) -> impl Future<Output = Result<Option<Self>>> + Send
-    where
-        Self: Sized;
-}
-
-impl Removal for RemoveFileAction {
-    async fn look(_: &Prepared, _: &Engine, named: &Named, relative: &str) -> Result<Option<Self>> {
-        let Location::Local(path) = named.source.clone() else { return Ok(None) };
-        let info = blocking(move || FileInfo::of_path(&path).ok()).await;
-        Ok(info.map(|info| Self { relative: relative.to_owned(), size: info.size }))
-    }
-}
-
-impl Removal for DeleteAction {
-    async fn look(_: &Prepared, engine: &Engine, named: &Named, _: &str) -> Result<Option<Self>> {
-        let Location::Object(name) = &named.source else { return Ok(None) };
-        let permit = engine.limits.request().await;
-        let input = HeadObject { bucket: &name.bucket, key: &name.key, ..HeadObject::default() };
-        let head = engine.target.head_object(input).await;
-        drop(permit);
-        match head {
-            Ok(head) => Ok(Some(Self { key: name.key.clone(), size: head.size, etag: head.etag })),
-            Err(error) if is_gone(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-async fn plan_removals<A: Removal>(
-    job: &Prepared,
-    engine: &Engine,
-    queue: Queue<A>,
-    names: &Arc<dyn NameSource>,
-) {
-    match queue_removals(job, engine, &queue, names).await {
-        Ok(()) => engine.report.plan_complete(),
-        Err(error) => engine.report.fatal(error),
-    }
-}
-
-async fn queue_removals<A: Removal>(
-    job: &Prepared,
-    engine: &Engine,
-    queue: &Queue<A>,
-    names: &Arc<dyn NameSource>,
-) -> Result<()> {
-    let mut names = open(names).await?;
-    loop {
-        let (rest, batch, is_last) = next(names, ActionKind::Delete).await?;
-        names = rest;
-        let found = batch.iter().map(|named| removal(job, engine, named));
-        let mut actions = Vec::with_capacity(batch.len());
-        for action in join_all(found).await {
-            actions.extend(action?);
-        }
-        // When nobody takes actions any more the job was cancelled.
-        if queue.push(actions).await.is_err() || is_last {
-            return Ok(());
-        }
-    }
-}
-
-async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<A>> {
-    let relative = below_target(job, engine, named).ok_or_else(|| foreign(named))?;
-    let looked = match source_has(job, engine, &relative).await {
-        Ok(true) => {
-            engine.report.warning(warning::skipping(&named.source, BACK));
-            return Ok(None);
-        }
-        Ok(false) => A::look(job, engine, named, &relative).await,
-        Err(error) => Err(error),
-    };
-    match looked {
-        Ok(Some(action)) => Ok(Some(action)),
-        Ok(None) => {
-            engine.report.warning(warning::skipping(&named.source, GONE));
-            Ok(None)
-        }
-        Err(error) => {
-            engine.report.planned(0);
-            engine.conclude(ActionKind::Delete, named.source.clone(), None, 0, Err(error));
-            Ok(None)
-        }
-    }
-}
-
-/// Name of what is to be removed, below the target.
-fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String> {
-    let relative = match (&named.source, job.plan.target.as_ref()?) {
-        (Location::Local(path), Side::Local(folder)) => path.strip_prefix(folder).ok()?.to_str()?,
-        (Location::Object(name), Side::Object(root)) => name
-            .key
-            .strip_prefix(&root.key)
-            .filter(|_| name.bucket == engine.settings.target_bucket)?,
-        _ => return None,
-    };
-    Some(relative.to_owned())
-}
-
-/// Whether the source has a name by now.
-async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
-    match job.plan.source.with(relative) {
-        Location::Local(path) => Ok(blocking(move || path.symlink_metadata().is_ok()).await),
-        Location::Object(name) => match head(engine, &name.key).await {
-            Ok(_) => Ok(true),
-            Err(error) if is_gone(&error) => Ok(false),
-            Err(error) => Err(error),
-        },
-        Location::Stream => Ok(true),
-    }
 }
