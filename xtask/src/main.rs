@@ -9,6 +9,7 @@ mod demo;
 mod layouts;
 mod process;
 mod servers;
+mod soak;
 mod term;
 mod tidy;
 
@@ -24,6 +25,7 @@ Usage: cargo xtask <TASK>
 Tasks:
   check [--keep-going]    format, tidy and clippy: the quick part of `test`
   test [--keep-going]     all that must pass before a change lands
+  soak [OPTION]...        random commands next to the real aws: --sequences N, --seed S, --server NAME
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
@@ -50,6 +52,7 @@ fn run(args: &[String]) -> Result<()> {
     match task {
         "check" => checks::run(checks::Extent::Quick, rest),
         "test" => checks::run(checks::Extent::Full, rest),
+        "soak" => soak::run(rest),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
         "demo" => demo::run(rest),

@@ -56,6 +56,25 @@ fn buckets() -> Bench {
     bench
 }
 
+/// A name that the source has stays, whatever the script says of it on either side.
+#[test]
+fn sync_heeds_what_the_filter_selects() {
+    let bench = buckets();
+    bench.ok("cp --recursive s3://box s3://other/old --exclude * --include *.jpg");
+    bench.ok("cp s3://box/zoo s3://other/old/gone.jpg");
+    bench.ok("cp s3://box/zoo s3://other/old/gone.txt");
+    let filter = "js:({Key}) => /jpg|png/.test(Key)";
+    let sync = ["sync", "--delete", "--filter", filter, "s3://box", "s3://other/old", "--quiet"];
+    assert_eq!(lines(&bench, &sync), [""; 0]);
+    let keys = lines(&bench, &["map", "s3://other", "--map", "js:({Key}) => Key"]);
+    let kept = ["old/2020-04-14/foo.jpg", "old/2020-04-14/long-bar.png", "old/gone.txt"];
+    assert_eq!(keys, kept);
+    let small = ["sync", "--delete", "--filter", "js:({Size}) => Size > 1e6", "s3://box", "down"];
+    bench.ok("cp --recursive s3://box down --quiet");
+    assert_eq!(lines(&bench, &small), [""; 0]);
+    assert!(exists(&bench, "down/zoo"));
+}
+
 mod s3p {
     use super::*;
 

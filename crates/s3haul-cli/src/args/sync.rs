@@ -30,6 +30,10 @@ pub(crate) struct SyncArgs {
     /// and where these do not suffice by reading.
     #[arg(long, conflicts_with_all = ["size_only", "exact_timestamps", "newer"])]
     pub(crate) checksum: bool,
+    /// Heed only what a function selects: `js:(object) => …`, or `js:/…/` for keys that match. What
+    /// it does not select is neither transferred nor removed.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
     /// Stop before removing more than so many names, or with % so many of a hundred in the
     /// target; then nothing is removed before the whole target is known.
     #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]

@@ -3,7 +3,7 @@
 use s3haul::job::{RemovalLimit, Rule, SyncOptions, TransferCommand};
 
 use super::transfer::copying;
-use super::{ReportSettings, Settings, TransferSettings};
+use super::{ReportSettings, Settings, TransferSettings, script};
 use crate::args::SyncArgs;
 use crate::failure::Failure;
 
@@ -18,6 +18,7 @@ impl TransferSettings {
         };
         let mut transfer = copying(settings, &args.copy, TransferCommand::Sync, false)?;
         transfer.spec.sync = sync;
+        transfer.spec.filter = script::filter(args.filter.as_deref())?;
         // A sync has no patterns in its paths.
         transfer.spec.raw = true;
         transfer.report = ReportSettings::new(&args.copy.report, &transfer.spec)?;

@@ -82,22 +82,22 @@ fn plan_batch(
     queue.push_blocking(actions)
 }
 
+/// What scripts see of a file.
+pub(super) fn as_object(file: &LocalFile) -> ListedObject<'_> {
+    let since = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    ListedObject {
+        key: &file.relative,
+        size: file.size,
+        last_modified_s: i64::try_from(since.as_secs()).unwrap_or_default(),
+        etag: "",
+        storage_class: "",
+    }
+}
+
 /// What scripts say of files.
 fn choose(job: &Prepared, files: &[(LocalFile, String)]) -> Result<Vec<Choice>> {
     let Some(chooser) = &job.chooser else { return Ok(vec![Choice::Take; files.len()]) };
-    let candidates: Vec<_> = files
-        .iter()
-        .map(|(file, key)| {
-            let since = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-            let object = ListedObject {
-                key: &file.relative,
-                size: file.size,
-                last_modified_s: i64::try_from(since.as_secs()).unwrap_or_default(),
-                etag: "",
-                storage_class: "",
-            };
-            Candidate { object, name: key }
-        })
-        .collect();
+    let candidates: Vec<_> =
+        files.iter().map(|(file, key)| Candidate { object: as_object(file), name: key }).collect();
     Chooser::choose(chooser, &candidates)
 }

@@ -11,6 +11,7 @@ mod names;
 mod object_source;
 mod prepare;
 mod queue;
+mod selection;
 mod side;
 mod spec;
 mod sync;

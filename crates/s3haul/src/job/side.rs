@@ -14,12 +14,14 @@ use async_channel::{Receiver, Sender};
 
 use super::name_listing::{NameListing, NamesRequest};
 use super::object_source::Found;
+use super::selection::{Batch, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
 use crate::location::Location;
 use crate::plan::compare::Facts;
 use crate::plan::filter::Filter;
 use crate::s3::ops::{ListPage, ListedObject};
+use crate::script::Program;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::{Tasks, blocking};
@@ -155,6 +157,7 @@ fn nanoseconds(time: SystemTime) -> i128 {
 pub(super) struct SideStream {
     source: Source,
     filter: Arc<Filter>,
+    selection: Option<Selection>,
     index: usize,
     /// The entry at the index has been looked at and is for the merge.
     is_accepted: bool,
@@ -206,6 +209,7 @@ impl SideStream {
         Self {
             source,
             filter,
+            selection: None,
             index: 0,
             is_accepted: false,
             is_done: false,
@@ -213,6 +217,17 @@ impl SideStream {
             seen: 0,
             gaps: BTreeSet::new(),
         }
+    }
+
+    /// Has a script say what is wanted.
+    pub(super) fn selected_by(mut self, script: Option<&Program>) -> Self {
+        self.selection = script.map(Selection::new);
+        self
+    }
+
+    /// Whether the script wants what is at the head.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.selection.as_ref().is_none_or(|selection| selection.wants(self.index))
     }
 
     /// Goes on to the head within what has been read; false where that does not suffice. Warnings
@@ -311,18 +326,28 @@ impl SideStream {
 
     async fn refill(&mut self) -> Result<bool> {
         self.index = 0;
+        let selection = self.selection.as_mut();
         match &mut self.source {
             Source::Files { receiver, batch } => {
-                *batch = receiver.recv().await.unwrap_or_default();
+                let next = receiver.recv().await.unwrap_or_default();
+                *batch = selected(selection, next).await?;
                 Ok(!batch.is_empty())
             }
             Source::Objects { listing, page, .. } => {
                 let next = listing.next().await?;
                 let is_more = next.is_some();
-                *page = next.unwrap_or_default();
+                *page = selected(selection, next.unwrap_or_default()).await?;
                 Ok(is_more)
             }
         }
+    }
+}
+
+/// Asks a script, if there is one, about a batch.
+async fn selected<B: Batch>(selection: Option<&mut Selection>, batch: B) -> Result<B> {
+    match selection {
+        Some(selection) => selection.ask(batch).await,
+        None => Ok(batch),
     }
 }
 

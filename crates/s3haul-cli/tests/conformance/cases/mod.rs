@@ -5,6 +5,7 @@ mod copy;
 mod differential;
 mod failures;
 mod integrity;
+mod interrupts;
 mod keys;
 mod list;
 mod listing;
@@ -38,6 +39,7 @@ pub(crate) fn all() -> Vec<Case> {
         summary::CASES,
         integrity::CASES,
         failures::CASES,
+        interrupts::CASES,
         report::CASES,
         settings::CASES,
     ];

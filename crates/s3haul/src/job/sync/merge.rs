@@ -104,12 +104,13 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             let (left, right) = (source.head(), target.head());
             let names = (left.map(|item| item.relative()), right.map(|item| item.relative()));
             let Some(found) = presence(names.0, names.1) else { return Ok(Ok(())) };
+            let (is_left_wanted, is_right_wanted) = (source.is_wanted(), target.is_wanted());
             match (found, left, right) {
-                (Presence::Source, Some(item), _) => {
+                (Presence::Source, Some(item), _) if is_left_wanted => {
                     let transfer = (self.make_transfer)(job, engine, item);
                     decided.transfers.extend(transfer.map(|it| it.because(Reason::Missing)));
                 }
-                (Presence::Both, Some(left), Some(right)) => {
+                (Presence::Both, Some(left), Some(right)) if is_left_wanted => {
                     let rule = Checks::listing_rule(job);
                     let direction = job.plan.action;
                     let (facts, other) = (left.facts(), right.facts());
@@ -124,7 +125,7 @@ impl<A: Planned, D: Planned> Merge<A, D> {
                         self.take(job, engine, decided, ended);
                     }
                 }
-                (_, _, Some(item)) if job.spec.sync.delete => {
+                (Presence::Target, _, Some(item)) if job.spec.sync.delete && is_right_wanted => {
                     let name = item.relative();
                     let removal = (self.make_removal)(job, item);
                     if !source.may_have(name) {

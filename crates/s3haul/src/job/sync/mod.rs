@@ -80,7 +80,8 @@ fn sides(
     };
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
-    Some((source, target))
+    let script = job.spec.filter.as_ref();
+    Some((source.selected_by(script), target.selected_by(script)))
 }
 
 /// What is listed of a side: what its filter can take in, unless all names count.

@@ -1,0 +1,47 @@
+//! `soak`: the random tests for as long as somebody wants them to run.
+
+use anyhow::{Context, Result, bail};
+
+use crate::servers::Servers;
+use crate::{process, term};
+
+/// Sequences of random commands a server, where nothing else is asked for.
+const SEQUENCES: &str = "1000";
+
+/// Random command lines through the real `aws s3` and through `s3haul`, on real servers:
+/// `--sequences N`, `--seed S` (that of the first sequence; the time if not given), `--server
+/// versitygw|minio` (both if not given). A failure prints the seed that shows it again.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let mut sequences = SEQUENCES.to_owned();
+    let mut seed = None;
+    let mut filter = "differential".to_owned();
+    let mut rest = args.iter();
+    while let Some(flag) = rest.next() {
+        let value = rest.next().with_context(|| format!("`{flag}` needs a value"))?;
+        match flag.as_str() {
+            "--sequences" => sequences.clone_from(value),
+            "--seed" => seed = Some(value),
+            "--server" => filter = format!("{value}_differential"),
+            _ => bail!("unknown option `{flag}`: --sequences, --seed and --server exist"),
+        }
+    }
+    for number in std::iter::once(&sequences).chain(seed) {
+        number.parse::<u64>().with_context(|| format!("`{number}` is no number"))?;
+    }
+    term::heading(&format!("soak: {sequences} sequences of random commands a server"));
+    let test = ["test", "-q", "-p", "s3haul-cli", "--test", "conformance", &filter];
+    let mut cargo = process::cargo(&test);
+    cargo.args(["--", "--nocapture"]).envs(Servers::locate().test_variables());
+    cargo.env("S3HAUL_TEST_SEQUENCES", &sequences);
+    if let Some(seed) = seed {
+        cargo.env("S3HAUL_TEST_SEED", seed);
+    }
+    let mut ran = 0_u64;
+    process::run_with_lines(&mut cargo, |line| ran += u64::from(line.trim() == "passed"))?;
+    if ran == 0 {
+        bail!(
+            "nothing ran: the servers are versitygw and minio; `cargo xtask servers` installs them"
+        );
+    }
+    Ok(())
+}
