@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use s3haul::Result;
 use s3haul::job::{
@@ -11,6 +12,7 @@ use s3haul::job::{
 use s3haul::s3::ops::{CompleteMultipart, Conditions, CreateMultipart, PutObject, UploadPart};
 use s3haul::s3::{ChecksumAlgorithm, ObjectProperties, Payload};
 use s3haul_sim::{Effect, Fault};
+use tokio::time::Instant;
 
 use crate::world::{PART, World, bytes};
 
@@ -274,6 +276,42 @@ async fn what_cannot_be_compared_fails_by_itself() {
     let summary = summary.unwrap();
     assert_eq!(summary.failed.objects, 1, "{:?}", seen.lines);
     assert_eq!(summary.different.objects + summary.same_total().objects, 19);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pairs_are_looked_at_as_many_at_a_time_as_requests_may_be() {
+    let world = World::new();
+    for n in 0..64 {
+        // Nothing but the headers can tell that the `ETag` is an MD5.
+        world.file(&format!("in/{n:02}"), b"old");
+        world.object(&format!("x/{n:02}"), b"new").await;
+    }
+    let slow = Fault::new(Effect::Delay(Duration::from_secs(10))).operation("HeadObject").always();
+    world.sim.weather().push(slow);
+    let begin = Instant::now();
+    let lines = compare(&world, "in", "s3://bucket/x", Depth::Checksums).await;
+    assert!(lines.len() == 64 && lines.is_sorted(), "{lines:?}");
+    assert_eq!(begin.elapsed().as_secs() / 10, 8, "eight at a time");
+    let begin = Instant::now();
+    assert_eq!(sync(&world, "in", "s3://bucket/x").await.done, 64);
+    assert_eq!(begin.elapsed().as_secs() / 10, 8, "eight at a time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_comparison_ends_at_once() {
+    let world = World::new();
+    world.file("in/a", b"old");
+    world.object("x/a", b"new").await;
+    world.sim.weather().push(Fault::new(Effect::Stall).operation("HeadObject").always());
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        world.cancel.cancel();
+    };
+    let begin = Instant::now();
+    let job = run(&world, spec(&world, "in", "s3://bucket/x", Depth::Proof));
+    let ((summary, _), ()) = tokio::join!(job, cancel);
+    assert!(summary.unwrap().cancelled);
+    assert!(begin.elapsed() < Duration::from_secs(2));
 }
 
 #[tokio::test(start_paused = true)]
