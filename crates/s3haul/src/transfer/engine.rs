@@ -1,6 +1,7 @@
 //! What all executors of a job share.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
@@ -35,6 +36,9 @@ pub(crate) struct Engine {
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
     content_types: OnceLock<ContentTypes>,
+    tags_asked: AtomicBool,
+    /// It was told that tags of the source cannot be read.
+    pub(super) tags_warned: AtomicBool,
     _alive: mpsc::Sender<Infallible>,
 }
 
@@ -75,6 +79,8 @@ impl Engine {
             report,
             uploads,
             content_types: OnceLock::new(),
+            tags_asked: AtomicBool::new(false),
+            tags_warned: AtomicBool::new(false),
             _alive: alive,
         };
         (Arc::new(engine), Ended(ended))
@@ -93,6 +99,11 @@ impl Engine {
             types
         });
         types.guess(name)
+    }
+
+    /// Whether this was asked before: whoever asks first finds out whether tags can be read.
+    pub(super) fn has_asked_tags(&self) -> bool {
+        self.tags_asked.swap(true, Ordering::Relaxed)
     }
 
     /// Whether a copy of this size goes in parts.
