@@ -117,8 +117,11 @@ async fn send_whole(
     let plan = CopyPlan::relayed(&engine.settings);
     let mut properties = properties_of(engine, action, plan, head);
     // A GET tells how many tags there are to those who may read them: so none are told where there
-    // are none, and where they are kept from us. The first time it is found out.
-    let asks = head.tagging_count.map_or_else(|| !engine.has_asked_tags(), |count| count > 0);
+    // are none, and where they are kept from us. The first time it is found out; a move, which
+    // leaves no other copy, asks each time.
+    let asks = head
+        .tagging_count
+        .map_or_else(|| engine.settings.is_move || !engine.has_asked_tags(), |count| count > 0);
     let later_tags =
         if asks { relay_tags(engine, action, plan, &mut properties).await? } else { None };
     let digests = engine.target.upload_digests(engine.settings.checksum_algorithm);
@@ -131,7 +134,7 @@ async fn send_whole(
 }
 
 /// Carries tags as far as they can be read. Who may read an object need not be allowed to read its
-/// tags; nobody without a signature expects to be.
+/// tags; nobody without a signature expects to be. A move fails then: it would lose them.
 async fn relay_tags(
     engine: &Engine,
     action: &CopyAction,
@@ -139,7 +142,7 @@ async fn relay_tags(
     properties: &mut ObjectProperties,
 ) -> Result<Option<Vec<(String, String)>>> {
     match carry_tags(engine, action, plan, properties).await {
-        Err(error) if error.kind() == ErrorKind::AccessDenied => {
+        Err(error) if error.kind() == ErrorKind::AccessDenied && !engine.settings.is_move => {
             let is_anonymous =
                 matches!(engine.source.config().credentials, CredentialsConfig::Anonymous);
             if !is_anonymous && !engine.tags_warned.swap(true, Ordering::Relaxed) {

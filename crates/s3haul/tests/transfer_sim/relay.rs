@@ -134,6 +134,10 @@ async fn tags_that_are_kept_from_us_are_told_once() {
     assert_eq!(far.get("to/large").await.unwrap(), large);
     // Once for the job, and for each object that says it has some.
     assert!(near.sim.ledger().count("GetObjectTagging") <= 3);
+    // A move would lose them.
+    let summary = near.run_to(&far, tree(&near, TransferCommand::Move)).await;
+    assert_eq!((summary.done, summary.failed), (0, 7), "{:?}", near.log.lines());
+    assert_eq!(near.keys().await.len(), 7);
 }
 
 #[tokio::test(start_paused = true)]
