@@ -4,7 +4,7 @@ mod chooser;
 mod compare;
 mod content;
 mod local_source;
-mod names;
+mod name_listing;
 mod object_source;
 mod prepare;
 mod queue;

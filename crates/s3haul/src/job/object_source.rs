@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chooser::{Candidate, Choice, Chooser};
-use super::names::{NameListing, NamesRequest};
+use super::name_listing::{NameListing, NamesRequest};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result, ServiceError};

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_channel::{Receiver, Sender};
 
-use super::names::{NameListing, NamesRequest};
+use super::name_listing::{NameListing, NamesRequest};
 use super::object_source::Found;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};

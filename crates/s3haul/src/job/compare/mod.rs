@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::names::NamesRequest;
+use super::name_listing::NamesRequest;
 use super::side::SideStream;
 use super::spec::{Clients, FilterRule};
 use crate::error::Result;

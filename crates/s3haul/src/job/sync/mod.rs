@@ -9,7 +9,7 @@ mod merge;
 
 use std::sync::Arc;
 
-use super::names::NamesRequest;
+use super::name_listing::NamesRequest;
 use super::object_source::{copy_action, download_action};
 use super::prepare::Prepared;
 use super::side::{Item, SideStream};
