@@ -46,7 +46,8 @@ pub(crate) struct TreesArgs {
     /// A different modification time, in whole seconds, is a difference.
     #[arg(long)]
     pub(crate) times: bool,
-    /// Show these.
+    /// Show what only the source has, what only the target has, what differs, what is the same;
+    /// several with commas between.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "only-source,only-target,different")]
     pub(crate) show: Vec<Shown>,

@@ -89,8 +89,8 @@ pub(crate) enum Command {
     /// Tell where two folders, prefixes or buckets differ.
     ///
     /// Both sides are listed and merged name by name: what only one has, and what differs in size
-    /// or in an `ETag` that says so. The exit status is 0 if there is no difference, and 1 if
-    /// there is one.
+    /// or in an `ETag` that says so. Empty objects whose keys end in a slash stand for folders and
+    /// are left out. The exit status is 0 if there is no difference, and 1 if there is one.
     Compare(Box<CompareArgs>),
     /// Prove that two folders, prefixes or buckets hold the same bytes.
     ///

@@ -8,14 +8,17 @@ use std::sync::{Arc, OnceLock};
 use super::side::{Entry, Item, Pair};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::content::{
-    Algorithm, Conclusion, Depth, Evidence, Known, Recipe, Step, StoredChecksum, Which, conclude,
-    last_resort,
+    Algorithm, Conclusion, Depth, Evidence, Known, PartSizes, Recipe, Step, StoredChecksum, Which,
+    conclude,
 };
 use crate::s3::ops::HeadObject;
 use crate::s3::{Checksum, ChecksumAlgorithm, CustomerKey, ObjectHead};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use digest::{Stored, digest_file, digest_object};
+
+/// Steps to a conclusion at most; there is none that takes as many.
+const STEPS_MAX: usize = 24;
 
 /// Whether bytes are the same, and what shows it.
 pub(super) type Verdict = Result<Evidence, Evidence>;
@@ -32,9 +35,9 @@ pub(super) fn known(item: Item<'_>) -> Known {
 pub(super) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> Result<Verdict> {
     let mut source = End::new(engine, &pair.source, Place::Source);
     let mut target = End::new(engine, &pair.target, Place::Target);
-    let configured = engine.settings.tuning.multipart_chunksize;
-    loop {
-        match conclude(&source.known, &target.known, depth, configured) {
+    let sizes = PartSizes::of(engine.settings.tuning.multipart_chunksize);
+    for _ in 0..STEPS_MAX {
+        match conclude(&source.known, &target.known, depth, sizes) {
             Conclusion::Same(evidence) => return Ok(Ok(evidence)),
             Conclusion::Different(evidence) => return Ok(Err(evidence)),
             Conclusion::Unknown(Step::Headers(_)) => {
@@ -45,7 +48,7 @@ pub(super) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> 
             Conclusion::Unknown(Step::PartSize(Which::Target)) => target.ask_part_size().await?,
             Conclusion::Unknown(Step::Digest(which, recipe)) => {
                 // Where nothing is known of either, both have to be read.
-                if recipe == last_resort(source.known.size())
+                if recipe == sizes.last_resort(source.known.size())
                     && source.lacks(recipe)
                     && target.lacks(recipe)
                 {
@@ -60,6 +63,8 @@ pub(super) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> 
             }
         }
     }
+    let message = "whether the content is the same could not be decided";
+    Err(Error::new(ErrorKind::Integrity, message))
 }
 
 /// One of the two, and what became known of it.
@@ -82,7 +87,7 @@ impl<'a> End<'a> {
     }
 
     fn lacks(&self, recipe: Recipe) -> bool {
-        !self.known.has(recipe)
+        !self.known.has_computed(recipe)
     }
 
     async fn ask_headers(&mut self) -> Result<()> {

@@ -13,10 +13,13 @@
 //!   (`…-N`) like `ETag`s of parts.
 //! - A checksum of 32 bits that is equal is evidence, but no proof.
 
+mod known;
 mod parts;
 
 use std::fmt;
 
+use known::Digest;
+pub use known::{Known, StoredChecksum};
 pub use parts::likely_part_sizes;
 
 use crate::units::MIB;
@@ -24,8 +27,28 @@ use crate::units::MIB;
 /// Files up to this size are read before the store is asked for headers: a request costs more.
 const READ_FIRST_SIZE_MAX: u64 = 16 * MIB;
 
-/// Part of what is read that has a digest of its own.
-const READ_PART_SIZE: u64 = 32 * MIB;
+/// Sizes of parts in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartSizes {
+    /// That of the parts that this program makes.
+    pub configured: u64,
+    /// That of what is read at a time where nothing is known of either.
+    pub read: u64,
+}
+
+impl PartSizes {
+    /// For what this program makes.
+    pub fn of(configured: u64) -> Self {
+        Self { configured, read: 32 * MIB }
+    }
+
+    /// How both are read where nothing is known of either: large ones by parts, so that several
+    /// can be read at a time.
+    pub fn last_resort(self, size: u64) -> Recipe {
+        let part_size = (size > self.read).then_some(self.read);
+        Recipe { algorithm: Algorithm::Sha256, part_size }
+    }
+}
 
 /// An algorithm of digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,40 +135,6 @@ impl fmt::Display for Evidence {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Digest {
-    algorithm: Algorithm,
-    layout: Layout,
-    /// Text, hexadecimal for MD5 and base64 for others.
-    value: String,
-    /// Whether another value means other bytes; not known of an `ETag` before the headers are.
-    tells_difference: Option<bool>,
-    origin: Evidence,
-}
-
-/// A checksum that a store keeps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredChecksum {
-    /// Algorithm.
-    pub algorithm: Algorithm,
-    /// The value as it travels in headers, `…-N` for a composite of N parts.
-    pub value: String,
-    /// It covers the whole object, not the checksums of its parts.
-    pub is_full_object: bool,
-}
-
-/// What is known of a file or an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
-    size: u64,
-    is_local: bool,
-    has_headers: bool,
-    has_part_size: bool,
-    /// The parts are not all of one size.
-    has_uneven_parts: bool,
-    digests: Vec<Digest>,
-}
-
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
@@ -192,175 +181,8 @@ pub enum Step {
     Digest(Which, Recipe),
 }
 
-impl Known {
-    /// A file.
-    pub fn of_file(size: u64) -> Self {
-        Self { has_headers: true, has_part_size: true, ..Self::new(size, true) }
-    }
-
-    /// An object as a listing has it; the `ETag` with or without quotes, empty where unknown.
-    pub fn of_object(size: u64, etag: &str) -> Self {
-        Self { digests: etag_digest(etag).into_iter().collect(), ..Self::new(size, false) }
-    }
-
-    fn new(size: u64, is_local: bool) -> Self {
-        let (has_headers, has_part_size, has_uneven_parts) = (false, false, false);
-        let digests = Vec::new();
-        Self { size, is_local, has_headers, has_part_size, has_uneven_parts, digests }
-    }
-
-    /// Takes what the headers of an object tell: they replace what was listed.
-    pub fn learn_headers(
-        &mut self,
-        etag: &str,
-        etag_is_md5: bool,
-        checksums: impl IntoIterator<Item = StoredChecksum>,
-    ) {
-        self.has_headers = true;
-        self.digests.retain(|digest| digest.origin == Evidence::Content);
-        let etag = etag_digest(etag);
-        let etag = etag.map(|digest| Digest { tells_difference: Some(etag_is_md5), ..digest });
-        self.digests.extend(etag);
-        self.digests
-            .extend(checksums.into_iter().filter_map(|checksum| checksum_digest(&checksum)));
-    }
-
-    /// Takes the size of the first part, where the store told one.
-    pub fn learn_part_size(&mut self, first_part_size: Option<u64>) {
-        self.has_part_size = true;
-        let Some(told) = first_part_size.filter(|size| *size > 0) else { return };
-        for digest in &mut self.digests {
-            let Layout::Parts { count, part_size } = &mut digest.layout else { continue };
-            if self.size.div_ceil(told) == u64::from(*count) {
-                *part_size = Some(told);
-            } else {
-                self.has_uneven_parts = true;
-            }
-        }
-    }
-
-    /// Takes a digest that was computed.
-    pub fn learn_digest(&mut self, recipe: Recipe, value: String) {
-        let layout = match recipe.part_size {
-            None => Layout::Whole,
-            Some(part_size) => {
-                let count = u32::try_from(self.size.div_ceil(part_size.max(1)));
-                let (count, part_size) = (count.unwrap_or(u32::MAX), Some(part_size));
-                Layout::Parts { count, part_size }
-            }
-        };
-        let (algorithm, origin) = (recipe.algorithm, Evidence::Content);
-        self.digests.push(Digest {
-            algorithm,
-            layout,
-            value,
-            tells_difference: Some(true),
-            origin,
-        });
-    }
-
-    /// Size in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// Whether it is an object whose headers were not asked for.
-    pub fn lacks_headers(&self) -> bool {
-        !self.has_headers
-    }
-
-    /// Whether a digest is known, stored or computed.
-    pub fn has(&self, recipe: Recipe) -> bool {
-        self.digests.iter().any(|digest| {
-            digest.algorithm == recipe.algorithm
-                && match (digest.layout, recipe.part_size) {
-                    (Layout::Whole, None) => digest.tells_difference == Some(true),
-                    (Layout::Parts { part_size, .. }, Some(wanted)) => part_size == Some(wanted),
-                    _ => false,
-                }
-        })
-    }
-
-    /// Digests of the whole that the store keeps, the cheapest to compute first.
-    fn whole_digests(&self, depth: Depth) -> impl Iterator<Item = Algorithm> {
-        let useful = move |algorithm: &Algorithm| depth != Depth::Proof || !algorithm.is_weak();
-        Algorithm::BY_COST.into_iter().filter(useful).filter(|algorithm| {
-            self.digests.iter().any(|digest| {
-                digest.algorithm == *algorithm
-                    && digest.layout == Layout::Whole
-                    && digest.origin != Evidence::Content
-                    && digest.tells_difference != Some(false)
-            })
-        })
-    }
-
-    /// Digests of parts that the store keeps, with the size that the parts have, or where it is not
-    /// known sizes that they may have: whoever reads an object does not guess.
-    fn part_digests(&self, guess: Option<u64>) -> impl Iterator<Item = Recipe> {
-        let stored = self.digests.iter().filter(|digest| digest.origin != Evidence::Content);
-        stored.flat_map(move |digest| {
-            let sizes = match digest.layout {
-                Layout::Whole => Vec::new(),
-                _ if digest.tells_difference == Some(false) || self.has_uneven_parts => Vec::new(),
-                Layout::Parts { part_size: Some(size), .. } => vec![size],
-                Layout::Parts { count, part_size: None } => guess
-                    .map_or(Vec::new(), |configured| {
-                        likely_part_sizes(self.size, count, configured)
-                    }),
-            };
-            let algorithm = digest.algorithm;
-            sizes.into_iter().map(move |size| Recipe { algorithm, part_size: Some(size) })
-        })
-    }
-
-    fn has_parts(&self) -> bool {
-        let is_useful = |digest: &Digest| {
-            digest.layout != Layout::Whole && digest.tells_difference != Some(false)
-        };
-        self.digests.iter().any(is_useful)
-    }
-}
-
-/// An `ETag` that has the form of an MD5.
-fn etag_digest(etag: &str) -> Option<Digest> {
-    let bare = etag.strip_prefix('"').and_then(|etag| etag.strip_suffix('"')).unwrap_or(etag);
-    let (value, layout) = split_count(bare)?;
-    let is_hex = value.len() == 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hex.then(|| Digest {
-        algorithm: Algorithm::Md5,
-        layout,
-        value: value.to_ascii_lowercase(),
-        tells_difference: None,
-        origin: Evidence::Etag,
-    })
-}
-
-fn checksum_digest(checksum: &StoredChecksum) -> Option<Digest> {
-    let (value, layout) = split_count(&checksum.value)?;
-    // A checksum of parts that does not tell how many is of no use.
-    (checksum.is_full_object == (layout == Layout::Whole)).then(|| Digest {
-        algorithm: checksum.algorithm,
-        layout,
-        value: value.to_owned(),
-        tells_difference: Some(true),
-        origin: Evidence::Checksum,
-    })
-}
-
-/// Takes the number of parts off a value.
-fn split_count(text: &str) -> Option<(&str, Layout)> {
-    match text.rsplit_once('-') {
-        None => Some((text, Layout::Whole)),
-        Some((value, count)) => {
-            let count = count.parse().ok().filter(|count| *count > 0)?;
-            Some((value, Layout::Parts { count, part_size: None }))
-        }
-    }
-}
-
-/// Says whether two things hold the same bytes. `configured` is the size in bytes of the parts
-/// that this program makes.
-pub fn conclude(source: &Known, target: &Known, depth: Depth, configured: u64) -> Conclusion {
+/// Says whether two things hold the same bytes.
+pub fn conclude(source: &Known, target: &Known, depth: Depth, sizes: PartSizes) -> Conclusion {
     if source.size != target.size {
         return Conclusion::Different(Evidence::Size);
     }
@@ -376,7 +198,7 @@ pub fn conclude(source: &Known, target: &Known, depth: Depth, configured: u64) -
         };
         step
     } else {
-        next_step(source, target, depth, configured)
+        next_step(source, target, depth, sizes)
     };
     Conclusion::Unknown(step)
 }
@@ -446,14 +268,7 @@ fn doubtful_etag(source: &Known, target: &Known) -> Option<Step> {
     open.map(|(_, which)| Step::Headers(which))
 }
 
-/// How both are read where nothing is known of either: large ones by parts, so that several can be
-/// read at a time.
-pub fn last_resort(size: u64) -> Recipe {
-    let part_size = (size > READ_PART_SIZE).then_some(READ_PART_SIZE);
-    Recipe { algorithm: Algorithm::Sha256, part_size }
-}
-
-fn next_step(source: &Known, target: &Known, depth: Depth, configured: u64) -> Step {
+fn next_step(source: &Known, target: &Known, depth: Depth, sizes: PartSizes) -> Step {
     let (left, right) = ((source, Which::Source), (target, Which::Target));
     // Whoever reads, and whoever has a digest to compare with; a file is read rather than an
     // object.
@@ -484,13 +299,13 @@ fn next_step(source: &Known, target: &Known, depth: Depth, configured: u64) -> S
         }
     }
     for ((reader, which), (holder, _)) in &pairs {
-        let mut recipes = holder.part_digests(reader.is_local.then_some(configured));
+        let mut recipes = holder.part_digests(reader.is_local.then_some(sizes.configured));
         if let Some(recipe) = recipes.find(|recipe| !reader.has(*recipe)) {
             return Step::Digest(*which, recipe);
         }
     }
-    let all = last_resort(source.size);
-    let which = if source.has(all) { Which::Target } else { Which::Source };
+    let all = sizes.last_resort(source.size);
+    let which = if source.has_computed(all) { Which::Target } else { Which::Source };
     Step::Digest(which, all)
 }
 

@@ -1,6 +1,7 @@
 //! What all executors of a job share.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
@@ -39,6 +40,9 @@ pub(crate) struct Engine {
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
     content_types: OnceLock<ContentTypes>,
+    tags_asked: AtomicBool,
+    /// It was told that tags of the source cannot be read.
+    pub(super) tags_warned: AtomicBool,
     _alive: mpsc::Sender<Infallible>,
 }
 
@@ -80,6 +84,8 @@ impl Engine {
             uploads,
             stop: CancellationToken::new(),
             content_types: OnceLock::new(),
+            tags_asked: AtomicBool::new(false),
+            tags_warned: AtomicBool::new(false),
             _alive: alive,
         };
         (Arc::new(engine), Ended(ended))
@@ -98,6 +104,11 @@ impl Engine {
             types
         });
         types.guess(name)
+    }
+
+    /// Whether this was asked before: whoever asks first finds out whether tags can be read.
+    pub(super) fn has_asked_tags(&self) -> bool {
+        self.tags_asked.swap(true, Ordering::Relaxed)
     }
 
     /// Whether a copy of this size goes in parts.

@@ -29,7 +29,8 @@ use super::upload::{put, refuse_existing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::ops::HeadObject;
 use crate::s3::{
-    Checksum, ChecksumAlgorithm, DigestPlan, Hasher, ObjectHead, ObjectProperties, Payload,
+    Checksum, ChecksumAlgorithm, CredentialsConfig, DigestPlan, Hasher, ObjectHead,
+    ObjectProperties, Payload,
 };
 use crate::transfer::action::CopyAction;
 
@@ -113,17 +114,47 @@ async fn send_whole(
 ) -> Result<()> {
     action.size = head.size;
     action.etag.clone_from(&head.etag);
-    let mut plan = CopyPlan::relayed(&engine.settings);
-    // A GET tells how many tags there are.
-    plan.inherit_tags &= head.tagging_count.unwrap_or(0) > 0;
+    let plan = CopyPlan::relayed(&engine.settings);
     let mut properties = properties_of(engine, action, plan, head);
-    let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
+    // A GET tells how many tags there are to those who may read them: so none are told where there
+    // are none, and where they are kept from us. The first time it is found out; a move, which
+    // leaves no other copy, asks each time.
+    let asks = head
+        .tagging_count
+        .map_or_else(|| engine.settings.is_move || !engine.has_asked_tags(), |count| count > 0);
+    let later_tags =
+        if asks { relay_tags(engine, action, plan, &mut properties).await? } else { None };
     let digests = engine.target.upload_digests(engine.settings.checksum_algorithm);
     let (payload, _) = digest(chunks, digests, None).await;
     put(engine, &action.target_key, payload, &properties).await?;
     match later_tags {
         Some(tags) => write_tags(engine, action, &tags).await,
         None => Ok(()),
+    }
+}
+
+/// Carries tags as far as they can be read. Who may read an object need not be allowed to read its
+/// tags; nobody without a signature expects to be. A move fails then: it would lose them.
+async fn relay_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+    properties: &mut ObjectProperties,
+) -> Result<Option<Vec<(String, String)>>> {
+    match carry_tags(engine, action, plan, properties).await {
+        Err(error) if error.kind() == ErrorKind::AccessDenied && !engine.settings.is_move => {
+            let is_anonymous =
+                matches!(engine.source.config().credentials, CredentialsConfig::Anonymous);
+            if !is_anonymous && !engine.tags_warned.swap(true, Ordering::Relaxed) {
+                engine.report.warning(format!(
+                    "tags of `s3://{}` cannot be read and are not copied (--copy-props \
+                     metadata-directive leaves them out): {error}",
+                    engine.settings.source_bucket
+                ));
+            }
+            Ok(None)
+        }
+        carried => carried,
     }
 }
 
@@ -153,7 +184,7 @@ async fn send_in_parts(
     action.etag.clone_from(&head.etag);
     let plan = CopyPlan::relayed(&engine.settings);
     let mut properties = properties_of(engine, action, plan, head);
-    let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
+    let later_tags = relay_tags(engine, action, plan, &mut properties).await?;
     let mut upload = MultipartUpload::begin(engine, &action.target_key, properties).await?;
     let relay = Arc::new(PartsRelay {
         engine: Arc::clone(engine),

@@ -121,6 +121,26 @@ async fn tags_that_no_header_holds_are_written_afterwards() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tags_that_are_kept_from_us_are_told_once() {
+    let (near, far, large) = laid_out().await;
+    for n in 0..5 {
+        near.object(&format!("from/{n}"), b"1").await;
+    }
+    let refusal = Fault::new(Effect::respond(403, "AccessDenied")).operation("GetObjectTagging");
+    near.sim.weather().push(refusal.always());
+    let summary = near.run_to(&far, tree(&near, TransferCommand::Copy)).await;
+    assert_eq!((summary.done, summary.warnings), (7, 1), "{:?}", near.log.lines());
+    assert_eq!(near.log.count("tags of `s3://bucket` cannot be read"), 1);
+    assert_eq!(far.get("to/large").await.unwrap(), large);
+    // Once for the job, and for each object that says it has some.
+    assert!(near.sim.ledger().count("GetObjectTagging") <= 3);
+    // A move would lose them.
+    let summary = near.run_to(&far, tree(&near, TransferCommand::Move)).await;
+    assert_eq!((summary.done, summary.failed), (0, 7), "{:?}", near.log.lines());
+    assert_eq!(near.keys().await.len(), 7);
+}
+
+#[tokio::test(start_paused = true)]
 async fn keys_of_both_sides_are_their_own() {
     let (near, far) = two_worlds();
     let key = |byte: u8| CustomerKey { algorithm: "AES256".to_owned(), key: vec![byte; 32] };

@@ -10,7 +10,7 @@ use super::outcome::{CompareSink, CompareSummary, Compared, Difference, Status};
 use super::window::Window;
 use crate::error::Result;
 use crate::plan::compare::Facts;
-use crate::plan::content::{Conclusion, Depth, Evidence, conclude};
+use crate::plan::content::{Conclusion, Depth, Evidence, PartSizes, conclude};
 use crate::plan::join::{Presence, presence};
 use crate::transfer::engine::Engine;
 
@@ -145,9 +145,9 @@ impl<'a> Merge<'a> {
         if self.spec.depth == Depth::Sizes {
             return Next::Told(Status::Same(Evidence::Size));
         }
-        let configured = self.engine.settings.tuning.multipart_chunksize;
+        let sizes = PartSizes::of(self.engine.settings.tuning.multipart_chunksize);
         let (source, target) = (known(left.0), known(right.0));
-        match conclude(&source, &target, self.spec.depth, configured) {
+        match conclude(&source, &target, self.spec.depth, sizes) {
             Conclusion::Same(evidence) => Next::Told(Status::Same(evidence)),
             Conclusion::Different(evidence) => different(Difference::Bytes(evidence)),
             Conclusion::Unknown(_) => {
