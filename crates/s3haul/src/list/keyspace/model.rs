@@ -91,13 +91,17 @@ impl Model {
         self.sums.advance();
     }
 
-    /// What all keys of a page share in the folder they are in counts once a page: a branch with
-    /// many pages weighs more than its siblings.
+    /// What all keys of a page share in the folder they are in, and nothing else was seen in place
+    /// of, counts once a page: what is the same on many pages is surely constant. Where there are
+    /// siblings it does not count, as pages tell nothing of keys to come.
     fn learn_shared(&mut self, key: &str, shared: usize) {
         let folder = folder_of(key, shared).len();
         let mut place = Place::after(&key.as_bytes()[..folder]);
         for &byte in &key.as_bytes()[folder..shared] {
-            self.learn_byte(place, byte);
+            let seen = self.contexts.get(place.contexts(Scope::Folder).offset);
+            if seen.is_none_or(|seen| seen.symbols.len() <= 1) {
+                self.learn_byte(place, byte);
+            }
             place = place.step(byte);
         }
     }
