@@ -289,7 +289,7 @@ impl Model {
             let hits: u32 = alphabet.iter().map(|symbol| counts.of(*symbol)).sum();
             if f64::from(hits) > 0.7 * total {
                 weights.lean_to(alphabet, 1.0 - keep);
-                let doubt = 1.5 * alphabet.len() as f64;
+                let doubt = doubt_in(counts, alphabet, hits);
                 weights.give_way(counts, doubt / (total + doubt));
                 return;
             }
@@ -301,6 +301,22 @@ impl Model {
         }
         weights.give_way(counts, kept);
     }
+}
+
+/// How many observations it takes to overrule that an alphabet fills evenly: many where the counts
+/// differ no more than by chance, few where they differ much.
+fn doubt_in(counts: &Counts, alphabet: &[u8], hits: u32) -> f64 {
+    const LEAST: f64 = 1.5;
+    const MOST: f64 = 16.0;
+    let size = alphabet.len() as f64;
+    let (hits, each) = (f64::from(hits), f64::from(hits) / size);
+    let off = |symbol: &u8| (f64::from(counts.of(*symbol)) - each).powi(2) / each;
+    // One where the counts differ as by chance.
+    let spread = alphabet.iter().map(off).sum::<f64>() / (size - 1.0);
+    if spread <= 1.0 {
+        return MOST * size;
+    }
+    ((hits - 1.0) / (spread - 1.0)).clamp(LEAST * size, MOST * size)
 }
 
 /// Counts after two bytes tell little of an alphabet that fills evenly unless there are many.

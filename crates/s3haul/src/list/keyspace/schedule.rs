@@ -223,12 +223,15 @@ impl Keyspace {
     fn threshold(&mut self, near: Option<&BTreeSet<SegmentId>>) -> f64 {
         const PAGES_MIN_AT_END: f64 = 0.6;
         const PAGES_CREDIBLE: f64 = 32.0;
-        // One wild estimate must not keep all others from being cut.
+        // One wild estimate must not keep all others from being cut, least of all that of a segment
+        // that cannot be cut itself.
         let credible = self.budget.useful_pages().max(PAGES_CREDIBLE);
         let (mut count, mut sum, mut most) = (0, 0.0, 0.0_f64);
         for (id, segment) in self.segments.iter() {
             if near.is_none_or(|near| near.contains(&id)) {
                 count += 1;
+                let is_free = segment.stuck == Stuck::No;
+                let credible = if is_free { credible } else { PAGES_CREDIBLE };
                 sum += segment.pages_left.min(credible);
                 most = most.max(segment.pages_left);
             }
