@@ -131,7 +131,7 @@ impl Records {
     /// Whether such cuts bring nearly whole pages, so that more of them cost next to nothing.
     pub(super) fn is_worth_it(&self, token: u64) -> bool {
         const FEW: f64 = 4.0;
-        const MUCH: f64 = 0.85;
+        const MUCH: f64 = 0.92;
         self.0.get(token).is_some_and(|it| it.tries >= FEW && it.yields > MUCH * it.tries)
     }
 

@@ -181,14 +181,16 @@ impl Keyspace {
 
     /// Cuts the segment with the most pages left, and gives the new one. Once guesses have cost
     /// too much only those that have proven good go on, and a segment gambles only now and then,
-    /// while many requests are idle.
+    /// while many requests are idle; the last few segments gamble whenever they can.
     fn cut(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
         let threshold = self.threshold(near);
         let free = self.options.concurrency - self.in_flight;
         let can_guess = self.budget.can_guess(self.options.concurrency as f64);
         let is_idle = free >= self.options.concurrency / 2;
+        let is_at_end = self.segments.len() * 16 <= self.options.concurrency;
         let may_gamble = |segment: &Segment| {
-            can_guess || (is_idle && segment.page_first.is_some() && segment.hold <= 0)
+            let may_at_times = is_idle && (segment.hold <= 0 || is_at_end);
+            can_guess || (may_at_times && segment.page_first.is_some())
         };
         loop {
             let candidates = self.segments.iter().filter(|(id, segment)| {
