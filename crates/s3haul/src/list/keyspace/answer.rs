@@ -1,8 +1,9 @@
 //! What answers change.
 
+use super::budget::KNOWN;
 use super::estimate::Oracle;
 use super::folders::{depth_of, folder_of};
-use super::segment::{Origin, Phase};
+use super::segment::{Origin, Phase, Stuck};
 use super::{KeyRange, Keys, Keyspace, ProbeId, SegmentId, Taken};
 
 /// Keys of a page that the model learns from while little is known.
@@ -43,7 +44,7 @@ impl Keyspace {
         self.learn(segment, &suffixes);
         if is_first {
             let first = (count > 0).then(|| suffixes.get(0));
-            self.note_first_answer(segment, first);
+            self.note_first_answer(segment, first, self.budget.share_of_page(count));
         }
         if is_end {
             self.segments.remove(segment);
@@ -72,7 +73,7 @@ impl Keyspace {
             self.folders.forget(|name| segments.iter().any(|(_, segment)| segment.encloses(name)));
         }
         for segment in self.segments.iter_mut() {
-            segment.is_stuck = false;
+            segment.stuck = Stuck::No;
             segment.outlook = None;
         }
     }
@@ -114,7 +115,7 @@ impl Keyspace {
     fn forget_child(&mut self, parent: Option<SegmentId>) {
         if let Some(parent) = parent.and_then(|parent| self.segments.get_mut(parent)) {
             parent.unanswered = parent.unanswered.saturating_sub(1);
-            parent.is_stuck = false;
+            parent.stuck = Stuck::No;
         }
     }
 
@@ -135,7 +136,7 @@ impl Keyspace {
     }
 
     /// Whether a cut hit: the segment cut out has keys in the folder that the cut was aimed at.
-    fn note_first_answer(&mut self, segment: SegmentId, first: Option<&str>) {
+    fn note_first_answer(&mut self, segment: SegmentId, first: Option<&str>, share: f64) {
         let state = self.segments.get_mut(segment).expect("only live segments are asked");
         state.is_answered = true;
         let (parent, origin) = (state.parent.take(), state.origin);
@@ -144,11 +145,13 @@ impl Keyspace {
         self.forget_child(parent);
         let left = self.segments.left_neighbour(segment);
         let left = left.and_then(|left| self.segments.get_mut(left));
-        if let Origin::Guess(token) = origin {
-            self.records.note(token, is_hit);
-        }
+        let token = match origin {
+            Origin::Guess(token) => token,
+            Origin::Known => KNOWN,
+        };
+        self.records.note(token, is_hit, share);
         let Some(left) = left else { return };
-        left.is_stuck = false;
+        left.stuck = Stuck::No;
         match origin {
             Origin::Guess(_) if !is_hit => {
                 left.is_filled &= first.is_some();
@@ -166,7 +169,7 @@ impl Keyspace {
     fn advance(&mut self, segment: SegmentId, keys: &Suffixes<'_>, last: Option<&str>) {
         let state = self.segments.get_mut(segment).expect("only live segments are asked");
         state.phase = Phase::Waiting;
-        state.is_stuck = false;
+        state.stuck = Stuck::No;
         state.hold -= 1;
         if let Some(last) = last {
             last.clone_into(&mut state.after);

@@ -9,9 +9,11 @@ const RECORDS_MAX: usize = 20_000;
 /// Requests beyond the useful ones that are fine, as a share of these.
 const OVERHEAD_SHARE: f64 = 0.06;
 /// And for each request in flight.
-const OVERHEAD_EACH: f64 = 0.7;
+const OVERHEAD_EACH: f64 = 0.6;
 /// Pages before which probes for names are sent more freely.
 const EARLY_PAGES: f64 = 30.0;
+/// Stands for cuts at names that are known, among the tokens that guesses are recorded by.
+pub(super) const KNOWN: u64 = 1;
 /// Keys a page holds before any page is seen.
 const PAGE_KEYS: f64 = 1_000.0;
 
@@ -54,6 +56,11 @@ impl Budget {
         if self.page_keys > 0.0 { self.page_keys } else { PAGE_KEYS }
     }
 
+    /// How much of a page some keys fill.
+    pub(super) fn share_of_page(&self, keys: usize) -> f64 {
+        keys as f64 / self.page_keys()
+    }
+
     /// Full pages that the keys received would fill.
     pub(super) fn useful_pages(&self) -> f64 {
         self.useful_keys / self.page_keys()
@@ -87,6 +94,8 @@ impl Budget {
 struct Record {
     hits: f64,
     tries: f64,
+    /// Sum of the shares of a page that they found.
+    yields: f64,
 }
 
 /// The record of guesses, by the token whose characters were guessed.
@@ -98,12 +107,13 @@ impl Records {
         Self(Aged::new(RECORDS_MAX))
     }
 
-    pub(super) fn note(&mut self, token: u64, is_hit: bool) {
+    pub(super) fn note(&mut self, token: u64, is_hit: bool, share: f64) {
         let record = self.0.touch(token);
         if record.tries == 0.0 {
-            *record = Record { hits: 0.5, tries: 1.0 };
+            *record = Record { hits: 0.5, tries: 1.0, yields: 0.5 };
         }
         record.tries += 1.0;
+        record.yields += share;
         record.hits += f64::from(u8::from(is_hit));
         self.0.advance();
     }
@@ -116,6 +126,13 @@ impl Records {
             (Some(record), true) => (record.hits + 2.0) / (record.tries + 2.0),
             (Some(record), false) => record.hits / record.tries,
         }
+    }
+
+    /// Whether such cuts bring nearly whole pages, so that more of them cost next to nothing.
+    pub(super) fn is_worth_it(&self, token: u64) -> bool {
+        const FEW: f64 = 4.0;
+        const MUCH: f64 = 0.92;
+        self.0.get(token).is_some_and(|it| it.tries >= FEW && it.yields > MUCH * it.tries)
     }
 
     /// The same, once there were a few.

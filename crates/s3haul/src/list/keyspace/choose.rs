@@ -7,7 +7,7 @@
     reason = "estimates need no more precision"
 )]
 
-use super::budget::guesses_at_once;
+use super::budget::{KNOWN, guesses_at_once};
 use super::estimate::{Kind, Oracle, Outlook, Stretch, end_in};
 use super::mass::Span;
 use super::model::Model;
@@ -75,7 +75,7 @@ pub(super) fn choose(
     rules: &KeyRules,
     segment: &Segment,
     outlook: &Outlook,
-    guesses: u32,
+    guesses: Option<u32>,
     free: usize,
 ) -> Vec<Cut> {
     let total: f64 = outlook.stretches.iter().map(|stretch| stretch.pages).sum();
@@ -92,7 +92,9 @@ pub(super) fn choose(
         let cut = match &stretch.kind {
             Kind::Known { each } => at.known(oracle, *each),
             Kind::Flat if at.is_filled() => at.flat(oracle, rules),
-            Kind::Flat if segment.unanswered == 0 && segment.page_first.is_some() => {
+            Kind::Flat
+                if guesses.is_some() && segment.unanswered == 0 && segment.page_first.is_some() =>
+            {
                 return at.gallop(oracle, rules, free);
             }
             Kind::Flat => None,
@@ -125,8 +127,8 @@ struct At<'a> {
     /// Pages before the stretch and of all stretches.
     before: f64,
     total: f64,
-    /// Gambles of the segment since the last answer.
-    guesses: u32,
+    /// Gambles of the segment since the last answer; none: it may not gamble.
+    guesses: Option<u32>,
 }
 
 impl<'a> At<'a> {
@@ -146,6 +148,9 @@ impl<'a> At<'a> {
 
     /// At the name nearest to the middle of all pages.
     fn known(&self, oracle: &Oracle<'_>, each: f64) -> Option<Cut> {
+        if self.guesses.is_none() && !oracle.records.is_worth_it(KNOWN) {
+            return None;
+        }
         let names = oracle.folders.names(self.folder(), &self.segment.after, self.end());
         let middle = ((self.total / 2.0 - self.before) / each).max(0.0) as usize;
         let index = middle.min(names.len().checked_sub(1)?);
@@ -205,10 +210,10 @@ impl<'a> At<'a> {
         }
         let key = rules.obey(key, segment)?;
         let is_regular = oracle.model.is_regular(token);
-        let success = oracle.records.success(token, is_regular);
-        let at_once = if segment.is_filled || is_regular { guesses_at_once(success) } else { 1 };
         // Names that cannot be guessed are left to a probe.
-        if self.guesses >= at_once || success < 0.5 {
+        if !self.may_guess(oracle, token, segment.is_filled || is_regular)
+            || oracle.records.success(token, is_regular) < 0.5
+        {
             return None;
         }
         let half = self.stretch.pages / 2.0;
@@ -220,7 +225,7 @@ impl<'a> At<'a> {
     fn nearby(&self, oracle: &mut Oracle<'_>, rules: &KeyRules) -> Option<Cut> {
         let segment = self.segment;
         let first = segment.page_first.as_deref()?;
-        if self.guesses > 0 || segment.unanswered > 0 {
+        if self.guesses != Some(0) || segment.unanswered > 0 {
             return None;
         }
         let cursor = segment.after.as_str();
@@ -292,8 +297,17 @@ impl<'a> At<'a> {
     /// A cut at a guess, where the record of such guesses allows one more.
     fn guess(&self, oracle: &Oracle<'_>, key: String, half: f64) -> Option<Cut> {
         let token = token_of(oracle, &key);
+        self.may_guess(oracle, token, true).then(|| self.cut(key, token, half))
+    }
+
+    /// Whether the record of such guesses allows one more.
+    fn may_guess(&self, oracle: &Oracle<'_>, token: u64, is_safe: bool) -> bool {
         let success = oracle.records.success(token, oracle.model.is_regular(token));
-        (self.guesses < guesses_at_once(success)).then(|| self.cut(key, token, half))
+        let at_once = if is_safe { guesses_at_once(success) } else { 1 };
+        match self.guesses {
+            Some(guesses) => guesses < at_once,
+            None => is_safe && oracle.records.is_worth_it(token),
+        }
     }
 
     fn cut(&self, key: String, token: u64, half: f64) -> Cut {

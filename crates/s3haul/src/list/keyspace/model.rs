@@ -91,13 +91,17 @@ impl Model {
         self.sums.advance();
     }
 
-    /// What all keys of a page share in the folder they are in counts once a page: a branch with
-    /// many pages weighs more than its siblings.
+    /// What all keys of a page share in the folder they are in, and nothing else was seen in place
+    /// of, counts once a page: what is the same on many pages is surely constant. Where there are
+    /// siblings it does not count, as pages tell nothing of keys to come.
     fn learn_shared(&mut self, key: &str, shared: usize) {
         let folder = folder_of(key, shared).len();
         let mut place = Place::after(&key.as_bytes()[..folder]);
         for &byte in &key.as_bytes()[folder..shared] {
-            self.learn_byte(place, byte);
+            let seen = self.contexts.get(place.contexts(Scope::Folder).offset);
+            if seen.is_none_or(|seen| seen.symbols.len() <= 1) {
+                self.learn_byte(place, byte);
+            }
             place = place.step(byte);
         }
     }
@@ -285,7 +289,7 @@ impl Model {
             let hits: u32 = alphabet.iter().map(|symbol| counts.of(*symbol)).sum();
             if f64::from(hits) > 0.7 * total {
                 weights.lean_to(alphabet, 1.0 - keep);
-                let doubt = 1.5 * alphabet.len() as f64;
+                let doubt = doubt_in(counts, alphabet, hits);
                 weights.give_way(counts, doubt / (total + doubt));
                 return;
             }
@@ -297,6 +301,22 @@ impl Model {
         }
         weights.give_way(counts, kept);
     }
+}
+
+/// How many observations it takes to overrule that an alphabet fills evenly: many where the counts
+/// differ no more than by chance, few where they differ much.
+fn doubt_in(counts: &Counts, alphabet: &[u8], hits: u32) -> f64 {
+    const LEAST: f64 = 1.5;
+    const MOST: f64 = 16.0;
+    let size = alphabet.len() as f64;
+    let (hits, each) = (f64::from(hits), f64::from(hits) / size);
+    let off = |symbol: &u8| (f64::from(counts.of(*symbol)) - each).powi(2) / each;
+    // One where the counts differ as by chance.
+    let spread = alphabet.iter().map(off).sum::<f64>() / (size - 1.0);
+    if spread <= 1.0 {
+        return MOST * size;
+    }
+    ((hits - 1.0) / (spread - 1.0)).clamp(LEAST * size, MOST * size)
 }
 
 /// Counts after two bytes tell little of an alphabet that fills evenly unless there are many.

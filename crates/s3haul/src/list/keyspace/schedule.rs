@@ -11,11 +11,13 @@ use std::collections::BTreeSet;
 
 use super::choose::{self, Cut};
 use super::estimate::Oracle;
-use super::segment::{Phase, Segment};
+use super::segment::{Phase, Segment, Stuck};
 use super::{Ask, Keyspace, SegmentId};
 
 /// Segments with fewer pages left are not cut.
 const PAGES_MIN: f64 = 2.0;
+/// Nor those with fewer pages once guesses have cost too much, unless half of the requests idle.
+const PAGES_MIN_DEAR: f64 = 6.0;
 /// Nor those with less than this share of what is left for each request in flight.
 const PAGES_SHARE: f64 = 1.2;
 
@@ -178,32 +180,43 @@ impl Keyspace {
     }
 
     /// Cuts the segment with the most pages left, and gives the new one. Once guesses have cost
-    /// too much a segment is cut only now and then, while many requests are idle.
+    /// too much only those that have proven good go on, and a segment gambles only now and then,
+    /// while many requests are idle; the last few segments gamble whenever they can.
     fn cut(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
         let threshold = self.threshold(near);
         let free = self.options.concurrency - self.in_flight;
         let can_guess = self.budget.can_guess(self.options.concurrency as f64);
-        if !can_guess && free < self.options.concurrency / 2 {
-            return None;
-        }
+        let is_idle = free >= self.options.concurrency / 2;
+        let is_at_end = self.segments.len() * 16 <= self.options.concurrency;
+        let may_gamble = |segment: &Segment| {
+            let may_at_times = is_idle && (segment.hold <= 0 || is_at_end);
+            can_guess || (may_at_times && segment.page_first.is_some())
+        };
         loop {
             let candidates = self.segments.iter().filter(|(id, segment)| {
                 near.is_none_or(|near| near.contains(id))
-                    && !segment.is_stuck
                     && segment.pages_left >= threshold
-                    && (can_guess || (segment.page_first.is_some() && segment.hold <= 0))
+                    && match segment.stuck {
+                        Stuck::No => true,
+                        Stuck::Proven => may_gamble(segment),
+                        Stuck::All => false,
+                    }
             });
-            let (id, _) = candidates
+            let (id, segment) = candidates
                 .max_by(|left, right| left.1.pages_left.total_cmp(&right.1.pages_left))?;
-            let made = self.cut_segment(id, free);
+            if !can_guess && segment.pages_left < PAGES_MIN_DEAR && !is_idle {
+                return None;
+            }
+            let may_gamble = may_gamble(segment);
+            let made = self.cut_segment(id, free, may_gamble);
             let state = self.segments.get_mut(id)?;
-            if !can_guess {
+            if !can_guess && may_gamble {
                 state.hold = state.pages_to_hold();
             }
             if made.is_some() {
                 return made;
             }
-            state.is_stuck = true;
+            state.stuck = if may_gamble { Stuck::All } else { Stuck::Proven };
         }
     }
 
@@ -212,12 +225,15 @@ impl Keyspace {
     fn threshold(&mut self, near: Option<&BTreeSet<SegmentId>>) -> f64 {
         const PAGES_MIN_AT_END: f64 = 0.6;
         const PAGES_CREDIBLE: f64 = 32.0;
-        // One wild estimate must not keep all others from being cut.
+        // One wild estimate must not keep all others from being cut, least of all that of a segment
+        // that cannot be cut itself.
         let credible = self.budget.useful_pages().max(PAGES_CREDIBLE);
         let (mut count, mut sum, mut most) = (0, 0.0, 0.0_f64);
         for (id, segment) in self.segments.iter() {
             if near.is_none_or(|near| near.contains(&id)) {
                 count += 1;
+                let is_free = segment.stuck == Stuck::No;
+                let credible = if is_free { credible } else { PAGES_CREDIBLE };
                 sum += segment.pages_left.min(credible);
                 most = most.max(segment.pages_left);
             }
@@ -233,13 +249,13 @@ impl Keyspace {
     }
 
     /// Cuts a segment, once or in a gallop; gives the new one that is first in order.
-    fn cut_segment(&mut self, id: SegmentId, free: usize) -> Option<SegmentId> {
+    fn cut_segment(&mut self, id: SegmentId, free: usize, may_gamble: bool) -> Option<SegmentId> {
         let answers = self.answers;
         let state = self.segments.get_mut(id)?;
         if state.guesses.0 != answers {
             state.guesses = (answers, 0);
         }
-        let guesses = state.guesses.1;
+        let guesses = may_gamble.then_some(state.guesses.1);
         let outlook = state.outlook.take();
         let state = self.segments.get(id)?;
         let mut oracle = Oracle {

@@ -25,6 +25,16 @@ pub(super) enum Phase {
     Waiting,
 }
 
+/// Which cuts a segment has none of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stuck {
+    No,
+    /// None that has proven good.
+    Proven,
+    /// None at all.
+    All,
+}
+
 /// A range of keys with a cursor.
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -58,8 +68,8 @@ pub(super) struct Segment {
     pub(super) names_seen: f64,
     /// Unproven cuts since the last answer anywhere.
     pub(super) guesses: (u64, u32),
-    /// No cut was found; until something is learnt of it.
-    pub(super) is_stuck: bool,
+    /// Whether no cut was found; until something is learnt of it.
+    pub(super) stuck: Stuck,
     /// Whether its first answer has come.
     pub(super) is_answered: bool,
     /// What lies ahead; none where that has changed.
@@ -87,7 +97,7 @@ impl Segment {
             hold: 0,
             names_seen: 0.0,
             guesses: (0, 0),
-            is_stuck: false,
+            stuck: Stuck::No,
             is_answered: false,
             outlook: None,
             previous: None,
