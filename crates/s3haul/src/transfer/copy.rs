@@ -23,7 +23,9 @@ use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
-use crate::s3::ops::{Conditions, CopyObject, CopySource, DeleteObject, UploadPartCopy};
+use crate::s3::ops::{
+    CompletedPart, Conditions, CopyObject, CopySource, DeleteObject, UploadPartCopy,
+};
 use crate::s3::{ObjectHead, ObjectProperties};
 use crate::transfer::action::CopyAction;
 
@@ -314,29 +316,41 @@ impl PartsCopy {
     }
 
     async fn copy_part(&self, part: Part) -> Result<SentPart> {
-        let settings = &self.engine.settings;
         let permit = self.engine.limits.request().await;
-        let input = UploadPartCopy {
-            bucket: &self.upload.bucket,
-            key: &self.upload.key,
-            upload_id: &self.upload.id,
-            part_number: part.number,
-            source: CopySource {
-                bucket: &settings.source_bucket,
-                key: &self.action.source_key,
-                version_id: None,
-                if_match: Some(self.action.etag.as_str()).filter(|etag| !etag.is_empty()),
-                customer_key: settings.source_customer_key.as_ref(),
-            },
-            range: part.range,
-            customer_key: settings.properties.customer_key.as_ref(),
-        };
-        let copied = self.engine.target.upload_part_copy(input).await;
+        let copied = self.engine.uploads.outliving(self.request(part)).await;
         drop(permit);
         let copied = copied.map_err(source_replaced)?;
         self.moved.fetch_add(part.range.len(), Ordering::Relaxed);
         self.engine.report.moved(part.range.len());
         Ok(SentPart { part: copied, size: part.range.len() })
+    }
+
+    /// The request, which holds nothing of the engine, so that it may outlive the job.
+    fn request(&self, part: Part) -> impl Future<Output = Result<CompletedPart>> + Send + 'static {
+        let settings = &self.engine.settings;
+        let (client, upload) = (self.engine.target.clone(), Arc::clone(&self.upload));
+        let (action, bucket) = (Arc::clone(&self.action), settings.source_bucket.clone());
+        let source_key = settings.source_customer_key.clone();
+        let target_key = settings.properties.customer_key.clone();
+        async move {
+            let source = CopySource {
+                bucket: &bucket,
+                key: &action.source_key,
+                version_id: None,
+                if_match: Some(action.etag.as_str()).filter(|etag| !etag.is_empty()),
+                customer_key: source_key.as_ref(),
+            };
+            let input = UploadPartCopy {
+                bucket: &upload.bucket,
+                key: &upload.key,
+                upload_id: &upload.id,
+                part_number: part.number,
+                source,
+                range: part.range,
+                customer_key: target_key.as_ref(),
+            };
+            client.upload_part_copy(input).await
+        }
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.

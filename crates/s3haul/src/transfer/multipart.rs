@@ -213,22 +213,33 @@ impl PartTask {
         let permit = self.engine.limits.request().await;
         self.check()?;
         let (payload, sending) = self.engine.report.sending(payload);
-        let mut part = self.engine.target.upload_part(self.input(payload)).await?;
+        let part = self.engine.uploads.outliving(self.request(payload)).await;
         drop(permit);
+        let mut part = part?;
         part.checksum = checksum.or(part.checksum);
         sending.done();
         Ok(SentPart { part, size })
     }
 
-    fn input(&self, payload: Payload) -> UploadPart<'_> {
-        UploadPart {
-            bucket: &self.upload.bucket,
-            key: &self.upload.key,
-            upload_id: &self.upload.id,
-            part_number: self.part_number,
-            payload,
-            checksum: self.plan.checksum,
-            customer_key: self.engine.settings.properties.customer_key.as_ref(),
+    /// The request, which holds nothing of the engine, so that it may outlive the job.
+    fn request(
+        &self,
+        payload: Payload,
+    ) -> impl Future<Output = Result<CompletedPart>> + Send + 'static {
+        let (client, upload) = (self.engine.target.clone(), Arc::clone(&self.upload));
+        let customer_key = self.engine.settings.properties.customer_key.clone();
+        let (part_number, checksum) = (self.part_number, self.plan.checksum);
+        async move {
+            let input = UploadPart {
+                bucket: &upload.bucket,
+                key: &upload.key,
+                upload_id: &upload.id,
+                part_number,
+                payload,
+                checksum,
+                customer_key: customer_key.as_ref(),
+            };
+            client.upload_part(input).await
         }
     }
 

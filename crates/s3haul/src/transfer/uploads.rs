@@ -1,21 +1,28 @@
 //! Multipart uploads that are open, so that none is left behind.
 //!
 //! An upload enters the list inside the task that creates it, which outlives its caller: also a
-//! caller that was cancelled while the server's answer was on its way leaves no orphan. Whatever
-//! is still listed at the end of the job is aborted.
+//! caller that was cancelled while the server's answer was on its way leaves no orphan. A part that
+//! the server has or copies may bring an aborted upload back ([abort]: "it might be necessary to
+//! abort a given multipart upload multiple times"), so parts on their way are waited for, too, for
+//! a bounded time: what is still being sent then never becomes a part. Whatever is still listed at
+//! the end of the job is aborted.
+//!
+//! [abort]: https://docs.aws.amazon.com/AmazonS3/latest/API/API_AbortMultipartUpload.html
 
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::ops::CreateMultipart;
 use crate::s3::{ChecksumAlgorithm, Client, ObjectProperties};
 
+/// Time that the end of a job waits for what is under way.
+const WAIT_MAX: Duration = Duration::from_secs(5);
 /// Time that the end of a job spends on aborting what is open.
 const ABORT_TIME_MAX: Duration = Duration::from_secs(15);
 /// Aborts in flight at the end of a job.
@@ -37,13 +44,14 @@ pub(crate) struct OpenUpload {
 pub(crate) struct OpenUploads {
     client: Client,
     open: Mutex<HashSet<Arc<OpenUpload>>>,
-    creating: Mutex<JoinSet<()>>,
+    /// Requests that outlive their callers.
+    running: Mutex<JoinSet<()>>,
 }
 
 impl OpenUploads {
     /// An empty list of uploads made with `client`.
     pub(crate) fn new(client: Client) -> Arc<Self> {
-        Arc::new(Self { client, open: Mutex::default(), creating: Mutex::default() })
+        Arc::new(Self { client, open: Mutex::default(), running: Mutex::default() })
     }
 
     /// Begins an upload.
@@ -54,25 +62,34 @@ impl OpenUploads {
         properties: ObjectProperties,
         checksum: Option<ChecksumAlgorithm>,
     ) -> Result<Arc<OpenUpload>> {
-        let (told, created) = oneshot::channel();
         let (uploads, bucket, key) = (Arc::clone(self), bucket.to_owned(), key.to_owned());
         let create = async move {
             let properties = &properties;
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
-            let result = uploads.client.create_multipart(input).await.map(|id| {
-                let upload = Arc::new(OpenUpload { bucket, key, id });
-                lock(&uploads.open).insert(Arc::clone(&upload));
-                upload
-            });
-            // Nobody listens when the caller was cancelled; the upload is in the list then.
-            let _ = told.send(result);
+            let id = uploads.client.create_multipart(input).await?;
+            let upload = Arc::new(OpenUpload { bucket, key, id });
+            lock(&uploads.open).insert(Arc::clone(&upload));
+            Ok(upload)
+        };
+        self.outliving(create).await
+    }
+
+    /// Carries out a request to its end, also where its caller is cancelled meanwhile.
+    pub(crate) async fn outliving<T: Send + 'static>(
+        &self,
+        request: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (told, ended) = oneshot::channel();
+        let run = async move {
+            // Nobody listens when the caller was cancelled.
+            let _ = told.send(request.await);
         };
         {
-            let mut creating = lock(&self.creating);
-            while creating.try_join_next().is_some() {}
-            creating.spawn(create);
+            let mut running = lock(&self.running);
+            while running.try_join_next().is_some() {}
+            running.spawn(run);
         }
-        created.await.unwrap_or_else(|_| Err(Error::new(ErrorKind::Cancelled, "cancelled")))
+        ended.await.unwrap_or_else(|_| Err(Error::new(ErrorKind::Cancelled, "cancelled")))
     }
 
     /// The upload has become an object.
@@ -90,10 +107,9 @@ impl OpenUploads {
 
     /// Aborts all that is open, within a bounded time; gives what could not be aborted.
     pub(crate) async fn abort_all(self: &Arc<Self>) -> Vec<Arc<OpenUpload>> {
-        let deadline = Instant::now() + ABORT_TIME_MAX;
-        let mut creating = std::mem::take(&mut *lock(&self.creating));
-        let created = async { while creating.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout_at(deadline, created).await;
+        let mut running = std::mem::take(&mut *lock(&self.running));
+        let ended = async { while running.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(WAIT_MAX, ended).await;
         let left: Vec<_> = lock(&self.open).iter().cloned().collect();
         let aborts = async {
             let mut aborts = JoinSet::new();
@@ -106,7 +122,7 @@ impl OpenUploads {
             }
             while aborts.join_next().await.is_some() {}
         };
-        let _ = tokio::time::timeout_at(deadline, aborts).await;
+        let _ = tokio::time::timeout(ABORT_TIME_MAX, aborts).await;
         lock(&self.open).drain().collect()
     }
 }
