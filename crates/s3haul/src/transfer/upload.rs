@@ -167,6 +167,39 @@ async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tas
     });
 }
 
+/// Whether small files come from memory. A busy machine lets a read now and then take long that
+/// does not wait for a disk, so one slow file weighs as much as some quick ones.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    debt: u32,
+}
+
+impl Default for Pace {
+    /// Nothing is known: some quick files must come first.
+    fn default() -> Self {
+        Self { debt: Self::QUICK_BELOW + Self::SLOW_FILE }
+    }
+}
+
+impl Pace {
+    /// Quick files that make up for a slow one.
+    const SLOW_FILE: u32 = 16;
+    /// Less is quick: one slow file in a while, but not two in a row.
+    const QUICK_BELOW: u32 = 24;
+
+    fn note(&mut self, took: Duration) {
+        self.debt = if took > QUICK {
+            (self.debt + Self::SLOW_FILE).min(Self::QUICK_BELOW + 2 * Self::SLOW_FILE)
+        } else {
+            self.debt.saturating_sub(1)
+        };
+    }
+
+    fn is_quick(self) -> bool {
+        self.debt < Self::QUICK_BELOW
+    }
+}
+
 /// What is wanted of a small file beside its bytes.
 #[derive(Clone, Copy)]
 struct Reading {
@@ -183,23 +216,26 @@ impl Reading {
 
 /// Reads batches of small files: on blocking threads until files turn out to come from memory, then
 /// here, between two requests, so that their bytes are still in the core's cache when they are
-/// sent (6 of 57 µs a file of 32 KiB), and on threads again as soon as one does not.
+/// sent (6 of 57 µs a file of 32 KiB), and on threads again when some do not.
 async fn read_loop(
     engine: Arc<Engine>,
     batches: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
 ) {
     let how = Reading::new(&engine);
-    let mut are_quick = false;
+    let mut pace = Pace::default();
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
         let mut share = engine.limits.budget.take_all(sizes).await;
-        are_quick &= batch.iter().all(|action| action.size <= INLINE_SIZE_MAX);
+        let are_small = batch.iter().all(|action| action.size <= INLINE_SIZE_MAX);
         let mut batch = batch.into_iter();
-        while are_quick && let Some(action) = batch.next() {
+        while are_small
+            && pace.is_quick()
+            && let Some(action) = batch.next()
+        {
             let share = share.split(action.size);
             let (prepared, took) = read_timed(action, share, how, &engine.buffers);
-            are_quick = took <= QUICK;
+            pace.note(took);
             if ready.send(prepared).await.is_err() {
                 return;
             }
@@ -214,8 +250,8 @@ async fn read_loop(
             read_timed(action, share, how, &buffers)
         };
         let read = blocking(move || batch.map(read).collect::<Vec<_>>()).await;
-        are_quick = read.iter().all(|(_, took)| *took <= QUICK);
-        for (prepared, _) in read {
+        for (prepared, took) in read {
+            pace.note(took);
             if ready.send(prepared).await.is_err() {
                 return;
             }
@@ -502,4 +538,28 @@ fn skip_with_warning(engine: &Engine, action: UploadAction, text: String) {
         reason: action.reason.map(Reason::name),
         outcome: Outcome::Skipped,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_quick_until_two_in_a_row_are_not() {
+        let slow = QUICK + Duration::from_micros(1);
+        let mut pace = Pace::default();
+        assert!(!pace.is_quick());
+        (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
+        assert!(pace.is_quick());
+        for _ in 0..100 {
+            (0..30).for_each(|_| pace.note(QUICK));
+            pace.note(slow);
+            assert!(pace.is_quick());
+        }
+        pace.note(slow);
+        assert!(!pace.is_quick());
+        (0..1000).for_each(|_| pace.note(slow));
+        (0..3 * Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
+        assert!(pace.is_quick());
+    }
 }
