@@ -17,6 +17,7 @@ mod sides;
 mod stream;
 mod summarize;
 mod sync;
+mod tag;
 mod transfer;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ pub(crate) use sides::SidesArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
+pub(crate) use tag::{TagCommand, TagRemoveArgs, TagSelectionArgs, TagsFormat};
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
 
 /// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
@@ -102,6 +104,15 @@ pub(crate) enum Command {
     /// Without --recursive the named object is removed; it is no error if there is none. With it
     /// all objects below the address are.
     Rm(RmArgs),
+    /// Show or change the tags of objects, many at a time.
+    ///
+    /// With --recursive all objects below the address are meant, with * and ? those that match.
+    /// What S3 would refuse of tags is refused before the first request.
+    Tag {
+        /// What to do.
+        #[command(subcommand)]
+        command: TagCommand,
+    },
     /// List buckets, or the objects under a prefix.
     ///
     /// Objects are listed up to the next slash, with PRE for what lies deeper. An address may

@@ -59,6 +59,7 @@ pub(crate) fn dispatch(
             query(compare::run(CompareSettings::verify(settings, &args)?, printer))
         }
         Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
+        Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
         Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),

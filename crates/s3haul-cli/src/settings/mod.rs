@@ -21,6 +21,7 @@ mod sides;
 mod stream;
 mod summarize;
 mod sync;
+mod tag;
 mod timestamp;
 mod transfer;
 mod tuning;

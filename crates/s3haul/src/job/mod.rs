@@ -20,6 +20,7 @@ mod transfer;
 pub use crate::plan::compare::{Facts, Rule};
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
+pub use crate::plan::tags::{TagKeys, TagTask, Tags};
 pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
 pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;

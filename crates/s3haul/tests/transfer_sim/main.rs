@@ -16,6 +16,7 @@ mod races;
 mod relay;
 mod rules;
 mod sync;
+mod tags;
 mod weather;
 mod world;
 

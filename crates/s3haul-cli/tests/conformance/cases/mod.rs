@@ -19,6 +19,7 @@ mod report;
 mod secure;
 mod settings;
 mod summary;
+mod tags;
 mod transfer;
 
 use crate::harness::Case;
@@ -34,6 +35,7 @@ pub(crate) fn all() -> Vec<Case> {
         relay::CASES,
         compare::CASES,
         remove::CASES,
+        tags::CASES,
         list::CASES,
         listing::CASES,
         summary::CASES,
