@@ -19,6 +19,7 @@ mod summarize;
 mod sync;
 mod tag;
 mod transfer;
+mod uploads;
 
 use std::ffi::OsString;
 
@@ -41,6 +42,7 @@ pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
 pub(crate) use tag::{TagCommand, TagRemoveArgs, TagSelectionArgs, TagsFormat};
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
+pub(crate) use uploads::{UploadsCommand, UploadsSelectionArgs};
 
 /// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
 /// `alias aws=s3haul` works: the word `s3` before a command is accepted.
@@ -131,6 +133,14 @@ pub(crate) enum Command {
     /// 1 if a key was given and nothing found.
     #[command(visible_alias = "du")]
     Summarize(Box<SummarizeArgs>),
+    /// List or abort multipart uploads that nobody ended.
+    ///
+    /// Their parts are billed and no listing of objects shows them.
+    Uploads {
+        /// What to do.
+        #[command(subcommand)]
+        command: UploadsCommand,
+    },
     /// List buckets with their regions, and on request what is in them.
     ///
     /// A bucket that cannot be looked into does not keep the others from being shown; the exit

@@ -21,6 +21,7 @@ mod settings;
 mod summary;
 mod tags;
 mod transfer;
+mod uploads;
 
 use crate::harness::Case;
 
@@ -36,6 +37,7 @@ pub(crate) fn all() -> Vec<Case> {
         compare::CASES,
         remove::CASES,
         tags::CASES,
+        uploads::CASES,
         list::CASES,
         listing::CASES,
         summary::CASES,
