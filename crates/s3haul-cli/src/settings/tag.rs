@@ -3,6 +3,7 @@
 use s3haul::job::{TagKeys, TagTask, Tags, TransferCommand};
 use s3haul::plan::s3_uri;
 
+use super::stream::address;
 use super::transfer::{
     TransferSettings, assemble, blank_spec, check_bucket, invalid_argument_type, output,
 };
@@ -54,6 +55,12 @@ fn tagging(
     let lines = Lines::from(&args.output);
     let output = OutputSettings { lines, tags, ..output(&settings) };
     check_bucket(&args.path)?;
+    if !args.recursive && address(&args.path)?.key.is_empty() {
+        return Err(Failure::usage(format!(
+            "`{}` names no object: give --recursive for all objects of the bucket",
+            args.path
+        )));
+    }
     let mut spec = blank_spec(&settings, TransferCommand::Tag, &args.path)?;
     spec.tags = task;
     spec.recursive = args.recursive;

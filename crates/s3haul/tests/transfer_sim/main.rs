@@ -17,6 +17,7 @@ mod relay;
 mod rules;
 mod sync;
 mod tags;
+mod uploads;
 mod weather;
 mod world;
 

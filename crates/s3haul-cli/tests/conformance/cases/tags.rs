@@ -125,6 +125,7 @@ fn limits(ctx: &Ctx<'_>) {
         ctx.haul(&["tag", "set", &url, "--tags", tags]).code(252).says(said);
     }
     ctx.haul(&["tag", "set", "k", "--tags", "a=1"]).code(252).says("Invalid argument type");
+    ctx.haul(&["tag", "get", &ctx.url("")]).code(252).says("names no object");
     let ten: Vec<_> = (0..10).map(|n| format!("{n}={}", "v".repeat(256))).collect();
     ctx.haul(&["tag", "set", &url, "--tags", &ten.join(",")]).ok();
     let failed = ctx.haul(&["tag", "add", &url, "--tags", "10=1"]).code(1);
