@@ -59,14 +59,14 @@ impl Totals {
             Event::PlanComplete => self.is_final.store(true, Ordering::Relaxed),
             Event::Progress { bytes } => _ = self.moved_bytes.fetch_add(*bytes, Ordering::Relaxed),
             Event::Object(object) => {
-                // A removal moves no bytes and none were planned for it.
-                let has_bytes = object.action != ActionKind::Delete;
+                // A removal or a tag moves no bytes and none were planned for it.
+                let has_bytes = !matches!(object.action, ActionKind::Delete | ActionKind::Tag);
                 if has_bytes && matches!(object.outcome, Outcome::Failed(_) | Outcome::Skipped) {
                     self.lost_bytes.fetch_add(object.bytes, Ordering::Relaxed);
                 }
                 self.ended_objects.fetch_add(1, Ordering::Relaxed);
             }
-            Event::Warning { .. } | Event::Fatal { .. } => {}
+            Event::Tags { .. } | Event::Warning { .. } | Event::Fatal { .. } => {}
         }
     }
 

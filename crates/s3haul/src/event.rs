@@ -3,7 +3,7 @@
 //! Events are given by reference, so that a sink that only counts costs no allocation.
 
 use crate::error::Error;
-use crate::location::Location;
+use crate::location::{Location, ObjectName};
 
 /// What is done to one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,8 @@ pub enum ActionKind {
     Copy,
     /// Removal.
     Delete,
+    /// Reading or changing of tags.
+    Tag,
 }
 
 /// How one object ended.
@@ -69,6 +71,13 @@ pub enum Event {
     },
     /// An object ended.
     Object(ObjectEvent),
+    /// Tags of an object, where they were asked for; its `Object` event follows.
+    Tags {
+        /// The object.
+        object: ObjectName,
+        /// Keys and values.
+        tags: Vec<(String, String)>,
+    },
     /// Something the user should know that is not a failure. Most make the exit status 2, for
     /// which the job's summary counts them. The text is what follows `warning: `.
     Warning {

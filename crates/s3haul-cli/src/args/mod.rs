@@ -17,7 +17,9 @@ mod sides;
 mod stream;
 mod summarize;
 mod sync;
+mod tag;
 mod transfer;
+mod uploads;
 
 use std::ffi::OsString;
 
@@ -38,7 +40,9 @@ pub(crate) use sides::SidesArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
+pub(crate) use tag::{TagCommand, TagRemoveArgs, TagSelectionArgs, TagsFormat};
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
+pub(crate) use uploads::{UploadsCommand, UploadsSelectionArgs};
 
 /// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
 /// `alias aws=s3haul` works: the word `s3` before a command is accepted.
@@ -102,6 +106,15 @@ pub(crate) enum Command {
     /// Without --recursive the named object is removed; it is no error if there is none. With it
     /// all objects below the address are.
     Rm(RmArgs),
+    /// Show or change the tags of objects, many at a time.
+    ///
+    /// With --recursive all objects below the address are meant, with * and ? those that match.
+    /// What S3 would refuse of tags is refused before the first request.
+    Tag {
+        /// What to do.
+        #[command(subcommand)]
+        command: TagCommand,
+    },
     /// List buckets, or the objects under a prefix.
     ///
     /// Objects are listed up to the next slash, with PRE for what lies deeper. An address may
@@ -120,6 +133,14 @@ pub(crate) enum Command {
     /// 1 if a key was given and nothing found.
     #[command(visible_alias = "du")]
     Summarize(Box<SummarizeArgs>),
+    /// List or abort multipart uploads that nobody ended.
+    ///
+    /// Their parts are billed and no listing of objects shows them.
+    Uploads {
+        /// What to do.
+        #[command(subcommand)]
+        command: UploadsCommand,
+    },
     /// List buckets with their regions, and on request what is in them.
     ///
     /// A bucket that cannot be looked into does not keep the others from being shown; the exit

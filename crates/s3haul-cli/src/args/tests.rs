@@ -83,6 +83,14 @@ fn nonsense_is_refused() {
         "serve",
         "serve dir --memory",
         "ls --output csv",
+        "tag",
+        "tag get",
+        "uploads ls",
+        "uploads ls s3://b --dryrun",
+        "tag get s3://b/k --tags a=1",
+        "tag set s3://b/k",
+        "tag remove s3://b/k",
+        "tag remove s3://b/k --keys a --all",
     ] {
         assert!(is_refused(line), "{line}");
     }

@@ -15,6 +15,7 @@ mod script;
 mod serve;
 mod summarize;
 mod transfer;
+mod uploads;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use crate::runtime;
 use crate::settings::{
     CatSettings, CompareSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings,
     LsSettings, MbSettings, PresignSettings, RbSettings, ScriptSettings, ServeSettings, Settings,
-    SummarizeSettings, TransferSettings, WebsiteSettings, refuse_unsupported,
+    SummarizeSettings, TransferSettings, UploadsSettings, WebsiteSettings, refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -59,6 +60,7 @@ pub(crate) fn dispatch(
             query(compare::run(CompareSettings::verify(settings, &args)?, printer))
         }
         Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
+        Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
         Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
@@ -73,6 +75,9 @@ pub(crate) fn dispatch(
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
         Command::Rb(args) => {
             runtime::block_on(buckets::remove(RbSettings::new(settings, &args)?, printer))
+        }
+        Command::Uploads { command } => {
+            query(uploads::run(UploadsSettings::new(settings, &command)?, printer))
         }
         Command::Website(args) => {
             query(buckets::website(WebsiteSettings::new(settings, &args)?, printer))

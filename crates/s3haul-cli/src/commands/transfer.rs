@@ -1,4 +1,4 @@
-//! `cp`, `mv`, `rm`, `sync` and `pipe`: one job, its events printed as they come.
+//! `cp`, `mv`, `rm`, `sync`, `tag` and `pipe`: one job, its events printed as they come.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
-use crate::render::{CommandSink, estimate, json};
+use crate::render::{CommandSink, estimate, json, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{Lines, OutputSettings, ReportSettings, TransferSettings};
 
@@ -38,6 +38,9 @@ pub(super) async fn run(
     let sink = Arc::new(sink);
     for notice in &notices {
         sink.notice(notice);
+    }
+    if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
+        printer.output(|buffer| tags::push_header(buffer, format));
     }
     let writes_stream = spec.target.as_deref() == Some("-");
     let is_dry_run = spec.dry_run;

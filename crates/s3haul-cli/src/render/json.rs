@@ -7,6 +7,7 @@ use s3haul::job::Summary;
 use serde::Serialize;
 
 use super::estimate::Requests;
+use super::tags;
 use crate::failure::Failure;
 
 /// Version of the format. Names and meanings of fields never change within a version; fields may
@@ -33,6 +34,7 @@ pub(crate) fn push<T: Serialize>(buffer: &mut Vec<u8>, event: &str, fields: T) {
 pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event) {
     match event {
         Event::Object(object) => push(buffer, "object", ObjectLine::of(object)),
+        Event::Tags { object, tags } => tags::push_event(buffer, object, tags),
         Event::Warning { message } => push_warning(buffer, message),
         Event::Fatal { error } => {
             push(buffer, "fatal", ErrorLine { error: ErrorFields::of(error) });
@@ -176,6 +178,7 @@ pub(crate) fn action(action: ActionKind) -> &'static str {
         ActionKind::Download => "download",
         ActionKind::Copy => "copy",
         ActionKind::Delete => "delete",
+        ActionKind::Tag => "tag",
     }
 }
 

@@ -65,6 +65,7 @@ impl LineStyle {
 pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
     match event.action {
         ActionKind::Delete => "delete",
+        ActionKind::Tag => "tag",
         _ if event.is_move => "move",
         ActionKind::Upload => "upload",
         ActionKind::Download => "download",
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_aws() {
-        use ActionKind::{Copy, Delete, Download, Upload};
+        use ActionKind::{Copy, Delete, Download, Tag, Upload};
         let b = || object("b", "k/l");
         let lines = [
             (
@@ -128,6 +129,7 @@ mod tests {
                 "move: ./f to s3://b/k/l\n",
             ),
             (line(Delete, false, b(), None, Outcome::DryRun), "(dryrun) delete: s3://b/k/l\n"),
+            (line(Tag, false, b(), None, Outcome::Done), "tag: s3://b/k/l\n"),
             (
                 line(Upload, false, Location::Stream, Some(b()), Outcome::Done),
                 "upload: - to s3://b/k/l\n",

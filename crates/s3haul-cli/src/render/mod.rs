@@ -10,6 +10,8 @@ pub(crate) mod lines;
 pub(crate) mod listing;
 mod sink;
 pub(crate) mod summary;
+pub(crate) mod tags;
 pub(crate) mod time;
+pub(crate) mod uploads;
 
 pub(crate) use sink::CommandSink;

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::Error;
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
-use s3haul::location::Location;
+use s3haul::location::{Location, ObjectName};
 
 use super::json;
 use super::lines::LineStyle;
+use super::tags;
 use crate::hints;
 use crate::printer::Printer;
 use crate::progress::Totals;
@@ -44,7 +45,8 @@ impl CommandSink {
     fn object(&self, event: &ObjectEvent) {
         match &event.outcome {
             Outcome::Skipped => {}
-            Outcome::Done if self.settings.lines == Lines::OnlyErrors => {}
+            Outcome::Done
+                if self.settings.lines == Lines::OnlyErrors || self.settings.tags.is_some() => {}
             Outcome::Done | Outcome::DryRun => {
                 self.printer.output(|buffer| self.output.push_object(buffer, event));
             }
@@ -64,11 +66,24 @@ impl CommandSink {
             Event::Object(object) if self.settings.lines == Lines::OnlyErrors => {
                 matches!(object.outcome, Outcome::Failed(_) | Outcome::DryRun)
             }
+            Event::Tags { .. } => self.settings.lines == Lines::All,
             Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. } => true,
             Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => false,
         };
         if is_line {
             self.printer.output(|buffer| json::push_event(buffer, event));
+        }
+    }
+
+    /// Whether tags are printed in a format of their own.
+    pub(crate) fn prints_tags(&self) -> bool {
+        self.settings.lines == Lines::All && !self.settings.json
+    }
+
+    fn tags(&self, object: &ObjectName, tags: &[(String, String)]) {
+        if let Some(format) = self.settings.tags.filter(|_| self.prints_tags()) {
+            let escape = self.output.escape;
+            self.printer.output(|buffer| tags::push(buffer, format, escape, object, tags));
         }
     }
 
@@ -111,6 +126,7 @@ impl EventSink for CommandSink {
         }
         match event {
             Event::Object(object) => self.object(object),
+            Event::Tags { object, tags } => self.tags(object, tags),
             Event::Warning { message } => self.text("warning: ", message),
             Event::Fatal { error } => {
                 self.text("fatal error: ", &error.to_string());

@@ -109,6 +109,7 @@ fn named(row: &RowIn) -> Option<Named> {
         "download" => ActionKind::Download,
         "copy" => ActionKind::Copy,
         "delete" => ActionKind::Delete,
+        "tag" => ActionKind::Tag,
         _ => return None,
     };
     let source = location(&row.source, &row.path_base64)?;

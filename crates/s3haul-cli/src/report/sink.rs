@@ -23,7 +23,10 @@ impl EventSink for Recorded {
             Event::Object(object) => self.report.push(&Row::of(object)),
             Event::Warning { message } => self.report.push(&Row::text("warning", message)),
             Event::Fatal { error } => self.report.push(&Row::text("fatal", error.to_string())),
-            Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => {}
+            Event::Planned { .. }
+            | Event::PlanComplete
+            | Event::Progress { .. }
+            | Event::Tags { .. } => {}
         }
     }
 }

@@ -21,9 +21,11 @@ mod sides;
 mod stream;
 mod summarize;
 mod sync;
+mod tag;
 mod timestamp;
 mod transfer;
 mod tuning;
+mod uploads;
 
 use s3haul::job::Tuning;
 use s3haul::s3::ClientConfig;
@@ -43,6 +45,7 @@ pub(crate) use serve::ServeSettings;
 pub(crate) use stream::{CatRange, CatSettings, HeadSettings, PresignSettings};
 pub(crate) use summarize::SummarizeSettings;
 pub(crate) use transfer::TransferSettings;
+pub(crate) use uploads::UploadsSettings;
 
 use profile::{Profile, ProfileName};
 

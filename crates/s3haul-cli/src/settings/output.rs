@@ -1,6 +1,6 @@
 //! What a transfer prints.
 
-use crate::args::OutputArgs;
+use crate::args::{OutputArgs, TagsFormat};
 
 /// Which lines are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,4 +44,7 @@ pub(crate) struct OutputSettings {
     pub(crate) bar: bool,
     /// Progress as `aws s3` prints it.
     pub(crate) aws_progress: Option<AwsProgress>,
+    /// How tags are printed that the job reads, which is then all that it tells of objects that
+    /// are done.
+    pub(crate) tags: Option<TagsFormat>,
 }

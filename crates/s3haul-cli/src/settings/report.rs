@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use s3haul::job::{TransferCommand, TransferSpec};
+use s3haul::job::{TagTask, TransferCommand, TransferSpec};
 use s3haul::plan::paths::absolute;
 use s3haul::plan::price::PriceTable;
 use s3haul::plan::s3_uri;
@@ -68,6 +68,12 @@ fn sides(spec: &TransferSpec) -> Sides {
         TransferCommand::Move => "mv",
         TransferCommand::Remove => "rm",
         TransferCommand::Sync => "sync",
+        TransferCommand::Tag => match spec.tags {
+            TagTask::Get => "tag get",
+            TagTask::Set(_) => "tag set",
+            TagTask::Add(_) => "tag add",
+            TagTask::Remove(_) | TagTask::Clear => "tag remove",
+        },
     };
     let target = spec.target.as_deref().map(side).unwrap_or_default();
     Sides { command: command.to_owned(), source: side(&spec.source), target }

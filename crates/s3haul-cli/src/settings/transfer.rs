@@ -1,7 +1,7 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
 use s3haul::job::{
-    CaseConflict, CopyProps, FilterRule, MetadataDirective, SyncOptions, TransferCommand,
+    CaseConflict, CopyProps, FilterRule, MetadataDirective, SyncOptions, TagTask, TransferCommand,
     TransferSpec,
 };
 use s3haul::plan::content_type::KNOWN_FILES;
@@ -114,7 +114,7 @@ impl TransferSettings {
     }
 }
 
-fn assemble(
+pub(super) fn assemble(
     settings: Settings,
     spec: TransferSpec,
     request_payer: bool,
@@ -125,17 +125,18 @@ fn assemble(
     TransferSettings { spec, client, source_client: None, output, report, notices: Vec::new() }
 }
 
-fn output(settings: &Settings) -> OutputSettings {
+pub(super) fn output(settings: &Settings) -> OutputSettings {
     OutputSettings {
         lines: Lines::All,
         json: settings.json,
         bar: settings.progress,
         aws_progress: None,
+        tags: None,
     }
 }
 
 /// A job without any flag.
-fn blank_spec(
+pub(super) fn blank_spec(
     settings: &Settings,
     command: TransferCommand,
     source: &str,
@@ -172,6 +173,7 @@ fn blank_spec(
         checksum_mode: false,
         expected_size: None,
         sync: SyncOptions::default(),
+        tags: TagTask::default(),
         tuning: settings.tuning.clone(),
     })
 }
@@ -404,7 +406,7 @@ pub(super) fn invalid_argument_type(command: &str, usage: &str) -> Failure {
 }
 
 /// Refuses `s3://` without a bucket.
-fn check_bucket(path: &str) -> Result<(), Failure> {
+pub(super) fn check_bucket(path: &str) -> Result<(), Failure> {
     let is_nameless =
         s3_uri::is_s3(path) && s3_uri::parse(path).is_ok_and(|object| object.bucket.is_empty());
     if is_nameless {

@@ -9,6 +9,7 @@ mod name_listing;
 mod named;
 mod names;
 mod object_source;
+mod open_uploads;
 mod prepare;
 mod queue;
 mod selection;
@@ -20,6 +21,7 @@ mod transfer;
 pub use crate::plan::compare::{Facts, Rule};
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
+pub use crate::plan::tags::{TagKeys, TagTask, Tags};
 pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
 pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;
@@ -27,6 +29,7 @@ pub use compare::{
     CompareSink, CompareSpec, CompareSummary, Compared, Difference, Status, Tally, run_compare,
 };
 pub use names::{NameSource, Named, Names};
+pub use open_uploads::{UploadsSpec, UploadsTask, run_uploads};
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
 pub use sync::SyncOptions;
 pub use transfer::run_transfer;

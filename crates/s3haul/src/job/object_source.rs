@@ -1,4 +1,4 @@
-//! Objects to be downloaded, copied or removed: lists or asks for one, filters and names.
+//! Objects to be downloaded, copied, removed or tagged: lists or asks for one, filters and names.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::location::Location;
 use crate::plan::paths::references_parent;
 use crate::s3::ObjectHead;
 use crate::s3::ops::{ListPage, ListedObject};
-use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction};
+use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, TagAction};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
@@ -71,9 +71,9 @@ async fn plan_one<A: Planned>(
         return Ok(Ok(()));
     }
     // A removal asks nobody, unless a script has to know more: removing what is not there is a
-    // success.
+    // success. Tagging asks nobody either, but fails.
     let is_removal = job.plan.action == ActionKind::Delete;
-    if is_removal && job.chooser.is_none() {
+    if job.acts_in_place() && job.chooser.is_none() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
         let action = make(job, engine, Found { object, relative, name: None, head: None });
         return Ok(queue.push(action.into_iter().collect()).await);
@@ -155,9 +155,9 @@ async fn plan_page<A>(
 /// Indices of the objects of a page that patterns include.
 fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
     let root = job.source_key();
-    let is_removal = job.plan.action == ActionKind::Delete;
+    let is_in_place = job.acts_in_place();
     let is_wanted = |object: &ListedObject<'_>| {
-        (is_removal || object.size > 0 || !object.key.ends_with('/'))
+        (is_in_place || object.size > 0 || !object.key.ends_with('/'))
             && job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(object.key))
             && object.key.strip_prefix(root).is_some_and(|below| job.filter.includes(below))
     };
@@ -334,6 +334,11 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
 pub(super) fn delete_action(found: &Found<'_>) -> DeleteAction {
     // `rm` removes whatever is there, as the AWS tools do.
     DeleteAction { key: found.object.key.to_owned(), size: found.object.size, etag: String::new() }
+}
+
+/// The action for tags.
+pub(super) fn tag_action(found: &Found<'_>) -> TagAction {
+    TagAction { key: found.object.key.to_owned(), size: found.object.size }
 }
 
 /// Whether an object is archived and not restored, so that it cannot be read; warns.

@@ -52,6 +52,7 @@ impl Prepared {
                 TransferCommand::Move => Command::Mv,
                 TransferCommand::Remove => Command::Rm,
                 TransferCommand::Sync => Command::Sync,
+                TransferCommand::Tag => Command::Tag,
             },
             source: &source,
             target,
@@ -95,8 +96,14 @@ impl Prepared {
             source_customer_key: spec.source_customer_key.clone().or(read_key),
             checksum_algorithm: spec.checksum_algorithm,
             checksum_mode: spec.checksum_mode,
+            tags: spec.tags.clone(),
             tuning: spec.tuning.clone(),
         }
+    }
+
+    /// Whether the objects themselves are changed and nothing is read of them or written elsewhere.
+    pub(super) fn acts_in_place(&self) -> bool {
+        matches!(self.plan.action, ActionKind::Delete | ActionKind::Tag)
     }
 
     /// Whether removals follow the transfers, because their names are given instead of found.
@@ -117,7 +124,7 @@ impl Prepared {
     /// Name at the target for a relative name, before it is rewritten.
     pub(super) fn target_name<'a>(&self, relative: &'a str) -> Cow<'a, str> {
         match self.plan.action {
-            ActionKind::Download | ActionKind::Delete => Cow::Borrowed(relative),
+            ActionKind::Download | ActionKind::Delete | ActionKind::Tag => Cow::Borrowed(relative),
             ActionKind::Upload | ActionKind::Copy => Cow::Owned(self.target_key(relative)),
         }
     }

@@ -7,11 +7,11 @@ use async_channel::{Receiver, Sender};
 use crate::event::{ObjectEvent, Outcome};
 use crate::plan::compare::Reason;
 use crate::transfer::action::{
-    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::asks_for_checksum;
-use crate::transfer::requests::{of_copy, of_download, of_relay, of_upload};
+use crate::transfer::requests::{of_copy, of_download, of_relay, of_tags, of_upload};
 use crate::transfer::scheduler::blocking;
 use crate::units::RequestCounts;
 
@@ -92,6 +92,16 @@ impl Planned for DeleteAction {
 
     fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
         (RequestCounts::default(), 1)
+    }
+}
+
+impl Planned for TagAction {
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_tags(&engine.settings), 0)
     }
 }
 

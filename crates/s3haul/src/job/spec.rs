@@ -8,6 +8,7 @@ use super::case_conflict::CaseConflict;
 use super::chooser::ToKey;
 use super::names::NameSource;
 use super::sync::SyncOptions;
+use crate::plan::tags::TagTask;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, Tuning};
@@ -24,6 +25,8 @@ pub enum TransferCommand {
     Remove,
     /// `sync`.
     Sync,
+    /// `tag`: what is done is [`TransferSpec::tags`].
+    Tag,
 }
 
 /// One `--include` or `--exclude`, in command-line order.
@@ -35,14 +38,15 @@ pub struct FilterRule {
     pub pattern: String,
 }
 
-/// A `cp`, `mv`, `rm` or `sync`, fully resolved.
+/// A `cp`, `mv`, `rm`, `sync` or `tag`, fully resolved.
 #[derive(Clone, Debug)]
 pub struct TransferSpec {
     /// Command.
     pub command: TransferCommand,
-    /// Source as typed: `s3://…`, a path, or `-`. What `rm` removes.
+    /// Source as typed: `s3://…`, a path, or `-`. What `rm` removes and
+    /// `tag` tags.
     pub source: String,
-    /// Target as typed; none for `rm`.
+    /// Target as typed; none for `rm` and `tag`.
     pub target: Option<String>,
     /// Working directory that relative paths start from.
     pub working_dir: PathBuf,
@@ -98,6 +102,8 @@ pub struct TransferSpec {
     pub expected_size: Option<u64>,
     /// What `sync` alone knows.
     pub sync: SyncOptions,
+    /// What `tag` does; other commands have no use for it.
+    pub tags: TagTask,
     /// Limits.
     pub tuning: Tuning,
 }

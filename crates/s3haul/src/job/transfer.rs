@@ -1,4 +1,4 @@
-//! `cp`, `mv`, `rm` and the frame of `sync`.
+//! `cp`, `mv`, `rm`, `tag` and the frame of `sync`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 use super::case_conflict::Releasing;
 use super::local_source::plan_uploads;
 use super::named;
-use super::object_source::{MakeAction, copy_action, delete_action, download_action, plan_objects};
+use super::object_source::{
+    MakeAction, copy_action, delete_action, download_action, plan_objects, tag_action,
+};
 use super::prepare::Prepared;
 use super::queue::{Planned, Queue, Screened};
 use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
@@ -22,7 +24,7 @@ use crate::location::Location;
 use crate::plan::compare::Reason;
 use crate::plan::paths::Side;
 use crate::transfer::action::{
-    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, UploadAction,
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
 use crate::transfer::copy::run_copies;
 use crate::transfer::delete::{Place, run_deletes};
@@ -33,6 +35,7 @@ use crate::transfer::report::Reporter;
 use crate::transfer::route::is_same_service;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::stream::{download_stream, upload_stream};
+use crate::transfer::tags::run_tags;
 use crate::transfer::upload::run_uploads;
 use crate::units::RequestCounts;
 
@@ -125,6 +128,7 @@ async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
         ActionKind::Download => return download(job, engine).await,
         ActionKind::Copy => copy(&job, engine).await,
         ActionKind::Delete => remove(&job, engine).await,
+        ActionKind::Tag => tag(&job, engine).await,
     }
     Ok(())
 }
@@ -190,6 +194,12 @@ pub(super) fn describe_delete(
         let source = place.object(engine, action.key);
         event(engine, ActionKind::Delete, source, None, action.size)
     }
+}
+
+/// What a dry run tells of tags.
+fn describe_tag(engine: &Engine, action: TagAction) -> ObjectEvent {
+    let source = engine.source_object(action.key);
+    event(engine, ActionKind::Tag, source, None, action.size)
 }
 
 /// What a dry run tells of the removal of a file.
@@ -288,6 +298,16 @@ async fn remove(job: &Prepared, engine: Arc<Engine>) {
         drop(queue);
     };
     tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Source, actions));
+}
+
+async fn tag(job: &Prepared, engine: Arc<Engine>) {
+    let (queue, actions) = queue(job, &engine, describe_tag);
+    let make: MakeAction<TagAction> = Box::new(|_, _, found| Some(tag_action(&found)));
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_tags(Arc::clone(&engine), actions));
 }
 
 async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {

@@ -15,4 +15,5 @@ pub mod preserve;
 pub mod price;
 pub mod removals;
 pub mod s3_uri;
+pub mod tags;
 pub mod wildcard;

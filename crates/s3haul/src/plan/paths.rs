@@ -28,6 +28,8 @@ pub enum Command {
     Sync,
     /// Remove objects.
     Rm,
+    /// Read or change tags of objects.
+    Tag,
 }
 
 impl Command {
@@ -38,12 +40,13 @@ impl Command {
             Self::Mv => "mv",
             Self::Sync => "sync",
             Self::Rm => "rm",
+            Self::Tag => "tag",
         }
     }
 
     fn usage(self) -> &'static str {
         match self {
-            Self::Rm => "<S3Uri>",
+            Self::Rm | Self::Tag => "<S3Uri>",
             _ => "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>",
         }
     }
@@ -285,6 +288,7 @@ fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
     let target = arguments.target.map(s3_uri::is_s3);
     match (arguments.command, source, target) {
         (Command::Rm, true, None) => Ok(ActionKind::Delete),
+        (Command::Tag, true, None) => Ok(ActionKind::Tag),
         (Command::Cp | Command::Mv | Command::Sync, source, Some(target)) if source || target => {
             Ok(match (source, target) {
                 (true, true) => ActionKind::Copy,

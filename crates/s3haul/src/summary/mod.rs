@@ -5,7 +5,8 @@
 //! in any order. Folders and extensions are exact up to a limit of them; beyond it small ones are
 //! merged into what lies above, and the figures that remain tell by how much they may be short.
 //! Percentiles of sizes come from a histogram whose buckets are narrower than 2 %. Pages come
-//! from whoever lists: nothing here sends a request but [`open_uploads`].
+//! from whoever lists: nothing here sends a request but those that look at
+//! multipart uploads, such as [`open_uploads`].
 //!
 //! ```
 //! use s3haul::s3::ops::{ListPage, ListedObject};
@@ -54,4 +55,5 @@ pub use figures::{
 pub use names::Oddity;
 pub use ranking::RankedObject;
 pub use summarize::{Summary, SummaryOptions, VersionRow};
+pub(crate) use uploads::measure_upload;
 pub use uploads::{OpenUpload, UploadFigures, open_uploads};

@@ -104,11 +104,20 @@ async fn take(asked: &mut JoinSet<Result<OpenUpload>>, figures: &mut UploadFigur
 
 async fn measure(client: Client, bucket: Arc<str>, upload: MultipartUpload) -> Result<OpenUpload> {
     let MultipartUpload { key, upload_id, initiated_s } = upload;
-    let mut open = OpenUpload { key, upload_id, initiated_s, parts: 0, bytes: 0 };
+    let open = OpenUpload { key, upload_id, initiated_s, parts: 0, bytes: 0 };
+    measure_upload(&client, &bucket, open).await
+}
+
+/// Counts the parts of an upload; none if it ended meanwhile.
+pub(crate) async fn measure_upload(
+    client: &Client,
+    bucket: &str,
+    mut open: OpenUpload,
+) -> Result<OpenUpload> {
     let mut part_number_marker = None;
     loop {
         let (key, upload_id) = (open.key.as_str(), open.upload_id.as_str());
-        let input = ListParts { bucket: &bucket, key, upload_id, part_number_marker };
+        let input = ListParts { bucket, key, upload_id, part_number_marker };
         let page = match client.list_parts(input).await {
             Err(error) if error.code() == "NoSuchUpload" => return Ok(open),
             page => page?,

@@ -74,6 +74,15 @@ impl DeleteAction {
     }
 }
 
+/// An object whose tags are read or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TagAction {
+    /// Key.
+    pub(crate) key: String,
+    /// Size in bytes, 0 where unknown.
+    pub(crate) size: u64,
+}
+
 /// A local file to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RemoveFileAction {

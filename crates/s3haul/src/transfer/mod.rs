@@ -34,6 +34,7 @@ pub(crate) mod route;
 pub(crate) mod scheduler;
 pub(crate) mod settings;
 pub(crate) mod stream;
+pub(crate) mod tags;
 pub(crate) mod upload;
 pub(crate) mod uploads;
 

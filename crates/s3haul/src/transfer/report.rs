@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::delete::KEYS_MAX;
 use crate::error::Error;
 use crate::event::{Event, EventSink, ObjectEvent, Outcome};
+use crate::location::ObjectName;
+use crate::plan::tags::Tag;
 use crate::s3::{Payload, SendProgress};
 use crate::units::{MIB, RequestCounts};
 
@@ -164,6 +166,11 @@ impl Reporter {
             }
         }
         self.sink.emit(&Event::Object(event));
+    }
+
+    /// The tags of an object were read.
+    pub(crate) fn tags(&self, bucket: &str, key: &str, tags: Vec<Tag>) {
+        self.sink.emit(&Event::Tags { object: ObjectName::new(bucket, key), tags });
     }
 
     /// Something to know that is no failure.

@@ -3,6 +3,7 @@
 use super::copy_props::CopyPlan;
 use super::parts::upload_part_size;
 use super::settings::Settings;
+use crate::plan::tags::TagTask;
 use crate::units::RequestCounts;
 
 /// A file to S3.
@@ -43,6 +44,17 @@ pub(crate) fn of_relay(settings: &Settings, size: u64, has_head: bool) -> Reques
     }
     let write = in_parts(settings, size);
     RequestCounts { write, read: write - 2 + condition + u64::from(!has_head), delete }
+}
+
+/// The tags of an object, as if they had to be changed.
+pub(crate) fn of_tags(settings: &Settings) -> RequestCounts {
+    let (write, read, delete) = match settings.tags {
+        TagTask::Get => (0, 1, 0),
+        TagTask::Set(_) => (1, 0, 0),
+        TagTask::Add(_) | TagTask::Remove(_) => (1, 1, 0),
+        TagTask::Clear => (0, 0, 1),
+    };
+    RequestCounts { write, read, delete }
 }
 
 /// The beginning, the parts and the completion.

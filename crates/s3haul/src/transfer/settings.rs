@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::plan::tags::TagTask;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 use crate::units::{GIB, MIB};
 
@@ -90,6 +91,8 @@ pub(crate) struct Settings {
     pub(crate) checksum_algorithm: Option<ChecksumAlgorithm>,
     /// `--checksum-mode ENABLED`.
     pub(crate) checksum_mode: bool,
+    /// What `tag` does.
+    pub(crate) tags: TagTask,
     /// Limits.
     pub(crate) tuning: Tuning,
 }

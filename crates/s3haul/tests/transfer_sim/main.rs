@@ -16,6 +16,8 @@ mod races;
 mod relay;
 mod rules;
 mod sync;
+mod tags;
+mod uploads;
 mod weather;
 mod world;
 

@@ -13,8 +13,8 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    CaseConflict, Clients, CopyProps, Named, Streams, Summary, SyncOptions, TransferCommand,
-    TransferSpec, Tuning, run_transfer,
+    CaseConflict, Clients, CopyProps, Named, Streams, Summary, SyncOptions, TagTask,
+    TransferCommand, TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
@@ -101,6 +101,7 @@ impl EventSink for Log {
                 let target = object.target.as_ref().map_or(String::new(), |t| format!(" to {t}"));
                 format!("{verb}{:?} {}{target} {outcome}", object.action, object.source)
             }
+            Event::Tags { object, tags } => format!("tags: {object:?} {tags:?}"),
             Event::Warning { message } => format!("warning: {message}"),
             Event::Fatal { error } => format!("fatal error: {error}"),
         };
@@ -301,6 +302,7 @@ impl World {
             checksum_mode: false,
             expected_size: None,
             sync: SyncOptions::default(),
+            tags: TagTask::default(),
             tuning: Tuning {
                 max_concurrent_requests: 8,
                 multipart_threshold: PART,

@@ -19,7 +19,9 @@ mod report;
 mod secure;
 mod settings;
 mod summary;
+mod tags;
 mod transfer;
+mod uploads;
 
 use crate::harness::Case;
 
@@ -34,6 +36,8 @@ pub(crate) fn all() -> Vec<Case> {
         relay::CASES,
         compare::CASES,
         remove::CASES,
+        tags::CASES,
+        uploads::CASES,
         list::CASES,
         listing::CASES,
         summary::CASES,

@@ -126,7 +126,7 @@ fn object_target(job: &Prepared, engine: &Engine, named: &Named, relative: &str)
     Ok(target.key.clone())
 }
 
-/// Plans downloads, copies or removals that are named.
+/// Plans downloads, copies, removals or tags that are named.
 pub(super) async fn plan_objects<A: Planned>(
     job: &Prepared,
     engine: &Arc<Engine>,
@@ -174,7 +174,7 @@ async fn object_action<A>(
         _ => return Err(foreign(named)),
     };
     let action = job.plan.action;
-    if action == ActionKind::Delete {
+    if job.acts_in_place() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
         return Ok(make(job, engine, Found { object, relative, name: None, head: None }));
     }

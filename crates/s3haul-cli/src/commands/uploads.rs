@@ -1,0 +1,91 @@
+//! `uploads ls` and `uploads abort`.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use s3haul::Error;
+use s3haul::job::run_uploads;
+use s3haul::summary::OpenUpload;
+
+use super::client;
+use crate::exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::time::LocalTime;
+use crate::render::uploads::UploadLines;
+use crate::settings::{Lines, UploadsSettings};
+
+/// Lists or aborts uploads; the exit code is 1 where one could not be looked at or aborted.
+pub(super) async fn run(settings: UploadsSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let client = client(settings.client.clone())?;
+    let mut spec = settings.spec.clone();
+    spec.begun_until_s = settings.age_s.map(|age_s| now_s().saturating_sub(age_s));
+    let mut told = Told {
+        lines: UploadLines {
+            bucket: &spec.bucket,
+            sizes: settings.sizes,
+            escape: printer.output_is_terminal(),
+            time: LocalTime::system(),
+        },
+        settings: &settings,
+        printer,
+        status: exit::SUCCESS,
+    };
+    let mut tell = |upload: &OpenUpload, result: Result<(), Error>| {
+        told.tell(upload, result.err().as_ref());
+    };
+    run_uploads(&client, &spec, &mut tell).await?;
+    let status = told.status;
+    Ok(if printer.output_is_closed() { exit::BROKEN_PIPE } else { status })
+}
+
+fn now_s() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// Prints what became of uploads.
+struct Told<'a> {
+    lines: UploadLines<'a>,
+    settings: &'a UploadsSettings,
+    printer: &'a Printer,
+    status: u8,
+}
+
+impl Told<'_> {
+    fn tell(&mut self, upload: &OpenUpload, error: Option<&Error>) {
+        let Self { lines, settings, printer, status } = self;
+        if error.is_some() {
+            *status = exit::FAILED;
+        }
+        let is_wanted = match settings.lines {
+            Lines::All => true,
+            Lines::OnlyErrors => error.is_some() || settings.dry_run,
+            Lines::Silent => false,
+        };
+        if !is_wanted {
+            return;
+        }
+        let what = if settings.aborts { "abort" } else { "measure" };
+        match (error, settings.json) {
+            (_, true) => {
+                let status = match (error, settings.aborts, settings.dry_run) {
+                    (Some(_), ..) => "failed",
+                    (None, false, _) => "open",
+                    (None, true, true) => "dry_run",
+                    (None, true, false) => "aborted",
+                };
+                printer.output(|buffer| lines.push_json(buffer, status, upload, error));
+            }
+            (Some(_), false) => {
+                let what = format!("{what} failed");
+                printer.error(|buffer| lines.push_done(buffer, &what, upload, error));
+            }
+            (None, false) if settings.aborts => {
+                let what = if settings.dry_run { "(dryrun) abort" } else { "abort" };
+                printer.output(|buffer| lines.push_done(buffer, what, upload, None));
+            }
+            (None, false) => printer.output(|buffer| lines.push_listed(buffer, upload)),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `uploads`.
+
+use s3haul::job::{UploadsSpec, UploadsTask};
+use s3haul::plan::s3_uri;
+use s3haul::s3::ClientConfig;
+
+use super::stream::address;
+use super::transfer::{check_bucket, invalid_argument_type};
+use super::{Lines, Settings};
+use crate::args::{UploadsCommand, UploadsSelectionArgs};
+use crate::failure::Failure;
+
+/// `uploads`.
+#[derive(Clone, Debug)]
+pub(crate) struct UploadsSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// What to do; the age is not in it.
+    pub(crate) spec: UploadsSpec,
+    /// Only uploads that are so old, in seconds.
+    pub(crate) age_s: Option<i64>,
+    /// Aborting; in a dry run nothing but lines.
+    pub(crate) aborts: bool,
+    /// Bytes and parts are shown.
+    pub(crate) sizes: bool,
+    /// Nothing is aborted.
+    pub(crate) dry_run: bool,
+    /// Lines of what is aborted.
+    pub(crate) lines: Lines,
+    /// JSON output.
+    pub(crate) json: bool,
+}
+
+impl UploadsSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, command: &UploadsCommand) -> Result<Self, Failure> {
+        match command {
+            UploadsCommand::Ls(args) => {
+                let task = if args.sizes { UploadsTask::Measure } else { UploadsTask::List };
+                let plain = Self::plain(settings, &args.selection, task)?;
+                Ok(Self { sizes: args.sizes, ..plain })
+            }
+            UploadsCommand::Abort(args) => {
+                let task = if args.dryrun { UploadsTask::List } else { UploadsTask::Abort };
+                let plain = Self::plain(settings, &args.selection, task)?;
+                let (dry_run, lines) = (args.dryrun, Lines::from(&args.output));
+                Ok(Self { aborts: true, dry_run, lines, ..plain })
+            }
+        }
+    }
+
+    fn plain(
+        settings: Settings,
+        args: &UploadsSelectionArgs,
+        task: UploadsTask,
+    ) -> Result<Self, Failure> {
+        if !s3_uri::is_s3(&args.path) {
+            return Err(invalid_argument_type("uploads", "<S3Uri>"));
+        }
+        check_bucket(&args.path)?;
+        let object = address(&args.path)?;
+        Ok(Self {
+            client: settings.client,
+            spec: UploadsSpec {
+                bucket: object.bucket,
+                prefix: object.key,
+                begun_until_s: None,
+                task,
+                concurrency: settings.tuning.max_concurrent_requests,
+            },
+            age_s: args.older_than.as_deref().map(age).transpose()?,
+            aborts: false,
+            sizes: false,
+            dry_run: false,
+            lines: Lines::All,
+            json: settings.json,
+        })
+    }
+}
+
+/// Seconds of an age such as `7d`.
+fn age(text: &str) -> Result<i64, Failure> {
+    let seconds = || {
+        let unit = text.chars().next_back()?;
+        let seconds = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            'd' => 24 * 3600,
+            'w' => 7 * 24 * 3600,
+            _ => return None,
+        };
+        let number = text.strip_suffix(unit)?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        number.parse::<i64>().ok().filter(|_| is_number)?.checked_mul(seconds)
+    };
+    seconds().ok_or_else(|| {
+        let message =
+            format!("--older-than `{text}`: write a number and s, m, h, d or w, such as 7d");
+        Failure::usage(message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_have_a_unit() {
+        for (text, expected) in [("7d", 604_800), ("0s", 0), ("90m", 5400), ("2w", 1_209_600)] {
+            assert_eq!(age(text).unwrap(), expected);
+        }
+        for text in ["", "7", "d", "-7d", "+7d", "7 d", "7D", "1.5h", "99999999999999999w", "7é"] {
+            assert!(age(text).is_err(), "{text}");
+        }
+    }
+}
