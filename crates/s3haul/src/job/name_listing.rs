@@ -178,10 +178,10 @@ impl NameListing {
         None
     }
 
-    /// A page that has a key if there is one.
+    /// A page that has a key if there is one. Not only the first: that may stand for a folder.
     async fn any(&mut self) -> Option<ListPage> {
         let root = self.root.clone();
-        let page = self.page(&root, "", Some(1)).await;
+        let page = self.page(&root, "", self.request.page_size).await;
         if page.is_none() {
             // The listing knows more dialects, and how to tell what is wrong.
             let through = Some(format!("{root}\0"));

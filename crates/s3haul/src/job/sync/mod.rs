@@ -80,6 +80,7 @@ fn sides(
     };
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
+    let source = source.as_files(job.spec.sync.delete && job.plan.action == ActionKind::Download);
     let script = job.spec.filter.as_ref();
     Some((source.selected_by(script), target.selected_by(script)))
 }
