@@ -17,6 +17,9 @@ const DIRECTORY_BUCKET: &str = "--x-s3";
 /// for one without end. S3 has such pages where it passes over many deleted objects.
 const EMPTY_PAGES_MAX: u32 = 10_000;
 
+/// Entries of a page where nothing else is asked for.
+pub(crate) const PAGE_SIZE: u32 = 1000;
+
 /// What all requests of a listing share.
 #[derive(Debug)]
 pub(super) struct Context {
@@ -130,8 +133,24 @@ impl Context {
         let checked = page
             .and_then(|page| within(page, &self.prefix))
             .and_then(|page| check(page, position, version, floor))
+            .map(|fetched| self.doubt_end(fetched, position))
             .and_then(|fetched| self.progress(fetched));
         checked.map_err(|error| self.explain(error, floor))
+    }
+
+    /// A full page that began after a key is not believed to be the last: for some such keys MinIO
+    /// fills the page and says that there is no more, though there is. What comes after its last key
+    /// is asked for, which costs a request only where the last page happens to be full.
+    fn doubt_end<P: Page>(&self, fetched: Fetched<P>, position: &Position) -> Fetched<P> {
+        let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else { return fetched };
+        let began_after = matches!(position, Position::Start { after } if !after.is_empty());
+        let page_size = self.request.page_size.unwrap_or(PAGE_SIZE) as usize;
+        let is_full = page.groups().is_empty() && page.count() >= page_size.max(1);
+        if P::VERSION != Version::Two || !began_after || !is_full {
+            return fetched;
+        }
+        let after = page.key(page.count() - 1).to_owned();
+        Fetched { next: Some(Position::Start { after }), ..fetched }
     }
 
     /// A server that always tells of more and never brings it would be listed for ever.
