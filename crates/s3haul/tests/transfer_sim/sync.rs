@@ -308,3 +308,16 @@ async fn files_that_odd_keys_become_are_not_removed() {
         assert_eq!(world.log.count("Delete"), 1, "{:?}", world.log.lines());
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_link_leads_to_is_not_removed_under_the_name_of_the_link() {
+    let world = World::new();
+    world.object("x/real/f", b"1").await;
+    world.file("out/real/f", b"1");
+    world.file("out/left", b"1");
+    std::os::unix::fs::symlink("real", world.path("out/link")).unwrap();
+    let options = SyncOptions { rule: Rule::SizeOnly, ..deleting() };
+    let summary = sync(&world, "s3://bucket/x", "out", options).await;
+    assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
+    assert!(world.path("out/real/f").exists() && !world.path("out/left").exists());
+}
