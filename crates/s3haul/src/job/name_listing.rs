@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::LISTING_SHARE;
 use crate::error::Result;
-use crate::list::{KeyRange, ListRequest, Listing, Order, PAGE_SIZE, list};
+use crate::list::{KeyRange, ListRequest, Listing, Order, is_doubtful, list};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::s3::Client;
@@ -164,9 +164,9 @@ impl NameListing {
             self.ranges = VecDeque::from([hull]);
             return None;
         };
-        // A full page is not believed to be the last, as `crate::list` has it.
-        let page_size = self.request.page_size.unwrap_or(PAGE_SIZE) as usize;
-        if !page.is_truncated && page.len() < page_size.max(1) {
+        let is_last =
+            !page.is_truncated && (after.is_empty() || !is_doubtful(page.len(), &self.request));
+        if is_last {
             self.ranges.clear();
             return Some(page);
         }

@@ -18,7 +18,7 @@ const DIRECTORY_BUCKET: &str = "--x-s3";
 const EMPTY_PAGES_MAX: u32 = 10_000;
 
 /// Entries of a page where nothing else is asked for.
-pub(crate) const PAGE_SIZE: u32 = 1000;
+const PAGE_SIZE: u32 = 1000;
 
 /// What all requests of a listing share.
 #[derive(Debug)]
@@ -138,15 +138,14 @@ impl Context {
         checked.map_err(|error| self.explain(error, floor))
     }
 
-    /// A full page that began after a key is not believed to be the last: for some such keys MinIO
-    /// fills the page and says that there is no more, though there is. What comes after its last key
-    /// is asked for, which costs a request only where the last page happens to be full.
+    /// A page that began after a key and is more than half full is not believed to be the last: for
+    /// some such keys MinIO fills the page, but for an entry or two, and says that there is no more
+    /// though there is. What comes after its last key is asked for: a request more for what ends so.
     fn doubt_end<P: Page>(&self, fetched: Fetched<P>, position: &Position) -> Fetched<P> {
         let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else { return fetched };
         let began_after = matches!(position, Position::Start { after } if !after.is_empty());
-        let page_size = self.request.page_size.unwrap_or(PAGE_SIZE) as usize;
-        let is_full = page.groups().is_empty() && page.count() >= page_size.max(1);
-        if P::VERSION != Version::Two || !began_after || !is_full {
+        let may_go_on = page.groups().is_empty() && is_doubtful(page.count(), &self.request);
+        if P::VERSION != Version::Two || !began_after || !may_go_on {
             return fetched;
         }
         let after = page.key(page.count() - 1).to_owned();
@@ -196,6 +195,12 @@ impl Context {
         // A closed semaphore bounds nothing.
         Arc::clone(permits).acquire_owned().await.ok()
     }
+}
+
+/// Whether a page of so many keys that is said to be the last, and began after a key, may not be.
+pub(crate) fn is_doubtful(count: usize, request: &ListRequest) -> bool {
+    let page_size = request.page_size.unwrap_or(PAGE_SIZE) as usize;
+    count > 0 && count >= page_size.div_ceil(2)
 }
 
 /// A server that knows no prefix would have others' keys taken, and perhaps removed.
