@@ -142,7 +142,9 @@ impl Context {
     /// some such keys MinIO fills the page, but for an entry or two, and says that there is no more
     /// though there is. What comes after its last key is asked for: a request more for what ends so.
     fn doubt_end<P: Page>(&self, fetched: Fetched<P>, position: &Position) -> Fetched<P> {
-        let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else { return fetched };
+        let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else {
+            return fetched;
+        };
         let began_after = matches!(position, Position::Start { after } if !after.is_empty());
         let may_go_on = page.groups().is_empty() && is_doubtful(page.count(), &self.request);
         if P::VERSION != Version::Two || !began_after || !may_go_on {

@@ -65,11 +65,12 @@ impl KeyRules {
     }
 }
 
-/// Where a component begins that is `.` or `..`: MinIO refuses to list after such keys.
+/// Where a component begins that is `.` or `..`, with blanks or without: MinIO refuses to list
+/// after such keys.
 fn dot_component(key: &str) -> Option<usize> {
     let mut at = 0;
     for component in key.split('/') {
-        if matches!(component, "." | "..") {
+        if matches!(component.trim(), "." | "..") {
             return Some(at);
         }
         at += component.len() + 1;
@@ -331,7 +332,13 @@ mod tests {
 
     #[test]
     fn components_of_dots_are_found_where_they_begin() {
-        let cases = [(".", Some(0)), ("a/..", Some(2)), ("a/./b", Some(2)), ("a/.b", None)];
+        let cases = [
+            (".", Some(0)),
+            ("a/..", Some(2)),
+            ("a/./b", Some(2)),
+            ("a/. /b", Some(2)),
+            ("a/.b", None),
+        ];
         for (key, at) in cases {
             assert_eq!(dot_component(key), at, "{key}");
         }
