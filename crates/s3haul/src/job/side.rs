@@ -224,7 +224,7 @@ impl SideStream {
     }
 
     /// Takes names for those of the files that they become, as far as these come later in order.
-    pub(super) fn as_files(mut self, becomes_files: bool) -> Self {
+    pub(super) fn becoming_files(mut self, becomes_files: bool) -> Self {
         self.becomes_files = becomes_files;
         self
     }

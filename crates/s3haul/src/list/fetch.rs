@@ -138,9 +138,9 @@ impl Context {
         checked.map_err(|error| self.explain(error, floor))
     }
 
-    /// A page that began after a key and is more than half full is not believed to be the last: for
-    /// some such keys MinIO fills the page, but for an entry or two, and says that there is no more
-    /// though there is. What comes after its last key is asked for: a request more for what ends so.
+    /// A page that began after a key and is half full is not believed to be the last: for some such
+    /// keys MinIO fills the page, but for an entry or two, and says that there is no more though
+    /// there is. What comes after its last key is asked for: a request more for what ends so.
     fn doubt_end<P: Page>(&self, fetched: Fetched<P>, position: &Position) -> Fetched<P> {
         let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else {
             return fetched;

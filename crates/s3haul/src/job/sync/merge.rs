@@ -129,7 +129,8 @@ impl<A: Planned, D: Planned> Merge<A, D> {
                     }
                 }
                 (Presence::Target, _, Some(item)) if job.spec.sync.delete && is_right_wanted => {
-                    if !source.may_have(item.relative()) && !keeps(job, engine, item, decided) {
+                    let may_be_there = source.may_have(item.relative());
+                    if !may_be_there && !keeps(job, engine, item, decided) {
                         let is_empty = source.seen == 0 && !job.spec.sync.allow_empty_source;
                         decided.remove((self.make_removal)(job, item), is_empty);
                     }
