@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::LISTING_SHARE;
 use crate::error::Result;
-use crate::list::{KeyRange, ListRequest, Listing, Order, list};
+use crate::list::{KeyRange, ListRequest, Listing, Order, is_doubtful, list};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::s3::Client;
@@ -164,7 +164,9 @@ impl NameListing {
             self.ranges = VecDeque::from([hull]);
             return None;
         };
-        if !page.is_truncated {
+        let is_last =
+            !page.is_truncated && (after.is_empty() || !is_doubtful(page.len(), &self.request));
+        if is_last {
             self.ranges.clear();
             return Some(page);
         }
@@ -178,10 +180,10 @@ impl NameListing {
         None
     }
 
-    /// A page that has a key if there is one.
+    /// A page that has a key if there is one. Not only the first: that may stand for a folder.
     async fn any(&mut self) -> Option<ListPage> {
         let root = self.root.clone();
-        let page = self.page(&root, "", Some(1)).await;
+        let page = self.page(&root, "", self.request.page_size).await;
         if page.is_none() {
             // The listing knows more dialects, and how to tell what is wrong.
             let through = Some(format!("{root}\0"));

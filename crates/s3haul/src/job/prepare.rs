@@ -129,6 +129,19 @@ impl Prepared {
         }
     }
 
+    /// Whether a name below the target is that of an object of the source, which lies inside of the
+    /// target. Buckets of one name count as one also where the endpoints differ: these may lead to
+    /// one server.
+    pub(super) fn is_of_source(&self, relative: &str) -> bool {
+        let (Side::Object(source), Some(Side::Object(target))) =
+            (&self.plan.source, &self.plan.target)
+        else {
+            return false;
+        };
+        let below = source.key.strip_prefix(target.key.as_str()).filter(|below| !below.is_empty());
+        source.bucket == target.bucket && below.is_some_and(|below| relative.starts_with(below))
+    }
+
     /// Key in the target bucket for a relative name.
     pub(super) fn target_key(&self, relative: &str) -> String {
         match &self.plan.target {

@@ -5,6 +5,7 @@
 //! by a bounded number of batches. Names that the filters leave out are not seen by the merge, on
 //! neither side, so that they are neither transferred nor removed.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::name_listing::{NameListing, NamesRequest};
 use super::object_source::Found;
 use super::selection::{Batch, Selection};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
+use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions, collapse};
 use crate::location::Location;
 use crate::plan::compare::Facts;
 use crate::plan::filter::Filter;
@@ -164,10 +165,12 @@ pub(super) struct SideStream {
     is_done: bool,
     /// Name handed out last, to notice disorder.
     last: String,
-    /// Names seen, also those that the filter left out.
+    /// Names seen, also those that the filter left out; without objects that stand for folders.
     pub(super) seen: u64,
     /// Names that are there and could not be looked at; those of folders end in `/`.
     gaps: BTreeSet<String>,
+    /// Keys come down as files: `a//b` is the file `a/b`, which is there then too.
+    becomes_files: bool,
 }
 
 impl SideStream {
@@ -216,7 +219,14 @@ impl SideStream {
             last: String::new(),
             seen: 0,
             gaps: BTreeSet::new(),
+            becomes_files: false,
         }
+    }
+
+    /// Takes names for those of the files that they become, as far as these come later in order.
+    pub(super) fn becoming_files(mut self, becomes_files: bool) -> Self {
+        self.becomes_files = becomes_files;
+        self
     }
 
     /// Has a script say what is wanted.
@@ -301,16 +311,26 @@ impl SideStream {
                     return Ok(false);
                 }
                 WalkItem::Skipped { relative, text } => {
-                    self.gaps.insert(std::mem::take(relative));
+                    let name = std::mem::take(relative);
+                    // A link to nothing, say: it may be a folder again tomorrow.
+                    if !name.is_empty() && !name.ends_with('/') {
+                        self.gaps.insert(format!("{name}/"));
+                    }
+                    self.gaps.insert(name);
                     warn(std::mem::take(text));
                     return Ok(false);
                 }
                 WalkItem::File(_) => {}
             }
         }
+        let Some(item) = self.head().filter(|item| !is_marker(item)) else { return Ok(false) };
+        let is_wanted = self.filter.includes(item.relative());
+        let file = if self.becomes_files { collapse(item.relative()) } else { Cow::Borrowed("") };
+        if let Cow::Owned(file) = file {
+            self.gaps.insert(file);
+        }
         self.seen += 1;
-        let is_wanted = |item: Item<'_>| !is_marker(&item) && self.filter.includes(item.relative());
-        if !self.head().is_some_and(is_wanted) {
+        if !is_wanted {
             return Ok(false);
         }
         let mut last = std::mem::take(&mut self.last);
@@ -361,7 +381,12 @@ fn walk(walk: &mut Walk, sender: &Sender<Vec<WalkItem>>) {
 
 /// Whether an object stands for a folder: it is never transferred and never removed.
 fn is_marker(item: &Item<'_>) -> bool {
-    matches!(item, Item::Object(object, _) if object.size == 0 && object.key.ends_with('/'))
+    matches!(item, Item::Object(object, _) if is_folder_marker(object))
+}
+
+/// Whether an object stands for a folder.
+pub(super) fn is_folder_marker(object: &ListedObject<'_>) -> bool {
+    object.size == 0 && object.key.ends_with('/')
 }
 
 /// Whether a name is that of a folder that holds another.

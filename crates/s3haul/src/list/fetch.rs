@@ -17,6 +17,9 @@ const DIRECTORY_BUCKET: &str = "--x-s3";
 /// for one without end. S3 has such pages where it passes over many deleted objects.
 const EMPTY_PAGES_MAX: u32 = 10_000;
 
+/// Entries of a page where nothing else is asked for.
+const PAGE_SIZE: u32 = 1000;
+
 /// What all requests of a listing share.
 #[derive(Debug)]
 pub(super) struct Context {
@@ -130,8 +133,25 @@ impl Context {
         let checked = page
             .and_then(|page| within(page, &self.prefix))
             .and_then(|page| check(page, position, version, floor))
+            .map(|fetched| self.doubt_end(fetched, position))
             .and_then(|fetched| self.progress(fetched));
         checked.map_err(|error| self.explain(error, floor))
+    }
+
+    /// A page that began after a key and is half full is not believed to be the last: for some such
+    /// keys MinIO fills the page, but for an entry or two, and says that there is no more though
+    /// there is. What comes after its last key is asked for: a request more for what ends so.
+    fn doubt_end<P: Page>(&self, fetched: Fetched<P>, position: &Position) -> Fetched<P> {
+        let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else {
+            return fetched;
+        };
+        let began_after = matches!(position, Position::Start { after } if !after.is_empty());
+        let may_go_on = page.groups().is_empty() && is_doubtful(page.count(), &self.request);
+        if P::VERSION != Version::Two || !began_after || !may_go_on {
+            return fetched;
+        }
+        let after = page.key(page.count() - 1).to_owned();
+        Fetched { next: Some(Position::Start { after }), ..fetched }
     }
 
     /// A server that always tells of more and never brings it would be listed for ever.
@@ -177,6 +197,12 @@ impl Context {
         // A closed semaphore bounds nothing.
         Arc::clone(permits).acquire_owned().await.ok()
     }
+}
+
+/// Whether a page of so many keys that is said to be the last, and began after a key, may not be.
+pub(crate) fn is_doubtful(count: usize, request: &ListRequest) -> bool {
+    let page_size = request.page_size.unwrap_or(PAGE_SIZE) as usize;
+    count > 0 && count >= page_size.div_ceil(2)
 }
 
 /// A server that knows no prefix would have others' keys taken, and perhaps removed.

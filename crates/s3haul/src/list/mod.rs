@@ -104,6 +104,7 @@ mod page;
 mod range;
 mod serial;
 
+pub(crate) use fetch::is_doubtful;
 pub use lister::{ListRequest, Listing, Order, Piece, list, list_versions};
 pub use notice::Notice;
 pub use range::KeyRange;

@@ -47,6 +47,28 @@ async fn servers_that_know_version_1_only_are_asked_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_is_nearly_full_is_not_believed_to_be_the_last() {
+    let mut random = fastrand::Rng::with_seed(seed());
+    for round in 0..40 {
+        let keys = keys(&mut random, 300);
+        let server = Server::new(round, &keys).with(|state| {
+            state.manner = Manner::EndsEarly;
+            state.page_max = 1000;
+        });
+        let order = if random.bool() { Order::Any } else { Order::Ascending };
+        let mut request = ListRequest { is_eager: true, ..request(&mut random, order) };
+        (request.delimiter, request.page_size) = (None, Some(random.u32(2..6)));
+        request.range.after = random.choice(keys.iter()).unwrap().clone();
+        let (found, _) = listed(&server, request.clone()).await;
+        let wanted: Vec<_> = keys
+            .iter()
+            .filter(|key| key.starts_with(&request.prefix) && request.range.contains(key))
+            .collect();
+        assert!(found.iter().eq(wanted), "round {round}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn servers_that_start_nowhere_are_listed_serially() {
     let mut random = fastrand::Rng::with_seed(seed());
     for round in 0..40 {

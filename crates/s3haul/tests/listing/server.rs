@@ -38,6 +38,8 @@ pub enum Manner {
     NoToken,
     /// Always tells of more, with another token each time, and has no key.
     Endless,
+    /// Says of full pages that began after a key that there is no more, and leaves out the last.
+    EndsEarly,
     /// Begins a page of versions with the last one of the page before.
     RepeatsVersion,
 }
@@ -282,8 +284,9 @@ impl State {
         let wanted = get("max-keys").parse().unwrap_or(1000);
         let count = self.random().usize(1..=page_max) + repeated;
         let count = count.min(wanted).min(entries.len());
-        let is_truncated = count < entries.len();
-        entries.truncate(count);
+        let ends_early = self.manner == Manner::EndsEarly && !get("start-after").is_empty();
+        let is_truncated = count < entries.len() && !(ends_early && count == wanted);
+        entries.truncate(if ends_early && count == wanted { count - 1 } else { count });
         self.write(root, &entries, is_truncated, is_version_2)
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use s3haul::error::Result;
 use s3haul::event::ActionKind;
-use s3haul::job::{NameSource, Named, Names, Summary, SyncOptions, TransferCommand, TransferSpec};
+use s3haul::job::{
+    FilterRule, NameSource, Named, Names, Summary, SyncOptions, TransferCommand, TransferSpec,
+};
 use s3haul::location::{Location, ObjectName};
 use s3haul_sim::{Effect, Fault};
 
@@ -219,4 +221,61 @@ async fn a_path_that_leaves_the_folder_is_not_uploaded() {
     let spec = world.spec(TransferCommand::Copy, "in", Some("s3://bucket/up"));
     let summary = world.run(TransferSpec { recursive: true, names, ..spec }).await.unwrap();
     assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_is_done_only_where_the_source_is_known_not_to_have_it() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    std::os::unix::fs::symlink("loop", world.path("in/loop")).unwrap();
+    for key in ["x/gone", "x/kept/y", "x/loop/y"] {
+        world.object(key, b"1").await;
+    }
+    let names = ["gone", "kept/y", "loop/y"].map(|name| {
+        let source = Location::Object(ObjectName::new("bucket", format!("x/{name}")));
+        Named { action: ActionKind::Delete, source, target: None }
+    });
+    let filters = vec![FilterRule { include: false, pattern: "kept/*".to_owned() }];
+    let summary = removing(&world, ("in", "s3://bucket/x"), names.into(), filters).await;
+    let told = (summary.done, summary.failed, summary.warnings);
+    assert_eq!(told, (1, 1, 1), "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/kept/y", "x/loop/y"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_removal_hits_the_source() {
+    let world = World::new();
+    world.object("in/a", b"1").await;
+    let source = Location::Object(ObjectName::new("bucket", "in/a"));
+    let named = Named { action: ActionKind::Delete, source, target: None };
+    let sides = ("s3://bucket/in", "s3://bucket");
+    let summary = removing(&world, sides, vec![named], Vec::new()).await;
+    assert_eq!((summary.done, summary.warnings), (0, 1), "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["in/a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_path_that_goes_up_is_not_removed() {
+    let world = World::new();
+    world.object("x/a", b"1").await;
+    world.file("out/a", b"1");
+    world.file("out/d/b", b"1");
+    let source = Location::Local(world.path("out/d").join("../a"));
+    let named = Named { action: ActionKind::Delete, source, target: None };
+    let sides = ("s3://bucket/x", "out");
+    let summary = removing(&world, sides, vec![named], Vec::new()).await;
+    assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/a", "out/d/b"]);
+}
+
+async fn removing(
+    world: &World,
+    (source, target): (&str, &str),
+    names: Vec<Named>,
+    filters: Vec<FilterRule>,
+) -> Summary {
+    let names = Some(Arc::new(Held(names)) as Arc<dyn NameSource>);
+    let sync = SyncOptions { delete: true, ..SyncOptions::default() };
+    let spec = world.spec(TransferCommand::Sync, source, Some(target));
+    world.run(TransferSpec { names, sync, filters, ..spec }).await.unwrap()
 }

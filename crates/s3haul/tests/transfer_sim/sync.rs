@@ -229,3 +229,95 @@ async fn a_dry_run_tells_in_order_and_does_nothing() {
     assert_eq!(objects.len(), 3, "{told:?}");
     assert!(objects[1].starts_with("Delete"), "{told:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_source_inside_of_the_target_is_not_removed() {
+    let near = World::new();
+    let other = near.under("http://127.0.0.1:9001");
+    for far in [&near, &other] {
+        for key in ["in/a", "in/b", "in2/x", "old"] {
+            near.object(key, b"1").await;
+        }
+        let options = spec(&near, "s3://bucket/in", "s3://bucket", deleting());
+        let summary = near.run_to(far, options).await;
+        assert_eq!((summary.failed, summary.warnings), (0, 1), "{:?}", near.log.lines());
+        assert_eq!(near.keys().await, ["a", "b", "in/a", "in/b"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_filter_leaves_out_of_the_source_alone_is_not_removed() {
+    let world = World::new();
+    // A bracket in a folder's name makes a pattern of it, on that side only.
+    world.file("out[1]/tmp/x", b"1");
+    world.file("out[1]/left", b"1");
+    for key in ["x/a", "x/tmp/x"] {
+        world.object(key, b"1").await;
+    }
+    let filters = vec![FilterRule { include: false, pattern: "tmp/*".to_owned() }];
+    let options = spec(&world, "s3://bucket/x", "out[1]", deleting());
+    world.run(TransferSpec { filters, ..options }).await.unwrap();
+    assert_eq!(world.files(), ["out[1]/a", "out[1]/tmp/x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_to_nothing_may_have_been_a_folder() {
+    let world = World::new();
+    world.file("in/a", b"1");
+    std::os::unix::fs::symlink("nowhere", world.path("in/link")).unwrap();
+    for key in ["x/a", "x/link-x", "x/link/y", "x/link0"] {
+        world.object(key, b"1").await;
+    }
+    sync(&world, "in", "s3://bucket/x", deleting()).await;
+    assert_eq!(world.keys().await, ["x/a", "x/link/y"], "{:?}", world.log.lines());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_of_nothing_but_folder_markers_is_empty() {
+    for rules in [&[][..], &[("*", false), ("a*", true)]] {
+        let world = World::new();
+        for key in ["s/", "s/d/", "x/", "x/a"] {
+            world.object(key, if key.ends_with('/') { b"" } else { b"1" }).await;
+        }
+        let filters = rules.iter().map(|(pattern, include)| FilterRule {
+            include: *include,
+            pattern: (*pattern).to_owned(),
+        });
+        let options = spec(&world, "s3://bucket/s", "s3://bucket/x", deleting());
+        let options = TransferSpec { filters: filters.collect(), ..options };
+        let summary = world.run(options.clone()).await.unwrap();
+        assert!(summary.fatal, "{:?}", world.log.lines());
+        assert_eq!(world.keys().await, ["s/", "s/d/", "x/", "x/a"]);
+        world.object("s/e", b"1").await;
+        let summary = world.run(options).await.unwrap();
+        assert!(!summary.fatal, "{:?}", world.log.lines());
+        assert!(!world.keys().await.contains(&"x/a".to_owned()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_that_odd_keys_become_are_not_removed() {
+    let world = World::new();
+    for key in ["x/a//b", "x/c/./d", "x/e"] {
+        world.object(key, b"1").await;
+    }
+    world.file("out/left", b"1");
+    for _ in 0..2 {
+        sync(&world, "s3://bucket/x", "out", deleting()).await;
+        assert_eq!(world.files(), ["out/a/b", "out/c/d", "out/e"], "{:?}", world.log.lines());
+        assert_eq!(world.log.count("Delete"), 1, "{:?}", world.log.lines());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_link_leads_to_is_not_removed_under_the_name_of_the_link() {
+    let world = World::new();
+    world.object("x/real/f", b"1").await;
+    world.file("out/real/f", b"1");
+    world.file("out/left", b"1");
+    std::os::unix::fs::symlink("real", world.path("out/link")).unwrap();
+    let options = SyncOptions { rule: Rule::SizeOnly, ..deleting() };
+    let summary = sync(&world, "s3://bucket/x", "out", options).await;
+    assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
+    assert!(world.path("out/real/f").exists() && !world.path("out/left").exists());
+}

@@ -98,6 +98,25 @@ impl Directories {
         }
     }
 
+    /// The same, if no symbolic link is on the way to it.
+    pub(super) fn find_without_links(
+        &self,
+        relative: &str,
+    ) -> Result<Option<Arc<OwnedFd>>, CreateError> {
+        if relative.is_empty() {
+            return Ok(Some(Arc::clone(&self.root)));
+        }
+        match self.open_by_components(relative) {
+            Ok(directory) => Ok(Some(Arc::new(directory))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(Errno::XDEV) => {
+                let (name, reason) = (relative.to_owned(), EscapeReason::LinkOnTheWay);
+                Err(Escape { name, reason }.into())
+            }
+            Err(errno) => Err(self.explain(relative, errno)),
+        }
+    }
+
     /// Forgets a directory that turned out to be gone.
     pub(super) fn forget(&self, relative: &str) {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).open.remove(relative);

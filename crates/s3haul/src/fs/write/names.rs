@@ -32,6 +32,8 @@ pub enum EscapeReason {
     Nul,
     /// A symbolic link on the way leads out of the root.
     Link,
+    /// A symbolic link is on the way to what is to be removed.
+    LinkOnTheWay,
 }
 
 impl Escape {
@@ -50,6 +52,7 @@ impl EscapeReason {
                 "Key has an empty or `.` component, which a local path cannot express."
             }
             Self::Nul => "Key has a NUL byte, which a local path cannot hold.",
+            Self::LinkOnTheWay => "It is not removed, because a symbolic link is on its path.",
             Self::Link => "A symbolic link on its path leads out of the target directory.",
         }
     }

@@ -106,12 +106,14 @@ impl TargetRoot {
         }
     }
 
-    /// Removes a file below the root (`sync --delete`); directories are never removed.
+    /// Removes a file below the root (`sync --delete`); directories are never removed. Nor is what
+    /// a link on the way leads to, which may be wanted under its other name.
     pub fn remove(&self, relative: &str) -> Result<(), CreateError> {
         let (directory, name) = names::split_checked(relative)?;
         let gone =
             || Error::local("could not remove", &self.path_of(relative), Errno::NOENT.into());
-        let found = self.directories.find(directory).map_err(|error| error.of(relative))?;
+        let found =
+            self.directories.find_without_links(directory).map_err(|error| error.of(relative))?;
         let parent = found.ok_or_else(gone)?;
         rustix::fs::unlinkat(parent.as_fd(), name, AtFlags::empty()).map_err(|errno| {
             Error::local("could not remove", &self.path_of(relative), errno.into()).into()

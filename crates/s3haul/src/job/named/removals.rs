@@ -3,6 +3,8 @@
 //! One is done only if the source still has no such name, and none if the source has nothing at
 //! all, unless that was asked for: a source that is gone has no names either.
 
+use std::io::ErrorKind as IoKind;
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -10,8 +12,9 @@ use futures_util::future::join_all;
 use super::super::names::{NameSource, Named};
 use super::super::prepare::Prepared;
 use super::super::queue::{Planned, Queue};
+use super::super::side::is_folder_marker;
 use super::super::transfer::{describe_delete, describe_file_removal, queue};
-use super::{GONE, foreign, is_gone, next, open};
+use super::{GONE, foreign, is_gone, is_plain, next, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
@@ -27,6 +30,11 @@ use crate::transfer::scheduler::blocking;
 
 /// What is said of a removal that would be a mistake by now.
 const BACK: &str = "It is not removed, because the source has it by now.";
+
+/// What is said of a removal that would hit the source.
+const OF_SOURCE: &str = "It is not removed, because it is of the source.";
+/// What is said of a removal that the filters of this run leave out.
+const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
 
 /// The removals of a `sync` that are named, once its transfers are done.
 pub(in crate::job) async fn remove(
@@ -126,6 +134,14 @@ async fn queue_removals<A: Removal>(
 
 async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<A>> {
     let relative = below_target(job, engine, named).ok_or_else(|| foreign(named))?;
+    if job.is_of_source(&relative) {
+        engine.report.warning(warning::skipping(&named.source, OF_SOURCE));
+        return Ok(None);
+    }
+    if !(job.filter.includes(&relative) && job.target_filter.includes(&relative)) {
+        engine.report.warning(warning::skipping(&named.source, LEFT_OUT));
+        return Ok(None);
+    }
     let looked = match source_has(job, engine, &relative).await {
         Ok(true) => {
             engine.report.warning(warning::skipping(&named.source, BACK));
@@ -151,7 +167,9 @@ async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> 
 /// Name of what is to be removed, below the target.
 fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String> {
     let relative = match (&named.source, job.plan.target.as_ref()?) {
-        (Location::Local(path), Side::Local(folder)) => path.strip_prefix(folder).ok()?.to_str()?,
+        (Location::Local(path), Side::Local(folder)) => {
+            path.strip_prefix(folder).ok()?.to_str().filter(|relative| is_plain(relative))?
+        }
         (Location::Object(name), Side::Object(root)) => name
             .key
             .strip_prefix(&root.key)
@@ -164,13 +182,22 @@ fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String
 /// Whether the source has a name by now.
 async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
     match job.plan.source.with(relative) {
-        Location::Local(path) => Ok(blocking(move || path.symlink_metadata().is_ok()).await),
+        Location::Local(path) => blocking(move || exists(&path)).await,
         Location::Object(name) => match head(engine, &name.key).await {
             Ok(_) => Ok(true),
             Err(error) if is_gone(&error) => Ok(false),
             Err(error) => Err(error),
         },
         Location::Stream => Ok(true),
+    }
+}
+
+/// Whether there is a file. What cannot be looked at is not taken for missing.
+fn exists(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(false),
+        Err(error) => Err(Error::local("could not examine", path, error)),
     }
 }
 
@@ -185,10 +212,10 @@ async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
         Side::Object(name) => {
             let permit = engine.limits.request().await;
             let (bucket, prefix) = (&name.bucket, &name.key);
-            let input = ListObjects { bucket, prefix, max_keys: Some(1), ..ListObjects::default() };
+            let input = ListObjects { bucket, prefix, ..ListObjects::default() };
             let page = engine.source.list_objects(input).await?;
             drop(permit);
-            page.is_empty()
+            page.iter().all(|object| is_folder_marker(&object)) && !page.is_truncated
         }
         Side::Stream => true,
     };

@@ -47,6 +47,8 @@ struct Decided<A, D> {
     guard: RemovalGuard,
     refusal: Option<Refusal>,
     checks: Option<Checks>,
+    /// It was told that the source lies inside of the target.
+    is_overlap_told: bool,
 }
 
 impl<A: Planned, D: Planned> Merge<A, D> {
@@ -66,6 +68,7 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             guard: RemovalGuard::new(job.spec.sync.max_delete),
             refusal: None,
             checks: Checks::of(job, engine),
+            is_overlap_told: false,
         };
         let result = self.merge(job, engine, (&mut source, &mut target), &mut decided).await;
         self.finish_checks(job, engine, &mut decided).await;
@@ -126,11 +129,10 @@ impl<A: Planned, D: Planned> Merge<A, D> {
                     }
                 }
                 (Presence::Target, _, Some(item)) if job.spec.sync.delete && is_right_wanted => {
-                    let name = item.relative();
-                    let removal = (self.make_removal)(job, item);
-                    if !source.may_have(name) {
+                    let may_be_there = source.may_have(item.relative());
+                    if !may_be_there && !keeps(job, engine, item, decided) {
                         let is_empty = source.seen == 0 && !job.spec.sync.allow_empty_source;
-                        decided.remove(removal, is_empty);
+                        decided.remove((self.make_removal)(job, item), is_empty);
                     }
                 }
                 _ => {}
@@ -197,6 +199,26 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             decided.refusal = Some(Refusal::Limit);
         }
     }
+}
+
+/// Whether a name that only the target has stays nonetheless: the source's filter leaves it out,
+/// or it is of the source itself.
+fn keeps<A, D>(
+    job: &Prepared,
+    engine: &Engine,
+    item: Item<'_>,
+    decided: &mut Decided<A, D>,
+) -> bool {
+    let is_of_source = job.is_of_source(item.relative());
+    if is_of_source && !std::mem::replace(&mut decided.is_overlap_told, true) {
+        engine.report.warning(overlap(&job.spec.source));
+    }
+    is_of_source || !job.filter.includes(item.relative())
+}
+
+/// What is said once where removals would hit the source.
+fn overlap(source: &str) -> String {
+    format!("the source `{source}` lies inside of the target: nothing is removed from it")
 }
 
 impl<A, D> Decided<A, D> {

@@ -80,6 +80,8 @@ fn sides(
     };
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
+    let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
+    let source = source.becoming_files(removes_files);
     let script = job.spec.filter.as_ref();
     Some((source.selected_by(script), target.selected_by(script)))
 }

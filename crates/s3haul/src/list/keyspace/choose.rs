@@ -54,12 +54,28 @@ impl KeyRules {
         if let Some(at) = self.delimiter.as_ref().and_then(|delimiter| key.find(delimiter)) {
             key.truncate(at);
         }
+        if let Some(at) = dot_component(&key) {
+            key.truncate(at);
+        }
         let plain = key.find(|character| !utf8::is_plain(character)).unwrap_or(key.len());
         if inside.encloses(&key[..plain]) {
             key.truncate(plain);
         }
         inside.encloses(&key).then_some(key)
     }
+}
+
+/// Where a component begins that is `.` or `..`, with blanks or without: MinIO refuses to list
+/// after such keys.
+fn dot_component(key: &str) -> Option<usize> {
+    let mut at = 0;
+    for component in key.split('/') {
+        if matches!(component.trim(), "." | "..") {
+            return Some(at);
+        }
+        at += component.len() + 1;
+    }
+    None
 }
 
 /// The token whose characters a cut key guesses: that of its last byte.
@@ -321,5 +337,25 @@ impl<'a> At<'a> {
             folder: None,
             is_gamble: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_of_dots_are_found_where_they_begin() {
+        let cases = [
+            (".", Some(0)),
+            ("a/..", Some(2)),
+            ("a/./b", Some(2)),
+            ("a/. /b", Some(2)),
+            ("a/.b", None),
+        ];
+        for (key, at) in cases {
+            assert_eq!(dot_component(key), at, "{key}");
+        }
+        assert_eq!(dot_component("a./...b/c."), None);
     }
 }

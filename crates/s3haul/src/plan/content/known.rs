@@ -15,6 +15,9 @@ pub(super) struct Digest {
     pub(super) origin: Evidence,
 }
 
+/// MD5 of nothing.
+const MD5_OF_NOTHING: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
 /// A checksum that a store keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredChecksum {
@@ -57,7 +60,8 @@ impl Known {
 
     /// An object as a listing has it; the `ETag` with or without quotes, empty where unknown.
     pub fn of_object(size: u64, etag: &str) -> Self {
-        Self { digests: etag_digest(etag).into_iter().collect(), ..Self::new(size, false) }
+        let digests = etag_digest(etag).filter(|digest| !is_placeholder(digest, size));
+        Self { digests: digests.into_iter().collect(), ..Self::new(size, false) }
     }
 
     fn new(size: u64, is_local: bool) -> Self {
@@ -75,7 +79,7 @@ impl Known {
     ) {
         self.has_headers = true;
         self.digests.retain(|digest| digest.origin == Evidence::Content);
-        let etag = etag_digest(etag);
+        let etag = etag_digest(etag).filter(|digest| !is_placeholder(digest, self.size));
         let etag = etag.map(|digest| Digest { tells_difference: Some(etag_is_md5), ..digest });
         self.digests.extend(etag);
         self.digests
@@ -198,6 +202,13 @@ pub(super) fn etag_digest(etag: &str) -> Option<Digest> {
         tells_difference: None,
         origin: Evidence::Etag,
     })
+}
+
+/// Whether an `ETag` stands for none: servers that compute no MD5 tell zeros, or the MD5 of
+/// nothing. Two such are equal whatever the bytes are.
+fn is_placeholder(digest: &Digest, size: u64) -> bool {
+    let is_of_nothing = digest.layout == Layout::Whole && digest.value == MD5_OF_NOTHING;
+    (is_of_nothing && size > 0) || digest.value.bytes().all(|byte| byte == b'0')
 }
 
 fn checksum_digest(checksum: &StoredChecksum) -> Option<Digest> {

@@ -294,3 +294,23 @@ fn only_the_form_of_an_md5_is_one() {
     assert_eq!(parsed.layout, Layout::Parts { count: 12, part_size: None });
     assert_eq!(parsed.value, "0123456789abcdef0123456789abcdef");
 }
+
+#[test]
+fn etags_that_stand_for_none_prove_nothing() {
+    let sizes = PartSizes::of(8 * MIB);
+    for etag in [
+        "\"00000000000000000000000000000000\"",
+        "\"00000000000000000000000000000000-1\"",
+        "\"d41d8cd98f00b204e9800998ecf8427e\"",
+    ] {
+        let known = Known::of_object(5, etag);
+        let mut asked = known.clone();
+        asked.learn_headers(etag, true, []);
+        for depth in [Depth::Checksums, Depth::Proof] {
+            for known in [&known, &asked] {
+                let conclusion = conclude(known, known, depth, sizes);
+                assert!(matches!(conclusion, Conclusion::Unknown(_)), "{etag} {conclusion:?}");
+            }
+        }
+    }
+}
