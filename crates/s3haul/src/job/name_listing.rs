@@ -141,6 +141,10 @@ impl NameListing {
             self.stage = if is_proved { Stage::Done } else { Stage::Any };
             return;
         };
+        let (range, rest) = range.apart_from_folder();
+        if let Some(rest) = rest {
+            self.ranges.push_front(rest);
+        }
         let RangeBounds { prefix, after, through } = range.bounds(&self.root);
         // Bounds may overlap by some keys.
         let after = after.max(self.last.clone());
@@ -159,6 +163,9 @@ impl NameListing {
         let first = self.ranges.front().map(|range| range.start.clone()).unwrap_or_default();
         let end = self.ranges.back().and_then(|range| range.end.clone());
         let hull = NameRange { start: first, end };
+        if hull.clone().apart_from_folder().1.is_some() {
+            return None;
+        }
         let RangeBounds { prefix, after, .. } = hull.bounds(&self.root);
         let Some(page) = self.page(&prefix, &after, self.request.page_size).await else {
             self.ranges = VecDeque::from([hull]);

@@ -250,8 +250,10 @@ pub(super) async fn write_tags(
     if tagged.is_err() {
         engine.report.unmoved(action.size);
     }
-    // Copied onto itself, the target is also the only source.
-    if tagged.is_err() && !is_onto_itself(engine, action) {
+    // Copied onto itself, the target is also the only source; two endpoints may lead to one server.
+    let settings = &engine.settings;
+    let may_be_source = settings.source_bucket == *bucket && action.source_key == *key;
+    if tagged.is_err() && !may_be_source {
         let input = DeleteObject { bucket, key, version_id: None, if_match: None };
         if let Err(error) = engine.target.delete_object(input).await {
             engine.report.warning(format!(

@@ -121,6 +121,23 @@ async fn tags_that_no_header_holds_are_written_afterwards() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_object_relayed_onto_itself_stays_though_its_tags_are_refused() {
+    let (near, _, large) = laid_out().await;
+    let same = near.under("http://127.0.0.1:9001");
+    let tags: Vec<_> = (0..10).map(|n| (format!("name-{n}"), "ä b".repeat(60))).collect();
+    for key in ["from/small", "from/large"] {
+        near.client.put_object_tagging("bucket", key, None, &tags).await.unwrap();
+    }
+    let refusal = Fault::new(Effect::respond(403, "AccessDenied")).operation("PutObjectTagging");
+    near.sim.weather().push(refusal.always());
+    let spec = near.spec(TransferCommand::Copy, "s3://bucket/from", Some("s3://bucket/from"));
+    let summary = near.run_to(&same, TransferSpec { recursive: true, ..spec }).await;
+    assert_eq!(summary.failed, 2, "{:?}", near.log.lines());
+    assert_eq!(near.get("from/large").await.unwrap(), large);
+    assert_eq!(near.get("from/small").await.unwrap(), b"small");
+}
+
+#[tokio::test(start_paused = true)]
 async fn tags_that_are_kept_from_us_are_told_once() {
     let (near, far, large) = laid_out().await;
     for n in 0..5 {

@@ -73,6 +73,19 @@ impl NameRange {
         parts.into_iter().flatten()
     }
 
+    /// Cuts off what begins like the start, where only a text within a folder lies before the start
+    /// (`tmp/…` before `tmp0`): MinIO lists nothing after such texts where the folder has a sibling
+    /// of many objects (`tmp-1`), and says that there is nothing. A prefix needs no such text.
+    pub fn apart_from_folder(self) -> (Self, Option<Self>) {
+        let head = Self::of_prefix(&self.start);
+        let rest = head.end.clone().filter(|_| self.start.ends_with('0'));
+        let rest = rest.and_then(|start| Self { start, end: None }.and(&self));
+        match rest {
+            Some(rest) => (head, Some(rest)),
+            None => (self, None),
+        }
+    }
+
     /// How keys that are `root` and a name of this range are listed. The bounds may hold a few
     /// keys more, as S3 lists after a key and not from one.
     pub fn bounds(&self, root: &str) -> RangeBounds {

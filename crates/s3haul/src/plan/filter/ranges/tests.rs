@@ -119,3 +119,18 @@ proptest! {
         prop_assert_eq!(range.contains(&name), name.starts_with(&prefix));
     }
 }
+
+#[test]
+fn no_range_is_listed_after_a_text_within_a_folder() {
+    let apart = |start: &str, end: Option<&str>| range(start, end).apart_from_folder();
+    let (head, rest) = apart("tmp0", None);
+    assert_eq!(
+        (head.clone(), rest.clone()),
+        (range("tmp0", Some("tmp1")), Some(range("tmp1", None)))
+    );
+    assert_eq!(head.bounds("r/").after, "");
+    assert!(!rest.unwrap().bounds("r/").after.contains("tmp/"));
+    assert_eq!(apart("tmp0", Some("tmp1")), (range("tmp0", Some("tmp1")), None));
+    assert_eq!(apart("tmp0", Some("tmp0a")), (range("tmp0", Some("tmp0a")), None));
+    assert_eq!(apart("tmp", None), (range("tmp", None), None));
+}
