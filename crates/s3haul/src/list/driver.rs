@@ -29,8 +29,9 @@ pub(super) enum End {
     Gone,
     /// It failed.
     Failed(Error),
-    /// The server can only be listed serially; what was handed out so far is a chain.
-    Serial(Box<(Notice, Chain)>),
+    /// The server can only be listed serially, which may be worth telling; what was handed out so
+    /// far is a chain.
+    Serial(Box<(Option<Notice>, Chain)>),
 }
 
 /// A request for a page.
@@ -217,13 +218,17 @@ impl<P: Page> Driver<P> {
                 return Ok(());
             }
         };
+        // A listing that is all on its first page need not be trusted with anything else.
+        let goes_on = fetched.next.is_some() || !request.floor.is_empty();
+        let is_doubtful = request.position.is_start() && goes_on && fetched.page.may_leave_out();
         let notice = match fetched.verdict {
+            Verdict::Good if is_doubtful => None,
             Verdict::Good => {
                 self.on_page(request, fetched);
                 return Ok(());
             }
-            Verdict::StartIgnored | Verdict::OldDocument => Notice::NoStart,
-            Verdict::OutOfOrder => Notice::OutOfOrder { after: request.floor },
+            Verdict::StartIgnored | Verdict::OldDocument => Some(Notice::NoStart),
+            Verdict::OutOfOrder => Some(Notice::OutOfOrder { after: request.floor }),
         };
         Err(End::Serial(Box::new((notice, self.outlet.chain().clone()))))
     }

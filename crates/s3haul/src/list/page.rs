@@ -37,6 +37,10 @@ pub(super) trait Page: Default + Send + Sync + 'static {
     fn is_version_1(&self) -> bool {
         false
     }
+    /// Whether the server may leave keys out after the key that a listing starts after.
+    fn may_leave_out(&self) -> bool {
+        false
+    }
     /// Asks for a page.
     fn fetch(
         context: &Context,
@@ -85,6 +89,10 @@ impl Page for ListPage {
             Version::Two => Position::Token(token),
             Version::One => Position::Marker(token),
         })
+    }
+
+    fn may_leave_out(&self) -> bool {
+        self.may_leave_out
     }
 
     fn is_version_1(&self) -> bool {

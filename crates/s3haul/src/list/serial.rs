@@ -34,22 +34,24 @@ impl From {
     }
 
     /// Where a parallel listing had to be given up.
-    pub(super) fn chain(chain: Chain, notice: Notice) -> Result<Self> {
+    pub(super) fn chain(chain: Chain, notice: Option<Notice>) -> Result<Self> {
+        let is_unordered = notice.as_ref().is_some_and(Notice::is_unordered);
         let (position, settled, is_overlapping) = match chain {
             Chain::Fresh => (Position::Start { after: String::new() }, None, false),
-            Chain::At { position, through, is_whole } if is_whole || !notice.is_unordered() => {
+            Chain::At { position, through, is_whole } if is_whole || !is_unordered => {
                 (position, Some(through), !is_whole)
             }
-            _ => return Err(cannot_go_on(&notice)),
+            _ => return Err(cannot_go_on(notice.as_ref())),
         };
-        Ok(Self { position, settled, is_overlapping, notice: Some(notice) })
+        Ok(Self { position, settled, is_overlapping, notice })
     }
 }
 
 /// Why a listing that has begun cannot be done again.
-fn cannot_go_on(notice: &Notice) -> Error {
+fn cannot_go_on(notice: Option<&Notice>) -> Error {
     let why = match notice {
-        Notice::NoStart => "ignores where a listing should start",
+        None => "may leave keys out of a listing that starts within a folder",
+        Some(Notice::NoStart) => "ignores where a listing should start",
         _ => "does not list keys in the order of their bytes",
     };
     let message = format!(
@@ -125,7 +127,7 @@ impl<P: Page> Serial<'_, P> {
         }
         let notice = Notice::OutOfOrder { after: self.last.clone() };
         if self.from.settled.is_some() && self.from.is_overlapping {
-            return Err(self.context.explain(cannot_go_on(&notice), &self.last));
+            return Err(self.context.explain(cannot_go_on(Some(&notice)), &self.last));
         }
         self.is_ordered = false;
         if self.outbox.send(Message::Notice(notice)).await.is_err() {

@@ -40,6 +40,8 @@ pub struct ListPage {
     pub next_token: Option<String>,
     /// The document is an answer to `ListObjects` (version 1), whatever was asked.
     pub(crate) is_version_1: bool,
+    /// The server is one that leaves keys out after some keys that a listing may start after.
+    pub(crate) may_leave_out: bool,
 }
 
 /// What has a fixed size in an entry. Its texts end here in their buffers and begin where those

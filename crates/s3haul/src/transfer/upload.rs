@@ -183,9 +183,9 @@ impl Default for Pace {
 
 impl Pace {
     /// Quick files that make up for a slow one.
-    const SLOW_FILE: u32 = 16;
-    /// Less is quick: one slow file in a while, but not two in a row.
-    const QUICK_BELOW: u32 = 24;
+    const SLOW_FILE: u32 = 4;
+    /// Less is quick: a slow file in a while, but not three in a row.
+    const QUICK_BELOW: u32 = 12;
 
     fn note(&mut self, took: Duration) {
         self.debt = if took > QUICK {
@@ -545,18 +545,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_quick_until_two_in_a_row_are_not() {
+    fn files_are_quick_until_several_in_a_row_are_not() {
         let slow = QUICK + Duration::from_micros(1);
         let mut pace = Pace::default();
         assert!(!pace.is_quick());
         (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
         assert!(pace.is_quick());
         for _ in 0..100 {
-            (0..30).for_each(|_| pace.note(QUICK));
+            (0..12).for_each(|_| pace.note(QUICK));
             pace.note(slow);
             assert!(pace.is_quick());
         }
-        pace.note(slow);
+        (0..2).for_each(|_| pace.note(slow));
         assert!(!pace.is_quick());
         (0..1000).for_each(|_| pace.note(slow));
         (0..3 * Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));

@@ -177,3 +177,19 @@ async fn a_server_that_always_promises_more_is_not_listed_for_ever() {
         assert!(server.state().requests < 11_000, "{}", server.state().requests);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_leaves_keys_out_after_some_starts_is_asked_by_tokens_alone() {
+    let mut random = fastrand::Rng::with_seed(seed());
+    for _ in 0..40 {
+        let keys = keys(&mut random, 300);
+        let server = Server::new(1, &keys).with(|state| state.manner = Manner::LeavesOut);
+        let order = if random.bool() { Order::Any } else { Order::Ascending };
+        let mut request = request(&mut random, order);
+        if random.bool() {
+            request.range.after = random.choice(keys.iter()).unwrap().clone();
+        }
+        let found = listed(&server, request.clone()).await;
+        assert_eq!(found, (listed(&Server::new(1, &keys), request).await.0, Vec::new()));
+    }
+}

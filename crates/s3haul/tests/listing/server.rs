@@ -40,6 +40,8 @@ pub enum Manner {
     Endless,
     /// Says of full pages that began after a key that there is no more, and leaves out the last.
     EndsEarly,
+    /// Says that it is `MinIO`: empty, and the last page, where it starts within a folder.
+    LeavesOut,
     /// Begins a page of versions with the last one of the page before.
     RepeatsVersion,
 }
@@ -184,7 +186,10 @@ impl State {
         }
         self.queries.push(query.clone());
         let (status, body) = self.answer(&query);
-        let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n", body.len());
+        let server = if self.manner == Manner::LeavesOut { "MinIO" } else { "X" };
+        let length = body.len();
+        let head =
+            format!("HTTP/1.1 {status} X\r\nserver: {server}\r\ncontent-length: {length}\r\n\r\n");
         (latency, head + &body)
     }
 
@@ -264,6 +269,9 @@ impl State {
             _ => get("marker"),
         };
         let mut entries = self.entries(query, after);
+        if self.manner == Manner::LeavesOut && after.contains('/') {
+            entries.clear();
+        }
         // What comes after the token, the marker of a group, or the version.
         let marker = if self.manner == Manner::NoStart { "" } else { get("marker") };
         let (name, version) = match get("continuation-token").strip_prefix("T/") {

@@ -1,11 +1,12 @@
 //! Listing the objects and versions of a bucket, a page a request.
 
 use http::Method;
+use http::header::SERVER;
 
 use super::build::{answer_error, quick, request};
 use crate::error::Result;
 pub use crate::s3::list_page::{ListPage, ListedObject};
-use crate::s3::request::Request;
+use crate::s3::request::{Answer, Request};
 use crate::s3::xml::malformed;
 use crate::s3::{Client, list_scan};
 
@@ -108,7 +109,8 @@ impl Client {
         let request =
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
-        list_scan::objects(&answer.body).map_err(|error| answer_error(&request, error))
+        let page = list_scan::objects(&answer.body);
+        page.map(|page| of_server(page, &answer)).map_err(|error| answer_error(&request, error))
     }
 
     /// One page of `ListObjects` (version 1); `continuation_token` is the marker.
@@ -118,6 +120,7 @@ impl Client {
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body).map(with_marker);
+        let page = page.map(|page| of_server(page, &answer));
         page.and_then(checked).map_err(|error| answer_error(&request, error))
     }
 
@@ -131,6 +134,13 @@ impl Client {
         let answer = self.call(&request).await?;
         list_scan::versions(&answer.body).map_err(|error| answer_error(&request, error))
     }
+}
+
+/// Notes what is known of the server. `MinIO` answers with an empty page that claims to be the last
+/// where a listing starts within a folder `x/` beside an object `x` or many keys such as `x-…`.
+fn of_server(mut page: ListPage, answer: &Answer) -> ListPage {
+    page.may_leave_out = answer.headers.get(SERVER).is_some_and(|server| server == "MinIO");
+    page
 }
 
 fn listing<'a>(
