@@ -159,6 +159,10 @@ impl Page for VersionPage {
         groups + versions
     }
 
+    fn may_leave_out(&self) -> bool {
+        self.may_leave_out
+    }
+
     fn is_truncated(&self) -> bool {
         self.is_truncated
     }

@@ -106,10 +106,14 @@ impl<P: Page> Serial<'_, P> {
     async fn step(&mut self) -> Result<Option<End>> {
         let position = self.from.position.clone();
         let version = position.version(self.dialect.version);
-        let result = self.context.fetch(&position, version, &self.last).await;
+        let result = self.context.fetch::<P>(&position, version, &self.last).await;
         let Step::Take(fetched) = self.dialect.step(&position, version, result)? else {
             return Ok(None);
         };
+        let has_start = matches!(&position, Position::Start { after } if !after.is_empty());
+        if has_start && fetched.page.may_leave_out() {
+            return Ok(self.start_anew());
+        }
         if fetched.verdict != Verdict::Good && self.is_ordered {
             return self.disorder(&position, fetched).await;
         }
@@ -119,11 +123,7 @@ impl<P: Page> Serial<'_, P> {
     /// A page came that is out of order, or begins too early.
     async fn disorder(&mut self, position: &Position, fetched: Fetched<P>) -> Result<Option<End>> {
         if matches!(position, Position::Start { after } if !after.is_empty()) {
-            // Nothing was handed out yet: from the first key, and what is not wanted is dropped.
-            self.from.position = Position::Start { after: String::new() };
-            self.dialect.start_at_first_key();
-            self.last.clear();
-            return Ok(None);
+            return Ok(self.start_anew());
         }
         let notice = Notice::OutOfOrder { after: self.last.clone() };
         if self.from.settled.is_some() && self.from.is_overlapping {
@@ -134,6 +134,14 @@ impl<P: Page> Serial<'_, P> {
             return Ok(Some(End::Gone));
         }
         self.hand_out(fetched).await
+    }
+
+    /// Nothing was handed out yet: from the first key, and what is not wanted is dropped.
+    fn start_anew(&mut self) -> Option<End> {
+        self.from.position = Position::Start { after: String::new() };
+        self.dialect.start_at_first_key();
+        self.last.clear();
+        None
     }
 
     async fn hand_out(&mut self, fetched: Fetched<P>) -> Result<Option<End>> {

@@ -414,6 +414,7 @@ pub(crate) fn versions(body: &[u8]) -> Result<VersionPage> {
         is_truncated: flag(root.text_of("IsTruncated"))?,
         next_key_marker: decode.filled(&root, "NextKeyMarker")?,
         next_version_id_marker: root.filled("NextVersionIdMarker"),
+        may_leave_out: false,
     };
     if page.is_truncated && page.next_key_marker.is_none() { Err(malformed()) } else { Ok(page) }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use s3haul::ErrorKind;
 use s3haul::list::{ListRequest, Notice, Order, list, list_versions};
+use s3haul::s3::ops::VersionPage;
 
 use super::server::{Manner, Server};
 use super::{all, collect, keys, names, request, seed};
@@ -189,7 +190,15 @@ async fn a_server_that_leaves_keys_out_after_some_starts_is_asked_by_tokens_alon
         if random.bool() {
             request.range.after = random.choice(keys.iter()).unwrap().clone();
         }
+        request.is_serial = random.u8(0..4) == 0;
         let found = listed(&server, request.clone()).await;
-        assert_eq!(found, (listed(&Server::new(1, &keys), request).await.0, Vec::new()));
+        let s3 = Server::new(1, &keys);
+        assert_eq!(found, (listed(&s3, request.clone()).await.0, Vec::new()));
+        let (pieces, error) = collect(&mut list_versions(server.client(), request.clone())).await;
+        assert!(error.is_none(), "{error:?}");
+        let count = |page: &VersionPage| page.versions.len();
+        let found: usize = pieces.iter().map(|piece| count(&piece.page)).sum();
+        let (pieces, _) = collect(&mut list_versions(s3.client(), request)).await;
+        assert_eq!(found, pieces.iter().map(|piece| count(&piece.page)).sum::<usize>());
     }
 }

@@ -80,6 +80,8 @@ pub struct VersionPage {
     pub next_key_marker: Option<String>,
     /// Marker for the next page.
     pub next_version_id_marker: Option<String>,
+    /// The server is one that leaves keys out after some keys that a listing may start after.
+    pub(crate) may_leave_out: bool,
 }
 
 impl VersionPage {
@@ -110,7 +112,9 @@ impl Client {
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body);
-        page.map(|page| of_server(page, &answer)).map_err(|error| answer_error(&request, error))
+        let mut page = page.map_err(|error| answer_error(&request, error))?;
+        page.may_leave_out = may_leave_out(&answer);
+        Ok(page)
     }
 
     /// One page of `ListObjects` (version 1); `continuation_token` is the marker.
@@ -119,9 +123,10 @@ impl Client {
             .maybe("marker", input.continuation_token.or(input.start_after));
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
-        let page = list_scan::objects(&answer.body).map(with_marker);
-        let page = page.map(|page| of_server(page, &answer));
-        page.and_then(checked).map_err(|error| answer_error(&request, error))
+        let page = list_scan::objects(&answer.body).map(with_marker).and_then(checked);
+        let mut page = page.map_err(|error| answer_error(&request, error))?;
+        page.may_leave_out = may_leave_out(&answer);
+        Ok(page)
     }
 
     /// One page of `ListObjectVersions`.
@@ -132,15 +137,17 @@ impl Client {
             .maybe("version-id-marker", input.version_id_marker);
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
-        list_scan::versions(&answer.body).map_err(|error| answer_error(&request, error))
+        let mut page =
+            list_scan::versions(&answer.body).map_err(|error| answer_error(&request, error))?;
+        page.may_leave_out = may_leave_out(&answer);
+        Ok(page)
     }
 }
 
-/// Notes what is known of the server. `MinIO` answers with an empty page that claims to be the last
-/// where a listing starts within a folder `x/` beside an object `x` or many keys such as `x-…`.
-fn of_server(mut page: ListPage, answer: &Answer) -> ListPage {
-    page.may_leave_out = answer.headers.get(SERVER).is_some_and(|server| server == "MinIO");
-    page
+/// What is known of the server: `MinIO` answers with an empty page that claims to be the last where
+/// a listing starts within a folder `x/` beside an object `x` or many keys such as `x-…`.
+fn may_leave_out(answer: &Answer) -> bool {
+    answer.headers.get(SERVER).is_some_and(|server| server == "MinIO")
 }
 
 fn listing<'a>(
