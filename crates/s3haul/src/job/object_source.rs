@@ -67,13 +67,14 @@ async fn plan_one<A: Planned>(
 ) -> Result<Result<(), Closed>> {
     let key = job.source_key();
     let relative = job.plan.single_name();
-    if !job.filter.includes(relative) {
-        return Ok(Ok(()));
-    }
+    let is_included = job.filter.includes(relative);
     // A removal asks nobody, unless a script has to know more: removing what is not there is a
     // success. Tagging asks nobody either, but fails.
     let is_removal = job.plan.action == ActionKind::Delete;
     if job.acts_in_place() && job.chooser.is_none() {
+        if !is_included {
+            return Ok(Ok(()));
+        }
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
         let action = make(job, engine, Found { object, relative, name: None, head: None });
         return Ok(queue.push(action.into_iter().collect()).await);
@@ -82,6 +83,10 @@ async fn plan_one<A: Planned>(
         Err(error) if is_removal && error.kind() == ErrorKind::NotFound => return Ok(Ok(())),
         head => head?,
     };
+    // As with the AWS tools, what is missing is an error also where it would be left out.
+    if !is_included {
+        return Ok(Ok(()));
+    }
     let storage_class = head.properties.storage_class.clone().unwrap_or_default();
     let etag = head.etag.clone();
     let object = ListedObject {

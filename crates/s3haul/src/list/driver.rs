@@ -57,6 +57,8 @@ pub(super) struct Driver<P> {
     positions: HashMap<SegmentId, Position>,
     /// The segment that began with the first key.
     root: Option<SegmentId>,
+    /// Segments that were asked for.
+    begun: u64,
     requests: JoinSet<Reply<P>>,
     outlet: Outlet<P>,
 }
@@ -80,6 +82,7 @@ impl<P: Page> Driver<P> {
             keyspace,
             positions: HashMap::new(),
             root: None,
+            begun: 0,
             requests: JoinSet::new(),
             outlet,
             context,
@@ -153,6 +156,7 @@ impl<P: Page> Driver<P> {
                     let position =
                         began.unwrap_or_else(|| Position::Start { after: after.clone() });
                     self.root.get_or_insert(segment);
+                    self.begun += u64::from(is_first);
                     self.send(segment, position, after);
                 }
             }
@@ -218,9 +222,10 @@ impl<P: Page> Driver<P> {
                 return Ok(());
             }
         };
-        // A listing that is all on its first page need not be trusted with anything else.
-        let goes_on = fetched.next.is_some() || !request.floor.is_empty();
-        let is_doubtful = request.position.is_start() && goes_on && fetched.page.may_leave_out();
+        // Of such a server nothing is believed but a first page that is all, and it is seen before
+        // anything is handed out.
+        let is_all = fetched.next.is_none() && request.floor.is_empty() && self.begun == 1;
+        let is_doubtful = request.position.is_start() && !is_all && fetched.page.may_leave_out();
         let notice = match fetched.verdict {
             Verdict::Good if is_doubtful => None,
             Verdict::Good => {

@@ -191,6 +191,7 @@ async fn a_server_that_leaves_keys_out_after_some_starts_is_asked_by_tokens_alon
             request.range.after = random.choice(keys.iter()).unwrap().clone();
         }
         request.is_serial = random.u8(0..4) == 0;
+        request.is_eager = random.bool();
         let found = listed(&server, request.clone()).await;
         let s3 = Server::new(1, &keys);
         assert_eq!(found, (listed(&s3, request.clone()).await.0, Vec::new()));
