@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{CustomerKeyArgs, FilterArgs, SidesArgs};
+use super::{CustomerKeyArgs, FilterArgs, RequestArgs, SidesArgs};
 
 /// What a comparison is printed as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -64,13 +64,9 @@ pub(crate) struct TreesArgs {
     /// Do not follow symbolic links.
     #[arg(long)]
     pub(crate) no_follow_symlinks: bool,
-    /// Ask for this many keys a page of a listing, at most 1,000.
-    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) page_size: Option<u32>,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Requests.
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
     /// Encryption: the key of the target, and of the source where the target is a folder.
     #[command(flatten)]
     pub(crate) customer_key: CustomerKeyArgs,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ListingArgs;
+use super::{ListingArgs, RequestArgs};
 
 /// Lists buckets, or the objects and common prefixes under an address. Addresses may hold * and
 /// ?, which match any characters.
@@ -22,13 +22,9 @@ pub(crate) struct LsArgs {
     /// Print the number of objects and their total size at the end.
     #[arg(long)]
     pub(crate) summarize: bool,
-    /// Ask for this many keys a page, at most 1,000.
-    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) page_size: Option<u32>,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Requests.
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
     /// List only buckets whose names start so.
     #[arg(long, value_name = "PREFIX")]
     pub(crate) bucket_name_prefix: Option<String>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::FilterArgs;
+use super::{FilterArgs, RequestArgs};
 
 /// Which objects, and how they are listed.
 #[derive(Clone, Debug, Default, Args)]
@@ -31,13 +31,9 @@ pub(crate) struct ListingArgs {
     /// List one page after the other, as `aws s3` does.
     #[arg(long, conflicts_with = "concurrency")]
     pub(crate) serial: bool,
-    /// Ask for this many keys a page, at most 1,000.
-    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) page_size: Option<u32>,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Requests.
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
     /// Take * and ? in the address for the characters themselves.
     #[arg(long)]
     pub(crate) raw: bool,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{CustomerKeyArgs, ObjectArgs};
+use super::{CustomerKeyArgs, ObjectArgs, PayerArgs};
 
 /// Prints a URL with which anyone can read an object for a while.
 #[derive(Clone, Debug, Default, Args)]
@@ -28,10 +28,9 @@ pub(crate) struct CatArgs {
     /// Take * and ? in addresses for the characters themselves.
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Who pays.
+    #[command(flatten)]
+    pub(crate) payer: PayerArgs,
     /// Encryption.
     #[command(flatten)]
     pub(crate) customer_key: CustomerKeyArgs,
@@ -46,10 +45,9 @@ pub(crate) struct HeadArgs {
     /// Show this version of the object.
     #[arg(long, value_name = "ID")]
     pub(crate) version_id: Option<String>,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Who pays.
+    #[command(flatten)]
+    pub(crate) payer: PayerArgs,
     /// Encryption.
     #[command(flatten)]
     pub(crate) customer_key: CustomerKeyArgs,
@@ -70,10 +68,9 @@ pub(crate) struct PipeArgs {
     /// Print nothing at all; only the exit status tells.
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Who pays.
+    #[command(flatten)]
+    pub(crate) payer: PayerArgs,
     /// Properties.
     #[command(flatten)]
     pub(crate) object: ObjectArgs,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{FilterArgs, OutputArgs, ReportArgs};
+use super::ObjectsArgs;
 
 /// What to do with tags.
 #[derive(Debug, Subcommand)]
@@ -27,42 +27,6 @@ pub(crate) enum TagCommand {
     Remove(Box<TagRemoveArgs>),
 }
 
-/// Which objects, and what is told of them.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct TagSelectionArgs {
-    /// The object, or with --recursive the prefix.
-    #[arg(value_name = "S3Uri")]
-    pub(crate) path: String,
-    /// Take all objects under the address.
-    #[arg(long)]
-    pub(crate) recursive: bool,
-    /// Only print which objects would be asked or changed.
-    #[arg(long)]
-    pub(crate) dryrun: bool,
-    /// Take * and ? in the address for the characters themselves.
-    #[arg(long)]
-    pub(crate) raw: bool,
-    /// Filters.
-    #[command(flatten)]
-    pub(crate) filters: FilterArgs,
-    /// Only take objects for which this JavaScript function is true: `js:(key, object) => …`.
-    #[arg(long, value_name = "SCRIPT")]
-    pub(crate) filter: Option<String>,
-    /// Ask for this many keys a page of a listing, at most 1,000.
-    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) page_size: Option<u32>,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
-    /// Printing.
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    /// Reports.
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
-}
-
 /// How tags are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TagsFormat {
@@ -80,7 +44,7 @@ pub(crate) enum TagsFormat {
 pub(crate) struct TagGetArgs {
     /// Objects.
     #[command(flatten)]
-    pub(crate) selection: TagSelectionArgs,
+    pub(crate) selection: ObjectsArgs,
     /// How to print them. As comma-separated values an object without tags has one row whose tag
     /// is empty.
     #[arg(long, value_enum, default_value_t)]
@@ -92,7 +56,7 @@ pub(crate) struct TagGetArgs {
 pub(crate) struct TagWriteArgs {
     /// Objects.
     #[command(flatten)]
-    pub(crate) selection: TagSelectionArgs,
+    pub(crate) selection: ObjectsArgs,
     /// The tags: `key=value,key2=value2`. May be given several times.
     #[arg(long, required = true, value_name = "KEY=VALUE,...")]
     pub(crate) tags: Vec<String>,
@@ -103,7 +67,7 @@ pub(crate) struct TagWriteArgs {
 pub(crate) struct TagRemoveArgs {
     /// Objects.
     #[command(flatten)]
-    pub(crate) selection: TagSelectionArgs,
+    pub(crate) selection: ObjectsArgs,
     /// Keys of the tags: `key,key2`. May be given several times.
     #[arg(long, required_unless_present = "all", value_name = "KEY,...")]
     pub(crate) keys: Vec<String>,

@@ -37,8 +37,9 @@ fn global_flags_go_anywhere_and_s3_may_stand_before() {
 fn filters_keep_their_order() {
     let (_, command) = parts("rm s3://b --recur --excl a --include b --exclude=c --include d");
     let Command::Rm(args) = command else { panic!() };
-    assert!(args.recursive, "unambiguous beginnings of flags are enough");
-    let rules: Vec<_> = args.filters.rules.iter().map(|f| (f.include, &*f.pattern)).collect();
+    assert!(args.objects.recursive, "unambiguous beginnings of flags are enough");
+    let rules: Vec<_> =
+        args.objects.filters.rules.iter().map(|f| (f.include, &*f.pattern)).collect();
     assert_eq!(rules, [(false, "a"), (true, "b"), (false, "c"), (true, "d")]);
 }
 
@@ -47,7 +48,7 @@ fn optional_values_have_their_defaults() {
     let (_, command) = parts("cp f s3://b/k --sse --request-payer --grants read=id=1 full=id=2");
     let Command::Cp(args) = command else { panic!() };
     assert_eq!(args.copy.object.sse.as_deref(), Some("AES256"));
-    assert_eq!(args.copy.request_payer.as_deref(), Some("requester"));
+    assert_eq!(args.copy.requests.payer.request_payer.as_deref(), Some("requester"));
     assert_eq!(args.copy.object.grants.len(), 2);
     let (_, command) = parts("cp f s3://b/k --sse aws:kms --sse-kms-key-id k");
     let Command::Cp(args) = command else { panic!() };

@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::{CustomerKeyArgs, FilterArgs, ObjectArgs, ReportArgs, SidesArgs};
+use super::{
+    CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs, ReportArgs, RequestArgs, SidesArgs,
+};
 
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
@@ -54,13 +56,9 @@ pub(crate) struct CopyArgs {
     /// Leave symbolic links out.
     #[arg(long)]
     pub(crate) no_follow_symlinks: bool,
-    /// Ask for this many keys a page of a listing, at most 1,000.
-    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) page_size: Option<u32>,
-    /// Accept being charged for reading buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
+    /// Requests.
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
     /// Try to transfer archived objects too.
     #[arg(long)]
     pub(crate) force_glacier_transfer: bool,
@@ -166,34 +164,6 @@ pub(crate) struct MvArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RmArgs {
     /// What to remove.
-    #[arg(value_name = "S3Uri")]
-    pub(crate) path: String,
-    /// Remove all objects under the address.
-    #[arg(long)]
-    pub(crate) recursive: bool,
-    /// Only print what would be removed.
-    #[arg(long)]
-    pub(crate) dryrun: bool,
-    /// Take * and ? in the address for the characters themselves.
-    #[arg(long)]
-    pub(crate) raw: bool,
-    /// Filters.
     #[command(flatten)]
-    pub(crate) filters: FilterArgs,
-    /// Only remove objects for which this JavaScript function is true: `js:(key, object) => …`.
-    #[arg(long, value_name = "SCRIPT")]
-    pub(crate) filter: Option<String>,
-    /// Ask for this many keys a page of a listing, at most 1,000.
-    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) page_size: Option<u32>,
-    /// Accept being charged for requests to buckets whose owner lets requesters pay.
-    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
-    #[arg(value_parser = ["requester"])]
-    pub(crate) request_payer: Option<String>,
-    /// Printing.
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    /// Reports.
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) objects: ObjectsArgs,
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::list::Order;
 use s3haul::s3::Client;
-use s3haul::s3::ops::VersionPage;
+use s3haul::s3::ops::{ListPage, VersionPage};
 
 use super::client;
-use super::listing::{Entries, PageWorker, SelectedPage, for_each_page, for_each_page_of_versions};
+use super::listing::{Entries, PageWorker, SelectedPage, for_each_page};
 use super::output::{Output, OutputStream};
 use crate::exit;
 use crate::failure::Failure;
@@ -135,9 +135,9 @@ where
     let order = if settings.sort { Order::Ascending } else { Order::Any };
     let listing = &settings.listing;
     let totals = if settings.versions {
-        for_each_page_of_versions(client, listing, order, printer, make).await?
+        for_each_page::<VersionPage, _, _>(client, listing, order, printer, make).await?
     } else {
-        for_each_page(client, listing, order, printer, make).await?
+        for_each_page::<ListPage, _, _>(client, listing, order, printer, make).await?
     };
     Ok(Totals::sum(totals))
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 use s3haul::event::Event;
-use s3haul::list::{Listing, Notice, Order, list, list_versions};
+use s3haul::list::{ListRequest, Listing, Notice, Order, list, list_versions};
 use s3haul::s3::Client;
 use s3haul::s3::ops::{ListPage, ListedObject, VersionPage};
 use s3haul::script::{Limits, Runtime};
@@ -42,7 +42,9 @@ pub(crate) trait PageWorker<P = ListPage> {
 }
 
 /// A page of objects or of versions.
-pub(crate) trait Entries: Send + 'static {
+pub(crate) trait Entries: Send + Sized + 'static {
+    /// Lists such pages.
+    fn list(client: Client, request: ListRequest) -> Listing<Self>;
     /// Number of entries.
     fn count(&self) -> usize;
     /// One of them; the index is less than the number.
@@ -50,6 +52,10 @@ pub(crate) trait Entries: Send + 'static {
 }
 
 impl Entries for ListPage {
+    fn list(client: Client, request: ListRequest) -> Listing {
+        list(client, request)
+    }
+
     fn count(&self) -> usize {
         self.len()
     }
@@ -60,6 +66,10 @@ impl Entries for ListPage {
 }
 
 impl Entries for VersionPage {
+    fn list(client: Client, request: ListRequest) -> Listing<Self> {
+        list_versions(client, request)
+    }
+
     fn count(&self) -> usize {
         self.versions.len()
     }
@@ -140,10 +150,10 @@ impl Selector {
     }
 }
 
-/// Lists what the settings say and has workers go through it. `make` is called on each worker's
-/// thread; what the workers gathered comes back in no order. What is to be said of the server goes
-/// to the printer.
-pub(crate) async fn for_each_page<W, F>(
+/// Lists what the settings say, objects or all versions, and has workers go through it. `make` is
+/// called on each worker's thread; what the workers gathered comes back in no order. What is to be
+/// said of the server goes to the printer.
+pub(crate) async fn for_each_page<P, W, F>(
     client: Client,
     settings: &ListingSettings,
     order: Order,
@@ -151,28 +161,11 @@ pub(crate) async fn for_each_page<W, F>(
     make: F,
 ) -> Result<Vec<W::Done>, Failure>
 where
-    W: PageWorker,
+    P: Entries,
+    W: PageWorker<P>,
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
-    let listing = list(client, settings.request(order));
-    let tell = |notice: Notice| tell(&notice, settings.json, printer);
-    let order = settings.work_order(order);
-    run_workers(listing, order, settings.selection.clone(), tell, make).await
-}
-
-/// The same for all versions.
-pub(crate) async fn for_each_page_of_versions<W, F>(
-    client: Client,
-    settings: &ListingSettings,
-    order: Order,
-    printer: &Arc<Printer>,
-    make: F,
-) -> Result<Vec<W::Done>, Failure>
-where
-    W: PageWorker<VersionPage>,
-    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
-{
-    let listing = list_versions(client, settings.request(order));
+    let listing = P::list(client, settings.request(order));
     let tell = |notice: Notice| tell(&notice, settings.json, printer);
     let order = settings.work_order(order);
     run_workers(listing, order, settings.selection.clone(), tell, make).await

@@ -9,11 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use s3haul::list::{KeyRange, Order};
 use s3haul::s3::Client;
-use s3haul::s3::ops::VersionPage;
+use s3haul::s3::ops::{ListPage, VersionPage};
 use s3haul::summary::{Summary, SummaryOptions, UploadFigures, VersionRow, open_uploads};
 
 use super::client;
-use super::listing::{PageWorker, SelectedPage, for_each_page, for_each_page_of_versions};
+use super::listing::{PageWorker, SelectedPage, for_each_page};
 use super::output::Output;
 use crate::exit;
 use crate::failure::Failure;
@@ -78,9 +78,9 @@ async fn gather(
     let make = move || Ok(Gatherer { summary: Summary::new(options.clone()) });
     let (listing, order) = (&settings.listing, Order::Any);
     let parts = if settings.versions {
-        for_each_page_of_versions(client, listing, order, printer, make).await?
+        for_each_page::<VersionPage, _, _>(client, listing, order, printer, make).await?
     } else {
-        for_each_page(client, listing, order, printer, make).await?
+        for_each_page::<ListPage, _, _>(client, listing, order, printer, make).await?
     };
     for part in parts {
         summary.merge(part);

@@ -81,14 +81,15 @@ impl CompareSettings {
         let (source_customer_key, target_customer_key) = keys(args)?;
         let sides = (s3_uri::is_s3(&args.source), s3_uri::is_s3(&args.target));
         let clients = SideClients::new(&settings, &args.sides, sides)?;
-        let (client, source_client) = clients.beside(settings.client, args.request_payer.is_some());
+        let (client, source_client) =
+            clients.beside(settings.client, args.requests.payer.is_requester());
         let spec = CompareSpec {
             source: args.source.clone(),
             target: args.target.clone(),
             working_dir,
             filters: args.filters.rules.clone(),
             follow_symlinks: !args.no_follow_symlinks,
-            page_size: args.page_size,
+            page_size: args.requests.page_size,
             depth,
             compares_times: args.times,
             source_customer_key,

@@ -44,14 +44,14 @@ pub(crate) struct LsSettings {
 impl LsSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &LsArgs) -> Result<Self, Failure> {
-        let request_payer = args.request_payer.is_some();
+        let request_payer = args.requests.payer.is_requester();
         Ok(Self {
             client: ClientConfig { request_payer, ..settings.client },
             object: address(args.path.as_deref().unwrap_or_default())?,
             recursive: args.recursive,
             human_readable: args.human_readable,
             summarize: args.summarize,
-            page_size: args.page_size,
+            page_size: args.requests.page_size,
             concurrency: settings.tuning.max_concurrent_requests,
             bucket_name_prefix: args.bucket_name_prefix.clone(),
             bucket_region: args.bucket_region.clone(),

@@ -57,7 +57,7 @@ impl ListingSettings {
             (false, None) => settings.tuning.max_concurrent_requests,
         };
         let mut client = settings.client.clone();
-        client.request_payer = args.request_payer.is_some();
+        client.request_payer = args.requests.payer.is_requester();
         client.max_connections = client.max_connections.max(concurrency);
         let filter = (!args.filters.rules.is_empty())
             .then(|| NameFilter::new(&args.filters, &object.bucket, &prefix));
@@ -73,7 +73,7 @@ impl ListingSettings {
             selection: Selection { wildcard, filter, script },
             concurrency,
             is_serial: args.serial,
-            page_size: args.page_size,
+            page_size: args.requests.page_size,
             json: settings.json,
         })
     }

@@ -96,7 +96,7 @@ impl CatSettings {
                 Err(invalid_argument_type("cat", "<S3Uri>..."))
             }
         });
-        let request_payer = args.request_payer.is_some();
+        let request_payer = args.payer.is_requester();
         Ok(Self {
             client: ClientConfig { request_payer, ..settings.client },
             objects: objects.collect::<Result<_, _>>()?,
@@ -129,7 +129,7 @@ impl HeadSettings {
         if object.bucket.is_empty() {
             return Err(invalid_argument_type("head", "<S3Uri>"));
         }
-        let request_payer = args.request_payer.is_some();
+        let request_payer = args.payer.is_requester();
         Ok(Self {
             client: ClientConfig { request_payer, ..settings.client },
             object,

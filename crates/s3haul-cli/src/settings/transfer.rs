@@ -11,7 +11,9 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
 use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
-use crate::args::{CopyArgs, CpArgs, MvArgs, ObjectArgs, PipeArgs, RmArgs, ScriptArgs, SidesArgs};
+use crate::args::{
+    CopyArgs, CpArgs, MvArgs, ObjectArgs, ObjectsArgs, PipeArgs, RmArgs, ScriptArgs, SidesArgs,
+};
 use crate::env_vars;
 use crate::failure::Failure;
 
@@ -63,20 +65,30 @@ impl TransferSettings {
 
     /// For `rm`.
     pub(crate) fn rm(settings: Settings, args: &RmArgs) -> Result<Self, Failure> {
+        Self::in_place(settings, TransferCommand::Remove, "rm", &args.objects)
+    }
+
+    /// For commands that work on objects where they are.
+    pub(super) fn in_place(
+        settings: Settings,
+        command: TransferCommand,
+        word: &str,
+        args: &ObjectsArgs,
+    ) -> Result<Self, Failure> {
         if !s3_uri::is_s3(&args.path) {
-            return Err(invalid_argument_type("rm", "<S3Uri>"));
+            return Err(invalid_argument_type(word, "<S3Uri>"));
         }
         let output = OutputSettings { lines: Lines::from(&args.output), ..output(&settings) };
         check_bucket(&args.path)?;
-        let mut spec = blank_spec(&settings, TransferCommand::Remove, &args.path)?;
+        let mut spec = blank_spec(&settings, command, &args.path)?;
         spec.recursive = args.recursive;
         spec.dry_run = args.dryrun;
         spec.raw = args.raw;
         spec.filters.clone_from(&args.filters.rules);
         spec.filter = script::filter(args.filter.as_deref())?;
-        spec.page_size = args.page_size;
+        spec.page_size = args.requests.page_size;
         let report = ReportSettings::new(&args.report, &spec)?;
-        let transfer = assemble(settings, spec, args.request_payer.is_some(), output);
+        let transfer = assemble(settings, spec, args.requests.payer.is_requester(), output);
         Ok(Self { report, ..transfer })
     }
 
@@ -97,7 +109,7 @@ impl TransferSettings {
         spec.expected_size = args.expected_size;
         spec.no_overwrite = args.no_overwrite;
         apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
-        Ok(assemble(settings, spec, args.request_payer.is_some(), output))
+        Ok(assemble(settings, spec, args.payer.is_requester(), output))
     }
 
     /// For the removal of all objects by `rb --force`.
@@ -114,7 +126,7 @@ impl TransferSettings {
     }
 }
 
-pub(super) fn assemble(
+fn assemble(
     settings: Settings,
     spec: TransferSpec,
     request_payer: bool,
@@ -125,7 +137,7 @@ pub(super) fn assemble(
     TransferSettings { spec, client, source_client: None, output, report, notices: Vec::new() }
 }
 
-pub(super) fn output(settings: &Settings) -> OutputSettings {
+fn output(settings: &Settings) -> OutputSettings {
     OutputSettings {
         lines: Lines::All,
         json: settings.json,
@@ -136,7 +148,7 @@ pub(super) fn output(settings: &Settings) -> OutputSettings {
 }
 
 /// A job without any flag.
-pub(super) fn blank_spec(
+fn blank_spec(
     settings: &Settings,
     command: TransferCommand,
     source: &str,
@@ -197,7 +209,7 @@ pub(super) fn copying(
     spec.raw = args.raw;
     spec.filters.clone_from(&args.filters.rules);
     spec.follow_symlinks = !args.no_follow_symlinks;
-    spec.page_size = args.page_size;
+    spec.page_size = args.requests.page_size;
     spec.no_overwrite = args.no_overwrite;
     spec.case_conflict = case_conflict(args.case_conflict.as_deref());
     let case_notice = check_case_conflict(&mut spec)?;
@@ -212,7 +224,7 @@ pub(super) fn copying(
     let clients = side_clients(&settings, args, paths)?;
     spec.streams_copies = args.stream;
     spec.preserve = args.preserve;
-    let request_payer = args.request_payer.is_some();
+    let request_payer = args.requests.payer.is_requester();
     let mut transfer = assemble(settings, spec, request_payer, output);
     (transfer.client, transfer.source_client) = clients.beside(transfer.client, request_payer);
     transfer.notices.extend(case_notice);

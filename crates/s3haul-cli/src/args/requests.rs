@@ -1,0 +1,64 @@
+//! How S3 is asked, and which objects are worked on in place: flags that commands share.
+
+use clap::Args;
+
+use super::{FilterArgs, OutputArgs, ReportArgs};
+
+/// Who pays.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PayerArgs {
+    /// Accept being charged for requests to buckets whose owner lets requesters pay.
+    #[arg(long, num_args = 0..=1, default_missing_value = "requester", value_name = "WHO")]
+    #[arg(value_parser = ["requester"])]
+    pub(crate) request_payer: Option<String>,
+}
+
+impl PayerArgs {
+    /// Whether the requester pays.
+    pub(crate) fn is_requester(&self) -> bool {
+        self.request_payer.is_some()
+    }
+}
+
+/// How objects are listed and asked for.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RequestArgs {
+    /// Ask for this many keys a page of a listing, at most 1,000.
+    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page_size: Option<u32>,
+    /// Who pays.
+    #[command(flatten)]
+    pub(crate) payer: PayerArgs,
+}
+
+/// Objects that are removed or changed where they are, and what is told of them.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ObjectsArgs {
+    /// The object, or with --recursive what the keys start with.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
+    /// Take all objects under the address.
+    #[arg(long)]
+    pub(crate) recursive: bool,
+    /// Only print what would be done.
+    #[arg(long)]
+    pub(crate) dryrun: bool,
+    /// Take * and ? in the address for the characters themselves.
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Filters.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// Only take objects for which this JavaScript function is true: `js:(key, object) => …`.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
+    /// Requests.
+    #[command(flatten)]
+    pub(crate) requests: RequestArgs,
+    /// Printing.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Reports.
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
