@@ -27,7 +27,7 @@ const EMPTY_SHA256: [u8; 32] = [
     0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ];
 /// Headers that a request has beside the operation's own, with room for a few of those.
-const HEADERS_TYPICAL: usize = 20;
+const HEADERS_TYPICAL: usize = 10;
 
 const BUCKET_REGION: HeaderName = HeaderName::from_static("x-amz-bucket-region");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");

@@ -1,14 +1,15 @@
 //! Files to S3.
 //!
 //! Small files are the product: a batch of them is opened, read, checked and digested in one
-//! blocking call, or one by one between requests while they come from memory, then handed to as
-//! many loops as there are request permits. Files of
-//! `multipart_threshold` and more go in parts, each read and digested in a blocking call of its
-//! own. A file that changes while it is read is tried once more from the start and then fails:
-//! what reaches S3 is always one state of the file.
+//! blocking call, then handed to as many loops as there are request permits; while files come from
+//! memory each loop reads its own, just before it is sent. Files of `multipart_threshold` and more
+//! go in parts, each read and digested in a blocking call of its own. A file that changes while it
+//! is read is tried once more from the start and then fails: what reaches S3 is always one state
+//! of the file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender};
@@ -53,10 +54,11 @@ const READERS: (usize, usize) = (2, 32);
 /// The state of the file that is now an object.
 type Sent = Result<fs::FileIdentity>;
 
-/// A small file, read.
+/// A small file with its share of the memory.
 struct Prepared {
     action: UploadAction,
-    read: Result<SmallFile>,
+    /// Nothing where the sender reads it.
+    read: Option<Result<SmallFile>>,
     share: Share,
 }
 
@@ -69,13 +71,21 @@ struct SmallFile {
 
 /// Uploads all that comes until the channel closes.
 pub(crate) async fn run_uploads(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
+    // Among the threads that send: the caller's may be another, which would have to be woken.
+    let mut tasks = Tasks::new();
+    tasks.spawn(upload_all(engine, actions));
+    tasks.finish().await;
+}
+
+async fn upload_all(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
     let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
+    let how = Reading::new(&engine);
     let mut tasks = Tasks::new();
     for _ in 0..engine.limits.requests_max() {
-        tasks.spawn(send_loop(Arc::clone(&engine), ready_out.clone()));
+        tasks.spawn(send_loop(how.clone(), Arc::clone(&engine), ready_out.clone()));
     }
     drop(ready_out);
-    let mut readers = Readers::new(ready_in);
+    let mut readers = Readers::new(how, ready_in);
     while let Ok(batch) = actions.recv().await {
         dispatch(&engine, batch, &mut readers, &mut tasks).await;
         tasks.reap();
@@ -88,6 +98,7 @@ pub(crate) async fn run_uploads(engine: Arc<Engine>, actions: Receiver<Vec<Uploa
 /// come from the page cache (on two cores a second costs 2 of 51 µs a file of 32 KiB, for it only
 /// takes turns with the first); files on a slow disk are read by many.
 struct Readers {
+    how: Reading,
     batches: Sender<Vec<UploadAction>>,
     waiting: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
@@ -98,11 +109,11 @@ struct Readers {
 }
 
 impl Readers {
-    fn new(ready: Sender<Prepared>) -> Self {
+    fn new(how: Reading, ready: Sender<Prepared>) -> Self {
         let count_max = std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2);
         let count_max = count_max.clamp(READERS.0, READERS.1);
         let (batches, waiting) = async_channel::bounded(count_max);
-        Self { batches, waiting, ready, count: 0, count_max, starved: 0 }
+        Self { how, batches, waiting, ready, count: 0, count_max, starved: 0 }
     }
 
     /// Whether a batch would be read at once.
@@ -124,7 +135,7 @@ impl Readers {
             self.count += 1;
             self.starved = 0;
             let (waiting, ready) = (self.waiting.clone(), self.ready.clone());
-            tasks.spawn(read_loop(Arc::clone(engine), waiting, ready));
+            tasks.spawn(read_loop(self.how.clone(), Arc::clone(engine), waiting, ready));
         }
         let sent = self.batches.send(std::mem::take(group)).await;
         debug_assert!(sent.is_ok(), "readers end after the dispatcher");
@@ -169,15 +180,15 @@ async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tas
 
 /// Whether small files come from memory. A busy machine lets a read now and then take long that
 /// does not wait for a disk, so one slow file weighs as much as some quick ones.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Pace {
-    debt: u32,
+    debt: AtomicU32,
 }
 
 impl Default for Pace {
     /// Nothing is known: some quick files must come first.
     fn default() -> Self {
-        Self { debt: Self::QUICK_BELOW + Self::SLOW_FILE }
+        Self { debt: AtomicU32::new(Self::QUICK_BELOW + Self::SLOW_FILE) }
     }
 }
 
@@ -187,71 +198,80 @@ impl Pace {
     /// Less is quick: a slow file in a while, but not three in a row.
     const QUICK_BELOW: u32 = 12;
 
-    fn note(&mut self, took: Duration) {
-        self.debt = if took > QUICK {
-            (self.debt + Self::SLOW_FILE).min(Self::QUICK_BELOW + 2 * Self::SLOW_FILE)
+    /// Notes a file. Where two are noted at once, one of them may be lost.
+    fn note(&self, took: Duration) {
+        let debt = self.debt.load(Ordering::Relaxed);
+        let next = if took > QUICK {
+            (debt + Self::SLOW_FILE).min(Self::QUICK_BELOW + 2 * Self::SLOW_FILE)
         } else {
-            self.debt.saturating_sub(1)
+            debt.saturating_sub(1)
         };
+        if next != debt {
+            self.debt.store(next, Ordering::Relaxed);
+        }
     }
 
-    fn is_quick(self) -> bool {
-        self.debt < Self::QUICK_BELOW
+    fn is_quick(&self) -> bool {
+        self.debt.load(Ordering::Relaxed) < Self::QUICK_BELOW
     }
 }
 
-/// What is wanted of a small file beside its bytes.
-#[derive(Clone, Copy)]
+/// How small files are read.
+#[derive(Clone)]
 struct Reading {
     plan: DigestPlan,
     preserves: bool,
+    buffers: Arc<Buffers>,
+    pace: Arc<Pace>,
 }
 
 impl Reading {
     fn new(engine: &Engine) -> Self {
         let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
-        Self { plan, preserves: engine.settings.preserves }
+        let (preserves, buffers) = (engine.settings.preserves, Arc::clone(&engine.buffers));
+        Self { plan, preserves, buffers, pace: Arc::default() }
+    }
+
+    /// Reads one small file. Blocks, as long as the disk takes.
+    fn read(&self, action: &UploadAction) -> Result<SmallFile> {
+        let begun = Instant::now();
+        let read = read_small(action, self);
+        self.pace.note(begun.elapsed());
+        read
+    }
+
+    /// Reads one small file here if files come from memory, else on a thread that may block.
+    async fn read_next(&self, action: &UploadAction) -> Result<SmallFile> {
+        if self.pace.is_quick() {
+            return self.read(action);
+        }
+        let (how, action) = (self.clone(), action.clone());
+        blocking(move || how.read(&action)).await
     }
 }
 
-/// Reads batches of small files: on blocking threads until files turn out to come from memory, then
-/// here, between two requests, so that their bytes are still in the core's cache when they are
-/// sent (6 of 57 µs a file of 32 KiB), and on threads again when some do not.
+/// Reads batches of small files on blocking threads, until files turn out to come from memory:
+/// then the senders read each just before they send it, so that its bytes are still in the core's
+/// cache (8 of 60 µs a file of 32 KiB), and threads read again when some do not.
 async fn read_loop(
+    how: Reading,
     engine: Arc<Engine>,
     batches: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
 ) {
-    let how = Reading::new(&engine);
-    let mut pace = Pace::default();
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
         let mut share = engine.limits.budget.take_all(sizes).await;
         let are_small = batch.iter().all(|action| action.size <= INLINE_SIZE_MAX);
-        let mut batch = batch.into_iter();
-        while are_small
-            && pace.is_quick()
-            && let Some(action) = batch.next()
-        {
+        let (is_quick, how) = (are_small && how.pace.is_quick(), how.clone());
+        let prepare = move |action: UploadAction| {
             let share = share.split(action.size);
-            let (prepared, took) = read_timed(action, share, how, &engine.buffers);
-            pace.note(took);
-            if ready.send(prepared).await.is_err() {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-        if batch.len() == 0 {
-            continue;
-        }
-        let buffers = Arc::clone(&engine.buffers);
-        let read = move |action: UploadAction| {
-            let share = share.split(action.size);
-            read_timed(action, share, how, &buffers)
+            let read = (!is_quick).then(|| how.read(&action));
+            Prepared { action, read, share }
         };
-        let read = blocking(move || batch.map(read).collect::<Vec<_>>()).await;
-        for (prepared, took) in read {
-            pace.note(took);
+        let prepare = move || batch.into_iter().map(prepare).collect::<Vec<_>>();
+        let prepared = if is_quick { prepare() } else { blocking(prepare).await };
+        for prepared in prepared {
             if ready.send(prepared).await.is_err() {
                 return;
             }
@@ -259,22 +279,10 @@ async fn read_loop(
     }
 }
 
-/// Reads one small file and tells how long it took.
-fn read_timed(
-    action: UploadAction,
-    share: Share,
-    how: Reading,
-    buffers: &Arc<Buffers>,
-) -> (Prepared, Duration) {
-    let begun = Instant::now();
-    let read = read_small(&action, how, buffers);
-    (Prepared { action, read, share }, begun.elapsed())
-}
-
-fn read_small(action: &UploadAction, how: Reading, buffers: &Arc<Buffers>) -> Result<SmallFile> {
-    let take = |size| buffers.take(size);
+fn read_small(action: &UploadAction, how: &Reading) -> Result<SmallFile> {
+    let take = |size| how.buffers.take(size);
     let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
-    let mut payload = Payload::from_bytes(buffers.freeze(buffer));
+    let mut payload = Payload::from_bytes(how.buffers.freeze(buffer));
     payload.digest(how.plan);
     let attributes = attributes_of(how.preserves, &action.path, &identity)?;
     Ok(SmallFile { payload, identity, attributes })
@@ -282,10 +290,14 @@ fn read_small(action: &UploadAction, how: Reading, buffers: &Arc<Buffers>) -> Re
 
 /// Sends small files, one after the other. A changed file is tried again beside the loop: it needs
 /// memory, which the files that wait for this loop may hold.
-async fn send_loop(engine: Arc<Engine>, ready: Receiver<Prepared>) {
+async fn send_loop(how: Reading, engine: Arc<Engine>, ready: Receiver<Prepared>) {
     let mut again = Tasks::new();
     let mut properties = engine.settings.properties.clone();
     while let Ok(Prepared { action, read, share }) = ready.recv().await {
+        let read = match read {
+            Some(read) => read,
+            None => how.read_next(&action).await,
+        };
         let (size, result) = match read {
             Ok(SmallFile { payload, identity, attributes }) => {
                 set_attributes(&engine.settings, attributes, &mut properties);
@@ -367,8 +379,7 @@ async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> 
     let share = engine.limits.budget.take(size).await;
     let how = Reading::new(engine);
     let sized = UploadAction { size, ..action.clone() };
-    let buffers = Arc::clone(&engine.buffers);
-    let read = blocking(move || read_small(&sized, how, &buffers)).await?;
+    let read = blocking(move || read_small(&sized, &how)).await?;
     set_attributes(&engine.settings, read.attributes, &mut properties);
     put(engine, &action.key, read.payload, &properties).await?;
     drop(share);
@@ -547,7 +558,7 @@ mod tests {
     #[test]
     fn files_are_quick_until_several_in_a_row_are_not() {
         let slow = QUICK + Duration::from_micros(1);
-        let mut pace = Pace::default();
+        let pace = Pace::default();
         assert!(!pace.is_quick());
         (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
         assert!(pace.is_quick());
