@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ListingArgs, RequestArgs};
+use super::{ConditionArgs, FilterArgs, ListingArgs, RequestArgs};
 
 /// Lists buckets, or the objects and common prefixes under an address. Addresses may hold * and
 /// ?, which match any characters.
@@ -25,6 +25,16 @@ pub(crate) struct LsArgs {
     /// Requests.
     #[command(flatten)]
     pub(crate) requests: RequestArgs,
+    /// Patterns; they are about objects, and folders are shown all the same.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// Conditions.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
+    /// Only objects for which this JavaScript function is true: `js:(key, object) => …`, or keys
+    /// that match `js:/…/`. Folders are shown all the same, also with other conditions.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
     /// List only buckets whose names start so.
     #[arg(long, value_name = "PREFIX")]
     pub(crate) bucket_name_prefix: Option<String>,

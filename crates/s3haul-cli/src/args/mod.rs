@@ -4,6 +4,7 @@
 
 mod buckets;
 mod compare;
+mod conditions;
 mod filters;
 mod global;
 mod list;
@@ -28,6 +29,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use buckets::{MbArgs, RbArgs, WebsiteArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
+pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs};

@@ -4,6 +4,7 @@
 
 mod client;
 mod compare;
+mod conditions;
 mod environment;
 mod ini;
 mod list;
