@@ -117,8 +117,12 @@ pub fn parse_decimal_size(text: &str) -> Result<u64, UnitError> {
     let number = lower.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let factor = match &lower[number.len()..] {
         "" | "b" => 1,
-        unit => SHORT_SUFFIXES.iter().chain(&SIZE_SUFFIXES).find(|(suffix, _)| *suffix == unit)
-            .map(|(_, factor)| *factor).ok_or_else(invalid)?,
+        unit => SHORT_SUFFIXES
+            .iter()
+            .chain(&SIZE_SUFFIXES)
+            .find(|(suffix, _)| *suffix == unit)
+            .map(|(_, factor)| *factor)
+            .ok_or_else(invalid)?,
     };
     let number = number.trim_end();
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));

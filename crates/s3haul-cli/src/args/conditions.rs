@@ -39,5 +39,5 @@ const SOURCE_STORAGE_CLASS: &str = "source-storage-class";
 /// `--storage-class` of [`ConditionArgs`] for commands that have another flag of that name: say
 /// `#[command(mut_arg("storage_classes", as_source_class))]`.
 pub(crate) fn as_source_class(arg: Arg) -> Arg {
-    arg.alias(None).long(SOURCE_STORAGE_CLASS)
+    arg.alias(None::<&str>).long(SOURCE_STORAGE_CLASS)
 }

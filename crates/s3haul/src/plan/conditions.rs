@@ -4,10 +4,14 @@
 //! of several regular expressions, globs or classes one. No time is looked up here: ages are
 //! moments by now. Matching takes time in proportion to the name, whatever the expression is.
 
+mod labels;
+
 use regex::Regex;
 use thiserror::Error;
 
 use super::glob::{self, Text, Token};
+
+pub use labels::{LabelError, Labels};
 
 /// The class of an object that names none.
 const STANDARD: &str = "STANDARD";

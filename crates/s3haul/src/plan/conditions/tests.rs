@@ -14,7 +14,8 @@ fn named(conditions: &Conditions, name: &str) -> bool {
 
 #[test]
 fn expressions_are_found_anywhere_in_the_whole_name() {
-    let gz = Conditions { patterns: patterns(&["\\.gz$", "^logs/\\d{4}/"]), ..Conditions::default() };
+    let gz =
+        Conditions { patterns: patterns(&["\\.gz$", "^logs/\\d{4}/"]), ..Conditions::default() };
     for (name, taken) in [
         ("a/b.gz", true),
         ("a/b.gz/c", false),
@@ -92,8 +93,12 @@ struct Thing {
 
 fn things() -> impl Strategy<Value = Thing> {
     let class = prop::sample::select(vec![None, Some(""), Some("STANDARD"), Some("GLACIER")]);
-    ("[ab/]{0,5}", 0..6_u64, -3..3_i64, class)
-        .prop_map(|(name, size, modified_s, class)| Thing { name, size, modified_s, class })
+    ("[ab/]{0,5}", 0..6_u64, -3..3_i64, class).prop_map(|(name, size, modified_s, class)| Thing {
+        name,
+        size,
+        modified_s,
+        class,
+    })
 }
 
 /// Conditions of which each may be absent, with the text that the expression stands for.
