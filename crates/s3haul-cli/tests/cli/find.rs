@@ -1,7 +1,5 @@
 //! `find`: what it finds, how it prints it, and what it asks for.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::Value;
 
 use crate::support::{Bench, stderr, stdout};
@@ -70,7 +68,7 @@ fn tags_and_metadata_are_asked_for() {
     assert_eq!(found(&bench, "s3://box --tag type=other"), [""; 0]);
     assert_eq!(found(&bench, "s3://box --metadata TEAM=x"), [a, "s3://box/q/a"]);
     assert_eq!(found(&bench, "s3://box --metadata team --tag type=cooked"), [b]);
-    assert_eq!(found(&bench, "s3://box --metadata team=x --serial --sort --concurr 1").len(), 2);
+    assert_eq!(found(&bench, "s3://box --metadata team=x --serial --sort").len(), 2);
 }
 
 /// What the listing decides costs nothing.
@@ -78,7 +76,7 @@ fn tags_and_metadata_are_asked_for() {
 fn only_what_meets_the_other_conditions_is_asked_for() {
     let bench = labelled();
     let requests = |args: &str| {
-        let output = bench.run(&format!("find s3://box {args} --summarize"));
+        let output = bench.run(&format!("find s3://box {args} --summarize --serial"));
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let told = stderr(&output);
         told.lines().last().unwrap().trim().to_owned()

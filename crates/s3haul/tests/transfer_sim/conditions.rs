@@ -66,7 +66,7 @@ async fn removals_take_what_meets_all_conditions() {
 async fn ages_are_those_of_the_listing() {
     let world = World::new();
     object(&world, "old", 1, "").await;
-    tokio::time::advance(Duration::from_secs(3600)).await;
+    tokio::time::advance(Duration::from_hours(1)).await;
     let between = world.head("old").await.last_modified_s + 1800;
     object(&world, "new", 1, "").await;
     let all = world.spec(TransferCommand::Copy, "s3://bucket/", Some("s3://bucket/to/"));

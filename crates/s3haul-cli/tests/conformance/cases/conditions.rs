@@ -68,7 +68,7 @@ fn a_sync_keeps_what_is_not_selected(ctx: &Ctx<'_>) {
         ctx.remote.put(&format!("p/{key}"), &vec![b'y'; size]);
     }
     let target = ctx.url("p");
-    let sync = ["sync", "s", &target, "--delete", "--min-size", "5"];
+    let sync = ["sync", "s", &target, "--delete", "--size-only", "--min-size", "5"];
     let told = [
         format!("delete: {target}/gone"),
         format!("upload: s/changed to {target}/changed"),
