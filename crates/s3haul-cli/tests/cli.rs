@@ -2,8 +2,12 @@
 
 #[path = "cli/case_conflict.rs"]
 mod case_conflict;
+#[path = "cli/conditions.rs"]
+mod conditions;
 #[path = "cli/estimate.rs"]
 mod estimate;
+#[path = "cli/find.rs"]
+mod find;
 #[path = "cli/listing.rs"]
 mod listing;
 #[path = "cli/report.rs"]

@@ -95,6 +95,9 @@ const SIZE_SUFFIXES: [(&str, u64); 8] = [
     ("tb", TIB),
 ];
 
+/// Suffixes that people use beside these.
+const SHORT_SUFFIXES: [(&str, u64); 4] = [("k", KIB), ("m", MIB), ("g", GIB), ("t", TIB)];
+
 /// Reads a size such as `8388608`, `8MB` or `64KiB`; case does not matter.
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     let lower = text.to_ascii_lowercase();
@@ -104,6 +107,37 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
         .unwrap_or((lower.as_str(), 1));
     let size = parse_integer(digits).and_then(|count| count.checked_mul(factor));
     size.ok_or_else(|| UnitError::Size(text.to_owned()))
+}
+
+/// Reads a size as people type it: what [`parse_size`] reads, `1.5GB`, `10K` and `512B`. A part of
+/// a byte is left out.
+pub fn parse_decimal_size(text: &str) -> Result<u64, UnitError> {
+    let invalid = || UnitError::Size(text.to_owned());
+    let lower = text.trim().to_ascii_lowercase();
+    let number = lower.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let factor = match &lower[number.len()..] {
+        "" | "b" => 1,
+        unit => SHORT_SUFFIXES
+            .iter()
+            .chain(&SIZE_SUFFIXES)
+            .find(|(suffix, _)| *suffix == unit)
+            .map(|(_, factor)| *factor)
+            .ok_or_else(invalid)?,
+    };
+    let number = number.trim_end();
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let digits = |digits: &str| {
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse::<u64>().ok()).flatten()
+    };
+    let (Some(count), Some(part)) = (digits(whole), digits(fraction)) else {
+        return Err(invalid());
+    };
+    let scale = u32::try_from(fraction.len()).ok().and_then(|places| 10_u128.checked_pow(places));
+    let part = scale.map(|scale| u128::from(part) * u128::from(factor) / scale);
+    let whole = count.checked_mul(factor).ok_or_else(invalid)?;
+    let part = part.and_then(|part| u64::try_from(part).ok()).ok_or_else(invalid)?;
+    whole.checked_add(part).ok_or_else(invalid)
 }
 
 /// Reads a rate in bytes a second, such as `1048576`, `10MB/s`, `512B/s` or (bits) `80Mb/s`.
@@ -169,6 +203,35 @@ mod tests {
         }
         for text in ["", "MB", "foo", "1.5MB", "-1", "10B", "99999999999999TB"] {
             assert_eq!(parse_size(text), Err(UnitError::Size(text.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_may_have_a_decimal_part() {
+        for (text, size) in [
+            ("0", 0),
+            ("10", 10),
+            ("10B", 10),
+            ("10k", 10 * KIB),
+            ("10KB", 10 * KIB),
+            ("1.5GiB", GIB + GIB / 2),
+            ("0.25 mb", MIB / 4),
+            ("1.0001KB", KIB),
+            ("1.99", 1),
+            (" 2T ", 2 * TIB),
+        ] {
+            assert_eq!(parse_decimal_size(text), Ok(size), "{text}");
+        }
+        for text in ["", "K", ".5K", "5.K", "-1", "+1", "1e3", "1.2.3", "1PB", "99999999TB", "1,5K"]
+        {
+            assert!(parse_decimal_size(text).is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_the_aws_tools_read_means_the_same(text in "[0-9]{1,4}([kmgtKMGT]i?[bB])?") {
+            proptest::prop_assert_eq!(parse_decimal_size(&text), parse_size(&text));
         }
     }
 

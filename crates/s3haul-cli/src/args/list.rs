@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ListingArgs, RequestArgs};
+use super::{ConditionArgs, FilterArgs, ListingArgs, RequestArgs};
 
 /// Lists buckets, or the objects and common prefixes under an address. Addresses may hold * and
 /// ?, which match any characters.
@@ -25,6 +25,16 @@ pub(crate) struct LsArgs {
     /// Requests.
     #[command(flatten)]
     pub(crate) requests: RequestArgs,
+    /// Patterns; they are about objects, and folders are shown all the same.
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
+    /// Conditions.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
+    /// Only objects for which this JavaScript function is true: `js:(key, object) => …`, or keys
+    /// that match `js:/…/`. Folders are shown all the same, also with other conditions.
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) filter: Option<String>,
     /// List only buckets whose names start so.
     #[arg(long, value_name = "PREFIX")]
     pub(crate) bucket_name_prefix: Option<String>,
@@ -55,22 +65,12 @@ pub(crate) enum FormatChoice {
     Keys,
 }
 
-/// Lists all objects under an address with many requests in flight.
+/// Order, columns and place of what is listed.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ListArgs {
-    /// What to list.
-    #[command(flatten)]
-    pub(crate) listing: ListingArgs,
+pub(crate) struct TableArgs {
     /// Print in the order of the keys instead of the order of arrival.
     #[arg(long)]
     pub(crate) sort: bool,
-    /// List all versions and delete markers. In text a line has two marks and the version id
-    /// before the key: L for the latest version, D for a delete marker.
-    #[arg(long)]
-    pub(crate) versions: bool,
-    /// Print in this format.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<FormatChoice>,
     /// Columns of jsonl, csv, tsv and parquet, in this order: of `key`, `size`, `last_modified`,
     /// `etag`, `storage_class`, `bucket`, and with --versions `version_id`, `is_latest` and
     /// `is_delete_marker`. Times are UTC.
@@ -83,6 +83,24 @@ pub(crate) struct ListArgs {
     /// the AWS tools with another meaning.)
     #[arg(long, value_name = "FILE")]
     pub(crate) output_file: Option<PathBuf>,
+}
+
+/// Lists all objects under an address with many requests in flight.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
+    /// List all versions and delete markers. In text a line has two marks and the version id
+    /// before the key: L for the latest version, D for a delete marker.
+    #[arg(long)]
+    pub(crate) versions: bool,
+    /// Print in this format.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatChoice>,
+    /// Table.
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
     /// Print sizes as KiB, MiB and so on.
     #[arg(long)]
     pub(crate) human_readable: bool,

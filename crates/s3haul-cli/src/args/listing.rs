@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{FilterArgs, RequestArgs};
+use super::{ConditionArgs, FilterArgs, RequestArgs};
 
 /// Which objects, and how they are listed.
 #[derive(Clone, Debug, Default, Args)]
@@ -20,6 +20,9 @@ pub(crate) struct ListingArgs {
     /// Patterns.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+    /// Conditions.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
     /// Only objects for which this JavaScript function is true: `js:(key, object) => …` or
     /// `js:({Key, Size, LastModified, ETag, StorageClass}) => …`, or keys that match `js:/…/`.
     #[arg(long, value_name = "SCRIPT")]

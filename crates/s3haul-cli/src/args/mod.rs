@@ -4,7 +4,9 @@
 
 mod buckets;
 mod compare;
+mod conditions;
 mod filters;
+mod find;
 mod global;
 mod list;
 mod list_buckets;
@@ -28,9 +30,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use buckets::{MbArgs, RbArgs, WebsiteArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
+pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
+pub(crate) use find::{FindArgs, FindFormat};
 pub(crate) use global::{ColorChoice, GlobalArgs};
-pub(crate) use list::{FormatChoice, ListArgs, LsArgs};
+pub(crate) use list::{FormatChoice, ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::{BucketsFormat, ListBucketsArgs};
 pub(crate) use listing::ListingArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
@@ -128,6 +132,13 @@ pub(crate) enum Command {
     /// Lines are those of `ls --recursive`, by default in the order in which pages arrive. An
     /// address may hold * and ?, which match any characters.
     List(Box<ListArgs>),
+    /// Find objects by name, size, age, storage class, tags and metadata.
+    ///
+    /// Prints the addresses of what meets all conditions, as it is found. Most of them are decided
+    /// by the listing alone; --tag and --metadata cost a request for each object that meets the
+    /// others. The exit status is 0 also if nothing is found, and 1 if an object could not be
+    /// looked at.
+    Find(Box<FindArgs>),
     /// Count what is under an address: folders, storage classes, ages, sizes and more.
     ///
     /// All objects are listed, many pages at a time, and nothing is printed unless the listing

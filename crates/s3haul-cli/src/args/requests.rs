@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{FilterArgs, OutputArgs, ReportArgs};
+use super::{ConditionArgs, FilterArgs, OutputArgs, ReportArgs};
 
 /// Who pays.
 #[derive(Clone, Debug, Default, Args)]
@@ -49,6 +49,9 @@ pub(crate) struct ObjectsArgs {
     /// Filters.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+    /// Conditions.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
     /// Only take objects for which this JavaScript function is true: `js:(key, object) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,

@@ -31,7 +31,9 @@ pub(crate) struct SyncArgs {
     #[arg(long, conflicts_with_all = ["size_only", "exact_timestamps", "newer"])]
     pub(crate) checksum: bool,
     /// Heed only what a function selects: `js:(object) => …`, or `js:/…/` for keys that match. What
-    /// it does not select is neither transferred nor removed.
+    /// it does not select is neither transferred nor removed. So it is with other conditions: a
+    /// name whose source does not meet them stays as it is, and --delete removes only what meets
+    /// them itself.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
     /// Stop before removing more than so many names, or with % so many of a hundred in the

@@ -3,7 +3,8 @@
 use clap::Args;
 
 use super::{
-    CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs, ReportArgs, RequestArgs, SidesArgs,
+    ConditionArgs, CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs, ReportArgs, RequestArgs,
+    SidesArgs, as_source_class,
 };
 
 /// What is printed.
@@ -33,6 +34,7 @@ pub(crate) struct ScriptArgs {
 
 /// Flags that `cp`, `mv` and `sync` share.
 #[derive(Clone, Debug, Default, Args)]
+#[command(mut_arg("storage_classes", as_source_class))]
 pub(crate) struct CopyArgs {
     /// What to copy and where to: a local path, an s3:// address, or - for a standard stream (cp
     /// only).
@@ -50,6 +52,9 @@ pub(crate) struct CopyArgs {
     /// Filters.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+    /// Conditions.
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
     /// Upload what symbolic links point to, which is the default.
     #[arg(long, overrides_with = "no_follow_symlinks")]
     pub(crate) follow_symlinks: bool,

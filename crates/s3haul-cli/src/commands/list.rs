@@ -1,4 +1,4 @@
-//! `list`: all objects or versions under an address, in the order of arrival or of the keys.
+//! `list` and `find`: all objects or versions under an address, in the order of arrival or of the keys.
 //!
 //! Each worker formats its pages into a buffer of its own and writes that in one piece, so that
 //! printing takes as many cores as there are. Rows of a Parquet table go into one table.
@@ -9,15 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use s3haul::list::Order;
 use s3haul::s3::Client;
 use s3haul::s3::ops::{ListPage, VersionPage};
+use s3haul::units::RequestCounts;
 
+use super::asker::Asker;
 use super::client;
-use super::listing::{Entries, PageWorker, SelectedPage, for_each_page};
+use super::listing::{Entries, PageWorker, SelectedPage, for_each_asked_page};
 use super::output::{Output, OutputStream};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::listing::{
-    Entry, Format, ParquetTable, RowFormat, RowStyle, TableError, push_summary, push_summary_event,
+    Entry, Format, ParquetTable, RowFormat, RowStyle, TableError, push_requests, push_summary,
+    push_summary_event,
 };
 use crate::settings::ListSettings;
 
@@ -25,21 +28,38 @@ use crate::settings::ListSettings;
 pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let client = client(settings.listing.client.clone())?;
     let output = Arc::new(Output::new(settings.output_file.as_deref(), printer)?);
+    let find = settings.find.as_ref().filter(|find| find.asks());
+    let asker = find.map(|find| Asker::new(client.clone(), &settings.listing, find, printer));
+    let way = Way { client, asker: asker.map(Arc::new), settings: &settings, printer };
     let totals = if settings.format == Format::Parquet {
-        list_table(client, &settings, &output, printer).await?
+        list_table(&way, &output).await?
     } else {
-        list_rows(client, &settings, &output, printer).await?
+        list_rows(&way, &output).await?
     };
+    let requests = way.client.requests_sent();
+    tracing::info!(objects = totals.objects, ?requests, "listed");
     if settings.summarize {
-        summarize(&totals, &settings, &output, printer)?;
+        let requests = settings.find.is_some().then_some(requests);
+        summarize(&totals, requests, &settings, &output, printer)?;
     }
     let in_use = || Failure::other("listing failed: the output is still written to");
     Arc::into_inner(output).ok_or_else(in_use)?.commit()?;
     if printer.output_is_closed() {
         return Ok(exit::BROKEN_PIPE);
     }
-    let nothing = totals.objects == 0 && !settings.listing.is_whole_bucket();
-    Ok(if nothing { exit::FAILED } else { exit::SUCCESS })
+    // As with find(1) it is no failure that nothing was found.
+    let may_be_empty = settings.find.is_some() || settings.listing.is_whole_bucket();
+    let nothing = totals.objects == 0 && !may_be_empty;
+    let has_failed = way.asker.is_some_and(|asker| asker.failed() > 0);
+    Ok(if nothing || has_failed { exit::FAILED } else { exit::SUCCESS })
+}
+
+/// How it is listed.
+struct Way<'a> {
+    client: Client,
+    asker: Option<Arc<Asker>>,
+    settings: &'a ListSettings,
+    printer: &'a Arc<Printer>,
 }
 
 /// What was listed.
@@ -66,12 +86,8 @@ impl Totals {
     }
 }
 
-async fn list_rows(
-    client: Client,
-    settings: &ListSettings,
-    output: &Arc<Output>,
-    printer: &Arc<Printer>,
-) -> Result<Totals, Failure> {
+async fn list_rows(way: &Way<'_>, output: &Arc<Output>) -> Result<Totals, Failure> {
+    let settings = way.settings;
     let style = RowStyle { human_readable: settings.human_readable, escape: output.is_terminal() };
     let format = (settings.format, settings.fields.clone(), settings.listing.bucket.clone());
     let output = Arc::clone(output);
@@ -90,15 +106,11 @@ async fn list_rows(
         let (rows, output) = (rows(), Arc::clone(&output));
         Ok(RowWorker { rows, output, buffer: Vec::new(), totals: Totals::default() })
     };
-    list_with(client, settings, printer, make).await
+    list_with(way, make).await
 }
 
-async fn list_table(
-    client: Client,
-    settings: &ListSettings,
-    output: &Arc<Output>,
-    printer: &Arc<Printer>,
-) -> Result<Totals, Failure> {
+async fn list_table(way: &Way<'_>, output: &Arc<Output>) -> Result<Totals, Failure> {
+    let Way { settings, printer, .. } = way;
     if output.is_terminal() {
         return Err(Failure::usage(
             "Parquet cannot be shown on a terminal: name a file with --output-file",
@@ -107,12 +119,12 @@ async fn list_table(
     let table = Table::new(OutputStream(Arc::clone(output)), &settings.fields);
     let table = Arc::new(Mutex::new(Some(table.map_err(table_failure)?)));
     let (shared, bucket) = (Arc::clone(&table), settings.listing.bucket.clone());
-    let closed = Arc::clone(printer);
+    let closed = Arc::clone(*printer);
     let make = move || {
         let (table, bucket, printer) = (Arc::clone(&shared), bucket.clone(), Arc::clone(&closed));
         Ok(TableWorker { table, bucket, printer, totals: Totals::default() })
     };
-    let totals = list_with(client, settings, printer, make).await?;
+    let totals = list_with(way, make).await?;
     let table = table.lock().unwrap_or_else(PoisonError::into_inner).take();
     match table.map(Table::finish) {
         Some(Err(_)) if printer.output_is_closed() => {}
@@ -122,22 +134,19 @@ async fn list_table(
     Ok(totals)
 }
 
-async fn list_with<W, F>(
-    client: Client,
-    settings: &ListSettings,
-    printer: &Arc<Printer>,
-    make: F,
-) -> Result<Totals, Failure>
+async fn list_with<W, F>(way: &Way<'_>, make: F) -> Result<Totals, Failure>
 where
     W: PageWorker<Done = Totals> + PageWorker<VersionPage, Done = Totals>,
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
+    let Way { client, asker, settings, printer } = way;
     let order = if settings.sort { Order::Ascending } else { Order::Any };
-    let listing = &settings.listing;
+    let (listing, client, asker) = (&settings.listing, client.clone(), asker.clone());
     let totals = if settings.versions {
-        for_each_page::<VersionPage, _, _>(client, listing, order, printer, make).await?
+        for_each_asked_page::<VersionPage, _, _>(client, listing, order, printer, asker, make)
+            .await?
     } else {
-        for_each_page::<ListPage, _, _>(client, listing, order, printer, make).await?
+        for_each_asked_page::<ListPage, _, _>(client, listing, order, printer, asker, make).await?
     };
     Ok(Totals::sum(totals))
 }
@@ -206,6 +215,7 @@ fn table_failure(error: TableError) -> Failure {
 /// The totals end the lines of `aws s3 ls` and the events; beside data they go to standard error.
 fn summarize(
     totals: &Totals,
+    requests: Option<RequestCounts>,
     settings: &ListSettings,
     output: &Output,
     printer: &Printer,
@@ -215,9 +225,12 @@ fn summarize(
     let mut lines = Vec::new();
     match settings.format {
         Format::Text => push_summary(&mut lines, objects, bytes, style),
-        Format::Events => push_summary_event(&mut lines, objects, bytes),
+        Format::Events => push_summary_event(&mut lines, objects, bytes, requests),
         _ => {
             push_summary(&mut lines, objects, bytes, style);
+            if let Some(requests) = requests {
+                push_requests(&mut lines, requests);
+            }
             printer.error(|buffer| buffer.extend_from_slice(lines.trim_ascii_start()));
             return Ok(());
         }

@@ -19,12 +19,17 @@ use s3haul::s3::ops::{ListPage, ListedObject, VersionPage};
 use s3haul::script::{Limits, Runtime};
 use tokio::task::JoinSet;
 
+use super::asker::Asker;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::json;
 use crate::render::listing::Entry;
 use crate::settings::{ListingSettings, Selection};
 
+/// One in so many of the requests in flight lists, where others ask about what was listed.
+const LISTING_SHARE: usize = 4;
+/// Pages that are asked about at a time at least: of each there may be few objects to ask about.
+const ASKING_WORKERS: usize = 16;
 /// Pages that wait for each worker.
 const PAGES_PER_WORKER: usize = 2;
 
@@ -116,34 +121,39 @@ impl<'a> SelectedPage<'a> {
 struct Selector {
     selection: Selection,
     script: Option<Runtime>,
+    asker: Option<Arc<Asker>>,
     chosen: Vec<u32>,
 }
 
 impl Selector {
-    fn new(selection: Selection) -> Result<Self, Failure> {
+    fn new(selection: Selection, asker: Option<Arc<Asker>>) -> Result<Self, Failure> {
         let script = selection.script.as_ref().map(std::slice::from_ref);
         let script = script.map(|script| Runtime::new(script, Limits::default())).transpose()?;
-        Ok(Self { selection, script, chosen: Vec::new() })
+        Ok(Self { selection, script, asker, chosen: Vec::new() })
     }
 
     fn select<'a, P: Entries>(&'a mut self, page: &'a P) -> Result<SelectedPage<'a, P>, Failure> {
-        if self.selection.is_all() {
+        if self.selection.is_all() && self.asker.is_none() {
             return Ok(SelectedPage { page, chosen: None });
         }
-        self.choose_keys(page);
+        self.choose_listed(page);
         if let Some(script) = &mut self.script {
             let chosen = std::mem::take(&mut self.chosen);
             let entries = chosen.iter().filter_map(|index| page.entry(*index as usize));
             let selected = script.select(entries.map(|entry| entry.object))?;
             self.chosen = selected.into_iter().map(|index| chosen[index]).collect();
         }
+        // What costs a request comes last.
+        if let Some(asker) = &self.asker {
+            self.chosen = asker.choose(page, &self.chosen)?;
+        }
         Ok(SelectedPage { page, chosen: Some(&self.chosen) })
     }
 
-    fn choose_keys<P: Entries>(&mut self, page: &P) {
+    fn choose_listed<P: Entries>(&mut self, page: &P) {
         self.chosen.clear();
         for index in 0..page.count() {
-            if page.entry(index).is_some_and(|entry| self.selection.includes(entry.object.key)) {
+            if page.entry(index).is_some_and(|entry| self.selection.includes(&entry)) {
                 self.chosen.extend(u32::try_from(index));
             }
         }
@@ -165,10 +175,32 @@ where
     W: PageWorker<P>,
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
-    let listing = P::list(client, settings.request(order));
+    for_each_asked_page(client, settings, order, printer, None, make).await
+}
+
+/// The same with only those entries that the asker takes.
+pub(crate) async fn for_each_asked_page<P, W, F>(
+    client: Client,
+    settings: &ListingSettings,
+    order: Order,
+    printer: &Arc<Printer>,
+    asker: Option<Arc<Asker>>,
+    make: F,
+) -> Result<Vec<W::Done>, Failure>
+where
+    P: Entries,
+    W: PageWorker<P>,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let mut request = settings.request(order);
+    if let Some(asker) = &asker {
+        request.concurrency = request.concurrency.div_ceil(LISTING_SHARE);
+        request.permits = Some(asker.permits());
+    }
+    let listing = P::list(client, request);
     let tell = |notice: Notice| tell(&notice, settings.json, printer);
-    let order = settings.work_order(order);
-    run_workers(listing, order, settings.selection.clone(), tell, make).await
+    let chosen = (settings.selection.clone(), asker);
+    run(listing, settings.work_order(order), chosen, tell, make).await
 }
 
 /// Has workers go through a listing that the caller started; `tell` takes what is to be said of
@@ -185,13 +217,28 @@ where
     W: PageWorker<P>,
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
-    let count = workers(order);
+    run(listing, order, (selection, None), tell, make).await
+}
+
+async fn run<P, W, F>(
+    listing: Listing<P>,
+    order: Order,
+    (selection, asker): (Selection, Option<Arc<Asker>>),
+    tell: impl Fn(Notice),
+    make: F,
+) -> Result<Vec<W::Done>, Failure>
+where
+    P: Entries,
+    W: PageWorker<P>,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let count = workers(order, asker.is_some());
     let (sender, pages) = async_channel::bounded(count * PAGES_PER_WORKER);
     let make = Arc::new(make);
     let mut tasks = JoinSet::new();
     for _ in 0..count {
         let (make, pages) = (Arc::clone(&make), pages.clone());
-        let selector = Selector::new(selection.clone())?;
+        let selector = Selector::new(selection.clone(), asker.clone())?;
         tasks.spawn_blocking(move || work(&*make, selector, &pages));
     }
     drop(pages);
@@ -206,10 +253,13 @@ where
     listed.map(|()| done)
 }
 
-fn workers(order: Order) -> usize {
+fn workers(order: Order, is_asking: bool) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     match order {
         Order::Ascending => 1,
-        Order::Any => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        // Those that wait for answers need no core.
+        Order::Any if is_asking => cores.max(ASKING_WORKERS),
+        Order::Any => cores,
     }
 }
 

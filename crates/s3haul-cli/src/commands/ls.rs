@@ -25,7 +25,7 @@ use crate::render::listing::{
     Entry, Format, RowFormat, RowStyle, push_prefix_line, push_summary, push_summary_event,
 };
 use crate::render::time::LocalTime;
-use crate::settings::{LsSettings, Selection};
+use crate::settings::LsSettings;
 
 /// Entries of a page at most.
 const PAGE_ENTRIES: u32 = 1000;
@@ -94,9 +94,9 @@ async fn objects(
     settings: &LsSettings,
     printer: &Arc<Printer>,
 ) -> Result<(Totals, bool), Failure> {
-    let wildcard = Wildcard::parse(&settings.object.key).filter(|_| !settings.raw);
+    let wildcard = settings.selection.wildcard.as_ref();
     let whole_keys = settings.recursive || wildcard.is_some();
-    let prefix = wildcard.as_ref().map_or(settings.object.key.as_str(), Wildcard::prefix);
+    let prefix = wildcard.map_or(settings.object.key.as_str(), Wildcard::prefix);
     let request = ListRequest {
         prefix: prefix.to_owned(),
         delimiter: (!whole_keys).then(|| "/".to_owned()),
@@ -105,7 +105,7 @@ async fn objects(
         page_size: settings.page_size,
         ..ListRequest::new(settings.object.bucket.clone())
     };
-    let selection = Selection { wildcard, ..Selection::default() };
+    let selection = settings.selection.clone();
     let rows = Rows::factory(settings, printer, whole_keys);
     // In which order a server lists is not for `ls` to tell: `aws` does not.
     let tell = |_| {};
@@ -232,7 +232,7 @@ fn summarize(totals: Totals, settings: &LsSettings, printer: &Printer) {
     let style = RowStyle { human_readable: settings.human_readable, escape: false };
     printer.output(|buffer| {
         if settings.json {
-            push_summary_event(buffer, objects, bytes);
+            push_summary_event(buffer, objects, bytes, None);
         } else {
             push_summary(buffer, objects, bytes, style);
         }

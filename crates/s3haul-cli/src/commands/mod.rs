@@ -1,6 +1,7 @@
 //! The commands: settings and a printer in, exit code out. None reads flags, files or the
 //! environment.
 
+mod asker;
 mod buckets;
 mod cat;
 mod compare;
@@ -64,6 +65,7 @@ pub(crate) fn dispatch(
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
         Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
+        Command::Find(args) => query(list::run(ListSettings::find(&settings, &args)?, printer)),
         Command::Summarize(args) => {
             query(summarize::run(SummarizeSettings::new(&settings, &args)?, printer))
         }

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
+use s3haul::plan::wildcard::Wildcard;
 use s3haul::s3::ClientConfig;
 use s3haul::s3::ops::Website;
 
+use super::script;
 use super::stream::address;
 use super::transfer::invalid_argument_type;
-use super::{Lines, ListingSettings, Settings, TransferSettings};
-use crate::args::{FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, WebsiteArgs};
+use super::{FindSettings, Lines, ListingSettings, Selection, Settings, TransferSettings};
+use crate::args::{FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, TableArgs, WebsiteArgs};
 use crate::failure::Failure;
 use crate::render::listing::{Field, Format};
 
@@ -35,8 +37,8 @@ pub(crate) struct LsSettings {
     pub(crate) bucket_name_prefix: Option<String>,
     /// Only buckets of this region.
     pub(crate) bucket_region: Option<String>,
-    /// Wildcards are plain characters.
-    pub(crate) raw: bool,
+    /// Which of the listed objects.
+    pub(crate) selection: Selection,
     /// JSON output.
     pub(crate) json: bool,
 }
@@ -45,9 +47,20 @@ impl LsSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &LsArgs) -> Result<Self, Failure> {
         let request_payer = args.requests.payer.is_requester();
+        let object = address(args.path.as_deref().unwrap_or_default())?;
+        let wildcard = Wildcard::parse(&object.key).filter(|_| !args.raw);
+        let selection = Selection {
+            script: script::filter(args.filter.as_deref())?,
+            ..Selection::new(&object, wildcard, &args.filters, &args.conditions)?
+        };
+        if object.bucket.is_empty() && !selection.is_all() {
+            return Err(Failure::usage(
+                "filters and conditions are about objects: name a bucket to list its objects",
+            ));
+        }
         Ok(Self {
             client: ClientConfig { request_payer, ..settings.client },
-            object: address(args.path.as_deref().unwrap_or_default())?,
+            object,
             recursive: args.recursive,
             human_readable: args.human_readable,
             summarize: args.summarize,
@@ -55,7 +68,7 @@ impl LsSettings {
             concurrency: settings.tuning.max_concurrent_requests,
             bucket_name_prefix: args.bucket_name_prefix.clone(),
             bucket_region: args.bucket_region.clone(),
-            raw: args.raw,
+            selection,
             json: settings.json,
         })
     }
@@ -82,58 +95,81 @@ pub(crate) struct ListSettings {
     pub(crate) human_readable: bool,
     /// Totals at the end.
     pub(crate) summarize: bool,
+    /// What `find` has beside `list`.
+    pub(crate) find: Option<FindSettings>,
 }
 
 impl ListSettings {
     /// From flags.
     pub(crate) fn new(settings: &Settings, args: &ListArgs) -> Result<Self, Failure> {
-        let format = format(args.format, settings.json)?;
-        let is_text = format == Format::Text;
-        let needs =
-            |flag, format| Err(Failure::usage(format!("{flag} goes with --format {format}")));
-        if args.human_readable && !is_text {
-            return needs("--human-readable", "text");
+        let format = format(args.format.map(Format::from), Format::Text, settings.json)?;
+        if args.human_readable && format != Format::Text {
+            return Err(needs_format("--human-readable", "text"));
         }
-        if args.no_header && !matches!(format, Format::Csv | Format::Tsv) {
-            return needs("--no-header", "csv or tsv");
-        }
-        if !args.fields.is_empty() && matches!(format, Format::Text | Format::Keys | Format::Events)
-        {
-            return needs("--fields", "jsonl, csv, tsv or parquet");
-        }
+        check_table(&args.table, format)?;
+        let usual = if args.versions { &Field::OF_VERSIONS[..] } else { &Field::OF_OBJECTS[..] };
         Ok(Self {
             listing: ListingSettings::new(settings, &args.listing, "list")?,
-            sort: args.sort,
+            sort: args.table.sort,
             versions: args.versions,
             format,
-            fields: fields(&args.fields, args.versions)?,
-            header: !args.no_header,
-            output_file: args.output_file.clone(),
+            fields: fields(&args.table.fields, usual, args.versions)?,
+            header: !args.table.no_header,
+            output_file: args.table.output_file.clone(),
             human_readable: args.human_readable,
             summarize: args.summarize,
+            find: None,
         })
     }
 }
 
-fn format(choice: Option<FormatChoice>, json: bool) -> Result<Format, Failure> {
+/// The format to print in: events with `--json`, else what was chosen, else the usual one.
+pub(super) fn format(choice: Option<Format>, usual: Format, json: bool) -> Result<Format, Failure> {
     match choice {
         Some(_) if json => Err(Failure::usage(
             "--json prints events and goes with no --format: use --format jsonl for rows",
         )),
         None if json => Ok(Format::Events),
-        None | Some(FormatChoice::Text) => Ok(Format::Text),
-        Some(FormatChoice::Jsonl) => Ok(Format::Jsonl),
-        Some(FormatChoice::Csv) => Ok(Format::Csv),
-        Some(FormatChoice::Tsv) => Ok(Format::Tsv),
-        Some(FormatChoice::Parquet) => Ok(Format::Parquet),
-        Some(FormatChoice::Keys) => Ok(Format::Keys),
+        choice => Ok(choice.unwrap_or(usual)),
     }
 }
 
+impl From<FormatChoice> for Format {
+    fn from(choice: FormatChoice) -> Self {
+        match choice {
+            FormatChoice::Text => Self::Text,
+            FormatChoice::Jsonl => Self::Jsonl,
+            FormatChoice::Csv => Self::Csv,
+            FormatChoice::Tsv => Self::Tsv,
+            FormatChoice::Parquet => Self::Parquet,
+            FormatChoice::Keys => Self::Keys,
+        }
+    }
+}
+
+fn needs_format(flag: &str, format: &str) -> Failure {
+    Failure::usage(format!("{flag} goes with --format {format}"))
+}
+
+/// Refuses flags of tables beside formats that are none.
+pub(super) fn check_table(args: &TableArgs, format: Format) -> Result<(), Failure> {
+    use Format::{Csv, Jsonl, Parquet, Tsv};
+    if args.no_header && !matches!(format, Csv | Tsv) {
+        return Err(needs_format("--no-header", "csv or tsv"));
+    }
+    if !args.fields.is_empty() && !matches!(format, Jsonl | Csv | Tsv | Parquet) {
+        return Err(needs_format("--fields", "jsonl, csv, tsv or parquet"));
+    }
+    Ok(())
+}
+
 /// The columns with these names, or the usual ones where there are none.
-fn fields(names: &[String], versions: bool) -> Result<Vec<Field>, Failure> {
+pub(super) fn fields(
+    names: &[String],
+    usual: &[Field],
+    versions: bool,
+) -> Result<Vec<Field>, Failure> {
     if names.is_empty() {
-        let usual = if versions { &Field::OF_VERSIONS[..] } else { &Field::OF_OBJECTS[..] };
         return Ok(usual.to_vec());
     }
     let mut fields = Vec::new();

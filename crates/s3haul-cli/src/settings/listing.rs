@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use s3haul::list::{KeyRange, ListRequest, Order};
+use s3haul::location::ObjectName;
+use s3haul::plan::conditions::Conditions;
 use s3haul::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
 use s3haul::plan::wildcard::Wildcard;
 use s3haul::s3::ClientConfig;
 use s3haul::script::Program;
 
 use super::Settings;
+use super::conditions::conditions;
 use super::script;
 use super::stream::address;
 use super::transfer::invalid_argument_type;
-use crate::args::{FilterArgs, ListingArgs};
+use crate::args::{ConditionArgs, FilterArgs, ListingArgs};
 use crate::failure::Failure;
+use crate::render::listing::Entry;
 
 /// What to list and how.
 #[derive(Clone, Debug)]
@@ -59,9 +63,10 @@ impl ListingSettings {
         let mut client = settings.client.clone();
         client.request_payer = args.requests.payer.is_requester();
         client.max_connections = client.max_connections.max(concurrency);
-        let filter = (!args.filters.rules.is_empty())
-            .then(|| NameFilter::new(&args.filters, &object.bucket, &prefix));
-        let script = script::filter(args.filter.as_deref())?;
+        let selection = Selection {
+            script: script::filter(args.filter.as_deref())?,
+            ..Selection::new(&object, wildcard, &args.filters, &args.conditions)?
+        };
         Ok(Self {
             client,
             bucket: object.bucket,
@@ -70,7 +75,7 @@ impl ListingSettings {
                 after: args.start_after.clone().unwrap_or_default(),
                 through: args.stop_at.clone().filter(|key| !key.is_empty()),
             },
-            selection: Selection { wildcard, filter, script },
+            selection,
             concurrency,
             is_serial: args.serial,
             page_size: args.requests.page_size,
@@ -103,42 +108,63 @@ impl ListingSettings {
     }
 }
 
-/// Which of the listed objects are wanted, by their keys.
+/// Which of the listed objects are wanted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
     /// The address, where it has wildcards.
     pub(crate) wildcard: Option<Wildcard>,
     /// `--include` and `--exclude`.
     pub(crate) filter: Option<NameFilter>,
+    /// Conditions, which are about the same names as these.
+    pub(crate) conditions: Conditions,
+    /// Length of what comes before them.
+    pub(super) root_length: usize,
     /// `--filter`; what it says is not known here.
     pub(crate) script: Option<Program>,
 }
 
 impl Selection {
-    /// Whether nothing is left out.
-    pub(crate) fn is_all(&self) -> bool {
-        self.wildcard.is_none() && self.filter.is_none() && self.script.is_none()
+    /// From an address and flags; without a script.
+    pub(super) fn new(
+        object: &ObjectName,
+        wildcard: Option<Wildcard>,
+        filters: &FilterArgs,
+        condition_args: &ConditionArgs,
+    ) -> Result<Self, Failure> {
+        let prefix = wildcard.as_ref().map_or(object.key.as_str(), Wildcard::prefix);
+        let root_length = prefix.rfind('/').map_or(0, |slash| slash + 1);
+        let root = &prefix[..root_length];
+        let filter = (!filters.rules.is_empty())
+            .then(|| NameFilter::new(filters, &format!("{}/{root}", object.bucket)));
+        let conditions = conditions(condition_args)?;
+        Ok(Self { wildcard, filter, conditions, root_length, script: None })
     }
 
-    /// Whether an object with this key is wanted, as far as its key tells.
-    pub(crate) fn includes(&self, key: &str) -> bool {
+    /// Whether nothing is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        self.wildcard.is_none()
+            && self.filter.is_none()
+            && self.conditions.is_empty()
+            && self.script.is_none()
+    }
+
+    /// Whether an object is wanted, as far as the listing tells.
+    pub(crate) fn includes(&self, entry: &Entry<'_>) -> bool {
+        let key = entry.object.key;
+        let name = key.get(self.root_length..).unwrap_or(key);
         self.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(key))
-            && self.filter.as_ref().is_none_or(|filter| filter.includes(key))
+            && self.filter.as_ref().is_none_or(|filter| filter.includes(name))
+            && self.conditions.takes(name, &entry.facts())
     }
 }
 
 /// `--include` and `--exclude`. Patterns are about what follows the last slash of the listed
 /// prefix.
 #[derive(Clone, Debug)]
-pub(crate) struct NameFilter {
-    filter: Arc<Filter>,
-    root_length: usize,
-}
+pub(crate) struct NameFilter(Arc<Filter>);
 
 impl NameFilter {
-    fn new(args: &FilterArgs, bucket: &str, prefix: &str) -> Self {
-        let root_length = prefix.rfind('/').map_or(0, |slash| slash + 1);
-        let root = format!("{bucket}/{}", &prefix[..root_length]);
+    fn new(args: &FilterArgs, root: &str) -> Self {
         let rules: Vec<FilterRule> = args
             .rules
             .iter()
@@ -147,12 +173,12 @@ impl NameFilter {
                 pattern: rule.pattern.clone(),
             })
             .collect();
-        let roots = FilterRoots { source: root.clone(), target: root.clone() };
-        Self { filter: Arc::new(Filter::new(&rules, &roots, &root)), root_length }
+        let roots = FilterRoots { source: root.to_owned(), target: root.to_owned() };
+        Self(Arc::new(Filter::new(&rules, &roots, root)))
     }
 
-    fn includes(&self, key: &str) -> bool {
-        key.get(self.root_length..).is_none_or(|relative| self.filter.includes(relative))
+    fn includes(&self, name: &str) -> bool {
+        self.0.includes(name)
     }
 }
 
@@ -160,22 +186,44 @@ impl NameFilter {
 mod tests {
     use super::*;
     use s3haul::job::FilterRule as Rule;
+    use s3haul::s3::ops::ListedObject;
+
+    fn selection(key: &str, filters: &[(bool, &str)], conditions: &ConditionArgs) -> Selection {
+        let rule = |(include, pattern): &(bool, &str)| Rule {
+            include: *include,
+            pattern: (*pattern).into(),
+        };
+        let filters = FilterArgs { rules: filters.iter().map(rule).collect() };
+        let object = ObjectName::new("b", key);
+        Selection::new(&object, Wildcard::parse(key), &filters, conditions).unwrap()
+    }
+
+    fn includes(selection: &Selection, key: &str, size: u64) -> bool {
+        let object = ListedObject { key, size, last_modified_s: 0, etag: "", storage_class: "" };
+        selection.includes(&Entry::from(object))
+    }
 
     #[test]
     fn patterns_are_about_what_follows_the_last_slash_of_the_prefix() {
-        let rule = |include, pattern: &str| Rule { include, pattern: pattern.to_owned() };
-        let args = FilterArgs { rules: vec![rule(false, "*"), rule(true, "lo*.gz")] };
-        let filter = NameFilter::new(&args, "b", "data/lo");
-        assert!(filter.includes("data/logs/x.gz"));
-        assert!(!filter.includes("data/logs/x.txt"));
-        let whole = NameFilter::new(&args, "b", "");
-        assert!(whole.includes("logs/x.gz") && !whole.includes("data/logs/x.gz"));
+        let rules = [(false, "*"), (true, "lo*.gz")];
+        let regex = ConditionArgs { regex: vec!["^lo".to_owned()], ..ConditionArgs::default() };
+        for (filters, conditions) in [(&rules[..], &ConditionArgs::default()), (&[], &regex)] {
+            let below = selection("data/lo", filters, conditions);
+            assert!(includes(&below, "data/logs/x.gz", 1));
+            assert!(!includes(&below, "data/x.txt", 1));
+            let whole = selection("", filters, conditions);
+            assert!(includes(&whole, "logs/x.gz", 1) && !includes(&whole, "data/logs/x.gz", 1));
+        }
     }
 
     #[test]
     fn all_rules_must_agree() {
-        let selection = Selection { wildcard: Wildcard::parse("a*z"), filter: None, script: None };
-        assert!(Selection::default().is_all() && !selection.is_all());
-        assert!(selection.includes("a/z") && !selection.includes("a/y"));
+        let none = ConditionArgs::default();
+        let sized = ConditionArgs { min_size: Some("2".to_owned()), ..none.clone() };
+        assert!(Selection::default().is_all() && selection("k", &[], &none).is_all());
+        assert!(!selection("a*z", &[], &none).is_all() && !selection("", &[], &sized).is_all());
+        let both = selection("a*z", &[(false, "*y*")], &sized);
+        assert!(includes(&both, "a/z", 2) && !includes(&both, "a/z", 1));
+        assert!(!includes(&both, "a/yz", 2) && !includes(&both, "a/x", 2));
     }
 }

@@ -4,7 +4,9 @@
 
 mod client;
 mod compare;
+mod conditions;
 mod environment;
+mod find;
 mod ini;
 mod list;
 mod list_buckets;
@@ -35,6 +37,7 @@ use crate::failure::Failure;
 
 pub(crate) use compare::{CompareSettings, ComparedFormat};
 pub(crate) use environment::Environment;
+pub(crate) use find::FindSettings;
 pub(crate) use list::{ListSettings, LsSettings, MbSettings, RbSettings, WebsiteSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};

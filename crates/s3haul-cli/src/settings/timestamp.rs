@@ -10,17 +10,38 @@ use crate::failure::Failure;
 /// writes an HTTP date.
 pub(super) fn http_date(text: &str, zone: &TimeZone) -> Result<String, Failure> {
     let text = text.trim();
-    let timestamp = seconds(text)
-        .or_else(|| text.parse::<Timestamp>().ok())
+    let timestamp = seconds(text).or_else(|| moment(text, zone)).ok_or_else(|| {
+        Failure::usage(format!(
+            "Invalid timestamp \"{text}\": use a form such as 2030-01-31T12:00:00Z"
+        ))
+    })?;
+    Ok(timestamp.to_zoned(TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+}
+
+/// Reads an ISO 8601 time (local where it names no zone) or an HTTP date.
+pub(super) fn moment(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let local = || text.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok();
+    text.parse::<Timestamp>()
+        .ok()
         .or_else(|| text.parse::<Zoned>().ok().map(|zoned| zoned.timestamp()))
         .or_else(|| jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.timestamp()))
-        .or_else(|| Some(text.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?.timestamp()))
-        .ok_or_else(|| {
-            Failure::usage(format!(
-                "Invalid timestamp \"{text}\": use a form such as 2030-01-31T12:00:00Z"
-            ))
-        })?;
-    Ok(timestamp.to_zoned(TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+        .or_else(|| local().map(|zoned| zoned.timestamp()))
+}
+
+/// Reads an age such as `7d` as seconds: a number and a unit.
+pub(super) fn age(text: &str) -> Option<i64> {
+    let unit = text.chars().next_back()?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 24 * 3600,
+        'w' => 7 * 24 * 3600,
+        _ => return None,
+    };
+    let number = text.strip_suffix(unit)?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse::<i64>().ok().filter(|_| is_number)?.checked_mul(seconds)
 }
 
 fn seconds(text: &str) -> Option<Timestamp> {
@@ -30,6 +51,16 @@ fn seconds(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_have_a_unit() {
+        for (text, expected) in [("7d", 604_800), ("0s", 0), ("90m", 5400), ("2w", 1_209_600)] {
+            assert_eq!(age(text), Some(expected));
+        }
+        for text in ["", "7", "d", "-7d", "+7d", "7 d", "7D", "1.5h", "99999999999999999w", "7é"] {
+            assert_eq!(age(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn all_forms_become_http_dates() {

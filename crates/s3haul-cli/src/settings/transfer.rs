@@ -4,10 +4,12 @@ use s3haul::job::{
     CaseConflict, CopyProps, FilterRule, MetadataDirective, SyncOptions, TagTask, TransferCommand,
     TransferSpec,
 };
+use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
 use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
 
+use super::conditions::conditions;
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
 use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
@@ -85,6 +87,7 @@ impl TransferSettings {
         spec.dry_run = args.dryrun;
         spec.raw = args.raw;
         spec.filters.clone_from(&args.filters.rules);
+        spec.conditions = conditions(&args.conditions)?;
         spec.filter = script::filter(args.filter.as_deref())?;
         spec.page_size = args.requests.page_size;
         let report = ReportSettings::new(&args.report, &spec)?;
@@ -164,6 +167,7 @@ fn blank_spec(
         dry_run: false,
         raw: false,
         filters: Vec::<FilterRule>::new(),
+        conditions: Conditions::default(),
         names: None,
         filter: None,
         to_key: None,
@@ -208,6 +212,7 @@ pub(super) fn copying(
     spec.dry_run = args.dryrun;
     spec.raw = args.raw;
     spec.filters.clone_from(&args.filters.rules);
+    spec.conditions = conditions(&args.conditions)?;
     spec.follow_symlinks = !args.no_follow_symlinks;
     spec.page_size = args.requests.page_size;
     spec.no_overwrite = args.no_overwrite;

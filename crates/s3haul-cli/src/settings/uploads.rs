@@ -5,6 +5,7 @@ use s3haul::plan::s3_uri;
 use s3haul::s3::ClientConfig;
 
 use super::stream::address;
+use super::timestamp::age;
 use super::transfer::{check_bucket, invalid_argument_type};
 use super::{Lines, Settings};
 use crate::args::{UploadsCommand, UploadsSelectionArgs};
@@ -68,7 +69,7 @@ impl UploadsSettings {
                 task,
                 concurrency: settings.tuning.max_concurrent_requests,
             },
-            age_s: args.older_than.as_deref().map(age).transpose()?,
+            age_s: args.older_than.as_deref().map(age_s).transpose()?,
             aborts: false,
             sizes: false,
             dry_run: false,
@@ -79,39 +80,10 @@ impl UploadsSettings {
 }
 
 /// Seconds of an age such as `7d`.
-fn age(text: &str) -> Result<i64, Failure> {
-    let seconds = || {
-        let unit = text.chars().next_back()?;
-        let seconds = match unit {
-            's' => 1,
-            'm' => 60,
-            'h' => 3600,
-            'd' => 24 * 3600,
-            'w' => 7 * 24 * 3600,
-            _ => return None,
-        };
-        let number = text.strip_suffix(unit)?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        number.parse::<i64>().ok().filter(|_| is_number)?.checked_mul(seconds)
-    };
-    seconds().ok_or_else(|| {
+fn age_s(text: &str) -> Result<i64, Failure> {
+    age(text).ok_or_else(|| {
         let message =
             format!("--older-than `{text}`: write a number and s, m, h, d or w, such as 7d");
         Failure::usage(message)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_have_a_unit() {
-        for (text, expected) in [("7d", 604_800), ("0s", 0), ("90m", 5400), ("2w", 1_209_600)] {
-            assert_eq!(age(text).unwrap(), expected);
-        }
-        for text in ["", "7", "d", "-7d", "+7d", "7 d", "7D", "1.5h", "99999999999999999w", "7é"] {
-            assert!(age(text).is_err(), "{text}");
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::chooser::{Candidate, Choice, Chooser};
 use super::named;
@@ -12,6 +12,7 @@ use super::queue::{Closed, Queue};
 use crate::error::Result;
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
 use crate::location::Location;
+use crate::plan::conditions::ObjectFacts;
 use crate::plan::paths::Side;
 use crate::s3::ops::ListedObject;
 use crate::transfer::action::UploadAction;
@@ -45,6 +46,31 @@ fn walk(job: &Arc<Prepared>, source: &Path) -> Walk {
     Walk::tree(source, options)
 }
 
+/// Whether filters and conditions take a file.
+fn is_wanted(job: &Prepared, file: &LocalFile) -> bool {
+    let name = &file.relative;
+    job.filter.includes(name) && job.spec.conditions.takes(name, &facts_of_file(file))
+}
+
+/// What conditions are asked about a file.
+pub(super) fn facts_of_file(file: &LocalFile) -> ObjectFacts<'static> {
+    facts_of_content(file.size, file.modified)
+}
+
+/// The same of size and time alone. Times of objects are whole seconds, which is no difference to
+/// conditions, whose moments are.
+pub(super) fn facts_of_content(size: u64, modified: SystemTime) -> ObjectFacts<'static> {
+    let whole = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    let modified_s = match modified.duration_since(UNIX_EPOCH) {
+        Ok(after) => whole(after),
+        Err(before) => {
+            let before = before.duration();
+            -whole(before) - i64::from(before.subsec_nanos() > 0)
+        }
+    };
+    ObjectFacts { size: Some(size), modified_s, storage_class: None }
+}
+
 fn plan_batch(
     job: &Prepared,
     engine: &Engine,
@@ -55,7 +81,7 @@ fn plan_batch(
     for item in batch {
         match item {
             WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => engine.report.warning(text),
-            WalkItem::File(file) if job.filter.includes(&file.relative) => {
+            WalkItem::File(file) if is_wanted(job, &file) => {
                 let key = job.target_key(&file.relative);
                 files.push((file, key));
             }
@@ -100,4 +126,18 @@ fn choose(job: &Prepared, files: &[(LocalFile, String)]) -> Result<Vec<Choice>> 
     let candidates: Vec<_> =
         files.iter().map(|(file, key)| Candidate { object: as_object(file), name: key }).collect();
     Chooser::choose(chooser, &candidates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_down_also_before_1970() {
+        let half = Duration::from_millis(1500);
+        let seconds = |time| facts_of_content(0, time).modified_s;
+        assert_eq!(seconds(UNIX_EPOCH + half), 1);
+        assert_eq!(seconds(UNIX_EPOCH - half), -2);
+        assert_eq!(seconds(UNIX_EPOCH - Duration::from_secs(2)), -2);
+    }
 }

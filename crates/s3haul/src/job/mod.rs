@@ -19,6 +19,7 @@ mod sync;
 mod transfer;
 
 pub use crate::plan::compare::{Facts, Rule};
+pub use crate::plan::conditions::Conditions;
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
 pub use crate::plan::tags::{TagKeys, TagTask, Tags};

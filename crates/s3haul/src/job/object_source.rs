@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{collapse, warning};
 use crate::location::Location;
+use crate::plan::conditions::ObjectFacts;
 use crate::plan::paths::references_parent;
 use crate::s3::ObjectHead;
 use crate::s3::ops::{ListPage, ListedObject};
@@ -68,11 +69,12 @@ async fn plan_one<A: Planned>(
     let key = job.source_key();
     let relative = job.plan.single_name();
     let is_included = job.filter.includes(relative);
-    // A removal asks nobody, unless a script has to know more: removing what is not there is a
-    // success. Tagging asks nobody either, but fails.
+    // A removal asks nobody, unless a script or a condition has to know more: removing what is not
+    // there is a success. Tagging asks nobody either, but fails.
     let is_removal = job.plan.action == ActionKind::Delete;
-    if job.acts_in_place() && job.chooser.is_none() {
-        if !is_included {
+    let conditions = &job.spec.conditions;
+    if job.acts_in_place() && job.chooser.is_none() && !conditions.needs_facts() {
+        if !is_included || !conditions.takes(relative, &ObjectFacts::default()) {
             return Ok(Ok(()));
         }
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
@@ -96,6 +98,9 @@ async fn plan_one<A: Planned>(
         etag: &etag,
         storage_class: &storage_class,
     };
+    if !conditions.takes(relative, &facts_of(&object)) {
+        return Ok(Ok(()));
+    }
     let mut chosen = choose_one(job, engine, object).await?;
     let action = chosen.pop().and_then(|(_, name)| {
         let found = Found { object, relative, name, head: Some(Box::new(head)) };
@@ -157,14 +162,26 @@ async fn plan_page<A>(
     Ok(chosen.into_iter().filter_map(action).collect())
 }
 
-/// Indices of the objects of a page that patterns include.
+/// What conditions are asked about an object.
+pub(super) fn facts_of<'a>(object: &ListedObject<'a>) -> ObjectFacts<'a> {
+    ObjectFacts {
+        size: Some(object.size),
+        modified_s: object.last_modified_s,
+        storage_class: Some(object.storage_class),
+    }
+}
+
+/// Indices of the objects of a page that patterns and conditions include.
 fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
     let root = job.source_key();
     let is_in_place = job.acts_in_place();
+    let is_meant = |object: &ListedObject<'_>, below: &str| {
+        job.filter.includes(below) && job.spec.conditions.takes(below, &facts_of(object))
+    };
     let is_wanted = |object: &ListedObject<'_>| {
         (is_in_place || object.size > 0 || !object.key.ends_with('/'))
             && job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(object.key))
-            && object.key.strip_prefix(root).is_some_and(|below| job.filter.includes(below))
+            && object.key.strip_prefix(root).is_some_and(|below| is_meant(object, below))
     };
     let wanted = (0..).zip(page.iter()).filter(|(_, object)| is_wanted(object));
     wanted.map(|(index, _)| index).collect()

@@ -63,6 +63,7 @@ impl Prepared {
             target_facts: target.map_or_else(LocalFacts::default, |path| facts(path, &directory)),
         };
         let plan = PathPlan::new(&arguments).map_err(path_error)?;
+        check_conditions(&spec, &plan)?;
         let filter = Arc::new(filter_of(&spec, &plan, &plan.source_path_prefix()));
         let target_filter = Arc::new(filter_of(&spec, &plan, &plan.target_path_prefix()));
         let chooser = chooser_of(&spec, &plan, is_one_service)?;
@@ -198,6 +199,23 @@ fn path_error(error: PathError) -> Error {
         PathErrorKind::Missing => ErrorKind::Local,
     };
     Error::new(kind, error.message)
+}
+
+/// Refuses conditions on what is not known.
+fn check_conditions(spec: &TransferSpec, plan: &PathPlan) -> Result<()> {
+    let refuse = |message: &str| Err(Error::new(ErrorKind::Config, message));
+    if plan.is_stream() && !spec.conditions.is_empty() {
+        return refuse(
+            "conditions such as --min-size cannot be used with standard input and output",
+        );
+    }
+    if plan.action == ActionKind::Upload && !spec.conditions.storage_classes.is_empty() {
+        return refuse(
+            "--source-storage-class is for objects: the files that are uploaded have no storage \
+             class",
+        );
+    }
+    Ok(())
 }
 
 fn chooser_of(

@@ -1,7 +1,7 @@
 //! What a script says of the names of one side of a `sync`.
 //!
 //! A name that the source has and the script does not want stays as it is on both sides; one that
-//! only the target has is removed only if the script wants it.
+//! only the target has is removed only if the script wants it. So it is with conditions.
 
 use crate::error::Result;
 use crate::fs::WalkItem;

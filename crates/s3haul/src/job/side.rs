@@ -13,13 +13,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_channel::{Receiver, Sender};
 
+use super::local_source::facts_of_file;
 use super::name_listing::{NameListing, NamesRequest};
-use super::object_source::Found;
+use super::object_source::{Found, facts_of};
 use super::selection::{Batch, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions, collapse};
 use crate::location::Location;
 use crate::plan::compare::Facts;
+use crate::plan::conditions::Conditions;
 use crate::plan::filter::Filter;
 use crate::s3::ops::{ListPage, ListedObject};
 use crate::script::Program;
@@ -159,6 +161,7 @@ pub(super) struct SideStream {
     source: Source,
     filter: Arc<Filter>,
     selection: Option<Selection>,
+    conditions: Conditions,
     index: usize,
     /// The entry at the index has been looked at and is for the merge.
     is_accepted: bool,
@@ -213,6 +216,7 @@ impl SideStream {
             source,
             filter,
             selection: None,
+            conditions: Conditions::default(),
             index: 0,
             is_accepted: false,
             is_done: false,
@@ -235,9 +239,24 @@ impl SideStream {
         self
     }
 
-    /// Whether the script wants what is at the head.
+    /// Has conditions say what is wanted, too.
+    pub(super) fn on_conditions(mut self, conditions: &Conditions) -> Self {
+        self.conditions = conditions.clone();
+        self
+    }
+
+    /// Whether the script and the conditions want what is at the head.
     pub(super) fn is_wanted(&self) -> bool {
         self.selection.as_ref().is_none_or(|selection| selection.wants(self.index))
+            && (self.conditions.is_empty() || self.head().is_some_and(|item| self.meets(&item)))
+    }
+
+    fn meets(&self, item: &Item<'_>) -> bool {
+        let facts = match item {
+            Item::File(file) => facts_of_file(file),
+            Item::Object(object, _) => facts_of(object),
+        };
+        self.conditions.takes(item.relative(), &facts)
     }
 
     /// Goes on to the head within what has been read; false where that does not suffice. Warnings

@@ -8,6 +8,7 @@ use super::case_conflict::CaseConflict;
 use super::chooser::ToKey;
 use super::names::NameSource;
 use super::sync::SyncOptions;
+use crate::plan::conditions::Conditions;
 use crate::plan::tags::TagTask;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
@@ -58,8 +59,10 @@ pub struct TransferSpec {
     pub raw: bool,
     /// Filters in command-line order.
     pub filters: Vec<FilterRule>,
+    /// What is asked of names, sizes, times and classes of the source beside the filters.
+    pub conditions: Conditions,
     /// Names to take instead of listing the source; they were chosen before, and neither filters
-    /// nor scripts are asked again.
+    /// nor conditions nor scripts are asked again.
     pub names: Option<Arc<dyn NameSource>>,
     /// Only objects that this script selects.
     pub filter: Option<Program>,

@@ -5,6 +5,7 @@
 //! depend on them; where a rule is ours the module says so.
 
 pub mod compare;
+pub mod conditions;
 pub mod content;
 pub mod content_type;
 pub mod filter;

@@ -9,6 +9,7 @@
 )]
 
 mod compare;
+mod conditions;
 mod filters;
 mod names;
 mod preserve;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use s3haul::error::Result;
 use s3haul::event::ActionKind;
 use s3haul::job::{
-    FilterRule, NameSource, Named, Names, Summary, SyncOptions, TransferCommand, TransferSpec,
+    Conditions, FilterRule, NameSource, Named, Names, Summary, SyncOptions, TransferCommand,
+    TransferSpec,
 };
 use s3haul::location::{Location, ObjectName};
 use s3haul_sim::{Effect, Fault};
@@ -240,6 +241,36 @@ async fn a_removal_is_done_only_where_the_source_is_known_not_to_have_it() {
     let told = (summary.done, summary.failed, summary.warnings);
     assert_eq!(told, (1, 1, 1), "{:?}", world.log.lines());
     assert_eq!(world.keys().await, ["x/kept/y", "x/loop/y"]);
+}
+
+/// What was unlike what the conditions take then may be like it now, and the other way round.
+#[tokio::test(start_paused = true)]
+async fn a_removal_obeys_the_conditions_of_this_run() {
+    let world = World::new();
+    world.object("s/a", b"1").await;
+    for (name, bytes) in [("large", "12345"), ("small", "1")] {
+        world.object(&format!("x/{name}"), bytes.as_bytes()).await;
+        world.file(&format!("out/{name}"), bytes.as_bytes());
+    }
+    for target in ["s3://bucket/x", "out"] {
+        let names = ["large", "small"].map(|name| {
+            let source = match target {
+                "out" => Location::Local(world.path("out").join(name)),
+                _ => Location::Object(ObjectName::new("bucket", format!("x/{name}"))),
+            };
+            Named { action: ActionKind::Delete, source, target: None }
+        });
+        let spec = TransferSpec {
+            names: Some(Arc::new(Held(names.into())) as Arc<dyn NameSource>),
+            sync: SyncOptions { delete: true, ..SyncOptions::default() },
+            conditions: Conditions { size_min: Some(2), ..Conditions::default() },
+            ..world.spec(TransferCommand::Sync, "s3://bucket/s", Some(target))
+        };
+        let summary = world.run(spec).await.unwrap();
+        assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
+    }
+    assert_eq!(world.keys().await, ["s/a", "x/small"]);
+    assert_eq!(world.files(), ["out/small"]);
 }
 
 #[tokio::test(start_paused = true)]

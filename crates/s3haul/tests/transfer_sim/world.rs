@@ -13,7 +13,7 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    CaseConflict, Clients, CopyProps, Named, Streams, Summary, SyncOptions, TagTask,
+    CaseConflict, Clients, Conditions, CopyProps, Named, Streams, Summary, SyncOptions, TagTask,
     TransferCommand, TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
@@ -287,6 +287,7 @@ impl World {
             follow_symlinks: true,
             page_size: None,
             no_overwrite: false,
+            conditions: Conditions::default(),
             case_conflict: CaseConflict::Ignore,
             force_glacier_transfer: false,
             ignore_glacier_warnings: false,

@@ -1,5 +1,6 @@
 //! A row of a listing, and the fields it may show.
 
+use s3haul::plan::conditions::ObjectFacts;
 use s3haul::s3::ops::{ListedObject, ListedVersion};
 
 /// An object, or a version of one.
@@ -48,6 +49,21 @@ impl<'a> From<&'a ListedVersion> for Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// What conditions are asked about.
+    pub(crate) fn facts(&self) -> ObjectFacts<'a> {
+        let is_object = !self.is_delete_marker();
+        ObjectFacts {
+            size: is_object.then_some(self.object.size),
+            modified_s: self.object.last_modified_s,
+            storage_class: is_object.then_some(self.object.storage_class),
+        }
+    }
+
+    /// Whether it marks that the object was removed.
+    pub(crate) fn is_delete_marker(&self) -> bool {
+        self.version.is_some_and(|version| version.is_delete_marker)
+    }
+
     /// The `ETag` without its quotes, as S3 Inventory has it.
     pub(crate) fn bare_etag(&self) -> &'a str {
         let etag = self.object.etag;

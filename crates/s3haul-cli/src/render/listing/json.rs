@@ -1,20 +1,30 @@
 //! JSON by hand: a serializer that asks each value what it is costs more than the listing.
 
+use s3haul::units::RequestCounts;
 use serde::Serialize;
 
+use crate::render::estimate::Requests;
 use crate::render::json;
 use crate::render::time::LocalTime;
 
 use super::entry::{Entry, Field, Value};
 
 /// Appends the event with the totals.
-pub(crate) fn push_summary_event(buffer: &mut Vec<u8>, objects: u64, bytes: u64) {
+pub(crate) fn push_summary_event(
+    buffer: &mut Vec<u8>,
+    objects: u64,
+    bytes: u64,
+    requests: Option<RequestCounts>,
+) {
     #[derive(Serialize)]
     struct SummaryLine {
         objects: u64,
         bytes: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        requests: Option<Requests>,
     }
-    json::push(buffer, "listing_summary", SummaryLine { objects, bytes });
+    let requests = requests.map(Requests::of);
+    json::push(buffer, "listing_summary", SummaryLine { objects, bytes, requests });
 }
 
 /// Appends one object of the wanted fields and a line feed.

@@ -11,6 +11,8 @@ use super::{json, text};
 pub(crate) enum Format {
     /// The lines of `aws s3 ls`.
     Text,
+    /// Addresses, one a line.
+    Addresses,
     /// A JSON object a line.
     Jsonl,
     /// Comma-separated values.
@@ -75,6 +77,9 @@ impl RowFormat {
         let cells = match self.format {
             Format::Text => {
                 return text::push_text_line(buffer, entry, entry.object.key, time, self.style);
+            }
+            Format::Addresses => {
+                return text::push_address(buffer, entry, &self.bucket, self.style.escape);
             }
             Format::Jsonl => {
                 return json::push_row(buffer, &self.fields, entry, &self.bucket, time);

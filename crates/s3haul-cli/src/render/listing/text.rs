@@ -1,6 +1,6 @@
 //! The lines of `aws s3 ls`.
 
-use s3haul::units::format_size;
+use s3haul::units::{RequestCounts, format_size};
 
 use super::Entry;
 use super::rows::RowStyle;
@@ -44,6 +44,35 @@ pub(crate) fn push_summary(buffer: &mut Vec<u8>, objects: u64, bytes: u64, style
     buffer.extend_from_slice(text.as_bytes());
 }
 
+/// Appends how many requests it took.
+pub(crate) fn push_requests(buffer: &mut Vec<u8>, requests: RequestCounts) {
+    let RequestCounts { write, read, .. } = requests;
+    let text = format!("     Requests: {write} LIST, {read} HEAD and GET\n");
+    buffer.extend_from_slice(text.as_bytes());
+}
+
+/// Appends the address of an object, of a version with a tab and its id. A line is a line whatever
+/// the key has: line breaks are shown as `\n` and `\r`.
+pub(super) fn push_address(buffer: &mut Vec<u8>, entry: &Entry<'_>, bucket: &str, escape: bool) {
+    let start = buffer.len();
+    buffer.extend_from_slice(b"s3://");
+    buffer.extend_from_slice(bucket.as_bytes());
+    buffer.push(b'/');
+    let key = entry.object.key;
+    if !escape && key.contains(['\n', '\r']) {
+        let visible = key.replace('\n', "\\n").replace('\r', "\\r");
+        buffer.extend_from_slice(visible.as_bytes());
+    } else {
+        push_name(buffer, key, escape);
+    }
+    if let Some(version) = &entry.version {
+        buffer.push(b'\t');
+        push_name(buffer, version.id, true);
+    }
+    debug_assert!(!buffer[start..].contains(&b'\n'), "one line for an object");
+    buffer.push(b'\n');
+}
+
 /// Appends a size, ten columns wide at least, right-aligned.
 fn push_size(buffer: &mut Vec<u8>, size: u64, human_readable: bool) {
     const BLANK: &[u8; 10] = b"          ";
@@ -76,6 +105,22 @@ mod tests {
         assert_eq!(shown(1_234_567_890, false), "1234567890");
         assert_eq!(shown(12_345_678_901, false), "12345678901");
         assert_eq!(shown(1536, true), "   1.5 KiB");
+    }
+
+    #[test]
+    fn an_address_is_one_line() {
+        let line = |key, version, escape| {
+            let object =
+                ListedObject { key, size: 3, last_modified_s: 1, etag: "", storage_class: "" };
+            let mut buffer = Vec::new();
+            push_address(&mut buffer, &Entry { object, version }, "b", escape);
+            String::from_utf8(buffer).unwrap()
+        };
+        let version = Some(VersionInfo { id: "v1", is_latest: true, is_delete_marker: false });
+        assert_eq!(line("a b/\\\t", None, false), "s3://b/a b/\\\t\n");
+        assert_eq!(line("a\nb\rc", None, false), "s3://b/a\\nb\\rc\n");
+        assert_eq!(line("a\nb\u{1b}", None, true), "s3://b/a\\nb\\u{1b}\n");
+        assert_eq!(line("k", version, false), "s3://b/k\tv1\n");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The cases by topic.
 
 mod compare;
+mod conditions;
 mod copy;
 mod differential;
 mod failures;
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Case> {
         compare::CASES,
         remove::CASES,
         tags::CASES,
+        conditions::CASES,
         uploads::CASES,
         list::CASES,
         listing::CASES,

@@ -9,12 +9,14 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::super::local_source::facts_of_content;
 use super::super::names::{NameSource, Named};
+use super::super::object_source::facts_of;
 use super::super::prepare::Prepared;
 use super::super::queue::{Planned, Queue};
 use super::super::side::is_folder_marker;
 use super::super::transfer::{describe_delete, describe_file_removal, queue};
-use super::{GONE, foreign, is_gone, is_plain, next, open};
+use super::{GONE, foreign, is_gone, is_plain, listed, next, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
@@ -33,7 +35,7 @@ const BACK: &str = "It is not removed, because the source has it by now.";
 
 /// What is said of a removal that would hit the source.
 const OF_SOURCE: &str = "It is not removed, because it is of the source.";
-/// What is said of a removal that the filters of this run leave out.
+/// What is said of a removal that the filters or conditions of this run leave out.
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
 
 /// The removals of a `sync` that are named, once its transfers are done.
@@ -59,34 +61,54 @@ pub(in crate::job) async fn remove(
 
 /// Something that a `sync` removes from its target.
 trait Removal: Planned {
-    /// The removal of a name, if it is still there.
+    /// The removal of a name, if it is still there, and whether the conditions of this run take it.
     fn look(
         job: &Prepared,
         engine: &Engine,
         named: &Named,
         relative: &str,
-    ) -> impl Future<Output = Result<Option<Self>>> + Send
+    ) -> impl Future<Output = Result<Option<(Self, bool)>>> + Send
     where
         Self: Sized;
 }
 
 impl Removal for RemoveFileAction {
-    async fn look(_: &Prepared, _: &Engine, named: &Named, relative: &str) -> Result<Option<Self>> {
+    async fn look(
+        job: &Prepared,
+        _: &Engine,
+        named: &Named,
+        relative: &str,
+    ) -> Result<Option<(Self, bool)>> {
         let Location::Local(path) = named.source.clone() else { return Ok(None) };
         let info = blocking(move || FileInfo::of_path(&path).ok()).await;
-        Ok(info.map(|info| Self { relative: relative.to_owned(), size: info.size }))
+        Ok(info.map(|info| {
+            let facts = facts_of_content(info.size, info.modified);
+            let is_taken = job.spec.conditions.takes(relative, &facts);
+            (Self { relative: relative.to_owned(), size: info.size }, is_taken)
+        }))
     }
 }
 
 impl Removal for DeleteAction {
-    async fn look(_: &Prepared, engine: &Engine, named: &Named, _: &str) -> Result<Option<Self>> {
+    async fn look(
+        job: &Prepared,
+        engine: &Engine,
+        named: &Named,
+        relative: &str,
+    ) -> Result<Option<(Self, bool)>> {
         let Location::Object(name) = &named.source else { return Ok(None) };
         let permit = engine.limits.request().await;
         let input = HeadObject { bucket: &name.bucket, key: &name.key, ..HeadObject::default() };
         let head = engine.target.head_object(input).await;
         drop(permit);
         match head {
-            Ok(head) => Ok(Some(Self { key: name.key.clone(), size: head.size, etag: head.etag })),
+            Ok(head) => {
+                let class = head.properties.storage_class.as_deref().unwrap_or_default();
+                let object = listed(&name.key, &head, &head.etag, class);
+                let is_taken = job.spec.conditions.takes(relative, &facts_of(&object));
+                let key = name.key.clone();
+                Ok(Some((Self { key, size: head.size, etag: head.etag }, is_taken)))
+            }
             Err(error) if is_gone(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -151,7 +173,11 @@ async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> 
         Err(error) => Err(error),
     };
     match looked {
-        Ok(Some(action)) => Ok(Some(action)),
+        Ok(Some((action, true))) => Ok(Some(action)),
+        Ok(Some((_, false))) => {
+            engine.report.warning(warning::skipping(&named.source, LEFT_OUT));
+            Ok(None)
+        }
         Ok(None) => {
             engine.report.warning(warning::skipping(&named.source, GONE));
             Ok(None)

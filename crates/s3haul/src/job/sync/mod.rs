@@ -82,8 +82,9 @@ fn sides(
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
     let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
     let source = source.becoming_files(removes_files);
-    let script = job.spec.filter.as_ref();
-    Some((source.selected_by(script), target.selected_by(script)))
+    let (script, conditions) = (job.spec.filter.as_ref(), &job.spec.conditions);
+    let selected = |side: SideStream| side.selected_by(script).on_conditions(conditions);
+    Some((selected(source), selected(target)))
 }
 
 /// What is listed of a side: what its filter can take in, unless all names count.

@@ -1,0 +1,63 @@
+//! `find`.
+
+use clap::{Args, ValueEnum};
+
+use super::{ListingArgs, TableArgs};
+
+/// What is printed of what was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FindFormat {
+    /// Addresses, one a line, with --versions a tab and the version id behind them. A line break in
+    /// a key is shown as \n or \r: take another format where there may be some.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values after RFC 4180.
+    Csv,
+    /// Tab-separated values; tabs, line breaks and backslashes in a text are escaped by a
+    /// backslash.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// Finds objects on conditions, all of which must hold.
+#[derive(Clone, Debug, Default, Args)]
+#[command(mut_arg("path", |path| path.help(PATH_HELP)))]
+pub(crate) struct FindArgs {
+    /// What to list.
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
+    /// Only take keys whose last component, what follows the last slash, matches this pattern: *
+    /// matches anything, ? one character, [abc] one of several. Of several patterns one has to.
+    #[arg(long = "name", value_name = "GLOB", help_heading = "Conditions")]
+    pub(crate) names: Vec<String>,
+    /// Only take objects that have this tag, with this value where one is given. Costs a request
+    /// (`GetObjectTagging`) for each object that meets the other conditions. May be given several
+    /// times; then all are required.
+    #[arg(long = "tag", value_name = "KEY[=VALUE]", help_heading = "Conditions")]
+    pub(crate) tags: Vec<String>,
+    /// Only take objects that have this metadata, with this value where one is given; the case of
+    /// keys does not matter. Costs a request (`HeadObject`) for each object that meets the other
+    /// conditions. May be given several times; then all are required.
+    #[arg(long, value_name = "KEY[=VALUE]", help_heading = "Conditions")]
+    pub(crate) metadata: Vec<String>,
+    /// Find all versions and delete markers. A delete marker has no size, storage class, tags nor
+    /// metadata, and meets no condition on these.
+    #[arg(long)]
+    pub(crate) versions: bool,
+    /// Print in this format.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FindFormat>,
+    /// Table.
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    /// Tell at the end how many objects were found and how many requests that took.
+    #[arg(long)]
+    pub(crate) summarize: bool,
+}
+
+/// Files are not looked through.
+const PATH_HELP: &str = "Bucket, and what the keys start with. It may hold * and ?, which match \
+    any characters";

@@ -1,0 +1,147 @@
+//! The flags that select objects, as conditions.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use s3haul::plan::conditions::{Conditions, Pattern};
+use s3haul::units::parse_decimal_size;
+
+use super::timestamp::{age, moment};
+use crate::args::ConditionArgs;
+use crate::failure::Failure;
+
+/// What the flags ask for; ages are counted back from now.
+pub(super) fn conditions(args: &ConditionArgs) -> Result<Conditions, Failure> {
+    at(args, Timestamp::now(), &TimeZone::system())
+}
+
+fn at(args: &ConditionArgs, now: Timestamp, zone: &TimeZone) -> Result<Conditions, Failure> {
+    let pattern = |text: &String| {
+        Pattern::parse(text).map_err(|error| Failure::usage(format!("--regex: {error}")))
+    };
+    let conditions = Conditions {
+        patterns: args.regex.iter().map(pattern).collect::<Result<_, _>>()?,
+        names: Vec::new(),
+        size_min: size("--min-size", args.min_size.as_deref())?,
+        size_max: size("--max-size", args.max_size.as_deref())?,
+        newer_than_s: second("--newer-than", args.newer_than.as_deref(), now, zone)?,
+        older_than_s: second("--older-than", args.older_than.as_deref(), now, zone)?,
+        storage_classes: args.storage_classes.clone(),
+    };
+    refuse_contradictions(&conditions)?;
+    Ok(conditions)
+}
+
+fn size(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
+    let read = |text: &str| {
+        parse_decimal_size(text).map_err(|_| {
+            Failure::usage(format!("{flag} `{text}`: write a number of bytes, 10KB or 1.5GiB"))
+        })
+    };
+    text.map(read).transpose()
+}
+
+/// The first whole second at the time or after it: objects have whole seconds, so that what is
+/// since or before the one is since or before the other.
+fn second(
+    flag: &str,
+    text: Option<&str>,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Result<Option<i64>, Failure> {
+    let whole = |time: Timestamp| time.as_second() + i64::from(time.subsec_nanosecond() > 0);
+    let read = |text: &str| match age(text) {
+        Some(seconds) => Some(whole(now).saturating_sub(seconds)),
+        None => moment(text, zone).map(whole),
+    };
+    text.map(|text| {
+        read(text).ok_or_else(|| {
+            Failure::usage(format!(
+                "{flag} `{text}`: write an age such as 7d, or a date such as 2030-01-31 or \
+                 2030-01-31T12:00:00Z"
+            ))
+        })
+    })
+    .transpose()
+}
+
+/// Refuses what nothing could meet.
+fn refuse_contradictions(conditions: &Conditions) -> Result<(), Failure> {
+    let Conditions { size_min, size_max, newer_than_s, older_than_s, .. } = conditions;
+    if size_min.zip(*size_max).is_some_and(|(least, greatest)| least > greatest) {
+        return Err(Failure::usage("--min-size is more than --max-size: nothing has such a size"));
+    }
+    if newer_than_s.zip(*older_than_s).is_some_and(|(since, before)| since >= before) {
+        let message = "nothing is both newer than --newer-than and older than --older-than";
+        return Err(Failure::usage(message));
+    }
+    if conditions.storage_classes.iter().any(String::is_empty) {
+        return Err(Failure::usage("a storage class has no name"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_700_000_000;
+
+    fn read(args: &ConditionArgs) -> Result<Conditions, Failure> {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        at(args, Timestamp::new(NOW - 1, 500_000_000).unwrap(), &zone)
+    }
+
+    #[test]
+    fn sizes_and_times_become_bytes_and_seconds() {
+        let text = |text: &str| Some(text.to_owned());
+        let args = ConditionArgs {
+            min_size: text("1.5KiB"),
+            max_size: text("10MB"),
+            newer_than: text("2015-10-21"),
+            older_than: text("1d"),
+            ..ConditionArgs::default()
+        };
+        let read = read(&args).unwrap();
+        assert_eq!((read.size_min, read.size_max), (Some(1536), Some(10 << 20)));
+        let midnight = 1_445_378_400;
+        assert_eq!((read.newer_than_s, read.older_than_s), (Some(midnight), Some(NOW - 86_400)));
+    }
+
+    #[test]
+    fn a_part_of_a_second_goes_to_the_next() {
+        let since = |text: &str| {
+            let newer_than = Some(text.to_owned());
+            read(&ConditionArgs { newer_than, ..ConditionArgs::default() }).unwrap().newer_than_s
+        };
+        assert_eq!(since("1970-01-01T00:00:01Z"), Some(1));
+        assert_eq!(since("1970-01-01T00:00:01.2Z"), Some(2));
+        assert_eq!(since("1969-12-31T23:59:58.8Z"), Some(-1));
+        assert_eq!(since("0s"), Some(NOW));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let text = |text: &str| Some(text.to_owned());
+        let none = ConditionArgs::default;
+        for (args, said) in [
+            (ConditionArgs { min_size: text("big"), ..none() }, "--min-size `big`"),
+            (ConditionArgs { max_size: text("-1"), ..none() }, "--max-size `-1`"),
+            (ConditionArgs { newer_than: text("7"), ..none() }, "--newer-than `7`"),
+            (ConditionArgs { older_than: text("soon"), ..none() }, "--older-than `soon`"),
+            (ConditionArgs { regex: vec!["(".to_owned()], ..none() }, "--regex: `(`"),
+            (ConditionArgs { storage_classes: vec![String::new()], ..none() }, "class"),
+            (
+                ConditionArgs { min_size: text("2"), max_size: text("1"), ..none() },
+                "--min-size is more",
+            ),
+            (
+                ConditionArgs { newer_than: text("1d"), older_than: text("7d"), ..none() },
+                "nothing is both",
+            ),
+        ] {
+            let failure = read(&args).unwrap_err();
+            assert!(failure.message.contains(said), "{}", failure.message);
+            assert_eq!(failure.status, crate::exit::USAGE);
+        }
+    }
+}
