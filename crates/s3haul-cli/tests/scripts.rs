@@ -75,6 +75,45 @@ fn sync_heeds_what_the_filter_selects() {
     assert!(exists(&bench, "down/zoo"));
 }
 
+/// Each new name is looked up: what is the same stays, what differs or is missing goes, in all
+/// directions and with all that decides on differences.
+#[test]
+fn sync_to_new_names_transfers_what_differs() {
+    let bench = buckets();
+    let sync = |from: &str, to: &str, more: &[&str]| {
+        let words = ["sync", from, to, "--to-key", "{dir}/new-{name}"];
+        let told = lines(&bench, &[&words[..], more].concat());
+        told.iter().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let names = |root: &str| {
+        let new =
+            ["2020-04-14/new-foo.jpg", "2020-04-14/new-long-bar.png", "2020-04-15/new-foo.txt"];
+        let new = new.into_iter().chain(["new-zoo"]);
+        new.map(|name| format!("{root}{name}")).collect::<Vec<_>>()
+    };
+    let (other, none) = ("s3://other/", Vec::<String>::new());
+    assert_eq!(sync("s3://box", other, &["--size-only"]), names(other));
+    assert_eq!(sync("s3://box", other, &["--size-only"]), none);
+    assert_eq!(sync("s3://box", other, &["--checksum"]), none);
+    assert_eq!(sync("s3://box", "down", &[]), names("down/"));
+    assert_eq!(sync("s3://box", "down", &["--size-only"]), none);
+
+    bench.file("down/new-zoo", "ZOO");
+    assert_eq!(sync("s3://box", "down", &["--size-only"]), none);
+    assert_eq!(sync("s3://box", "down", &["--checksum"]), ["down/new-zoo"]);
+    assert_eq!(bench.read("down/new-zoo"), "zoo");
+
+    bench.file("up/2020-04-14/foo.jpg", "other");
+    bench.file("up/zoo", "zoo");
+    let up = ["--size-only", "--dryrun", "--only-show-errors"];
+    assert_eq!(sync("up", other, &up), ["s3://other/2020-04-14/new-foo.jpg"]);
+    assert_eq!(sync("up", other, &["--size-only"]), ["s3://other/2020-04-14/new-foo.jpg"]);
+    assert_eq!(sync("up", other, &["--size-only"]), none);
+    assert_eq!(sync("up", other, &["--no-overwrite"]), none);
+    let words = ["sync", "up", other, "--to-key", "{key}", "--delete"];
+    assert_eq!(failure(&bench, &words).0, 252);
+}
+
 mod s3p {
     use super::*;
 

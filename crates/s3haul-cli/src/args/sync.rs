@@ -36,6 +36,11 @@ pub(crate) struct SyncArgs {
     /// them itself.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
+    /// Give what is transferred another name at the target, by a JavaScript function or a template
+    /// as with cp. Each is then looked up there by a request of its own, or on the disk, instead
+    /// of listing the target.
+    #[arg(long, value_name = "SCRIPT or TEMPLATE", conflicts_with = "delete")]
+    pub(crate) to_key: Option<String>,
     /// Stop before removing more than so many names, or with % so many of a hundred in the
     /// target; then nothing is removed before the whole target is known.
     #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]

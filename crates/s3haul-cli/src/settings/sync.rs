@@ -19,6 +19,7 @@ impl TransferSettings {
         let mut transfer = copying(settings, &args.copy, TransferCommand::Sync, false)?;
         transfer.spec.sync = sync;
         transfer.spec.filter = script::filter(args.filter.as_deref())?;
+        transfer.spec.to_key = script::to_key(args.to_key.as_deref())?;
         // A sync has no patterns in its paths.
         transfer.spec.raw = true;
         transfer.report = ReportSettings::new(&args.copy.report, &transfer.spec)?;

@@ -8,7 +8,7 @@ use super::chooser::{Candidate, Choice, Chooser};
 use super::named;
 use super::object_source::report_collision;
 use super::prepare::Prepared;
-use super::queue::{Closed, Queue};
+use super::queue::{Closed, Planned, Queue};
 use crate::error::Result;
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
 use crate::location::Location;
@@ -23,10 +23,25 @@ pub(super) fn plan_uploads(job: &Arc<Prepared>, engine: &Engine, queue: &Queue<U
     if let Some(names) = &job.spec.names {
         return named::plan_uploads(job, engine, queue, names.as_ref());
     }
+    plan_files(job, engine, queue, upload_action);
+}
+
+/// The action for an upload.
+pub(super) fn upload_action(file: LocalFile, key: String) -> UploadAction {
+    UploadAction { path: file.path, key, size: file.size, reason: None }
+}
+
+/// Goes through all files of a job, and makes something of each and its key. Blocks.
+pub(super) fn plan_files<A: Planned>(
+    job: &Arc<Prepared>,
+    engine: &Engine,
+    queue: &Queue<A>,
+    make: impl Fn(LocalFile, String) -> A,
+) {
     let Side::Local(source) = &job.plan.source else { return };
     let mut walk = walk(job, Path::new(source));
     while let Some(batch) = walk.next_batch() {
-        if plan_batch(job, engine, queue, batch).is_err() {
+        if plan_batch(job, engine, queue, &make, batch).is_err() {
             return;
         }
     }
@@ -71,10 +86,11 @@ pub(super) fn facts_of_content(size: u64, modified: SystemTime) -> ObjectFacts<'
     ObjectFacts { size: Some(size), modified_s, storage_class: None }
 }
 
-fn plan_batch(
+fn plan_batch<A: Planned>(
     job: &Prepared,
     engine: &Engine,
-    queue: &Queue<UploadAction>,
+    queue: &Queue<A>,
+    make: &impl Fn(LocalFile, String) -> A,
     batch: Vec<WalkItem>,
 ) -> Result<(), Closed> {
     let mut files = Vec::with_capacity(batch.len());
@@ -94,14 +110,12 @@ fn plan_batch(
     })?;
     let mut actions = Vec::with_capacity(files.len());
     for ((file, key), choice) in files.into_iter().zip(choices) {
-        let action = |key| UploadAction { path: file.path, key, size: file.size, reason: None };
         match choice {
             Choice::Leave => {}
-            Choice::Take => actions.push(action(key)),
-            Choice::Rename(key) => actions.push(action(key)),
+            Choice::Take => actions.push(make(file, key)),
+            Choice::Rename(key) => actions.push(make(file, key)),
             Choice::Collides(key) => {
-                let UploadAction { path, key, size, .. } = action(key);
-                report_collision(job, engine, Location::Local(path), &key, size);
+                report_collision(job, engine, Location::Local(file.path), &key, file.size);
             }
         }
     }

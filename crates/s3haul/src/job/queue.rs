@@ -135,6 +135,8 @@ pub(super) struct Queue<A> {
     sender: Sender<Vec<A>>,
     dry_run: Option<Describe<A>>,
     screen: Option<Screen<A>>,
+    /// What is queued is to be done, and counts.
+    is_planned: bool,
 }
 
 /// Nobody takes actions any more.
@@ -149,7 +151,14 @@ impl<A: Planned> Queue<A> {
     ) -> (Self, Receiver<Vec<A>>) {
         let batches = engine.settings.tuning.max_queue_size / A::BATCH_MAX;
         let (sender, receiver) = async_channel::bounded(batches.max(1));
-        (Self { engine: Arc::clone(engine), sender, dry_run, screen: None }, receiver)
+        let engine = Arc::clone(engine);
+        (Self { engine, sender, dry_run, screen: None, is_planned: true }, receiver)
+    }
+
+    /// A queue of what somebody will look at to find out whether it is to be done.
+    pub(super) fn of_candidates(engine: &Arc<Engine>) -> (Self, Receiver<Vec<A>>) {
+        let (queue, receiver) = Self::new(engine, None);
+        (Self { is_planned: false, ..queue }, receiver)
     }
 
     /// Looks at actions on a thread that may block before they are queued by [`Self::push`].
@@ -184,7 +193,7 @@ impl<A: Planned> Queue<A> {
 
     /// Counts actions and splits them into batches; tells and drops them in a dry run.
     fn prepare(&self, mut actions: Vec<A>) -> Vec<Vec<A>> {
-        for action in &actions {
+        for action in actions.iter().filter(|_| self.is_planned) {
             self.engine.report.planned(action.bytes());
         }
         if let Some(describe) = &self.dry_run {

@@ -23,6 +23,7 @@ use crate::location::Location;
 use crate::plan::compare::Facts;
 use crate::plan::conditions::Conditions;
 use crate::plan::filter::Filter;
+use crate::s3::ObjectHead;
 use crate::s3::ops::{ListPage, ListedObject};
 use crate::script::Program;
 use crate::transfer::delete::Place;
@@ -112,6 +113,20 @@ pub(super) struct ObjectEntry {
     /// With its quotes; empty where unknown.
     pub(super) etag: String,
     storage_class: String,
+}
+
+impl ObjectEntry {
+    /// An object of its own, which was asked for.
+    pub(super) fn of_head(key: String, head: ObjectHead) -> Self {
+        Self {
+            key,
+            root_length: 0,
+            size: head.size,
+            last_modified_s: head.last_modified_s,
+            etag: head.etag,
+            storage_class: head.properties.storage_class.unwrap_or_default(),
+        }
+    }
 }
 
 impl Entry {

@@ -268,7 +268,7 @@ fn skip_existing(
     missing
 }
 
-async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
+pub(super) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
     if let Some(folder) = job.plan.target_directory() {
         let folder = folder.to_owned();
         return blocking(move || TargetRoot::open(&folder)).await.map(DownloadTarget::Below);

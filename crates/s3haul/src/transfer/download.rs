@@ -20,7 +20,7 @@ use super::receive::{Answer, receive};
 use super::scheduler::{Tasks, blocking};
 use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
-use crate::fs::{Committed, CreateError, Finish, PendingFile, TargetRoot};
+use crate::fs::{Committed, CreateError, FileInfo, Finish, PendingFile, TargetRoot};
 use crate::location::Location;
 use crate::plan::compare::Reason;
 use crate::transfer::action::DownloadAction;
@@ -55,6 +55,14 @@ impl DownloadTarget {
         match self {
             Self::Below(root) => root.create(relative),
             Self::Exactly(path) => Ok(PendingFile::at(path)?),
+        }
+    }
+
+    /// What is there already. Blocks.
+    pub(crate) fn find(&self, relative: &str) -> Option<FileInfo> {
+        match self {
+            Self::Below(root) => root.find(relative).ok().flatten(),
+            Self::Exactly(path) => FileInfo::of_path(path).ok(),
         }
     }
 

@@ -11,6 +11,7 @@ use super::directories::{Directories, open_root};
 use super::names::{self, Escape};
 use super::pending::{PendingFile, Place};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fs::FileInfo;
 
 /// A target directory; everything written through it stays below it.
 ///
@@ -94,12 +95,17 @@ impl TargetRoot {
 
     /// Whether the name exists, links followed: what `--no-overwrite` asks.
     pub fn exists(&self, relative: &str) -> Result<bool, CreateError> {
+        Ok(self.find(relative)?.is_some())
+    }
+
+    /// What is there under a name, links followed.
+    pub fn find(&self, relative: &str) -> Result<Option<FileInfo>, CreateError> {
         let (directory, name) = names::split_checked(relative)?;
         let found = self.directories.find(directory).map_err(|error| error.of(relative))?;
-        let Some(parent) = found else { return Ok(false) };
+        let Some(parent) = found else { return Ok(None) };
         match rustix::fs::statat(parent.as_fd(), name, AtFlags::empty()) {
-            Ok(_) => Ok(true),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
+            Ok(stat) => Ok(Some(FileInfo::from_stat(&stat))),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(errno) => {
                 Err(Error::local("could not examine", &self.path_of(relative), errno.into()).into())
             }

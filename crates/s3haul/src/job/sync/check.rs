@@ -29,17 +29,16 @@ pub(super) struct Checked {
     pub(super) decision: Decision,
 }
 
-/// The pairs that are being looked at, as many as there may be requests in flight.
-pub(super) struct Checks {
-    engine: Arc<Engine>,
+/// How pairs are looked at.
+#[derive(Clone)]
+pub(super) struct Looker {
     look: Look,
     size_min: u64,
-    tasks: Tasks<Checked>,
 }
 
-impl Checks {
-    /// The stage that a job needs; none where the listings decide.
-    pub(super) fn of(job: &Prepared, engine: &Arc<Engine>) -> Option<Self> {
+impl Looker {
+    /// What a job needs; none where the listings decide.
+    pub(super) fn of(job: &Prepared) -> Option<Self> {
         let (rule, direction) = (job.spec.sync.rule, job.plan.action);
         let preserves = job.spec.preserve && preserve::decides(rule, direction);
         let look: Look = match rule {
@@ -51,7 +50,36 @@ impl Checks {
         };
         // What has no bytes has no other content.
         let size_min = u64::from(rule == Rule::Content);
-        Some(Self { engine: Arc::clone(engine), look, size_min, tasks: Tasks::new() })
+        Some(Self { look, size_min })
+    }
+
+    /// Whether pairs of this size are looked at.
+    pub(super) fn concerns(&self, size: u64) -> bool {
+        size >= self.size_min
+    }
+
+    /// Looks at a pair of equal size.
+    pub(super) fn look(
+        &self,
+        engine: &Arc<Engine>,
+        pair: &Arc<Pair>,
+    ) -> BoxFuture<'static, Decision> {
+        (self.look)(Arc::clone(engine), Arc::clone(pair))
+    }
+}
+
+/// The pairs that are being looked at, as many as there may be requests in flight.
+pub(super) struct Checks {
+    engine: Arc<Engine>,
+    looker: Looker,
+    tasks: Tasks<Checked>,
+}
+
+impl Checks {
+    /// The stage that a job needs; none where the listings decide.
+    pub(super) fn of(job: &Prepared, engine: &Arc<Engine>) -> Option<Self> {
+        let looker = Looker::of(job)?;
+        Some(Self { engine: Arc::clone(engine), looker, tasks: Tasks::new() })
     }
 
     /// The rule by which the listings alone decide.
@@ -62,7 +90,7 @@ impl Checks {
 
     /// Whether pairs of this size are looked at.
     pub(super) fn concern(&self, size: u64) -> bool {
-        size >= self.size_min
+        self.looker.concerns(size)
     }
 
     /// Looks at a pair; waits while there are too many. What came out of others is given back.
@@ -75,7 +103,7 @@ impl Checks {
             ended.extend(self.tasks.next().await);
         }
         let pair = Arc::new(pair);
-        let looking = (self.look)(Arc::clone(&self.engine), Arc::clone(&pair));
+        let looking = self.looker.look(&self.engine, &pair);
         self.tasks.spawn(async move { Checked { pair, decision: looking.await } });
         ended
     }

@@ -6,6 +6,7 @@
 
 mod check;
 mod merge;
+mod renamed;
 
 use std::sync::Arc;
 
@@ -49,6 +50,9 @@ pub struct SyncOptions {
 
 /// Runs a `sync`. An error comes back only where nothing was begun.
 pub(super) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
+    if job.spec.to_key.is_some() {
+        return renamed::sync(&job, &engine).await;
+    }
     match job.plan.action {
         ActionKind::Upload => upload(&job, &engine).await,
         ActionKind::Download => return download(&job, &engine).await,
