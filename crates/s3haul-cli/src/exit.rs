@@ -5,8 +5,9 @@ use s3haul::{Error, ErrorKind};
 
 /// Everything was done, or there was nothing to do.
 pub const SUCCESS: u8 = 0;
-/// At least one object failed, the job ended early (also by Ctrl-C), `ls` found nothing for a
-/// key, a comparison found a difference, or a bucket could not be made or removed.
+/// At least one object failed or could not be looked at, the job ended early (also by Ctrl-C), `ls`
+/// found nothing for a key, a comparison found a difference, or a bucket could not be made or
+/// removed.
 pub const FAILED: u8 = 1;
 /// Nothing failed, but there were warnings (files skipped, for instance).
 pub const WARNED: u8 = 2;

@@ -4,34 +4,36 @@ use clap::{Arg, Args};
 
 /// Conditions, all of which must hold beside the filters.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Conditions")]
 pub(crate) struct ConditionArgs {
     /// Only take names in which this regular expression is found; ^ and $ are the ends of the
     /// name. As with --exclude it is the name below the folder or prefix that the command is
     /// given. Of several expressions one has to be found.
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, help_heading = HEADING, value_name = "REGEX")]
     pub(crate) regex: Vec<String>,
     /// Only take what has at least so many bytes: 10, 10KB, 1.5GiB. Units are powers of 1,024, with
     /// or without the i.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, help_heading = HEADING, value_name = "SIZE")]
     pub(crate) min_size: Option<String>,
     /// Only take what has at most so many bytes.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, help_heading = HEADING, value_name = "SIZE")]
     pub(crate) max_size: Option<String>,
     /// Only take what was modified since this time: an age, a number and s, m, h, d or w, such as
     /// 7d, or a date such as 2030-01-31 or 2030-01-31T12:00:00Z. It is local where it names no
     /// zone.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, help_heading = HEADING, value_name = "TIME")]
     pub(crate) newer_than: Option<String>,
     /// Only take what was modified before this time, written likewise.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, help_heading = HEADING, value_name = "TIME")]
     pub(crate) older_than: Option<String>,
     /// Only take objects of this storage class; several with commas between. STANDARD are also
     /// those of which the server tells none.
-    #[arg(long = "storage-class", alias = SOURCE_STORAGE_CLASS, value_name = "CLASS")]
-    #[arg(value_delimiter = ',', num_args = 1)]
+    #[arg(long = "storage-class", alias = SOURCE_STORAGE_CLASS, help_heading = HEADING)]
+    #[arg(value_name = "CLASS", value_delimiter = ',', num_args = 1)]
     pub(crate) storage_classes: Vec<String>,
 }
+
+/// What the flags stand under in a help text.
+pub(super) const HEADING: &str = "Conditions";
 
 /// Name of the flag where `--storage-class` is that of the objects written.
 const SOURCE_STORAGE_CLASS: &str = "source-storage-class";

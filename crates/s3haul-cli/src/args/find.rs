@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::conditions::HEADING;
 use super::{ListingArgs, TableArgs};
 
 /// What is printed of what was found.
@@ -29,19 +30,19 @@ pub(crate) struct FindArgs {
     /// What to list.
     #[command(flatten)]
     pub(crate) listing: ListingArgs,
-    /// Only take keys whose last component, what follows the last slash, matches this pattern: *
-    /// matches anything, ? one character, [abc] one of several. Of several patterns one has to.
-    #[arg(long = "name", value_name = "GLOB", help_heading = "Conditions")]
+    /// Only take keys whose last component, what follows the last slash, matches this pattern,
+    /// which is written as for --exclude. Of several patterns one has to match.
+    #[arg(long = "name", value_name = "GLOB", help_heading = HEADING)]
     pub(crate) names: Vec<String>,
     /// Only take objects that have this tag, with this value where one is given. Costs a request
     /// (`GetObjectTagging`) for each object that meets the other conditions. May be given several
     /// times; then all are required.
-    #[arg(long = "tag", value_name = "KEY[=VALUE]", help_heading = "Conditions")]
+    #[arg(long = "tag", value_name = "KEY[=VALUE]", help_heading = HEADING)]
     pub(crate) tags: Vec<String>,
     /// Only take objects that have this metadata, with this value where one is given; the case of
     /// keys does not matter. Costs a request (`HeadObject`) for each object that meets the other
     /// conditions. May be given several times; then all are required.
-    #[arg(long, value_name = "KEY[=VALUE]", help_heading = "Conditions")]
+    #[arg(long, value_name = "KEY[=VALUE]", help_heading = HEADING)]
     pub(crate) metadata: Vec<String>,
     /// Find all versions and delete markers. A delete marker has no size, storage class, tags nor
     /// metadata, and meets no condition on these.

@@ -1,4 +1,5 @@
-//! `list` and `find`: all objects or versions under an address, in the order of arrival or of the keys.
+//! `list` and `find`: all objects or versions under an address, or those that meet conditions, in
+//! the order of arrival or of the keys.
 //!
 //! Each worker formats its pages into a buffer of its own and writes that in one piece, so that
 //! printing takes as many cores as there are. Rows of a Parquet table go into one table.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::listing::{page, refusal, server};
 use crate::support::{Bench, stderr, stdout};
 
 fn found(bench: &Bench, args: &str) -> Vec<String> {
@@ -41,7 +42,7 @@ fn addresses_are_printed_as_they_are_found() {
     });
     assert_eq!(bench.ok("find s3://box/nothing"), "", "nothing found is no failure");
     assert_eq!(bench.status("find s3://nobox"), 254);
-    assert_eq!(bench.ok("find s3://box --name *.gz --newer-than 1d --older-than 1s"), "");
+    assert_eq!(bench.ok("find s3://box --name *.gz --newer-than 1d --older-than 1h"), "");
 }
 
 #[test]
@@ -96,4 +97,36 @@ fn many_pages_are_asked_about_at_a_time() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(stderr(&output).contains("3000 HEAD and GET"), "{output:?}");
     assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_told_and_the_rest_goes_on() {
+    let answer = |request: &str| {
+        let error = |code| format!("<Error><Code>{code}</Code><Message>no</Message></Error>");
+        let tags = "<Tagging><TagSet><Tag><Key>t</Key><Value>1</Value></Tag></TagSet></Tagging>";
+        match request.split(['/', '?', ' ']).nth(3) {
+            Some("denied") => ("403 Forbidden", refusal()),
+            Some("gone") => ("404 Not Found", error("NoSuchKey")),
+            Some("unknown") => ("501 Not Implemented", error("NotImplemented")),
+            Some("fine") => ("200 OK", tags.to_owned()),
+            _ if request.contains("prefix=u") => ("200 OK", page("unknown", false)),
+            _ => ("200 OK", page("denied fine gone", false)),
+        }
+    };
+    let server = server(answer);
+    let bench = Bench::new();
+    let run = |args: &str| {
+        let mut command = bench.command(&format!("find {args} --tag t"));
+        command.env("AWS_ENDPOINT_URL", &server).output().unwrap()
+    };
+    let output = run("s3://box");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "s3://box/fine\n"));
+    let told = stderr(&output);
+    assert!(told.starts_with("find failed: s3://box/denied An error occurred (AccessDenied)"));
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let output = run("s3://box --json");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("\"event\":\"warning\",\"message\":\"find failed: "));
+    let output = run("s3://box/u");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(254), ""), "{output:?}");
 }

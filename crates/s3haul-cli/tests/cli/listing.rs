@@ -265,7 +265,7 @@ fn broken_server() -> String {
 }
 
 /// A server that gives each request what a function says.
-fn server(reply: fn(&str) -> (&'static str, String)) -> String {
+pub(crate) fn server(reply: fn(&str) -> (&'static str, String)) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -285,12 +285,12 @@ fn answer(mut stream: &TcpStream, reply: fn(&str) -> (&'static str, String)) -> 
     stream.write_all(format!("{head}{body}").as_bytes()).ok()
 }
 
-fn refusal() -> String {
+pub(crate) fn refusal() -> String {
     "<Error><Code>AccessDenied</Code><Message>no</Message></Error>".to_owned()
 }
 
 /// A page with these keys, separated by blanks.
-fn page(keys: &str, is_truncated: bool) -> String {
+pub(crate) fn page(keys: &str, is_truncated: bool) -> String {
     let entry = |key| {
         format!(
             "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
