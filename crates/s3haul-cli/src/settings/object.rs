@@ -36,6 +36,8 @@ pub(super) fn properties(
         encryption: encryption(args)?,
         customer_key,
         tagging: None,
+        retention: None,
+        legal_hold: None,
     })
 }
 

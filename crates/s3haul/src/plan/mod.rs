@@ -14,6 +14,7 @@ pub mod paths;
 pub mod preserve;
 pub mod price;
 pub mod removals;
+pub mod restore;
 pub mod s3_uri;
 pub mod tags;
 pub mod wildcard;

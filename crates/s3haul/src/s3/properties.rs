@@ -10,6 +10,7 @@ use md5::{Digest as _, Md5};
 
 use super::checksum::{Checksum, ChecksumAlgorithm};
 use super::headers::{self, Headers};
+use super::lock::{self, Retention};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Server-side encryption with keys that S3 manages.
@@ -89,9 +90,18 @@ pub struct ObjectProperties {
     pub customer_key: Option<CustomerKey>,
     /// Tags, URL-encoded as a query string (`x-amz-tagging`).
     pub tagging: Option<String>,
+    /// Retention by object lock.
+    pub retention: Option<Retention>,
+    /// Legal hold by object lock: `Some(true)` ON, `Some(false)` OFF, `None` not sent.
+    pub legal_hold: Option<bool>,
 }
 
 impl ObjectProperties {
+    /// Refuses what no header can carry.
+    pub fn check(&self) -> Result<()> {
+        self.write(&mut Headers::default())
+    }
+
     /// Headers that `CreateMultipartUpload`, `PutObject` and `CopyObject` have in common.
     pub(crate) fn write(&self, into: &mut Headers) -> Result<()> {
         into.maybe(&header::CONTENT_TYPE, self.content_type.as_deref())?;
@@ -105,6 +115,7 @@ impl ObjectProperties {
         into.maybe(&headers::WEBSITE_REDIRECT, self.website_redirect.as_deref())?;
         into.maybe(&headers::TAGGING, self.tagging.as_deref())?;
         self.write_access(into)?;
+        lock::write(self.retention, self.legal_hold, into)?;
         match &self.encryption {
             None => {}
             Some(Encryption::Aes256) => into.fixed(&headers::SSE, "AES256"),
@@ -152,6 +163,8 @@ impl ObjectProperties {
             storage_class: text(&headers::STORAGE_CLASS),
             website_redirect: text(&headers::WEBSITE_REDIRECT),
             encryption,
+            retention: Retention::read(headers),
+            legal_hold: lock::read_legal_hold(headers),
             ..Self::default()
         }
     }
@@ -185,6 +198,8 @@ pub struct ObjectHead {
     pub version_id: Option<String>,
     /// `x-amz-restore`.
     pub restore: Option<String>,
+    /// `x-amz-archive-status`, for objects that `INTELLIGENT_TIERING` has archived.
+    pub archive_status: Option<String>,
     /// `x-amz-mp-parts-count`, told only when a part number was asked for.
     pub parts_count: Option<u32>,
     /// Checksums that the server holds, told when checksum mode was on.
@@ -194,8 +209,8 @@ pub struct ObjectHead {
     pub checksum_is_full_object: bool,
     /// `x-amz-tagging-count`.
     pub tagging_count: Option<u32>,
-    /// Content headers, storage class, metadata, encryption and redirect, as they would be sent
-    /// to write the same object again.
+    /// Content headers, storage class, metadata, encryption, redirect and object lock, as they
+    /// would be sent to write the same object again.
     pub properties: ObjectProperties,
 }
 
@@ -217,6 +232,7 @@ impl ObjectHead {
             last_modified_s: text(&header::LAST_MODIFIED).map_or(0, |date| http_date(&date)),
             version_id: text(&headers::VERSION_ID),
             restore: text(&headers::RESTORE),
+            archive_status: text(&headers::ARCHIVE_STATUS),
             parts_count: headers::number(headers, &headers::MP_PARTS_COUNT),
             checksum_is_full_object: full_object && !checksums.is_empty(),
             checksums,
@@ -250,6 +266,7 @@ fn http_date(text: &str) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::s3::LockMode;
 
     fn properties() -> ObjectProperties {
         ObjectProperties {
@@ -266,6 +283,8 @@ mod tests {
             storage_class: Some("STANDARD_IA".to_owned()),
             website_redirect: Some("/there".to_owned()),
             encryption: Some(Encryption::Kms { key_id: Some("arn:key".to_owned()) }),
+            retention: Some(Retention { mode: LockMode::Governance, until_s: 1_893_456_000 }),
+            legal_hold: Some(false),
             ..ObjectProperties::default()
         }
     }

@@ -162,6 +162,25 @@ impl Engine {
         self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
     }
 
+    /// Tells how an object ended that was worked on where it is, and whether there was something to
+    /// do.
+    pub(super) fn conclude_in_place(
+        &self,
+        action: ActionKind,
+        key: String,
+        bytes: u64,
+        result: Result<bool, Error>,
+    ) {
+        let outcome = match result {
+            Ok(true) => Outcome::Done,
+            Ok(false) => Outcome::Skipped,
+            Err(error) => Outcome::Failed(error),
+        };
+        let (source, target, reason) = (self.source_object(key), None, None);
+        let is_move = false;
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
+    }
+
     fn is_refused_overwrite(&self, error: &Error) -> bool {
         self.settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed
     }
