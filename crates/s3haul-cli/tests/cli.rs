@@ -8,6 +8,10 @@ mod estimate;
 mod listing;
 #[path = "cli/report.rs"]
 mod report;
+#[path = "cli/restore.rs"]
+mod restore;
+#[path = "cli/set.rs"]
+mod set;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;
