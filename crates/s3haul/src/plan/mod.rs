@@ -7,6 +7,7 @@
 pub mod compare;
 pub mod content;
 pub mod content_type;
+pub mod encoded_words;
 pub mod filter;
 mod glob;
 pub mod join;

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::plan::encoded_words::decode;
 use crate::plan::restore::{ArchiveFacts, ArchiveState};
 use crate::s3::{Encryption, ObjectHead, ObjectProperties, Retention};
 
@@ -226,7 +227,10 @@ fn headers_of(properties: &ObjectProperties) -> [Option<&String>; 6] {
 
 /// Whether content headers or metadata differ.
 fn differs(wanted: &ObjectProperties, present: &ObjectProperties) -> bool {
-    let metadata = |of: &ObjectProperties| by_name(of.metadata.iter().flatten());
+    let decoded = |(name, value): (String, String)| (name, decode(&value).into_owned());
+    let metadata = |of: &ObjectProperties| -> BTreeMap<_, _> {
+        by_name(of.metadata.iter().flatten()).into_iter().map(decoded).collect()
+    };
     let same_headers = headers_of(wanted)
         .into_iter()
         .zip(headers_of(present))

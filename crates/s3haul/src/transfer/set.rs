@@ -89,7 +89,14 @@ async fn copy_onto_itself(
     };
     let copied = engine.source.copy_object(input).await;
     drop(permit);
-    copied.map(drop).map_err(source_replaced)
+    copied.map(drop).map_err(|error| match error.code() {
+        // Servers that do not know the class take the copy for one that changes nothing.
+        "InvalidRequest" if !replaces_metadata => {
+            let message = "the server seems not to have this storage class or encryption";
+            Error::new(ErrorKind::Request, message).with_source(error)
+        }
+        _ => source_replaced(error),
+    })
 }
 
 /// The same for an object that `CopyObject` does not take. Its tags must fit the request that

@@ -17,6 +17,7 @@ mod relay;
 mod remove;
 mod report;
 mod secure;
+mod set;
 mod settings;
 mod summary;
 mod tags;
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Case> {
         compare::CASES,
         remove::CASES,
         tags::CASES,
+        set::CASES,
         uploads::CASES,
         list::CASES,
         listing::CASES,
@@ -62,7 +64,7 @@ pub(crate) fn secure() -> Vec<Case> {
 
 /// Cases for what only moto models.
 pub(crate) fn moto_only() -> Vec<Case> {
-    [models::CASES, report::MOTO].concat()
+    [models::CASES, report::MOTO, set::MOTO].concat()
 }
 
 /// Random commands next to those of the real `aws`.

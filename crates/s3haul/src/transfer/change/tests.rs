@@ -96,6 +96,18 @@ fn metadata_is_added_and_removed_by_name_without_case() {
 }
 
 #[test]
+fn one_text_has_several_forms() {
+    let mut told = head();
+    told.properties.metadata = Some(pairs(&[("a", "=?UTF-8?B?w7wgMw==?=")]));
+    let add = |value: &str| ObjectChange {
+        add_metadata: pairs(&[("a", value)]),
+        ..ObjectChange::default()
+    };
+    assert_eq!(add("ü 3").steps(&told, NOW_S).unwrap(), Steps::default());
+    assert!(add("ü 4").steps(&told, NOW_S).unwrap().copy.is_some());
+}
+
+#[test]
 fn an_empty_text_removes_a_header() {
     let wanted =
         ObjectProperties { cache_control: Some(String::new()), ..ObjectProperties::default() };
