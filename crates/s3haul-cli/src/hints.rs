@@ -29,7 +29,7 @@ fn for_code(error: &Error) -> Option<String> {
         }
         "BucketNotEmpty" => "remove the objects too with `s3haul rb --force`".to_owned(),
         "InvalidObjectState" => {
-            "the object is archived: restore it first, then transfer it".to_owned()
+            "the object is archived: restore it first, with `s3haul restore`".to_owned()
         }
         "NotImplemented" => "the server does not have this operation".to_owned(),
         "InvalidRequest" if is_about_locks(error) => {

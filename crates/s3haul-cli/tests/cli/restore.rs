@@ -1,7 +1,5 @@
 //! `restore`: archived objects.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::Value;
 
 use crate::support::{Bench, stderr, stdout};

@@ -37,16 +37,9 @@ fn set_action(engine: &Engine, found: &Found<'_>) -> Option<SetAction> {
     Some(SetAction { key: found.object.key.to_owned(), size: found.object.size })
 }
 
-/// Restores all that the source gives, or tells about it.
+/// Restores all that the source gives, or tells about it. Where it waits, all restores are begun
+/// before, so that they run while one object after the other is waited for.
 pub(super) async fn restore(job: &Prepared, engine: Arc<Engine>) {
-    if engine.settings.restore.waits() && !job.spec.dry_run && !begin(job, &engine).await {
-        return;
-    }
-    let describe = |engine: &Engine, action: RestoreAction| {
-        let source = engine.source_object(action.key);
-        event(engine, ActionKind::Restore, source, None, action.size)
-    };
-    let (queue, actions) = queue(job, &engine, describe);
     let make: MakeAction<RestoreAction> = Box::new(|_, engine, found| {
         let action = restore_action(engine, &found);
         if action.is_none() {
@@ -54,6 +47,17 @@ pub(super) async fn restore(job: &Prepared, engine: Arc<Engine>) {
         }
         action
     });
+    if engine.settings.restore.waits() && !job.spec.dry_run {
+        if begin(job, &engine).await {
+            wait(job, engine, make).await;
+        }
+        return;
+    }
+    let describe = |engine: &Engine, action: RestoreAction| {
+        let source = engine.source_object(action.key);
+        event(engine, ActionKind::Restore, source, None, action.size)
+    };
+    let (queue, actions) = queue(job, &engine, describe);
     let planned = async {
         plan_objects(job, &engine, &queue, make).await;
         drop(queue);
@@ -61,10 +65,9 @@ pub(super) async fn restore(job: &Prepared, engine: Arc<Engine>) {
     tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
 }
 
-/// Begins all restores, so that they run while one object after the other is waited for. False
-/// where the objects could not be listed.
+/// Begins all restores; they are told as planned. False where the objects could not be listed.
 async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
-    let (queue, actions) = Queue::silent(engine);
+    let (queue, actions) = Queue::new(engine, None);
     let make: MakeAction<RestoreAction> =
         Box::new(|_, engine, found| restore_action(engine, &found));
     let planned = async {
@@ -74,12 +77,25 @@ async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
     };
     let (planned, ()) = tokio::join!(planned, run_beginnings(Arc::clone(engine), actions));
     match planned {
-        Ok(_) => true,
+        Ok(_) => engine.report.plan_complete(),
         Err(error) => {
             engine.report.fatal(error);
-            false
+            return false;
         }
     }
+    true
+}
+
+/// Waits for the objects, which were told as planned before.
+async fn wait(job: &Prepared, engine: Arc<Engine>, make: MakeAction<RestoreAction>) {
+    let (queue, actions) = Queue::silent(&engine);
+    let planned = async {
+        if let Err(error) = try_plan(job, &engine, &queue, &make).await {
+            engine.report.fatal(error);
+        }
+        drop(queue);
+    };
+    tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
 }
 
 /// The action of a restore; nothing where the listing tells that there is nothing to do.

@@ -180,7 +180,7 @@ impl<A: Planned> Queue<A> {
         )
     }
 
-    /// A queue of actions that come again in another.
+    /// A queue of actions that were told as planned by another.
     pub(super) fn silent(engine: &Arc<Engine>) -> (Self, Receiver<Vec<A>>) {
         let (queue, actions) = Self::new(engine, None);
         (Self { is_silent: true, ..queue }, actions)

@@ -96,8 +96,8 @@ mod tests {
             let word = if is_base64 {
                 format!("=?UTF-8?B?{}?=", BASE64.encode(&text))
             } else {
-                let hex: String = text.bytes().map(|byte| format!("={byte:02X}")).collect();
-                format!("=?UTF-8?Q?{hex}?=")
+                let hex: Vec<_> = text.bytes().map(|byte| format!("={byte:02X}")).collect();
+                format!("=?UTF-8?Q?{}?=", hex.concat())
             };
             prop_assert_eq!(decode(&word), text);
         }

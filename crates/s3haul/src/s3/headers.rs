@@ -28,6 +28,7 @@ names! {
     GRANT_READ_ACP = "x-amz-grant-read-acp";
     GRANT_WRITE_ACP = "x-amz-grant-write-acp";
     METADATA_DIRECTIVE = "x-amz-metadata-directive";
+    MISSING_META = "x-amz-missing-meta";
     MP_OBJECT_SIZE = "x-amz-mp-object-size";
     MP_PARTS_COUNT = "x-amz-mp-parts-count";
     OBJECT_LOCK_LEGAL_HOLD = "x-amz-object-lock-legal-hold";
@@ -36,6 +37,7 @@ names! {
     RESTORE = "x-amz-restore";
     SDK_CHECKSUM_ALGORITHM = "x-amz-sdk-checksum-algorithm";
     SSE = "x-amz-server-side-encryption";
+    SSE_BUCKET_KEY = "x-amz-server-side-encryption-bucket-key-enabled";
     SSE_KMS_KEY_ID = "x-amz-server-side-encryption-aws-kms-key-id";
     STORAGE_CLASS = "x-amz-storage-class";
     TAGGING = "x-amz-tagging";

@@ -86,6 +86,8 @@ pub struct ObjectProperties {
     pub grants: Vec<Grant>,
     /// Server-side encryption.
     pub encryption: Option<Encryption>,
+    /// Whether KMS is asked through a key of the bucket, which costs less.
+    pub bucket_key: Option<bool>,
     /// Server-side encryption with the caller's key.
     pub customer_key: Option<CustomerKey>,
     /// Tags, URL-encoded as a query string (`x-amz-tagging`).
@@ -123,6 +125,9 @@ impl ObjectProperties {
                 into.fixed(&headers::SSE, "aws:kms");
                 into.maybe(&headers::SSE_KMS_KEY_ID, key_id.as_deref())?;
             }
+        }
+        if let Some(is_on) = self.bucket_key {
+            into.fixed(&headers::SSE_BUCKET_KEY, if is_on { "true" } else { "false" });
         }
         into.customer_key(self.customer_key.as_ref())
     }
@@ -163,6 +168,7 @@ impl ObjectProperties {
             storage_class: text(&headers::STORAGE_CLASS),
             website_redirect: text(&headers::WEBSITE_REDIRECT),
             encryption,
+            bucket_key: text(&headers::SSE_BUCKET_KEY).map(|told| told == "true"),
             retention: Retention::read(headers),
             legal_hold: lock::read_legal_hold(headers),
             ..Self::default()
@@ -190,6 +196,8 @@ pub struct ObjectHead {
     pub size: u64,
     /// `ETag` with its quotes.
     pub etag: String,
+    /// Pieces of metadata that no header can tell (`x-amz-missing-meta`).
+    pub missing_metadata: u32,
     /// Whether the encryption lets the `ETag` be an MD5: none, or one with keys of S3's own.
     pub may_have_md5_etag: bool,
     /// `Last-Modified` in seconds since 1970.
@@ -228,6 +236,7 @@ impl ObjectHead {
         Self {
             size,
             etag: text(&header::ETAG).unwrap_or_default(),
+            missing_metadata: headers::number(headers, &headers::MISSING_META).unwrap_or(0),
             may_have_md5_etag: !has_own_key,
             last_modified_s: text(&header::LAST_MODIFIED).map_or(0, |date| http_date(&date)),
             version_id: text(&headers::VERSION_ID),
@@ -283,6 +292,7 @@ mod tests {
             storage_class: Some("STANDARD_IA".to_owned()),
             website_redirect: Some("/there".to_owned()),
             encryption: Some(Encryption::Kms { key_id: Some("arn:key".to_owned()) }),
+            bucket_key: Some(true),
             retention: Some(Retention { mode: LockMode::Governance, until_s: 1_893_456_000 }),
             legal_hold: Some(false),
             ..ObjectProperties::default()

@@ -141,6 +141,7 @@ impl ObjectChange {
             || wanted.encryption != present.encryption;
         if needs_copy {
             refuse_archived(head)?;
+            refuse_loss(head, &wanted, replaces_metadata)?;
             let copy = Some(SelfCopy { properties: wanted, replaces_metadata });
             return Ok(Steps { copy, ..Steps::default() });
         }
@@ -161,6 +162,12 @@ impl ObjectChange {
     fn merged(&self, present: &ObjectProperties, now_s: i64) -> ObjectProperties {
         let wanted = &self.properties;
         let is_running = |retention: &Retention| retention.until_s > now_s;
+        let (encryption, bucket_key) = match &wanted.encryption {
+            Some(wanted) if !is_so(wanted, present.encryption.as_ref()) => {
+                (Some(wanted.clone()), None)
+            }
+            _ => (present.encryption.clone(), present.bucket_key),
+        };
         let [content_type, content_encoding, content_language, disposition, cache, expires] =
             merged_headers(wanted, present);
         ObjectProperties {
@@ -174,10 +181,8 @@ impl ObjectChange {
             storage_class: merge(wanted.storage_class.as_ref(), present.storage_class.as_ref()),
             website_redirect: present.website_redirect.clone(),
             acl: wanted.acl.clone(),
-            encryption: match &wanted.encryption {
-                Some(wanted) if !is_so(wanted, present.encryption.as_ref()) => Some(wanted.clone()),
-                _ => present.encryption.clone(),
-            },
+            encryption,
+            bucket_key,
             retention: wanted.retention.or(present.retention.filter(is_running)),
             legal_hold: wanted.legal_hold.or(present.legal_hold).filter(|is_on| *is_on),
             ..ObjectProperties::default()
@@ -277,6 +282,22 @@ fn refuse_archived(head: &ObjectHead) -> Result<()> {
     };
     let message = format!("the object is archived ({class}): {what}");
     Err(Error::new(ErrorKind::Request, message))
+}
+
+/// Refuses a copy that would lose something which it cannot be told.
+fn refuse_loss(
+    head: &ObjectHead,
+    wanted: &ObjectProperties,
+    replaces_metadata: bool,
+) -> Result<()> {
+    let what = if replaces_metadata && head.missing_metadata > 0 {
+        "it has metadata that S3 cannot tell, and that a copy would lose"
+    } else if wanted.encryption.is_none() && !head.may_have_md5_etag {
+        "it is encrypted in a way that a copy could not keep: name another with --sse"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Request, what))
 }
 
 #[cfg(test)]

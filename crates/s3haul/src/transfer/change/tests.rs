@@ -21,6 +21,7 @@ fn head() -> ObjectHead {
             website_redirect: Some("/there".into()),
             ..ObjectProperties::default()
         },
+        may_have_md5_etag: true,
         ..ObjectHead::default()
     }
 }
@@ -168,6 +169,26 @@ fn what_is_archived_cannot_be_copied() {
 }
 
 #[test]
+fn what_a_copy_would_lose_is_refused() {
+    let typed = || {
+        let content_type = Some("image/png".into());
+        change(ObjectProperties { content_type, ..ObjectProperties::default() })
+    };
+    let told = ObjectHead { missing_metadata: 1, ..head() };
+    assert!(typed().steps(&told, NOW_S).unwrap_err().to_string().contains("metadata"));
+    let own_key = ObjectHead { may_have_md5_etag: false, ..head() };
+    assert!(typed().steps(&own_key, NOW_S).unwrap_err().to_string().contains("--sse"));
+    let encryption = Some(Encryption::Aes256);
+    let encrypts = ObjectProperties { encryption, ..typed().properties };
+    assert!(change(encrypts).steps(&own_key, NOW_S).is_ok());
+    let mut cheap = head();
+    cheap.properties.encryption = Some(Encryption::Kms { key_id: None });
+    cheap.properties.bucket_key = Some(true);
+    let copy = typed().steps(&cheap, NOW_S).unwrap().copy.unwrap();
+    assert_eq!(copy.properties.bucket_key, Some(true));
+}
+
+#[test]
 fn nonsense_is_refused() {
     let refusal = |change: ObjectChange| change.check().unwrap_err().to_string();
     assert_eq!(refusal(ObjectChange::default()), "nothing is to be changed");
@@ -246,7 +267,8 @@ proptest! {
         add_metadata in some_metadata(),
         remove_metadata in prop::collection::vec("[a-c]", 0..2),
     ) {
-        let head = ObjectHead { properties: present, ..ObjectHead::default() };
+        let head =
+            ObjectHead { properties: present, may_have_md5_etag: true, ..ObjectHead::default() };
         let wanted = ObjectProperties {
             // A retention that is over already is refused on the command line.
             retention: wanted.retention.filter(|retention| retention.until_s > NOW_S),
