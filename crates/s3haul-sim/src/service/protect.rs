@@ -244,6 +244,12 @@ impl SimService {
             ("READ_ACP", input.grant_read_acp.as_deref()),
             ("WRITE_ACP", input.grant_write_acp.as_deref()),
         ];
+        if input.acl.is_none() && grants.iter().all(|(_, grantees)| grantees.is_none()) {
+            return Err(s3_error!(
+                MissingSecurityHeader,
+                "Your request was missing a required header"
+            ));
+        }
         let acl = acl_of(input.acl.as_ref(), &grants)?;
         let name = (input.bucket.as_str(), input.key.as_str(), input.version_id.as_deref());
         self.protect(name, |protection| {
@@ -381,9 +387,8 @@ impl SimService {
             protection.restore = Some(Restore { ready_ms, expiry_ms });
             Ok(())
         })?;
-        let status = if present.is_some() { 200 } else { 202 };
-        let status = http::StatusCode::from_u16(status).map_err(s3s::S3Error::internal_error)?;
-        Ok(S3Response::with_status(RestoreObjectOutput::default(), status))
+        // S3 says 202 to the first and 200 to those that find it restored; `s3s` always says 200.
+        Ok(S3Response::new(RestoreObjectOutput::default()))
     }
 }
 
