@@ -7,9 +7,6 @@ use super::ObjectsArgs;
 /// Restores archived objects.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RestoreArgs {
-    /// Objects.
-    #[command(flatten)]
-    pub(crate) selection: ObjectsArgs,
     /// Let the restored copies stay for so many days. What the class `INTELLIGENT_TIERING` has
     /// archived comes back for good.
     #[arg(long, value_name = "DAYS", required_unless_present = "status")]
@@ -27,4 +24,7 @@ pub(crate) struct RestoreArgs {
     /// archived.
     #[arg(long, conflicts_with_all = ["days", "tier", "wait"])]
     pub(crate) status: bool,
+    /// Objects.
+    #[command(flatten)]
+    pub(crate) selection: ObjectsArgs,
 }

@@ -58,11 +58,16 @@ pub(super) async fn restore(job: &Prepared, engine: Arc<Engine>) {
         event(engine, ActionKind::Restore, source, None, action.size)
     };
     let (queue, actions) = queue(job, &engine, describe);
+    let before = engine.source.requests_sent();
     let planned = async {
         plan_objects(job, &engine, &queue, make).await;
         drop(queue);
     };
     tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
+    if engine.settings.restore.waits() {
+        // A dry run, for which the objects were listed once.
+        engine.report.would_send(engine.source.requests_sent() - before, 0);
+    }
 }
 
 /// Begins all restores; they are told as planned. False where the objects could not be listed.
