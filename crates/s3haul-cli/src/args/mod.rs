@@ -121,7 +121,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TagCommand,
     },
-    /// Change storage class, headers, metadata, encryption, ACL or lock of objects, many at a time.
+    /// Change storage class, headers, metadata, encryption, ACL or lock of objects.
     ///
     /// Takes a request for each object to look at it, and one or more to change it where it
     /// differs. Headers, metadata, storage class and encryption are changed by a copy of the object

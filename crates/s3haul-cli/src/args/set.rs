@@ -92,7 +92,7 @@ pub(crate) struct ChangeArgs {
     /// Replace or shorten a retention in governance mode. Takes a permission of its own.
     #[arg(long, requires = "retention")]
     pub(crate) bypass_governance: bool,
-    /// Set or end a legal hold, under which objects can be neither removed nor replaced. The bucket
+    /// Set or end a legal hold, under which a version of an object cannot be removed. The bucket
     /// needs object lock.
     #[arg(long, value_name = "STATE", value_parser = ["on", "off"])]
     pub(crate) legal_hold: Option<String>,

@@ -11,6 +11,7 @@ use crate::transfer::action::{RestoreAction, SetAction};
 use crate::transfer::engine::Engine;
 use crate::transfer::restore::{run_beginnings, run_restores};
 use crate::transfer::set::run_changes;
+use crate::units::RequestCounts;
 
 /// Changes all that the source gives.
 pub(super) async fn set(job: &Prepared, engine: Arc<Engine>) {
@@ -25,6 +26,10 @@ pub(super) async fn set(job: &Prepared, engine: Arc<Engine>) {
         drop(queue);
     };
     tokio::join!(planned, run_changes(Arc::clone(&engine), actions));
+    // The first object that is copied is looked at afterwards.
+    if engine.settings.change.copies() && engine.report.requests_planned().write > 0 {
+        engine.report.would_send(RequestCounts { read: 1, ..RequestCounts::default() }, 0);
+    }
 }
 
 /// The action of a change; nothing where the listing tells that the object is as it shall be.

@@ -158,6 +158,21 @@ impl ObjectChange {
         })
     }
 
+    /// What a server passed over in a copy that has just been made.
+    pub(crate) fn ignored(&self, head: &ObjectHead) -> Option<&'static str> {
+        let present = &head.properties;
+        let wanted = self.merged(present, i64::MAX);
+        if class_of(&wanted) != class_of(present) {
+            Some("storage class")
+        } else if self.properties.encryption.is_some() && present.encryption.is_none() {
+            Some("encryption")
+        } else if differs(&wanted, present) {
+            Some("metadata")
+        } else {
+            None
+        }
+    }
+
     /// What an object carries once it is changed.
     fn merged(&self, present: &ObjectProperties, now_s: i64) -> ObjectProperties {
         let wanted = &self.properties;

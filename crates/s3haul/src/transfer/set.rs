@@ -89,14 +89,33 @@ async fn copy_onto_itself(
     };
     let copied = engine.source.copy_object(input).await;
     drop(permit);
-    copied.map(drop).map_err(|error| match error.code() {
+    let written = copied.map_err(|error| match error.code() {
         // Servers that do not know the class take the copy for one that changes nothing.
         "InvalidRequest" if !replaces_metadata => {
             let message = "the server seems not to have this storage class or encryption";
             Error::new(ErrorKind::Request, message).with_source(error)
         }
         _ => source_replaced(error),
-    })
+    })?;
+    check_first(engine, key, &written.etag).await;
+    Ok(())
+}
+
+/// Looks at the first object of a job that was copied: there are servers that take a copy and pass
+/// over some of what they are told.
+async fn check_first(engine: &Engine, key: &str, etag: &str) {
+    if engine.has_checked_copy() {
+        return;
+    }
+    let Ok(head) = head(engine, key).await else { return };
+    let ignored = engine.settings.change.ignored(&head);
+    if let Some(what) = ignored.filter(|_| head.etag == etag) {
+        let bucket = &engine.settings.source_bucket;
+        engine.report.warning(format!(
+            "s3://{bucket}/{key} was copied, but its {what} is not what the server was told: the \
+             server seems not to support this"
+        ));
+    }
 }
 
 /// The same for an object that `CopyObject` does not take. Its tags must fit the request that

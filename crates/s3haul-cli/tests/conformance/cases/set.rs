@@ -74,6 +74,9 @@ fn headers_and_metadata(ctx: &Ctx<'_>) {
         ctx.haul(&["set", &url, "--content-language="]).ok().prints(&told);
         assert_eq!(ctx.remote.head("k").properties.content_language, None);
         ctx.haul(&["set", &url, "--content-language="]).ok().prints(&[""; 0]);
+    } else {
+        let passed_over = ctx.haul(&["set", &url, "--content-language="]).code(2);
+        passed_over.says("its metadata is not what the server was told");
     }
     let expires = ["set", &url, "--expires", "2031-10-21T07:28:00Z"];
     ctx.haul(&expires).ok().prints(&told);
@@ -118,6 +121,8 @@ fn storage_class(ctx: &Ctx<'_>) {
     let Some(class) = ctx.server.features.storage_class else {
         let failed = ctx.haul(&["set", &url, "--storage-class", "STANDARD_IA"]).code(1);
         failed.says("the server seems not to have this storage class");
+        let change = ["set", &url, "--storage-class", "STANDARD_IA", "--content-type", "x/y"];
+        ctx.haul(&change).code(2).says("its storage class is not what the server was told");
         return ctx.skip("the server has no storage classes");
     };
     let change = ["set", "--recursive", &ctx.url(""), "--storage-class", class];
@@ -207,7 +212,7 @@ fn dry_runs_and_failures(ctx: &Ctx<'_>) {
     let change = ["--content-type", "image/png"];
     let dry = [&["set", "--recursive", all.as_str(), "--dryrun"], &change[..]].concat();
     let dry = ctx.haul(&dry).ok().prints(&[format!("(dryrun) set: {url}")]);
-    dry.says("estimate: the command would send 2 PUT/COPY/POST/LIST, 1 GET/HEAD");
+    dry.says("estimate: the command would send 2 PUT/COPY/POST/LIST, 2 GET/HEAD");
     assert_ne!(ctx.remote.head("d/a").properties.content_type.as_deref(), Some("image/png"));
     let none = ctx.url("d/none");
     let failed = [&["set", none.as_str(), "--report", "r.jsonl"], &change[..]].concat();

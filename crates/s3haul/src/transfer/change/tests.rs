@@ -169,6 +169,24 @@ fn what_is_archived_cannot_be_copied() {
 }
 
 #[test]
+fn what_a_server_passes_over_is_seen() {
+    let storage_class = Some("GLACIER".into());
+    let class = ObjectProperties { storage_class, ..ObjectProperties::default() };
+    assert_eq!(change(class).ignored(&head()), Some("storage class"));
+    let typed =
+        ObjectProperties { content_type: Some("a/b".into()), ..ObjectProperties::default() };
+    assert_eq!(change(typed.clone()).ignored(&head()), Some("metadata"));
+    let mut done = head();
+    done.properties.content_type = typed.content_type.clone();
+    assert_eq!(change(typed).ignored(&done), None);
+    let encryption = Some(Encryption::Kms { key_id: Some("alias/a".to_owned()) });
+    let encrypted = ObjectProperties { encryption, ..ObjectProperties::default() };
+    assert_eq!(change(encrypted.clone()).ignored(&head()), Some("encryption"));
+    done.properties.encryption = Some(Encryption::Kms { key_id: Some("arn/key/b".to_owned()) });
+    assert_eq!(change(encrypted).ignored(&done), None, "an alias cannot be told");
+}
+
+#[test]
 fn what_a_copy_would_lose_is_refused() {
     let typed = || {
         let content_type = Some("image/png".into());
