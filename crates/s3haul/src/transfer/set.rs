@@ -89,16 +89,30 @@ async fn copy_onto_itself(
     };
     let copied = engine.source.copy_object(input).await;
     drop(permit);
-    let written = copied.map_err(|error| match error.code() {
+    match copied {
+        Ok(written) => check_first(engine, key, &written.etag).await,
         // Servers that do not know the class take the copy for one that changes nothing.
-        "InvalidRequest" if !replaces_metadata => {
+        Err(error) if !replaces_metadata && error.code() == "InvalidRequest" => {
             let message = "the server seems not to have this storage class or encryption";
-            Error::new(ErrorKind::Request, message).with_source(error)
+            return Err(Error::new(ErrorKind::Request, message).with_source(error));
         }
-        _ => source_replaced(error),
-    })?;
-    check_first(engine, key, &written.etag).await;
+        Err(error) if is_retried_refusal(&error) && is_changed(engine, key).await => {}
+        Err(error) => return Err(source_replaced(error)),
+    }
     Ok(())
+}
+
+/// Whether a condition failed only after an attempt whose answer was lost: that may have been
+/// carried out, and then the state that was held on to is gone.
+fn is_retried_refusal(error: &Error) -> bool {
+    error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1
+}
+
+/// Whether a copy would find nothing to change any more.
+async fn is_changed(engine: &Engine, key: &str) -> bool {
+    let Ok(head) = head(engine, key).await else { return false };
+    let steps = engine.settings.change.steps(&head, engine.source.now_s());
+    steps.is_ok_and(|steps| steps.copy.is_none())
 }
 
 /// Looks at the first object of a job that was copied: there are servers that take a copy and pass

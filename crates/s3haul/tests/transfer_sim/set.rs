@@ -262,6 +262,19 @@ async fn only_what_failed_is_tried_again() {
     assert_eq!(world.sim.ledger().total(), 3);
 }
 
+/// A copy in one piece has another `ETag` than the object in parts that it is made of.
+#[tokio::test(start_paused = true)]
+async fn a_copy_whose_answer_was_lost_is_no_failure() {
+    let world = World::new();
+    world.file("large", &crate::world::bytes(12_000_000, 1));
+    world.cp("large", "s3://bucket/large").await;
+    assert!(world.head("large").await.etag.contains('-'));
+    world.sim.weather().push(Fault::new(Effect::LostResponse).operation("CopyObject"));
+    let summary = run(&world, "s3://bucket/large", content_type()).await;
+    assert_eq!((summary.done, summary.failed), (1, 0), "{:?}", world.log.lines());
+    assert_eq!(world.sim.ledger().count("CopyObject"), 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_somebody_else_writes_meanwhile_is_not_undone() {
     let world = World::new();
