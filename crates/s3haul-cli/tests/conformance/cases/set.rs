@@ -1,5 +1,7 @@
 //! `set` and `restore`.
 
+use std::time::Duration;
+
 use s3haul::s3::{LockMode, ObjectProperties};
 
 use crate::harness::{Case, Ctx, cases};
@@ -13,6 +15,7 @@ cases!["set":
     acl,
     object_lock,
     dry_runs_and_failures,
+    killed_runs_are_gone_on_with,
     what_is_not_archived,
 ];
 
@@ -223,6 +226,35 @@ fn dry_runs_and_failures(ctx: &Ctx<'_>) {
     ctx.haul(&[&["set", none.as_str(), "--quiet"], &["--cache-control", "x"][..]].concat())
         .ok()
         .prints(&[""; 0]);
+}
+
+/// Whenever a run is killed, objects are as they were or as they shall be, and the next run ends
+/// it.
+fn killed_runs_are_gone_on_with(ctx: &Ctx<'_>) {
+    let keys: Vec<_> = (0..60).map(|n| format!("t/{n:02}")).collect();
+    for key in &keys {
+        ctx.remote.put_with(key, b"bytes", &carried());
+    }
+    let all = ctx.url("t/");
+    let change = ["set", "--recursive", &all, "--content-type", "image/png"];
+    for ms in [10, 25, 40, 80, 120] {
+        let config = ctx.config("max_concurrent_requests=2");
+        let running = ctx.haul_with(&change).variable("AWS_CONFIG_FILE", config).start();
+        std::thread::sleep(Duration::from_millis(ms));
+        // It may have ended by now.
+        drop(running);
+        for key in [&keys[0], &keys[30]] {
+            let told = shown(ctx, key);
+            assert!(told.ends_with("\"de\", \"no-store\"] a=1,b=two"), "{told}");
+        }
+    }
+    ctx.haul(&change).ok();
+    ctx.haul(&change).ok().prints(&[""; 0]);
+    for key in &keys {
+        assert_eq!(shown(ctx, key), "[\"image/png\", \"de\", \"no-store\"] a=1,b=two", "{key}");
+        assert_eq!(ctx.remote.tags(key).len(), 1, "{key}");
+        assert_eq!(ctx.remote.get(key), b"bytes", "{key}");
+    }
 }
 
 /// What is in no archive needs no restore, on no server.
