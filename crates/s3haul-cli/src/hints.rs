@@ -29,11 +29,22 @@ fn for_code(error: &Error) -> Option<String> {
         }
         "BucketNotEmpty" => "remove the objects too with `s3haul rb --force`".to_owned(),
         "InvalidObjectState" => {
-            "the object is archived: restore it first, then transfer it".to_owned()
+            "the object is archived: restore it first, with `s3haul restore`".to_owned()
+        }
+        "NotImplemented" => "the server does not have this operation".to_owned(),
+        "InvalidRequest" if is_about_locks(error) => {
+            "object lock belongs to the bucket: `s3haul mb --object-lock` makes one that has it"
+                .to_owned()
         }
         _ => return None,
     };
     Some(hint)
+}
+
+/// Whether an object was to be locked, or its lock to be looked at.
+fn is_about_locks(error: &Error) -> bool {
+    let operation = error.operation();
+    matches!(operation, Some("PutObjectRetention" | "PutObjectLegalHold" | "GetObjectLegalHold"))
 }
 
 /// Whether an object was to be written: then the bucket may rightly not be there yet.

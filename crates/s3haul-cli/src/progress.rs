@@ -59,14 +59,20 @@ impl Totals {
             Event::PlanComplete => self.is_final.store(true, Ordering::Relaxed),
             Event::Progress { bytes } => _ = self.moved_bytes.fetch_add(*bytes, Ordering::Relaxed),
             Event::Object(object) => {
-                // A removal or a tag moves no bytes and none were planned for it.
-                let has_bytes = !matches!(object.action, ActionKind::Delete | ActionKind::Tag);
+                // For what is done in place no bytes were planned.
+                let has_bytes = matches!(
+                    object.action,
+                    ActionKind::Upload | ActionKind::Download | ActionKind::Copy
+                );
                 if has_bytes && matches!(object.outcome, Outcome::Failed(_) | Outcome::Skipped) {
                     self.lost_bytes.fetch_add(object.bytes, Ordering::Relaxed);
                 }
                 self.ended_objects.fetch_add(1, Ordering::Relaxed);
             }
-            Event::Tags { .. } | Event::Warning { .. } | Event::Fatal { .. } => {}
+            Event::Tags { .. }
+            | Event::Archive { .. }
+            | Event::Warning { .. }
+            | Event::Fatal { .. } => {}
         }
     }
 

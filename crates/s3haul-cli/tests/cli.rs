@@ -12,6 +12,10 @@ mod find;
 mod listing;
 #[path = "cli/report.rs"]
 mod report;
+#[path = "cli/restore.rs"]
+mod restore;
+#[path = "cli/set.rs"]
+mod set;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;

@@ -146,6 +146,8 @@ fn object_operation(method: &Method, uri: &Uri, copies: bool) -> &'static str {
                 ("attributes", "GetObjectAttributes"),
                 ("acl", "GetObjectAcl"),
                 ("tagging", "GetObjectTagging"),
+                ("retention", "GetObjectRetention"),
+                ("legal-hold", "GetObjectLegalHold"),
                 ("uploadId", "ListParts"),
             ],
             "GetObject",
@@ -153,8 +155,13 @@ fn object_operation(method: &Method, uri: &Uri, copies: bool) -> &'static str {
         Method::PUT => {
             let part = if copies { "UploadPartCopy" } else { "UploadPart" };
             let whole = if copies { "CopyObject" } else { "PutObject" };
-            let names =
-                [("acl", "PutObjectAcl"), ("tagging", "PutObjectTagging"), ("uploadId", part)];
+            let names = [
+                ("acl", "PutObjectAcl"),
+                ("tagging", "PutObjectTagging"),
+                ("retention", "PutObjectRetention"),
+                ("legal-hold", "PutObjectLegalHold"),
+                ("uploadId", part),
+            ];
             first(uri, &names, whole)
         }
         Method::POST => first(

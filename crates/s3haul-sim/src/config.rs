@@ -96,6 +96,8 @@ pub struct Limits {
     pub part_bytes_min: u64,
     /// Most bytes that `CopyObject` copies (S3: 5 GiB). Smaller for tests.
     pub copy_bytes_max: u64,
+    /// Time that the restore of an archived object takes (S3: minutes to days).
+    pub restore_time: Duration,
 }
 
 impl Default for Limits {
@@ -109,6 +111,7 @@ impl Default for Limits {
             connections_max: 4096,
             part_bytes_min: 5 << 20,
             copy_bytes_max: 5 << 30,
+            restore_time: Duration::from_secs(1),
         }
     }
 }

@@ -22,7 +22,7 @@ type Subresource = (&'static str, &'static [Method], &'static [Method]);
 
 const SUBRESOURCES: [Subresource; 37] = [
     ("accelerate", &[], &[]),
-    ("acl", &[], &[]),
+    ("acl", &[], &[Method::GET, Method::PUT]),
     ("analytics", &[], &[]),
     ("attributes", &[], &[Method::GET]),
     ("cors", &[], &[]),
@@ -30,7 +30,7 @@ const SUBRESOURCES: [Subresource; 37] = [
     ("encryption", &[], &[]),
     ("intelligent-tiering", &[], &[]),
     ("inventory", &[], &[]),
-    ("legal-hold", &[], &[]),
+    ("legal-hold", &[], &[Method::GET, Method::PUT]),
     ("lifecycle", &[], &[]),
     ("location", &[Method::GET], &[]),
     ("logging", &[], &[]),
@@ -46,8 +46,8 @@ const SUBRESOURCES: [Subresource; 37] = [
     ("renameObject", &[], &[]),
     ("replication", &[], &[]),
     ("requestPayment", &[], &[]),
-    ("restore", &[], &[]),
-    ("retention", &[], &[]),
+    ("restore", &[], &[Method::POST]),
+    ("retention", &[], &[Method::GET, Method::PUT]),
     ("select", &[], &[]),
     ("session", &[], &[]),
     ("tagging", &[], &[Method::GET, Method::PUT, Method::DELETE]),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn nothing_is_done_to_an_object_or_bucket_in_place_of_its_subresource() {
-        for uri in ["/b/k?policy", "/b/k?acl=", "/b/k?uploads", "/b?versions", "/b?replication"] {
+        for uri in ["/b/k?policy", "/b/k?restore=", "/b/k?uploads", "/b?versions", "/b?acl="] {
             assert_eq!(code("DELETE", uri, None), "NotImplemented", "{uri}");
             assert_eq!(code("PUT", uri, None), "NotImplemented", "{uri}");
         }

@@ -273,7 +273,7 @@ async fn overwriting_never_shows_a_mixture() {
 async fn a_subresource_that_is_not_there_does_not_stand_for_the_object() {
     let server = server().await;
     assert_eq!(over_tcp(&server, "PUT /bbb/k", "data").await.status, 200);
-    for line in ["DELETE /bbb/k?policy", "PUT /bbb/k?acl", "DELETE /bbb?versions"] {
+    for line in ["DELETE /bbb/k?policy", "PUT /bbb/k?torrent", "DELETE /bbb?versions"] {
         let answer = over_tcp(&server, line, "").await;
         assert_eq!(answer.status, 501, "{line}");
         assert!(answer.text().contains("<Message>A header or query"), "{}", answer.text());

@@ -18,6 +18,10 @@ pub enum ActionKind {
     Delete,
     /// Reading or changing of tags.
     Tag,
+    /// Changing of headers, storage class, encryption, ACL or lock.
+    Set,
+    /// Restoring from an archive.
+    Restore,
 }
 
 /// How one object ended.
@@ -77,6 +81,18 @@ pub enum Event {
         object: ObjectName,
         /// Keys and values.
         tags: Vec<(String, String)>,
+    },
+    /// Whether an object can be read or is archived, where that was asked for; its `Object` event
+    /// follows.
+    Archive {
+        /// The object.
+        object: ObjectName,
+        /// Its storage class.
+        storage_class: String,
+        /// `not archived`, `archived`, `in progress` or `restored`.
+        state: &'static str,
+        /// HTTP date until which a restored one can be read.
+        until: Option<String>,
     },
     /// Something the user should know that is not a failure. Most make the exit status 2, for
     /// which the job's summary counts them. The text is what follows `warning: `.

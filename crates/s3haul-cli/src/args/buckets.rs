@@ -13,6 +13,10 @@ pub(crate) struct MbArgs {
     /// Tag the bucket; may be given several times.
     #[arg(long, num_args = 2, value_names = ["KEY", "VALUE"], action = clap::ArgAction::Append)]
     pub(crate) tags: Vec<String>,
+    /// Let objects of the bucket be locked against removal, which turns versioning on and can never
+    /// be undone.
+    #[arg(long)]
+    pub(crate) object_lock: bool,
 }
 
 /// Removes a bucket, which must be empty unless --force is given.

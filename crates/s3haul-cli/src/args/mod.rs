@@ -14,8 +14,10 @@ mod listing;
 mod object;
 mod report;
 mod requests;
+mod restore;
 mod script;
 mod serve;
+mod set;
 mod sides;
 mod stream;
 mod summarize;
@@ -40,8 +42,10 @@ pub(crate) use listing::ListingArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use requests::{ObjectsArgs, PayerArgs, RequestArgs};
+pub(crate) use restore::RestoreArgs;
 pub(crate) use script::{EachArgs, MapArgs};
 pub(crate) use serve::ServeArgs;
+pub(crate) use set::{ChangeArgs, SetArgs};
 pub(crate) use sides::SidesArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
@@ -121,6 +125,19 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TagCommand,
     },
+    /// Change storage class, headers, metadata, encryption, ACL or lock of objects.
+    ///
+    /// Takes a request for each object to look at it, and one or more to change it where it
+    /// differs. Headers, metadata, storage class and encryption are changed by a copy of the object
+    /// onto itself (in parts above 5 GB), which keeps all that is not named here, except the ACL
+    /// unless --keep-acl is given; a versioned bucket keeps the old version, too. Archived objects
+    /// have to be restored first.
+    Set(Box<SetArgs>),
+    /// Restore objects from the archive classes of Glacier, or tell whether they are restored.
+    ///
+    /// Objects that are not archived or already restored are passed over; a restore that is under
+    /// way counts as done. Retrieval is billed beside the requests that --dryrun counts.
+    Restore(Box<RestoreArgs>),
     /// List buckets, or the objects under a prefix.
     ///
     /// Objects are listed up to the next slash, with PRE for what lies deeper. An address may

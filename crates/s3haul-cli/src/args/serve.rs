@@ -41,6 +41,9 @@ pub(crate) struct ServeArgs {
     /// Let each request wait this long, such as 30ms.
     #[arg(long, value_name = "TIME")]
     pub(crate) latency: Option<String>,
+    /// Let the restore of an archived object take this long, such as 30s.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) restore_time: String,
     /// The access key id that requests must be signed with.
     #[arg(long, value_name = "ID")]
     pub(crate) access_key: Option<String>,

@@ -18,7 +18,11 @@ use crate::{exit, hints};
 /// Makes a bucket.
 pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let client = client(settings.client)?;
-    let input = CreateBucket { bucket: &settings.bucket, tags: &settings.tags };
+    let input = CreateBucket {
+        bucket: &settings.bucket,
+        tags: &settings.tags,
+        object_lock: settings.object_lock,
+    };
     let result = client.create_bucket(input).await;
     let report = Report { done: "make_bucket", bucket: &settings.bucket, path: &settings.path };
     Ok(report.print(result, settings.json, printer))

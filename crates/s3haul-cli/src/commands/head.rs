@@ -134,7 +134,13 @@ fn fields(head: &ObjectHead) -> Vec<(&'static str, String)> {
         ("Storage-Class", properties.storage_class.clone()),
         ("Encryption", encryption),
         ("Checksum", Some(checksums).filter(|text| !text.is_empty())),
+        ("Archive-Status", head.archive_status.clone()),
         ("Restore", head.restore.clone()),
+        ("Retention", properties.retention.map(|retention| retention.to_string())),
+        (
+            "Legal-Hold",
+            properties.legal_hold.map(|is_on| if is_on { "ON" } else { "OFF" }.to_owned()),
+        ),
         ("Redirect", properties.website_redirect.clone()),
         ("Tags", head.tagging_count.map(|count| count.to_string())),
     ];

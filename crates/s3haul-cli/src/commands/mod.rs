@@ -62,6 +62,8 @@ pub(crate) fn dispatch(
         }
         Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
         Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
+        Command::Set(args) => transfer(TransferSettings::set(settings, &args)?, printer),
+        Command::Restore(args) => transfer(TransferSettings::restore(settings, &args)?, printer),
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
         Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
-use s3haul_sim::{AccessKey, SimBuilder, SimConfig};
+use s3haul_sim::{AccessKey, Limits, SimBuilder, SimConfig};
 use serde::Serialize;
 use tokio::sync::oneshot;
 
@@ -64,6 +64,7 @@ fn config(settings: ServeSettings) -> SimConfig {
         ledger_records: 0,
         ledger_file: settings.ledger,
         latency: settings.latency,
+        limits: Limits { restore_time: settings.restore_time, ..Limits::default() },
         ..SimConfig::default()
     }
 }

@@ -6,6 +6,7 @@ use s3haul::event::{ActionKind, Event, ObjectEvent, Outcome};
 use s3haul::job::Summary;
 use serde::Serialize;
 
+use super::archive::ArchiveRow;
 use super::estimate::Requests;
 use super::tags;
 use crate::failure::Failure;
@@ -35,6 +36,10 @@ pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event) {
     match event {
         Event::Object(object) => push(buffer, "object", ObjectLine::of(object)),
         Event::Tags { object, tags } => tags::push_event(buffer, object, tags),
+        Event::Archive { object, storage_class, state, until } => {
+            let row = ArchiveRow { object, storage_class, state, until: until.as_deref() };
+            row.push_event(buffer);
+        }
         Event::Warning { message } => push_warning(buffer, message),
         Event::Fatal { error } => {
             push(buffer, "fatal", ErrorLine { error: ErrorFields::of(error) });
@@ -179,6 +184,8 @@ pub(crate) fn action(action: ActionKind) -> &'static str {
         ActionKind::Copy => "copy",
         ActionKind::Delete => "delete",
         ActionKind::Tag => "tag",
+        ActionKind::Set => "set",
+        ActionKind::Restore => "restore",
     }
 }
 

@@ -66,6 +66,8 @@ pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
     match event.action {
         ActionKind::Delete => "delete",
         ActionKind::Tag => "tag",
+        ActionKind::Set => "set",
+        ActionKind::Restore => "restore",
         _ if event.is_move => "move",
         ActionKind::Upload => "upload",
         ActionKind::Download => "download",

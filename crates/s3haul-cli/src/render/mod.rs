@@ -1,5 +1,6 @@
 //! What events look like: the lines of `aws s3`, or JSON lines.
 
+mod archive;
 pub(crate) mod buckets;
 pub(crate) mod compare;
 pub(crate) mod csv;

@@ -7,6 +7,7 @@ use s3haul::Error;
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
 use s3haul::location::{Location, ObjectName};
 
+use super::archive::ArchiveRow;
 use super::json;
 use super::lines::LineStyle;
 use super::tags;
@@ -45,8 +46,7 @@ impl CommandSink {
     fn object(&self, event: &ObjectEvent) {
         match &event.outcome {
             Outcome::Skipped => {}
-            Outcome::Done
-                if self.settings.lines == Lines::OnlyErrors || self.settings.tags.is_some() => {}
+            Outcome::Done if self.hides_done() => {}
             Outcome::Done | Outcome::DryRun => {
                 self.printer.output(|buffer| self.output.push_object(buffer, event));
             }
@@ -66,13 +66,19 @@ impl CommandSink {
             Event::Object(object) if self.settings.lines == Lines::OnlyErrors => {
                 matches!(object.outcome, Outcome::Failed(_) | Outcome::DryRun)
             }
-            Event::Tags { .. } => self.settings.lines == Lines::All,
+            Event::Tags { .. } | Event::Archive { .. } => self.settings.lines == Lines::All,
             Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. } => true,
             Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => false,
         };
         if is_line {
             self.printer.output(|buffer| json::push_event(buffer, event));
         }
+    }
+
+    /// Whether nothing is printed of an object that is done, or something else.
+    fn hides_done(&self) -> bool {
+        let OutputSettings { lines, tags, archive_states, .. } = self.settings;
+        lines == Lines::OnlyErrors || tags.is_some() || archive_states
     }
 
     /// Whether tags are printed in a format of their own.
@@ -127,6 +133,12 @@ impl EventSink for CommandSink {
         match event {
             Event::Object(object) => self.object(object),
             Event::Tags { object, tags } => self.tags(object, tags),
+            Event::Archive { object, storage_class, state, until } => {
+                let row = ArchiveRow { object, storage_class, state, until: until.as_deref() };
+                if self.settings.lines == Lines::All {
+                    self.printer.output(|buffer| row.push(buffer, self.output.escape));
+                }
+            }
             Event::Warning { message } => self.text("warning: ", message),
             Event::Fatal { error } => {
                 self.text("fatal error: ", &error.to_string());

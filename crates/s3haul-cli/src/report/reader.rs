@@ -110,6 +110,8 @@ fn named(row: &RowIn) -> Option<Named> {
         "copy" => ActionKind::Copy,
         "delete" => ActionKind::Delete,
         "tag" => ActionKind::Tag,
+        "set" => ActionKind::Set,
+        "restore" => ActionKind::Restore,
         _ => return None,
     };
     let source = location(&row.source, &row.path_base64)?;

@@ -26,7 +26,8 @@ impl EventSink for Recorded {
             Event::Planned { .. }
             | Event::PlanComplete
             | Event::Progress { .. }
-            | Event::Tags { .. } => {}
+            | Event::Tags { .. }
+            | Event::Archive { .. } => {}
         }
     }
 }

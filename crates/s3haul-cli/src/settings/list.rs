@@ -201,6 +201,8 @@ pub(crate) struct MbSettings {
     pub(crate) bucket: String,
     /// Tags.
     pub(crate) tags: Vec<(String, String)>,
+    /// Objects can be locked.
+    pub(crate) object_lock: bool,
     /// JSON output.
     pub(crate) json: bool,
 }
@@ -218,6 +220,7 @@ impl MbSettings {
             path: args.path.clone(),
             bucket: object.bucket,
             tags: tags.collect(),
+            object_lock: args.object_lock,
             json: settings.json,
         })
     }

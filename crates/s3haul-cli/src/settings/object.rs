@@ -36,6 +36,9 @@ pub(super) fn properties(
         encryption: encryption(args)?,
         customer_key,
         tagging: None,
+        bucket_key: None,
+        retention: None,
+        legal_hold: None,
     })
 }
 

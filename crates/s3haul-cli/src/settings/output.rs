@@ -47,4 +47,6 @@ pub(crate) struct OutputSettings {
     /// How tags are printed that the job reads, which is then all that it tells of objects that
     /// are done.
     pub(crate) tags: Option<TagsFormat>,
+    /// It is printed whether objects are archived, and nothing else of objects that are done.
+    pub(crate) archive_states: bool,
 }

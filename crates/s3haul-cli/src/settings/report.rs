@@ -68,6 +68,8 @@ fn sides(spec: &TransferSpec) -> Sides {
         TransferCommand::Move => "mv",
         TransferCommand::Remove => "rm",
         TransferCommand::Sync => "sync",
+        TransferCommand::Set => "set",
+        TransferCommand::Restore => "restore",
         TransferCommand::Tag => match spec.tags {
             TagTask::Get => "tag get",
             TagTask::Set(_) => "tag set",

@@ -27,6 +27,8 @@ pub(crate) struct ServeSettings {
     pub(crate) ledger: Option<PathBuf>,
     /// Wait before each answer.
     pub(crate) latency: Duration,
+    /// Time that the restore of an archived object takes.
+    pub(crate) restore_time: Duration,
     /// Stop at the end of standard input.
     pub(crate) stop_with_stdin: bool,
     /// The environment as JSON.
@@ -62,6 +64,7 @@ impl ServeSettings {
             region: global.region.clone().unwrap_or_else(|| "us-east-1".to_owned()),
             ledger: args.ledger.clone(),
             latency: args.latency.as_deref().map_or(Ok(Duration::ZERO), duration)?,
+            restore_time: duration(&args.restore_time)?,
             stop_with_stdin: args.stop_with_stdin,
             json: global.json,
         })
@@ -123,6 +126,7 @@ mod tests {
             keys: None,
             ledger: None,
             latency: None,
+            restore_time: "1s".to_owned(),
             access_key: None,
             secret_key: None,
             stop_with_stdin: false,

@@ -1,4 +1,4 @@
-//! `--expires`: any of the usual ways to write a time, as an HTTP date.
+//! `--expires` and `--retain-until`: any of the usual ways to write a time.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -6,16 +6,20 @@ use jiff::{Timestamp, Zoned};
 
 use crate::failure::Failure;
 
-/// Reads seconds since 1970, an ISO 8601 time (local where it names no zone) or an HTTP date, and
-/// writes an HTTP date.
+/// The time as an HTTP date.
 pub(super) fn http_date(text: &str, zone: &TimeZone) -> Result<String, Failure> {
+    let time = timestamp(text, zone)?.to_zoned(TimeZone::UTC);
+    Ok(time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+}
+
+/// Reads seconds since 1970, an ISO 8601 time (local where it names no zone) or an HTTP date.
+pub(super) fn timestamp(text: &str, zone: &TimeZone) -> Result<Timestamp, Failure> {
     let text = text.trim();
-    let timestamp = seconds(text).or_else(|| moment(text, zone)).ok_or_else(|| {
+    seconds(text).or_else(|| moment(text, zone)).ok_or_else(|| {
         Failure::usage(format!(
             "Invalid timestamp \"{text}\": use a form such as 2030-01-31T12:00:00Z"
         ))
-    })?;
-    Ok(timestamp.to_zoned(TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+    })
 }
 
 /// Reads an ISO 8601 time (local where it names no zone) or an HTTP date.

@@ -1,8 +1,8 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
 
 use s3haul::job::{
-    CaseConflict, CopyProps, FilterRule, MetadataDirective, SyncOptions, TagTask, TransferCommand,
-    TransferSpec,
+    CaseConflict, CopyProps, FilterRule, MetadataDirective, RestoreTask, SyncOptions, TagTask,
+    TransferCommand, TransferSpec,
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
@@ -147,6 +147,7 @@ fn output(settings: &Settings) -> OutputSettings {
         bar: settings.progress,
         aws_progress: None,
         tags: None,
+        archive_states: false,
     }
 }
 
@@ -190,6 +191,8 @@ fn blank_spec(
         expected_size: None,
         sync: SyncOptions::default(),
         tags: TagTask::default(),
+        change: Box::default(),
+        restore: RestoreTask::default(),
         tuning: settings.tuning.clone(),
     })
 }

@@ -48,6 +48,11 @@ fn a_dry_run_counts_the_requests_of_the_real_run() {
     agrees(&bench, "sync s3://box/t s3://box/u --delete");
     agrees(&bench, "mv --recursive s3://box/u s3://box/w");
     agrees(&bench, "mv --recursive s3://box/v back");
+    agrees(&bench, "set --recursive s3://box/w --cache-control no-store --keep-acl");
+    agrees(&bench, "set --recursive s3://box/w --acl public-read");
+    agrees(&bench, "set --recursive s3://box/w --storage-class GLACIER");
+    let restored = agrees(&bench, "restore --recursive s3://box/ --days 1");
+    assert_eq!(restored["would_send"]["get_head"], 3, "of the archived ones alone");
     agrees(&bench, "rm s3://box/t/a");
     let all = agrees(&bench, "rm --recursive s3://box");
     assert_eq!(all["would_send"]["delete"], 1);

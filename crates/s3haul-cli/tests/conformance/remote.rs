@@ -69,7 +69,10 @@ impl<'a> Remote<'a> {
 
     #[track_caller]
     pub(crate) fn create_bucket(&self) {
-        self.wait(self.client.create_bucket(CreateBucket { bucket: &self.bucket, tags: &[] }));
+        self.wait(
+            self.client
+                .create_bucket(CreateBucket { bucket: &self.bucket, ..CreateBucket::default() }),
+        );
     }
 
     /// Writes an object.

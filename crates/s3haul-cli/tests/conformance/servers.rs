@@ -61,6 +61,10 @@ pub(crate) struct Features {
     pub(crate) encryption: bool,
     /// SHA-1, SHA-256, CRC32, CRC32C and CRC64NVME are stored and told.
     pub(crate) checksums: bool,
+    /// Access control lists of objects.
+    pub(crate) acls: bool,
+    /// A copy that replaces metadata removes the content headers that it does not have.
+    pub(crate) removes_headers: bool,
     /// A wrong secret key is refused.
     pub(crate) signatures: bool,
     /// Its error code for an access key that it does not know.
@@ -96,6 +100,8 @@ impl Kind {
             storage_class: Some("STANDARD_IA"),
             encryption: true,
             checksums: true,
+            acls: true,
+            removes_headers: true,
             signatures: true,
             unknown_key_code: "InvalidAccessKeyId",
             plain_files: self == Self::EmbeddedDisk,
@@ -109,6 +115,8 @@ impl Kind {
                 control_characters: false,
                 storage_class: None,
                 encryption: false,
+                acls: false,
+                removes_headers: false,
                 unknown_key_code: "XAdminUserNotFound",
                 plain_files: true,
                 ..full
@@ -120,6 +128,7 @@ impl Kind {
                 dot_segments: false,
                 storage_class: Some("REDUCED_REDUNDANCY"),
                 encryption: false,
+                acls: false,
                 ..full
             },
             Self::Moto => Features { checksums: false, signatures: false, ..full },

@@ -30,6 +30,11 @@ impl Bench {
         Self::start(&["--memory", "--latency", latency])
     }
 
+    /// The same, started with these flags.
+    pub(crate) fn in_memory_with(flags: &[&str]) -> Self {
+        Self::start(&[&["--memory"], flags].concat())
+    }
+
     /// A server that keeps objects in the folder `store`.
     pub(crate) fn on_disk() -> Self {
         Self::start(&["store"])

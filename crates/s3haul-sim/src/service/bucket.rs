@@ -96,7 +96,12 @@ impl SimService {
                 "Your previous request to create the named bucket succeeded and you already own it."
             ));
         }
-        let settings = Settings { region, created_ms: self.now_ms(), ..Settings::default() };
+        let object_lock = req.input.object_lock_enabled_for_bucket.unwrap_or_default();
+        // Only versions can be locked.
+        let versioning = if object_lock { Versioning::Enabled } else { Versioning::Off };
+        let created_ms = self.now_ms();
+        let settings =
+            Settings { region, created_ms, versioning, object_lock, ..Settings::default() };
         self.store.put_bucket(&name, settings)?;
         Ok(created(&name))
     }

@@ -15,6 +15,7 @@ use super::convert::{
     storage_class, timestamp,
 };
 use super::ingest::{Digests, hex};
+use super::protect::protection_of;
 use super::put::named_algorithm;
 use super::{SimService, shown_version_id};
 use crate::store::{Blob, Checksums, Piece, Store, StoreError, Version};
@@ -43,6 +44,7 @@ impl SimService {
         let settings = self.bucket_settings(bucket)?;
         let version = self.find(bucket, key, version_id.as_deref())?;
         conditions.check_copy(&version)?;
+        self.check_readable(&version)?;
         Ok(CopyFrom {
             version_id: shown_version_id(&settings, &version),
             version,
@@ -93,6 +95,7 @@ impl SimService {
         self.check_copy_size(&from.version)?;
         check_self_copy(&input, &from)?;
         let mut version = copied_version(&input, &from.version)?;
+        version.protection = protection_of!(input, &settings)?;
         let length = version.size;
         let piece = Piece { blob: from.version.blob.clone(), offset: 0, length };
         version.blob = self.assemble(vec![piece]).await?;

@@ -13,13 +13,14 @@ use http::{HeaderMap, HeaderValue};
 use s3s::dto::{
     Checksum, ChecksumMode, ChecksumType, GetObjectAttributesInput, GetObjectAttributesOutput,
     GetObjectAttributesParts, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput,
-    ObjectPart, Range, StorageClass, StreamingBlob,
+    ObjectLockMode, ObjectPart, Range, StorageClass, StreamingBlob,
 };
 use s3s::stream::{ByteStream, RemainingLength};
 use s3s::{S3Request, S3Response, S3Result, StdError, s3_error};
 
 use super::conditions::ReadConditions;
 use super::convert::{custom_error, echo_encryption, etag, show_checksums, timestamp};
+use super::protect::hold_status;
 use super::{SimService, shown_version_id};
 use crate::store::{Blob, PartInfo, Source, StoreError, Version};
 
@@ -101,7 +102,7 @@ fn wants_checksums(mode: Option<&ChecksumMode>) -> bool {
 
 /// Sets the fields that the outputs of GET and HEAD share.
 macro_rules! describe {
-    ($output:ident, $version:expr, $slice:expr, $settings:expr, $checksums:expr) => {{
+    ($output:ident, $version:expr, $slice:expr, $settings:expr, $checksums:expr, $now_ms:expr) => {{
         let (version, slice, attributes) = (&$version, &$slice, &$version.attributes);
         $output.accept_ranges = Some("bytes".to_owned());
         $output.content_length = slice.length();
@@ -121,6 +122,12 @@ macro_rules! describe {
         $output.website_redirect_location = attributes.website_redirect.clone();
         $output.metadata = Some(attributes.metadata.clone().into_iter().collect());
         echo_encryption!($output, attributes);
+        $output.restore = version.shown_restore($now_ms);
+        if let Some(protection) = &version.protection {
+            $output.object_lock_mode = protection.lock_mode.clone().map(ObjectLockMode::from);
+            $output.object_lock_retain_until_date = protection.retain_until_ms.map(timestamp);
+            $output.object_lock_legal_hold_status = protection.legal_hold.map(hold_status);
+        }
         // A checksum of bytes that were thrown away does not fit those computed in their place.
         let is_kept = !matches!(version.blob, Blob::Computed { .. });
         if $checksums && is_kept && slice.is_whole(version) {
@@ -147,6 +154,7 @@ impl SimService {
             let version =
                 self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
             conditions.check_get(&version)?;
+            self.check_readable(&version)?;
             let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
             let source = match self.store.open(&version.blob, slice.range.clone()) {
                 Err(StoreError::Gone) => continue,
@@ -158,7 +166,8 @@ impl SimService {
                 version,
                 slice,
                 &settings,
-                wants_checksums(input.checksum_mode.as_ref())
+                wants_checksums(input.checksum_mode.as_ref()),
+                self.now_ms()
             );
             output.tag_count = i32::try_from(version.tags.len()).ok().filter(|count| *count > 0);
             let length = slice.range.end - slice.range.start;
@@ -184,7 +193,8 @@ impl SimService {
         conditions.check_get(&version)?;
         let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
         let mut output = HeadObjectOutput::default();
-        describe!(output, version, slice, &settings, wants_checksums(input.checksum_mode.as_ref()));
+        let checksums = wants_checksums(input.checksum_mode.as_ref());
+        describe!(output, version, slice, &settings, checksums, self.now_ms());
         let is_partial = output.content_range.is_some();
         let mut response = S3Response::new(output);
         if is_partial {

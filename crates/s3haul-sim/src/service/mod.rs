@@ -13,6 +13,7 @@ mod list;
 mod list_versions;
 mod list_xml;
 mod multipart;
+mod protect;
 mod put;
 mod tagging;
 
@@ -27,14 +28,17 @@ use s3s::dto::{
     DeleteBucketOutput, DeleteBucketWebsiteInput, DeleteBucketWebsiteOutput, DeleteObjectInput,
     DeleteObjectOutput, DeleteObjectTaggingInput, DeleteObjectTaggingOutput, DeleteObjectsInput,
     DeleteObjectsOutput, GetBucketLocationInput, GetBucketLocationOutput, GetBucketVersioningInput,
-    GetBucketVersioningOutput, GetBucketWebsiteInput, GetBucketWebsiteOutput,
-    GetObjectAttributesInput, GetObjectAttributesOutput, GetObjectInput, GetObjectOutput,
-    GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput,
-    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
+    GetBucketVersioningOutput, GetBucketWebsiteInput, GetBucketWebsiteOutput, GetObjectAclInput,
+    GetObjectAclOutput, GetObjectAttributesInput, GetObjectAttributesOutput, GetObjectInput,
+    GetObjectLegalHoldInput, GetObjectLegalHoldOutput, GetObjectOutput, GetObjectRetentionInput,
+    GetObjectRetentionOutput, GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput,
+    HeadBucketOutput, HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
     ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput, ListPartsOutput,
     PutBucketVersioningInput, PutBucketVersioningOutput, PutBucketWebsiteInput,
-    PutBucketWebsiteOutput, PutObjectInput, PutObjectOutput, PutObjectTaggingInput,
-    PutObjectTaggingOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
+    PutBucketWebsiteOutput, PutObjectAclInput, PutObjectAclOutput, PutObjectInput,
+    PutObjectLegalHoldInput, PutObjectLegalHoldOutput, PutObjectOutput, PutObjectRetentionInput,
+    PutObjectRetentionOutput, PutObjectTaggingInput, PutObjectTaggingOutput, RestoreObjectInput,
+    RestoreObjectOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
     UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
@@ -159,6 +163,13 @@ delegate! {
         get_object_tagging(GetObjectTaggingInput) -> GetObjectTaggingOutput;
         put_object_tagging(PutObjectTaggingInput) -> PutObjectTaggingOutput;
         delete_object_tagging(DeleteObjectTaggingInput) -> DeleteObjectTaggingOutput;
+        get_object_acl(GetObjectAclInput) -> GetObjectAclOutput;
+        put_object_acl(PutObjectAclInput) -> PutObjectAclOutput;
+        get_object_retention(GetObjectRetentionInput) -> GetObjectRetentionOutput;
+        put_object_retention(PutObjectRetentionInput) -> PutObjectRetentionOutput;
+        get_object_legal_hold(GetObjectLegalHoldInput) -> GetObjectLegalHoldOutput;
+        put_object_legal_hold(PutObjectLegalHoldInput) -> PutObjectLegalHoldOutput;
+        restore_object(RestoreObjectInput) -> RestoreObjectOutput;
     }
     in time {
         put_object(PutObjectInput) -> PutObjectOutput;

@@ -23,6 +23,7 @@ use super::convert::{
     show_checksums, storage_class, timestamp,
 };
 use super::ingest::{Received, Said, hex, unhashed_etag};
+use super::protect::protection_of;
 use super::put::named_algorithm;
 use crate::store::{Checksums, Part as StoredPart, PartInfo, Piece, Upload, Version};
 
@@ -55,7 +56,7 @@ impl SimService {
         req: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<S3Response<CreateMultipartUploadOutput>> {
         let input = req.input;
-        self.bucket_settings(&input.bucket)?;
+        let settings = self.bucket_settings(&input.bucket)?;
         let attributes = Box::new(attributes_of!(input));
         check_metadata(&attributes)?;
         let algorithm = named_algorithm(input.checksum_algorithm.as_ref());
@@ -71,6 +72,7 @@ impl SimService {
             storage_class: storage_class(input.storage_class.as_ref())?,
             attributes,
             tags: parse_tagging(input.tagging.as_deref())?,
+            protection: protection_of!(input, &settings)?,
         };
         let mut output = CreateMultipartUploadOutput {
             bucket: Some(input.bucket),
@@ -464,6 +466,7 @@ fn assembled_version(
         checksums,
         attributes: upload.attributes.clone(),
         tags: upload.tags.clone(),
+        protection: upload.protection.clone(),
         parts: parts
             .iter()
             .map(|part| PartInfo {

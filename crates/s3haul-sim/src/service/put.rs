@@ -9,6 +9,7 @@ use super::convert::{
     show_checksums, storage_class,
 };
 use super::ingest::Said;
+use super::protect::protection_of;
 use super::{SimService, conditions};
 use crate::store::Version;
 
@@ -28,6 +29,7 @@ impl SimService {
         check_metadata(&attributes)?;
         let tags = parse_tagging(input.tagging.as_deref())?;
         let class = storage_class(input.storage_class.as_ref())?;
+        let protection = protection_of!(input, &settings)?;
         let said = Said {
             md5: input.content_md5.take(),
             checksums: checksums_of!(input),
@@ -45,6 +47,7 @@ impl SimService {
             checksums: received.checksums,
             attributes,
             tags,
+            protection,
             blob: received.blob,
             ..Version::default()
         };

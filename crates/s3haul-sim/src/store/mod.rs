@@ -11,8 +11,8 @@ mod model;
 pub(crate) mod synthetic;
 
 pub(crate) use model::{
-    Attributes, Blob, Bucket, Checksums, Entry, Listed, Part, PartInfo, Piece, Seek, Step, Upload,
-    Version, Versioning, Versions,
+    AclEntry, Attributes, Blob, Bucket, Checksums, Entry, Listed, Part, PartInfo, Piece,
+    Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
 };
 
 use std::ops::Range;

@@ -30,6 +30,57 @@ pub(crate) struct Bucket {
     /// Website configuration, as stored JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) website: Option<serde_json::Value>,
+    /// Objects can be locked.
+    #[serde(default)]
+    pub(crate) object_lock: bool,
+}
+
+/// A permission of an access control list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AclEntry {
+    /// As S3 writes it, such as `READ`.
+    pub(crate) permission: String,
+    /// `id`, `uri` or `emailAddress`.
+    pub(crate) kind: String,
+    /// Who has it.
+    pub(crate) grantee: String,
+}
+
+impl AclEntry {
+    pub(crate) fn new(permission: &str, kind: &str, grantee: &str) -> Self {
+        let (permission, kind) = (permission.to_owned(), kind.to_owned());
+        Self { permission, kind, grantee: grantee.to_owned() }
+    }
+}
+
+/// A restore from an archive: times in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Restore {
+    /// From when on the object can be read.
+    pub(crate) ready_ms: i64,
+    /// Until when.
+    pub(crate) expiry_ms: i64,
+}
+
+/// What keeps an object from being read, changed or removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Protection {
+    /// Permissions; none where only the owner has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) acl: Option<Vec<AclEntry>>,
+    /// Mode of the retention, as S3 writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lock_mode: Option<String>,
+    /// End of the retention in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retain_until_ms: Option<i64>,
+    /// Legal hold; none where there never was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) legal_hold: Option<bool>,
+    /// Restore from an archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) restore: Option<Restore>,
 }
 
 /// The bytes of an object or part.
@@ -149,6 +200,9 @@ pub(crate) struct Version {
     /// Tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tags: Vec<(String, String)>,
+    /// Access control list, lock and restore; boxed because most objects have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) protection: Option<Box<Protection>>,
     /// Parts, where the object came as a multipart upload.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parts: Vec<PartInfo>,
@@ -219,6 +273,9 @@ pub(crate) struct Upload {
     pub(crate) attributes: Box<Attributes>,
     /// Tags.
     pub(crate) tags: Vec<(String, String)>,
+    /// Access control list and lock.
+    #[serde(default)]
+    pub(crate) protection: Option<Box<Protection>>,
 }
 
 /// A stored part of an upload.

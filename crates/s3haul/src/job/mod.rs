@@ -4,6 +4,7 @@ mod case_conflict;
 mod chooser;
 mod compare;
 mod content;
+mod in_place;
 mod local_source;
 mod name_listing;
 mod named;
@@ -23,7 +24,7 @@ pub use crate::plan::conditions::Conditions;
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
 pub use crate::plan::tags::{TagKeys, TagTask, Tags};
-pub use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+pub use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
 pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;
 pub use compare::{

@@ -45,18 +45,27 @@ pub(super) async fn plan_objects<A: Planned>(
     queue: &Queue<A>,
     make: MakeAction<A>,
 ) {
-    let planned = if let Some(names) = &job.spec.names {
-        named::plan_objects(job, engine, queue, &make, names).await
-    } else if job.plan.is_directory || job.source_key().is_empty() {
-        plan_listing(job, engine, queue, &make).await
-    } else {
-        plan_one(job, engine, queue, &make).await
-    };
-    match planned {
+    match try_plan(job, engine, queue, &make).await {
         Ok(Ok(())) if job.removes_named() => {}
         Ok(Ok(())) => engine.report.plan_complete(),
         Ok(Err(Closed)) => {}
         Err(error) => engine.report.fatal(error),
+    }
+}
+
+/// The same without a word about its end.
+pub(super) async fn try_plan<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    queue: &Queue<A>,
+    make: &MakeAction<A>,
+) -> Result<Result<(), Closed>> {
+    if let Some(names) = &job.spec.names {
+        named::plan_objects(job, engine, queue, make, names).await
+    } else if job.plan.is_directory || job.source_key().is_empty() {
+        plan_listing(job, engine, queue, make).await
+    } else {
+        plan_one(job, engine, queue, make).await
     }
 }
 

@@ -53,6 +53,8 @@ impl Prepared {
                 TransferCommand::Remove => Command::Rm,
                 TransferCommand::Sync => Command::Sync,
                 TransferCommand::Tag => Command::Tag,
+                TransferCommand::Set => Command::Set,
+                TransferCommand::Restore => Command::Restore,
             },
             source: &source,
             target,
@@ -85,7 +87,11 @@ impl Prepared {
         Settings {
             is_move: spec.command == TransferCommand::Move,
             source_bucket: bucket_of(Some(&self.plan.source)),
-            target_bucket: bucket_of(self.plan.target.as_ref()),
+            // `set` copies objects onto themselves.
+            target_bucket: match self.plan.action {
+                ActionKind::Set => bucket_of(Some(&self.plan.source)),
+                _ => bucket_of(self.plan.target.as_ref()),
+            },
             no_overwrite: spec.no_overwrite,
             guess_mime_type: spec.guess_mime_type,
             media_type_tables: spec.media_type_tables.clone(),
@@ -98,13 +104,18 @@ impl Prepared {
             checksum_algorithm: spec.checksum_algorithm,
             checksum_mode: spec.checksum_mode,
             tags: spec.tags.clone(),
+            change: spec.change.clone(),
+            restore: spec.restore,
             tuning: spec.tuning.clone(),
         }
     }
 
     /// Whether the objects themselves are changed and nothing is read of them or written elsewhere.
     pub(super) fn acts_in_place(&self) -> bool {
-        matches!(self.plan.action, ActionKind::Delete | ActionKind::Tag)
+        matches!(
+            self.plan.action,
+            ActionKind::Delete | ActionKind::Tag | ActionKind::Set | ActionKind::Restore
+        )
     }
 
     /// Whether removals follow the transfers, because their names are given instead of found.
@@ -125,8 +136,8 @@ impl Prepared {
     /// Name at the target for a relative name, before it is rewritten.
     pub(super) fn target_name<'a>(&self, relative: &'a str) -> Cow<'a, str> {
         match self.plan.action {
-            ActionKind::Download | ActionKind::Delete | ActionKind::Tag => Cow::Borrowed(relative),
             ActionKind::Upload | ActionKind::Copy => Cow::Owned(self.target_key(relative)),
+            _ => Cow::Borrowed(relative),
         }
     }
 

@@ -7,11 +7,14 @@ use async_channel::{Receiver, Sender};
 use crate::event::{ObjectEvent, Outcome};
 use crate::plan::compare::Reason;
 use crate::transfer::action::{
-    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, RestoreAction, SetAction,
+    TagAction, UploadAction,
 };
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::asks_for_checksum;
-use crate::transfer::requests::{of_copy, of_download, of_relay, of_tags, of_upload};
+use crate::transfer::requests::{
+    of_copy, of_download, of_relay, of_restore, of_set, of_tags, of_upload,
+};
 use crate::transfer::scheduler::blocking;
 use crate::units::RequestCounts;
 
@@ -105,6 +108,26 @@ impl Planned for TagAction {
     }
 }
 
+impl Planned for SetAction {
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_set(&engine.settings, self.size), 0)
+    }
+}
+
+impl Planned for RestoreAction {
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_restore(&engine.settings, &self.storage_class), 0)
+    }
+}
+
 impl Planned for RemoveFileAction {
     fn bytes(&self) -> u64 {
         0
@@ -135,8 +158,8 @@ pub(super) struct Queue<A> {
     sender: Sender<Vec<A>>,
     dry_run: Option<Describe<A>>,
     screen: Option<Screen<A>>,
-    /// What is queued is to be done, and counts.
-    is_planned: bool,
+    /// Nothing is told of what is queued.
+    is_silent: bool,
 }
 
 /// Nobody takes actions any more.
@@ -151,14 +174,16 @@ impl<A: Planned> Queue<A> {
     ) -> (Self, Receiver<Vec<A>>) {
         let batches = engine.settings.tuning.max_queue_size / A::BATCH_MAX;
         let (sender, receiver) = async_channel::bounded(batches.max(1));
-        let engine = Arc::clone(engine);
-        (Self { engine, sender, dry_run, screen: None, is_planned: true }, receiver)
+        (
+            Self { engine: Arc::clone(engine), sender, dry_run, screen: None, is_silent: false },
+            receiver,
+        )
     }
 
-    /// A queue of what somebody will look at to find out whether it is to be done.
-    pub(super) fn of_candidates(engine: &Arc<Engine>) -> (Self, Receiver<Vec<A>>) {
-        let (queue, receiver) = Self::new(engine, None);
-        (Self { is_planned: false, ..queue }, receiver)
+    /// A queue of actions that another tells as planned, where they are.
+    pub(super) fn silent(engine: &Arc<Engine>) -> (Self, Receiver<Vec<A>>) {
+        let (queue, actions) = Self::new(engine, None);
+        (Self { is_silent: true, ..queue }, actions)
     }
 
     /// Looks at actions on a thread that may block before they are queued by [`Self::push`].
@@ -193,7 +218,7 @@ impl<A: Planned> Queue<A> {
 
     /// Counts actions and splits them into batches; tells and drops them in a dry run.
     fn prepare(&self, mut actions: Vec<A>) -> Vec<Vec<A>> {
-        for action in actions.iter().filter(|_| self.is_planned) {
+        for action in actions.iter().filter(|_| !self.is_silent) {
             self.engine.report.planned(action.bytes());
         }
         if let Some(describe) = &self.dry_run {

@@ -12,7 +12,7 @@ use crate::plan::conditions::Conditions;
 use crate::plan::tags::TagTask;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
-use crate::transfer::{CopyProps, MetadataDirective, Tuning};
+use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
 use crate::units::RequestCounts;
 
 /// Which command a transfer job carries out.
@@ -28,6 +28,10 @@ pub enum TransferCommand {
     Sync,
     /// `tag`: what is done is [`TransferSpec::tags`].
     Tag,
+    /// `set`: what is changed is [`TransferSpec::change`].
+    Set,
+    /// `restore`: what is done is [`TransferSpec::restore`].
+    Restore,
 }
 
 /// One `--include` or `--exclude`, in command-line order.
@@ -39,15 +43,15 @@ pub struct FilterRule {
     pub pattern: String,
 }
 
-/// A `cp`, `mv`, `rm`, `sync` or `tag`, fully resolved.
+/// A `cp`, `mv`, `rm`, `sync`, `tag`, `set` or `restore`, fully resolved.
 #[derive(Clone, Debug)]
 pub struct TransferSpec {
     /// Command.
     pub command: TransferCommand,
-    /// Source as typed: `s3://…`, a path, or `-`. What `rm` removes and
-    /// `tag` tags.
+    /// Source as typed: `s3://…`, a path, or `-`. What `rm` removes,
+    /// `tag` tags, `set` changes and `restore` restores.
     pub source: String,
-    /// Target as typed; none for `rm` and `tag`.
+    /// Target as typed; none for commands that work on objects where they are.
     pub target: Option<String>,
     /// Working directory that relative paths start from.
     pub working_dir: PathBuf,
@@ -107,6 +111,10 @@ pub struct TransferSpec {
     pub sync: SyncOptions,
     /// What `tag` does; other commands have no use for it.
     pub tags: TagTask,
+    /// What `set` changes; other commands have no use for it.
+    pub change: Box<ObjectChange>,
+    /// What `restore` does; other commands have no use for it.
+    pub restore: RestoreTask,
     /// Limits.
     pub tuning: Tuning,
 }

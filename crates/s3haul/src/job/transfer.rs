@@ -1,4 +1,4 @@
-//! `cp`, `mv`, `rm`, `tag` and the frame of `sync`.
+//! `cp`, `mv`, `rm`, `tag` and the frame of `sync`, `set` and `restore`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use async_channel::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use super::case_conflict::Releasing;
+use super::in_place::{restore, set};
 use super::local_source::plan_uploads;
 use super::named;
 use super::object_source::{
@@ -129,6 +130,8 @@ async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
         ActionKind::Copy => copy(&job, engine).await,
         ActionKind::Delete => remove(&job, engine).await,
         ActionKind::Tag => tag(&job, engine).await,
+        ActionKind::Set => set(&job, engine).await,
+        ActionKind::Restore => restore(&job, engine).await,
     }
     Ok(())
 }

@@ -30,6 +30,10 @@ pub enum Command {
     Rm,
     /// Read or change tags of objects.
     Tag,
+    /// Change properties of objects.
+    Set,
+    /// Restore archived objects.
+    Restore,
 }
 
 impl Command {
@@ -41,12 +45,14 @@ impl Command {
             Self::Sync => "sync",
             Self::Rm => "rm",
             Self::Tag => "tag",
+            Self::Set => "set",
+            Self::Restore => "restore",
         }
     }
 
     fn usage(self) -> &'static str {
         match self {
-            Self::Rm | Self::Tag => "<S3Uri>",
+            Self::Rm | Self::Tag | Self::Set | Self::Restore => "<S3Uri>",
             _ => "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>",
         }
     }
@@ -289,6 +295,8 @@ fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
     match (arguments.command, source, target) {
         (Command::Rm, true, None) => Ok(ActionKind::Delete),
         (Command::Tag, true, None) => Ok(ActionKind::Tag),
+        (Command::Set, true, None) => Ok(ActionKind::Set),
+        (Command::Restore, true, None) => Ok(ActionKind::Restore),
         (Command::Cp | Command::Mv | Command::Sync, source, Some(target)) if source || target => {
             Ok(match (source, target) {
                 (true, true) => ActionKind::Copy,

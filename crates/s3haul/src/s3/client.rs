@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 
@@ -88,6 +88,12 @@ impl Inner {
 }
 
 impl Client {
+    /// Seconds since 1970, by the server's clock as far as it is known.
+    pub(crate) fn now_s(&self) -> i64 {
+        let since = self.inner.now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+
     /// Makes a client. Opens no connection and fetches no credentials yet; an endpoint that is no
     /// URL is refused, and a bundle of certificates that cannot be used where there is TLS.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {

@@ -13,7 +13,10 @@ macro_rules! names {
 
 names! {
     ACL = "x-amz-acl";
+    ARCHIVE_STATUS = "x-amz-archive-status";
+    BUCKET_OBJECT_LOCK = "x-amz-bucket-object-lock-enabled";
     BUCKET_REGION = "x-amz-bucket-region";
+    BYPASS_GOVERNANCE = "x-amz-bypass-governance-retention";
     CHECKSUM_ALGORITHM = "x-amz-checksum-algorithm";
     CHECKSUM_MODE = "x-amz-checksum-mode";
     CHECKSUM_TYPE = "x-amz-checksum-type";
@@ -25,11 +28,16 @@ names! {
     GRANT_READ_ACP = "x-amz-grant-read-acp";
     GRANT_WRITE_ACP = "x-amz-grant-write-acp";
     METADATA_DIRECTIVE = "x-amz-metadata-directive";
+    MISSING_META = "x-amz-missing-meta";
     MP_OBJECT_SIZE = "x-amz-mp-object-size";
     MP_PARTS_COUNT = "x-amz-mp-parts-count";
+    OBJECT_LOCK_LEGAL_HOLD = "x-amz-object-lock-legal-hold";
+    OBJECT_LOCK_MODE = "x-amz-object-lock-mode";
+    OBJECT_LOCK_RETAIN_UNTIL = "x-amz-object-lock-retain-until-date";
     RESTORE = "x-amz-restore";
     SDK_CHECKSUM_ALGORITHM = "x-amz-sdk-checksum-algorithm";
     SSE = "x-amz-server-side-encryption";
+    SSE_BUCKET_KEY = "x-amz-server-side-encryption-bucket-key-enabled";
     SSE_KMS_KEY_ID = "x-amz-server-side-encryption-aws-kms-key-id";
     STORAGE_CLASS = "x-amz-storage-class";
     TAGGING = "x-amz-tagging";

@@ -21,6 +21,7 @@ mod endpoint;
 mod headers;
 mod list_page;
 mod list_scan;
+mod lock;
 mod no_proxy;
 pub mod ops;
 mod payload;
@@ -49,5 +50,6 @@ pub use config::{
     AddressingStyle, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig, RetryConfig,
     TimeoutConfig, TlsConfig,
 };
+pub use lock::{LockMode, Retention};
 pub use payload::{DigestPlan, Digests, Payload, SendProgress};
 pub use properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};

@@ -10,6 +10,7 @@ use md5::{Digest as _, Md5};
 
 use super::checksum::{Checksum, ChecksumAlgorithm};
 use super::headers::{self, Headers};
+use super::lock::{self, Retention};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Server-side encryption with keys that S3 manages.
@@ -85,13 +86,24 @@ pub struct ObjectProperties {
     pub grants: Vec<Grant>,
     /// Server-side encryption.
     pub encryption: Option<Encryption>,
+    /// Whether KMS is asked through a key of the bucket, which costs less.
+    pub bucket_key: Option<bool>,
     /// Server-side encryption with the caller's key.
     pub customer_key: Option<CustomerKey>,
     /// Tags, URL-encoded as a query string (`x-amz-tagging`).
     pub tagging: Option<String>,
+    /// Retention by object lock.
+    pub retention: Option<Retention>,
+    /// Legal hold by object lock: `Some(true)` ON, `Some(false)` OFF, `None` not sent.
+    pub legal_hold: Option<bool>,
 }
 
 impl ObjectProperties {
+    /// Refuses what no header can carry.
+    pub fn check(&self) -> Result<()> {
+        self.write(&mut Headers::default())
+    }
+
     /// Headers that `CreateMultipartUpload`, `PutObject` and `CopyObject` have in common.
     pub(crate) fn write(&self, into: &mut Headers) -> Result<()> {
         into.maybe(&header::CONTENT_TYPE, self.content_type.as_deref())?;
@@ -105,6 +117,7 @@ impl ObjectProperties {
         into.maybe(&headers::WEBSITE_REDIRECT, self.website_redirect.as_deref())?;
         into.maybe(&headers::TAGGING, self.tagging.as_deref())?;
         self.write_access(into)?;
+        lock::write(self.retention, self.legal_hold, into)?;
         match &self.encryption {
             None => {}
             Some(Encryption::Aes256) => into.fixed(&headers::SSE, "AES256"),
@@ -112,6 +125,9 @@ impl ObjectProperties {
                 into.fixed(&headers::SSE, "aws:kms");
                 into.maybe(&headers::SSE_KMS_KEY_ID, key_id.as_deref())?;
             }
+        }
+        if let Some(is_on) = self.bucket_key {
+            into.fixed(&headers::SSE_BUCKET_KEY, if is_on { "true" } else { "false" });
         }
         into.customer_key(self.customer_key.as_ref())
     }
@@ -152,6 +168,9 @@ impl ObjectProperties {
             storage_class: text(&headers::STORAGE_CLASS),
             website_redirect: text(&headers::WEBSITE_REDIRECT),
             encryption,
+            bucket_key: text(&headers::SSE_BUCKET_KEY).map(|told| told == "true"),
+            retention: Retention::read(headers),
+            legal_hold: lock::read_legal_hold(headers),
             ..Self::default()
         }
     }
@@ -177,6 +196,8 @@ pub struct ObjectHead {
     pub size: u64,
     /// `ETag` with its quotes.
     pub etag: String,
+    /// Pieces of metadata that no header can tell (`x-amz-missing-meta`).
+    pub missing_metadata: u32,
     /// Whether the encryption lets the `ETag` be an MD5: none, or one with keys of S3's own.
     pub may_have_md5_etag: bool,
     /// `Last-Modified` in seconds since 1970.
@@ -185,6 +206,8 @@ pub struct ObjectHead {
     pub version_id: Option<String>,
     /// `x-amz-restore`.
     pub restore: Option<String>,
+    /// `x-amz-archive-status`, for objects that `INTELLIGENT_TIERING` has archived.
+    pub archive_status: Option<String>,
     /// `x-amz-mp-parts-count`, told only when a part number was asked for.
     pub parts_count: Option<u32>,
     /// Checksums that the server holds, told when checksum mode was on.
@@ -194,8 +217,8 @@ pub struct ObjectHead {
     pub checksum_is_full_object: bool,
     /// `x-amz-tagging-count`.
     pub tagging_count: Option<u32>,
-    /// Content headers, storage class, metadata, encryption and redirect, as they would be sent
-    /// to write the same object again.
+    /// Content headers, storage class, metadata, encryption, redirect and object lock, as they
+    /// would be sent to write the same object again.
     pub properties: ObjectProperties,
 }
 
@@ -213,10 +236,12 @@ impl ObjectHead {
         Self {
             size,
             etag: text(&header::ETAG).unwrap_or_default(),
+            missing_metadata: headers::number(headers, &headers::MISSING_META).unwrap_or(0),
             may_have_md5_etag: !has_own_key,
             last_modified_s: text(&header::LAST_MODIFIED).map_or(0, |date| http_date(&date)),
             version_id: text(&headers::VERSION_ID),
             restore: text(&headers::RESTORE),
+            archive_status: text(&headers::ARCHIVE_STATUS),
             parts_count: headers::number(headers, &headers::MP_PARTS_COUNT),
             checksum_is_full_object: full_object && !checksums.is_empty(),
             checksums,
@@ -250,6 +275,7 @@ fn http_date(text: &str) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::s3::LockMode;
 
     fn properties() -> ObjectProperties {
         ObjectProperties {
@@ -266,6 +292,9 @@ mod tests {
             storage_class: Some("STANDARD_IA".to_owned()),
             website_redirect: Some("/there".to_owned()),
             encryption: Some(Encryption::Kms { key_id: Some("arn:key".to_owned()) }),
+            bucket_key: Some(true),
+            retention: Some(Retention { mode: LockMode::Governance, until_s: 1_893_456_000 }),
+            legal_hold: Some(false),
             ..ObjectProperties::default()
         }
     }

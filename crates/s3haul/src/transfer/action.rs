@@ -83,6 +83,26 @@ pub(crate) struct TagAction {
     pub(crate) size: u64,
 }
 
+/// An object of which something is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SetAction {
+    /// Key.
+    pub(crate) key: String,
+    /// Size in bytes, 0 where unknown.
+    pub(crate) size: u64,
+}
+
+/// An object that is restored from an archive, or looked at whether it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RestoreAction {
+    /// Key.
+    pub(crate) key: String,
+    /// Size in bytes, 0 where unknown.
+    pub(crate) size: u64,
+    /// Storage class as the listing has it; empty where unknown.
+    pub(crate) storage_class: String,
+}
+
 /// A local file to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RemoveFileAction {

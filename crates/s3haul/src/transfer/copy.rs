@@ -192,17 +192,27 @@ async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
         }
     }
     let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
-    let copy = PartsCopy::begin(engine, action, etag, properties).await?;
-    let mut tasks = Tasks::new();
-    let result = copy.run(&mut tasks).await;
-    if let Err(error) = result {
-        copy.abandon(tasks).await;
-        return Err(error);
-    }
+    assemble(engine, action, etag, properties).await?;
     match later_tags {
         Some(tags) => write_tags(engine, action, &tags).await,
         None => Ok(()),
     }
+}
+
+/// Copies one state of an object in parts.
+pub(super) async fn assemble(
+    engine: &Arc<Engine>,
+    action: &CopyAction,
+    etag: String,
+    properties: ObjectProperties,
+) -> Result<()> {
+    let copy = PartsCopy::begin(engine, action, etag, properties).await?;
+    let mut tasks = Tasks::new();
+    let result = copy.run(&mut tasks).await;
+    if result.is_err() {
+        copy.abandon(tasks).await;
+    }
+    result
 }
 
 /// Puts the source's tags, where they are carried over, into the header that begins an upload;
@@ -364,7 +374,7 @@ impl PartsCopy {
 }
 
 /// A condition on the source that no longer holds is not one on the target.
-fn source_replaced(error: Error) -> Error {
+pub(super) fn source_replaced(error: Error) -> Error {
     if error.kind() == ErrorKind::PreconditionFailed {
         return Error::new(ErrorKind::SourceChanged, error.to_string());
     }

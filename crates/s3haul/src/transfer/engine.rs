@@ -41,6 +41,7 @@ pub(crate) struct Engine {
     pub(crate) stop: CancellationToken,
     content_types: OnceLock<ContentTypes>,
     tags_asked: AtomicBool,
+    copy_checked: AtomicBool,
     /// It was told that tags of the source cannot be read.
     pub(super) tags_warned: AtomicBool,
     _alive: mpsc::Sender<Infallible>,
@@ -85,6 +86,7 @@ impl Engine {
             stop: CancellationToken::new(),
             content_types: OnceLock::new(),
             tags_asked: AtomicBool::new(false),
+            copy_checked: AtomicBool::new(false),
             tags_warned: AtomicBool::new(false),
             _alive: alive,
         };
@@ -109,6 +111,11 @@ impl Engine {
     /// Whether this was asked before: whoever asks first finds out whether tags can be read.
     pub(super) fn has_asked_tags(&self) -> bool {
         self.tags_asked.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether this was asked before: whoever copies first looks whether the server did it.
+    pub(super) fn has_checked_copy(&self) -> bool {
+        self.copy_checked.swap(true, Ordering::Relaxed)
     }
 
     /// Whether a copy of this size goes in parts.
@@ -159,6 +166,25 @@ impl Engine {
         };
         let is_move = self.settings.is_move;
         let reason = reason.map(Reason::name);
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
+    }
+
+    /// Tells how an object ended that was worked on where it is, and whether there was something to
+    /// do.
+    pub(super) fn conclude_in_place(
+        &self,
+        action: ActionKind,
+        key: String,
+        bytes: u64,
+        result: Result<bool, Error>,
+    ) {
+        let outcome = match result {
+            Ok(true) => Outcome::Done,
+            Ok(false) => Outcome::Skipped,
+            Err(error) => Outcome::Failed(error),
+        };
+        let (source, target, reason) = (self.source_object(key), None, None);
+        let is_move = false;
         self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
     }
 

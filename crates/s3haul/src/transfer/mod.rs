@@ -13,11 +13,13 @@ pub(crate) mod action;
 mod bandwidth;
 mod budget;
 mod buffers;
+pub(crate) mod change;
 mod collapsed;
 pub(crate) mod copy;
 mod copy_props;
 pub(crate) mod delete;
 pub(crate) mod download;
+mod each;
 pub(crate) mod engine;
 pub(crate) mod fetch;
 mod integrity;
@@ -30,14 +32,18 @@ mod relay;
 pub(crate) mod remove_files;
 pub(crate) mod report;
 pub(crate) mod requests;
+pub(crate) mod restore;
 pub(crate) mod route;
 pub(crate) mod scheduler;
+pub(crate) mod set;
 pub(crate) mod settings;
 pub(crate) mod stream;
 pub(crate) mod tags;
 pub(crate) mod upload;
 pub(crate) mod uploads;
 
+pub use change::ObjectChange;
+pub use restore::RestoreTask;
 pub use settings::{CopyProps, MetadataDirective, Tuning};
 
 #[cfg(test)]

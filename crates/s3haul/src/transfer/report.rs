@@ -7,6 +7,7 @@ use super::delete::KEYS_MAX;
 use crate::error::Error;
 use crate::event::{Event, EventSink, ObjectEvent, Outcome};
 use crate::location::ObjectName;
+use crate::plan::restore::ArchiveState;
 use crate::plan::tags::Tag;
 use crate::s3::{Payload, SendProgress};
 use crate::units::{MIB, RequestCounts};
@@ -171,6 +172,13 @@ impl Reporter {
     /// The tags of an object were read.
     pub(crate) fn tags(&self, bucket: &str, key: &str, tags: Vec<Tag>) {
         self.sink.emit(&Event::Tags { object: ObjectName::new(bucket, key), tags });
+    }
+
+    /// It is known whether an object can be read.
+    pub(crate) fn archive(&self, bucket: &str, key: &str, class: String, state: ArchiveState) {
+        let object = ObjectName::new(bucket, key);
+        let (name, until) = (state.name(), state.until());
+        self.sink.emit(&Event::Archive { object, storage_class: class, state: name, until });
     }
 
     /// Something to know that is no failure.

@@ -2,7 +2,9 @@
 
 use super::copy_props::CopyPlan;
 use super::parts::upload_part_size;
-use super::settings::Settings;
+use super::restore::RestoreTask;
+use super::settings::{Settings, must_copy_in_parts};
+use crate::plan::restore::is_never_archived;
 use crate::plan::tags::TagTask;
 use crate::units::RequestCounts;
 
@@ -55,6 +57,32 @@ pub(crate) fn of_tags(settings: &Settings) -> RequestCounts {
         TagTask::Clear => (0, 0, 1),
     };
     RequestCounts { write, read, delete }
+}
+
+/// The properties of an object, as if they had to be changed.
+pub(crate) fn of_set(settings: &Settings, size: u64) -> RequestCounts {
+    let change = &settings.change;
+    if change.copies() {
+        let is_multipart = must_copy_in_parts(size);
+        let write = if is_multipart { in_parts(settings, size) } else { 1 };
+        let read = 1 + u64::from(change.keep_acl) + u64::from(is_multipart);
+        return RequestCounts { write, read, delete: 0 };
+    }
+    let properties = &change.properties;
+    let sets_acl = u64::from(properties.acl.is_some());
+    let locks =
+        u64::from(properties.retention.is_some()) + u64::from(properties.legal_hold.is_some());
+    let read = u64::from(change.changes_lock()) + sets_acl;
+    RequestCounts { write: sets_acl + locks, read, delete: 0 }
+}
+
+/// A restore, as if the object were archived, and looked at once where it is waited for.
+pub(crate) fn of_restore(settings: &Settings, storage_class: &str) -> RequestCounts {
+    let (write, read) = match settings.restore {
+        RestoreTask::Tell => (0, u64::from(!is_never_archived(storage_class))),
+        RestoreTask::Begin { waits, .. } => (1, 1 + u64::from(waits)),
+    };
+    RequestCounts { write, read, delete: 0 }
 }
 
 /// The beginning, the parts and the completion.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::change::ObjectChange;
+use super::restore::RestoreTask;
 use crate::plan::tags::TagTask;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 use crate::units::{GIB, MIB};
@@ -93,8 +95,17 @@ pub(crate) struct Settings {
     pub(crate) checksum_mode: bool,
     /// What `tag` does.
     pub(crate) tags: TagTask,
+    /// What `set` changes.
+    pub(crate) change: Box<ObjectChange>,
+    /// What `restore` does.
+    pub(crate) restore: RestoreTask,
     /// Limits.
     pub(crate) tuning: Tuning,
+}
+
+/// Whether `CopyObject` does not take an object of this size.
+pub(super) fn must_copy_in_parts(size: u64) -> bool {
+    size > COPY_OBJECT_SIZE_MAX
 }
 
 impl Settings {
@@ -105,6 +116,6 @@ impl Settings {
 
     /// The same for a copy by the server.
     pub(crate) fn is_multipart_copy(&self, size: u64) -> bool {
-        self.is_multipart(size) || size > COPY_OBJECT_SIZE_MAX
+        self.is_multipart(size) || must_copy_in_parts(size)
     }
 }

@@ -8,35 +8,20 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
+use super::each::run_each;
 use super::engine::Engine;
-use super::scheduler::Tasks;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::event::ActionKind;
 use crate::plan::tags::{Tag, TagChange, TagTask};
 use crate::transfer::action::TagAction;
 
 /// Does the job's task to all that comes until the channel closes.
 pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagAction>>) {
-    let (one_in, one_out) = async_channel::bounded::<TagAction>(1);
-    let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max() {
-        let (engine, queue) = (Arc::clone(&engine), one_out.clone());
-        tasks.spawn(async move {
-            while let Ok(action) = queue.recv().await {
-                let result = tag(&engine, &action.key).await;
-                conclude(&engine, action, result);
-            }
-        });
-    }
-    drop(one_out);
-    while let Ok(batch) = actions.recv().await {
-        for action in batch {
-            let sent = one_in.send(action).await;
-            debug_assert!(sent.is_ok(), "taggers end after the dispatcher");
-        }
-    }
-    drop(one_in);
-    tasks.finish().await;
+    let work = |engine: Arc<Engine>, action: TagAction| async move {
+        let result = tag(&engine, &action.key).await;
+        conclude(&engine, action, result);
+    };
+    run_each(engine, actions, work).await;
 }
 
 /// Does the task to one object; tells whether there was something to do.
@@ -76,18 +61,5 @@ async fn write(engine: &Engine, key: &str, change: TagChange) -> Result<bool> {
 }
 
 fn conclude(engine: &Engine, action: TagAction, result: Result<bool>) {
-    let outcome = match result {
-        Ok(true) => Outcome::Done,
-        Ok(false) => Outcome::Skipped,
-        Err(error) => Outcome::Failed(error),
-    };
-    engine.report.object(ObjectEvent {
-        action: ActionKind::Tag,
-        is_move: false,
-        source: engine.source_object(action.key),
-        target: None,
-        bytes: action.size,
-        reason: None,
-        outcome,
-    });
+    engine.conclude_in_place(ActionKind::Tag, action.key, action.size, result);
 }

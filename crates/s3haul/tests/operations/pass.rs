@@ -54,7 +54,7 @@ pub(crate) async fn pass(client: &Client, bucket: &str, odd_keys: &[&str]) {
 async fn bucket_comes(client: &Client, bucket: &str) {
     let missing = client.head_bucket(bucket).await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
-    client.create_bucket(CreateBucket { bucket, tags: &[] }).await.unwrap();
+    client.create_bucket(CreateBucket { bucket, ..CreateBucket::default() }).await.unwrap();
     client.head_bucket(bucket).await.unwrap();
     assert_eq!(client.get_bucket_location(bucket).await.unwrap(), "us-east-1");
     let buckets = client.list_buckets(ListBuckets::default()).await.unwrap();

@@ -13,7 +13,7 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    CaseConflict, Clients, Conditions, CopyProps, Named, Streams, Summary, SyncOptions, TagTask,
+    CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary, SyncOptions, TagTask,
     TransferCommand, TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
@@ -102,6 +102,7 @@ impl EventSink for Log {
                 format!("{verb}{:?} {}{target} {outcome}", object.action, object.source)
             }
             Event::Tags { object, tags } => format!("tags: {object:?} {tags:?}"),
+            Event::Archive { object, state, .. } => format!("archive: {object:?} {state}"),
             Event::Warning { message } => format!("warning: {message}"),
             Event::Fatal { error } => format!("fatal error: {error}"),
         };
@@ -163,6 +164,17 @@ impl World {
     /// A world with one bucket `bucket`.
     pub fn new() -> Self {
         Self::at("http://127.0.0.1:9000")
+    }
+
+    /// The same where the restore of an archived object takes this long.
+    pub fn with_restores(time: Duration) -> Self {
+        let sim = SimServer::builder()
+            .bucket("bucket")
+            .virtual_clock(true)
+            .limits(|limits| limits.restore_time = time)
+            .build()
+            .unwrap();
+        Self::of(sim, "http://127.0.0.1:9000")
     }
 
     /// The same at another address.
@@ -304,6 +316,8 @@ impl World {
             expected_size: None,
             sync: SyncOptions::default(),
             tags: TagTask::default(),
+            change: Box::default(),
+            restore: RestoreTask::default(),
             tuning: Tuning {
                 max_concurrent_requests: 8,
                 multipart_threshold: PART,

@@ -18,6 +18,7 @@ mod relay;
 mod remove;
 mod report;
 mod secure;
+mod set;
 mod settings;
 mod summary;
 mod tags;
@@ -39,6 +40,7 @@ pub(crate) fn all() -> Vec<Case> {
         remove::CASES,
         tags::CASES,
         conditions::CASES,
+        set::CASES,
         uploads::CASES,
         list::CASES,
         listing::CASES,
@@ -64,7 +66,7 @@ pub(crate) fn secure() -> Vec<Case> {
 
 /// Cases for what only moto models.
 pub(crate) fn moto_only() -> Vec<Case> {
-    [models::CASES, report::MOTO].concat()
+    [models::CASES, report::MOTO, set::MOTO].concat()
 }
 
 /// Random commands next to those of the real `aws`.

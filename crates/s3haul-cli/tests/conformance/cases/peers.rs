@@ -20,6 +20,7 @@ cases!["peers":
     boto3_listing,
     boto3_multipart,
     boto3_objects,
+    boto3_protection,
     boto3_versions,
 ];
 
@@ -166,6 +167,10 @@ fn boto3_listing(ctx: &Ctx<'_>) {
 
 fn boto3_multipart(ctx: &Ctx<'_>) {
     boto3(ctx, include_str!("../peers/multipart.py"));
+}
+
+fn boto3_protection(ctx: &Ctx<'_>) {
+    boto3(ctx, include_str!("../peers/protection.py"));
 }
 
 fn boto3_objects(ctx: &Ctx<'_>) {

@@ -56,7 +56,7 @@ pub(super) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
     match job.plan.action {
         ActionKind::Upload => upload(&job, &engine).await,
         ActionKind::Download => return download(&job, &engine).await,
-        ActionKind::Copy | ActionKind::Delete | ActionKind::Tag => copy(&job, &engine).await,
+        _ => copy(&job, &engine).await,
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use http::Method;
 
 use super::build::{document, quick, request};
 use crate::error::Result;
-use crate::s3::headers;
+use crate::s3::headers::{self, Headers};
 use crate::s3::xml::{Element, Writer, malformed, parse_time};
 use crate::s3::{Client, Payload};
 
@@ -36,6 +36,8 @@ pub struct CreateBucket<'a> {
     pub bucket: &'a str,
     /// Tags (`mb --tags`).
     pub tags: &'a [(String, String)],
+    /// Objects can be locked, which takes versioning and cannot be undone.
+    pub object_lock: bool,
 }
 
 /// A bucket's website: what is served for folders, and what for errors.
@@ -80,6 +82,11 @@ impl Client {
     pub async fn create_bucket(&self, input: CreateBucket<'_>) -> Result<()> {
         let region = self.config().endpoint.region.as_deref().unwrap_or(DEFAULT_REGION);
         let mut request = request(quick("CreateBucket"), Method::PUT, input.bucket, None);
+        if input.object_lock {
+            let mut headers = Headers::with_capacity(1);
+            headers.fixed(&headers::BUCKET_OBJECT_LOCK, "true");
+            request = request.headers(headers);
+        }
         request.region_override = Some(region);
         request.payload = Payload::from_bytes(bucket_configuration(region, input.tags));
         self.call(&request).await.map(drop)

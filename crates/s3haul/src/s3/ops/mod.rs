@@ -3,15 +3,19 @@
 //! Inputs borrow; outputs own. Every method retries inside, so an error that comes out is final.
 //! The shapes follow <https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html>.
 
+mod acl;
 mod bucket;
 mod build;
 mod delete;
 mod list;
+mod lock;
 mod multipart;
 mod object;
 mod presign;
+mod restore;
 mod tagging;
 
+pub use acl::{Acl, AclGrant, Grantee};
 pub use bucket::{Bucket, CreateBucket, ListBuckets, Website};
 pub use delete::{DeleteObject, DeleteOutcome, DeleteRefused, ObjectIdentifier};
 pub use list::{ListObjects, ListPage, ListVersions, ListedObject, ListedVersion, VersionPage};
@@ -22,6 +26,7 @@ pub use multipart::{
 pub use object::{
     Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,
 };
+pub use restore::{RestoreObject, RestoreTier, Restoring};
 
 #[cfg(test)]
 mod tests;

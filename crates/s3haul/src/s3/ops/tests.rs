@@ -9,7 +9,8 @@ use super::*;
 use crate::error::ErrorKind;
 use crate::s3::testing::{Reply, World, client, client_with, config};
 use crate::s3::{
-    BodyStream, ChecksumAlgorithm, ChecksumMode, CustomerKey, ObjectProperties, Payload,
+    BodyStream, ChecksumAlgorithm, ChecksumMode, CustomerKey, LockMode, ObjectProperties, Payload,
+    Retention,
 };
 use crate::units::ByteRange;
 
@@ -50,6 +51,54 @@ async fn put_sends_what_the_object_carries() {
     assert_eq!(seen.header("x-amz-checksum-crc64nvme"), Some("M3eFcAZSQlc="));
     assert_eq!(seen.header("x-amz-sdk-checksum-algorithm"), Some("CRC64NVME"));
     assert_eq!(seen.body, b"hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn locks_lists_and_restores_are_sent_as_s3_takes_them() {
+    const NS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
+    let world = World::new(|_| Reply::ok(""));
+    let client = client(&world);
+    let retention = Retention { mode: LockMode::Compliance, until_s: 4_070_908_800 };
+    client.put_object_retention("b", "k", retention, true).await.unwrap();
+    client.put_object_legal_hold("b", "k", true).await.unwrap();
+    client.put_object_acl("b", "k", "public-read").await.unwrap();
+    let (days, tier) = (Some(3), Some(RestoreTier::Bulk));
+    let restore = RestoreObject { bucket: "b", key: "k", days, tier };
+    assert_eq!(client.restore_object(restore).await.unwrap(), Restoring::Begun);
+    let seen = world.seen();
+    for (seen, line, body) in [
+        (
+            &seen[0],
+            "PUT /b/k?retention= ",
+            format!(
+                "<Retention {NS}><Mode>COMPLIANCE</Mode>\
+                 <RetainUntilDate>2099-01-01T00:00:00Z</RetainUntilDate></Retention>"
+            ),
+        ),
+        (
+            &seen[1],
+            "PUT /b/k?legal-hold= ",
+            format!("<LegalHold {NS}><Status>ON</Status></LegalHold>"),
+        ),
+        (&seen[2], "PUT /b/k?acl= ", String::new()),
+        (
+            &seen[3],
+            "POST /b/k?restore= ",
+            format!(
+                "<RestoreRequest {NS}><Days>3</Days><GlacierJobParameters><Tier>Bulk</Tier>\
+                 </GlacierJobParameters></RestoreRequest>"
+            ),
+        ),
+    ] {
+        assert!(seen.line().starts_with(line), "{}", seen.line());
+        assert_eq!(String::from_utf8_lossy(&seen.body), body);
+        assert!(seen.header("content-md5").is_some(), "{line}");
+    }
+    assert_eq!(seen[0].header("x-amz-bypass-governance-retention"), Some("true"));
+    assert_eq!(seen[2].header("x-amz-acl"), Some("public-read"));
+    let busy = World::new(|_| Reply::error(409, "RestoreAlreadyInProgress"));
+    let restoring = self::client(&busy).restore_object(restore).await.unwrap();
+    assert_eq!((restoring, busy.seen().len()), (Restoring::UnderWay, 1));
 }
 
 #[tokio::test(start_paused = true)]

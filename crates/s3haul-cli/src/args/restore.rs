@@ -1,0 +1,30 @@
+//! `restore`.
+
+use clap::Args;
+
+use super::ObjectsArgs;
+
+/// Restores archived objects.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RestoreArgs {
+    /// Let the restored copies stay for so many days. What the class `INTELLIGENT_TIERING` has
+    /// archived comes back for good.
+    #[arg(long, value_name = "DAYS", required_unless_present = "status")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=36500))]
+    pub(crate) days: Option<u32>,
+    /// How fast: bulk is the cheapest and takes up to 12 hours (48 for `DEEP_ARCHIVE`), standard,
+    /// the default, 3 to 5 (12), expedited some minutes (not for `DEEP_ARCHIVE`).
+    #[arg(long, value_name = "TIER", value_parser = ["bulk", "standard", "expedited"])]
+    pub(crate) tier: Option<String>,
+    /// Wait until the objects can be read, and tell each when it can. Each is looked at again and
+    /// again, with pauses of up to a minute.
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Only print whether objects are archived, in progress, restored (and until when) or not
+    /// archived.
+    #[arg(long, conflicts_with_all = ["days", "tier", "wait"])]
+    pub(crate) status: bool,
+    /// Objects.
+    #[command(flatten)]
+    pub(crate) selection: ObjectsArgs,
+}

@@ -1,0 +1,110 @@
+//! `restore`: archived objects.
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+fn bench(time: &str) -> Bench {
+    let bench = Bench::in_memory_with(&["--restore-time", time]);
+    bench.ok("mb s3://box");
+    for (key, class) in
+        [("x/deep", "DEEP_ARCHIVE"), ("x/frozen", "GLACIER"), ("x/warm", "STANDARD")]
+    {
+        let args = format!("pipe s3://box/{key} --storage-class {class}");
+        assert!(bench.run_with_input(&args, key).status.success());
+    }
+    bench
+}
+
+fn sorted(bench: &Bench, args: &str) -> Vec<String> {
+    let mut lines = bench.lines(args);
+    lines.sort();
+    lines
+}
+
+#[test]
+fn restores_are_begun_and_their_state_is_told() {
+    let bench = bench("1000s");
+    let output = bench.run("cat s3://box/x/frozen");
+    assert!(stderr(&output).contains("InvalidObjectState"), "{output:?}");
+    let status = "restore --recursive s3://box/x --status";
+    let told = ["s3://box/x/deep\tarchived", "s3://box/x/frozen\tarchived"];
+    assert_eq!(sorted(&bench, status), [&told[..], &["s3://box/x/warm\tnot archived"]].concat());
+    let begin = "restore --recursive s3://box/x --days 3 --tier bulk";
+    let begun = ["restore: s3://box/x/deep", "restore: s3://box/x/frozen"];
+    let dry = bench.run(&format!("{begin} --dryrun"));
+    let mut lines: Vec<_> = stdout(&dry).lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, begun.map(|line| format!("(dryrun) {line}")));
+    assert!(stderr(&dry).starts_with("estimate: the command would send 3 PUT/COPY/POST/LIST, 2 "));
+    assert_eq!(sorted(&bench, begin), begun);
+    assert_eq!(sorted(&bench, begin), begun, "under way counts as done");
+    let told = bench.ok("restore s3://box/x/deep --status --json");
+    let told: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    assert_eq!((&told["event"], &told["key"]), (&"archive".into(), &"x/deep".into()));
+    assert_eq!(told["storage_class"], "DEEP_ARCHIVE");
+    assert_eq!(told["state"], "in progress");
+    assert_eq!(bench.ok("restore s3://box/x/warm --days 1"), "");
+}
+
+#[test]
+fn waiting_ends_with_objects_that_can_be_read() {
+    let bench = bench("500ms");
+    let wait = "restore --recursive s3://box/x --days 1 --wait --report r.jsonl";
+    assert_eq!(sorted(&bench, wait), ["restore: s3://box/x/deep", "restore: s3://box/x/frozen"]);
+    assert_eq!(bench.ok("cat s3://box/x/deep s3://box/x/frozen"), "x/deepx/frozen");
+    assert_eq!(bench.ok("restore --recursive s3://box/x --days 1"), "", "they are restored");
+    let told = bench.ok("restore s3://box/x/deep --status");
+    assert!(told.starts_with("s3://box/x/deep\trestored until 20"), "{told}");
+    assert_eq!(
+        bench.read("r.jsonl").matches("\"action\":\"restore\",\"outcome\":\"done\"").count(),
+        2
+    );
+    // What is restored can be moved to another class.
+    bench.ok("set s3://box/x/deep --storage-class STANDARD");
+    assert_eq!(bench.ok("restore s3://box/x/deep --status"), "s3://box/x/deep\tnot archived\n");
+}
+
+#[test]
+fn what_failed_is_tried_again_alone() {
+    let bench = bench("1000s");
+    let begin = "restore --recursive s3://box/x --days 1 --tier expedited";
+    let output = bench.run(&format!("{begin} --report r.csv"));
+    assert_eq!(stdout(&output), "restore: s3://box/x/frozen\n");
+    let told = "restore failed: s3://box/x/deep An error occurred (InvalidArgument)";
+    assert!(stderr(&output).starts_with(told) && output.status.code() == Some(1), "{output:?}");
+    let again = "restore --recursive s3://box/x --days 1 --tier standard --retry-failed r.csv";
+    assert_eq!(bench.ok(again), "restore: s3://box/x/deep\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn waiting_can_be_ended() {
+    let bench = bench("1000s");
+    let mut child = bench.spawn("restore --recursive s3://box/x --days 1 --wait --report r.jsonl");
+    let status = "restore s3://box/x/deep --status";
+    while !bench.ok(status).ends_with("in progress\n") {
+        assert!(child.try_wait().unwrap().is_none());
+    }
+    crate::support::send("-INT", &child);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    assert!(bench.read("r.jsonl").ends_with("\"outcome\":\"incomplete\"}\n"));
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let bench = bench("1s");
+    for (args, said) in [
+        ("s3://box/k", "required arguments were not provided"),
+        ("s3://box/k --days 0", "0 is not in"),
+        ("s3://box/k --days 1 --status", "cannot be used with"),
+        ("s3://box/k --wait --status", "cannot be used with"),
+        ("s3://box/k --days 1 --tier fast", "invalid value"),
+        ("s3://box --days 1", "names no object"),
+        ("k --days 1", "Invalid argument type"),
+    ] {
+        let output = bench.run(&format!("restore {args}"));
+        assert_eq!(output.status.code(), Some(252), "{args}: {output:?}");
+        assert!(stderr(&output).contains(said), "{args}: {output:?}");
+    }
+}

@@ -1,0 +1,409 @@
+//! What keeps an object from being read, changed or removed: access control lists, object lock,
+//! and archives with their restores.
+
+#![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the trait")]
+
+use std::sync::Arc;
+
+use s3s::dto::{
+    GetObjectAclInput, GetObjectAclOutput, GetObjectLegalHoldInput, GetObjectLegalHoldOutput,
+    GetObjectRetentionInput, GetObjectRetentionOutput, Grant, Grantee, ObjectCannedACL,
+    ObjectLockLegalHold, ObjectLockLegalHoldStatus, ObjectLockRetention, ObjectLockRetentionMode,
+    Permission, PutObjectAclInput, PutObjectAclOutput, PutObjectLegalHoldInput,
+    PutObjectLegalHoldOutput, PutObjectRetentionInput, PutObjectRetentionOutput,
+    RestoreObjectInput, RestoreObjectOutput, Tier, Type,
+};
+use s3s::{S3Request, S3Response, S3Result, s3_error};
+
+use super::SimService;
+use super::convert::{OWNER_ID, owner, timestamp, to_ms};
+use crate::store::{AclEntry, Bucket, Protection, Restore, Version};
+
+const ALL_USERS: &str = "http://acs.amazonaws.com/groups/global/AllUsers";
+const AUTHENTICATED_USERS: &str = "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
+const DAY_MS: i64 = 86_400_000;
+
+/// The protection that a request for a new object names; the inputs share their field names.
+macro_rules! protection_of {
+    ($input:expr, $settings:expr) => {
+        $crate::service::protect::Said {
+            acl: $input.acl.as_ref(),
+            grants: [
+                ("FULL_CONTROL", $input.grant_full_control.as_deref()),
+                ("READ", $input.grant_read.as_deref()),
+                ("READ_ACP", $input.grant_read_acp.as_deref()),
+                ("WRITE_ACP", $input.grant_write_acp.as_deref()),
+            ],
+            lock_mode: $input.object_lock_mode.as_ref().map(|mode| mode.as_str().to_owned()),
+            retain_until_ms: $input
+                .object_lock_retain_until_date
+                .as_ref()
+                .and_then($crate::service::convert::to_ms),
+            legal_hold: $input
+                .object_lock_legal_hold_status
+                .as_ref()
+                .map(|status| status.as_str() == "ON"),
+        }
+        .protection($settings)
+    };
+}
+pub(super) use protection_of;
+
+/// What a request says.
+pub(super) struct Said<'a> {
+    pub(super) acl: Option<&'a ObjectCannedACL>,
+    pub(super) grants: [(&'static str, Option<&'a str>); 4],
+    pub(super) lock_mode: Option<String>,
+    pub(super) retain_until_ms: Option<i64>,
+    pub(super) legal_hold: Option<bool>,
+}
+
+impl Said<'_> {
+    pub(super) fn protection(self, settings: &Bucket) -> S3Result<Option<Box<Protection>>> {
+        let acl = acl_of(self.acl, &self.grants)?;
+        let has_lock =
+            self.lock_mode.is_some() || self.retain_until_ms.is_some() || self.legal_hold.is_some();
+        if has_lock {
+            check_lock(settings)?;
+        }
+        if self.lock_mode.is_some() != self.retain_until_ms.is_some() {
+            return Err(s3_error!(
+                InvalidArgument,
+                "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be \
+                 supplied"
+            ));
+        }
+        if !has_lock && acl.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Protection {
+            acl,
+            lock_mode: self.lock_mode,
+            retain_until_ms: self.retain_until_ms,
+            legal_hold: self.legal_hold,
+            restore: None,
+        })))
+    }
+}
+
+fn check_lock(settings: &Bucket) -> S3Result<()> {
+    if settings.object_lock {
+        return Ok(());
+    }
+    Err(s3_error!(InvalidRequest, "Bucket is missing Object Lock Configuration"))
+}
+
+/// The permissions of a canned list or of grants; none where only the owner has some.
+fn acl_of(
+    canned: Option<&ObjectCannedACL>,
+    grants: &[(&'static str, Option<&str>)],
+) -> S3Result<Option<Vec<AclEntry>>> {
+    let given: Vec<_> = grants.iter().filter_map(|(name, text)| Some((*name, (*text)?))).collect();
+    if canned.is_some() && !given.is_empty() {
+        return Err(s3_error!(
+            InvalidRequest,
+            "Specifying both Canned ACLs and Header Grants is not allowed"
+        ));
+    }
+    if !given.is_empty() {
+        let entries = given.into_iter().flat_map(|(permission, grantees)| {
+            grantees.split(',').map(move |grantee| parse_grantee(permission, grantee))
+        });
+        return entries.collect::<S3Result<Vec<_>>>().map(Some);
+    }
+    let group = |uri: &str, permission: &str| AclEntry::new(permission, "uri", uri);
+    let beside_owner = match canned.map(ObjectCannedACL::as_str) {
+        Some("public-read") => vec![group(ALL_USERS, "READ")],
+        Some("public-read-write") => vec![group(ALL_USERS, "READ"), group(ALL_USERS, "WRITE")],
+        Some("authenticated-read") => vec![group(AUTHENTICATED_USERS, "READ")],
+        _ => return Ok(None),
+    };
+    Ok(Some([vec![owners()], beside_owner].concat()))
+}
+
+fn owners() -> AclEntry {
+    AclEntry::new("FULL_CONTROL", "id", OWNER_ID)
+}
+
+/// Reads `id="…"`, `uri="…"` or `emailAddress="…"`.
+fn parse_grantee(permission: &str, text: &str) -> S3Result<AclEntry> {
+    let pair = text.trim().split_once('=');
+    let known = pair.filter(|(kind, _)| matches!(*kind, "id" | "uri" | "emailAddress"));
+    let Some((kind, value)) = known else {
+        return Err(s3_error!(InvalidArgument, "Argument format not recognized"));
+    };
+    Ok(AclEntry::new(permission, kind, value.trim_matches('"')))
+}
+
+fn shown_grant(entry: &AclEntry) -> Grant {
+    let value = |kind: &str| (entry.kind == kind).then(|| entry.grantee.clone());
+    let type_ = match entry.kind.as_str() {
+        "uri" => Type::GROUP,
+        "id" => Type::CANONICAL_USER,
+        _ => Type::AMAZON_CUSTOMER_BY_EMAIL,
+    };
+    let grantee = Grantee {
+        display_name: None,
+        email_address: value("emailAddress"),
+        id: value("id"),
+        type_: Type::from_static(type_),
+        uri: value("uri"),
+    };
+    Grant { grantee: Some(grantee), permission: Some(Permission::from(entry.permission.clone())) }
+}
+
+impl Version {
+    /// Whether the storage class is one that cannot be read at once.
+    fn is_archive(&self) -> bool {
+        matches!(self.storage_class.as_deref(), Some("GLACIER" | "DEEP_ARCHIVE"))
+    }
+
+    fn restore_at(&self, now_ms: i64) -> Option<Restore> {
+        let restore = self.protection.as_ref()?.restore?;
+        (now_ms < restore.expiry_ms).then_some(restore)
+    }
+
+    /// `x-amz-restore`.
+    pub(super) fn shown_restore(&self, now_ms: i64) -> Option<String> {
+        let restore = self.restore_at(now_ms)?;
+        if now_ms < restore.ready_ms {
+            return Some("ongoing-request=\"true\"".to_owned());
+        }
+        let mut date = Vec::new();
+        let format = s3s::dto::TimestampFormat::HttpDate;
+        timestamp(restore.expiry_ms).format(format, &mut date).ok()?;
+        let date = String::from_utf8(date).ok()?;
+        Some(format!("ongoing-request=\"false\", expiry-date=\"{date}\""))
+    }
+}
+
+impl SimService {
+    /// Refuses to read what is archived and not restored.
+    pub(super) fn check_readable(&self, version: &Version) -> S3Result<()> {
+        let now_ms = self.now_ms();
+        let is_restored =
+            version.restore_at(now_ms).is_some_and(|restore| now_ms >= restore.ready_ms);
+        if !version.is_archive() || is_restored {
+            return Ok(());
+        }
+        Err(s3_error!(
+            InvalidObjectState,
+            "The operation is not valid for the object's storage class"
+        ))
+    }
+
+    /// Changes what protects a version.
+    fn protect(
+        &self,
+        name: (&str, &str, Option<&str>),
+        change: impl Fn(&mut Protection) -> S3Result<()>,
+    ) -> S3Result<()> {
+        let (bucket, key, id) = name;
+        let wanted = self.find(bucket, key, id)?.id.clone();
+        self.store.update(bucket, key, &mut |versions| {
+            let found = versions.iter_mut().find(|version| version.id == wanted);
+            let version =
+                found.ok_or_else(|| s3_error!(NoSuchKey, "The specified key does not exist."))?;
+            let mut protection = version.protection.clone().unwrap_or_default();
+            change(&mut protection)?;
+            let protection = Some(protection);
+            *version = Arc::new(Version { protection, ..(**version).clone() });
+            Ok(())
+        })
+    }
+
+    pub(super) fn get_object_acl(
+        &self,
+        req: S3Request<GetObjectAclInput>,
+    ) -> S3Result<S3Response<GetObjectAclOutput>> {
+        let input = &req.input;
+        self.bucket_settings(&input.bucket)?;
+        let version = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
+        let entries = version.protection.as_ref().and_then(|protection| protection.acl.clone());
+        let grants = entries.unwrap_or_else(|| vec![owners()]);
+        let grants = Some(grants.iter().map(shown_grant).collect());
+        Ok(S3Response::new(GetObjectAclOutput {
+            grants,
+            owner: Some(owner()),
+            ..GetObjectAclOutput::default()
+        }))
+    }
+
+    pub(super) fn put_object_acl(
+        &self,
+        req: S3Request<PutObjectAclInput>,
+    ) -> S3Result<S3Response<PutObjectAclOutput>> {
+        let input = &req.input;
+        self.bucket_settings(&input.bucket)?;
+        if input.access_control_policy.is_some() {
+            return Err(s3_error!(NotImplemented, "Only canned ACLs and grants are implemented"));
+        }
+        let grants = [
+            ("FULL_CONTROL", input.grant_full_control.as_deref()),
+            ("READ", input.grant_read.as_deref()),
+            ("READ_ACP", input.grant_read_acp.as_deref()),
+            ("WRITE_ACP", input.grant_write_acp.as_deref()),
+        ];
+        if input.acl.is_none() && grants.iter().all(|(_, grantees)| grantees.is_none()) {
+            return Err(s3_error!(
+                MissingSecurityHeader,
+                "Your request was missing a required header"
+            ));
+        }
+        let acl = acl_of(input.acl.as_ref(), &grants)?;
+        let name = (input.bucket.as_str(), input.key.as_str(), input.version_id.as_deref());
+        self.protect(name, |protection| {
+            protection.acl.clone_from(&acl);
+            Ok(())
+        })?;
+        Ok(S3Response::new(PutObjectAclOutput::default()))
+    }
+
+    pub(super) fn get_object_retention(
+        &self,
+        req: S3Request<GetObjectRetentionInput>,
+    ) -> S3Result<S3Response<GetObjectRetentionOutput>> {
+        let input = &req.input;
+        check_lock(&self.bucket_settings(&input.bucket)?)?;
+        let version = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
+        let protection = version.protection.clone().unwrap_or_default();
+        let (Some(mode), Some(until_ms)) = (protection.lock_mode, protection.retain_until_ms)
+        else {
+            return Err(no_lock());
+        };
+        let retention = Some(ObjectLockRetention {
+            mode: Some(ObjectLockRetentionMode::from(mode)),
+            retain_until_date: Some(timestamp(until_ms)),
+        });
+        Ok(S3Response::new(GetObjectRetentionOutput { retention }))
+    }
+
+    pub(super) fn put_object_retention(
+        &self,
+        req: S3Request<PutObjectRetentionInput>,
+    ) -> S3Result<S3Response<PutObjectRetentionOutput>> {
+        let input = &req.input;
+        check_lock(&self.bucket_settings(&input.bucket)?)?;
+        let retention = input.retention.clone().unwrap_or_default();
+        let mode = retention.mode.map(|mode| mode.as_str().to_owned());
+        let until_ms = retention.retain_until_date.as_ref().and_then(to_ms);
+        if mode.is_some() != until_ms.is_some() {
+            return Err(s3_error!(MalformedXML));
+        }
+        let now_ms = self.now_ms();
+        if until_ms.is_some_and(|until_ms| until_ms <= now_ms) {
+            return Err(s3_error!(InvalidArgument, "The retain until date must be in the future!"));
+        }
+        let may_bypass = input.bypass_governance_retention.unwrap_or_default();
+        let name = (input.bucket.as_str(), input.key.as_str(), input.version_id.as_deref());
+        self.protect(name, |protection| {
+            let present_ms = protection.retain_until_ms.filter(|until_ms| *until_ms > now_ms);
+            let is_strict = protection.lock_mode.as_deref() == Some("COMPLIANCE");
+            let weakens = present_ms.is_some_and(|present_ms| {
+                until_ms.is_none_or(|until_ms| until_ms < present_ms)
+                    || (is_strict && mode != protection.lock_mode)
+            });
+            if weakens && (is_strict || !may_bypass) {
+                return Err(s3_error!(
+                    AccessDenied,
+                    "Access Denied because object protected by object lock."
+                ));
+            }
+            protection.lock_mode.clone_from(&mode);
+            protection.retain_until_ms = until_ms;
+            Ok(())
+        })?;
+        Ok(S3Response::new(PutObjectRetentionOutput::default()))
+    }
+
+    pub(super) fn get_object_legal_hold(
+        &self,
+        req: S3Request<GetObjectLegalHoldInput>,
+    ) -> S3Result<S3Response<GetObjectLegalHoldOutput>> {
+        let input = &req.input;
+        check_lock(&self.bucket_settings(&input.bucket)?)?;
+        let version = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
+        let held = version.protection.as_ref().and_then(|protection| protection.legal_hold);
+        let is_on = held.ok_or_else(no_lock)?;
+        let legal_hold = Some(ObjectLockLegalHold { status: Some(hold_status(is_on)) });
+        Ok(S3Response::new(GetObjectLegalHoldOutput { legal_hold }))
+    }
+
+    pub(super) fn put_object_legal_hold(
+        &self,
+        req: S3Request<PutObjectLegalHoldInput>,
+    ) -> S3Result<S3Response<PutObjectLegalHoldOutput>> {
+        let input = &req.input;
+        check_lock(&self.bucket_settings(&input.bucket)?)?;
+        let status = input.legal_hold.as_ref().and_then(|hold| hold.status.as_ref());
+        let status = status.ok_or_else(|| s3_error!(MalformedXML))?;
+        let is_on = status.as_str() == ObjectLockLegalHoldStatus::ON;
+        let name = (input.bucket.as_str(), input.key.as_str(), input.version_id.as_deref());
+        self.protect(name, |protection| {
+            protection.legal_hold = Some(is_on);
+            Ok(())
+        })?;
+        Ok(S3Response::new(PutObjectLegalHoldOutput::default()))
+    }
+
+    pub(super) fn restore_object(
+        &self,
+        req: S3Request<RestoreObjectInput>,
+    ) -> S3Result<S3Response<RestoreObjectOutput>> {
+        let input = &req.input;
+        self.bucket_settings(&input.bucket)?;
+        let version = self.find(&input.bucket, &input.key, input.version_id.as_deref())?;
+        let request = input.restore_request.as_ref().ok_or_else(|| s3_error!(MalformedXML))?;
+        let days = request.days.filter(|days| *days > 0).ok_or_else(|| s3_error!(MalformedXML))?;
+        if !version.is_archive() {
+            return Err(s3_error!(
+                InvalidObjectState,
+                "Restore is not allowed for the object's current storage class"
+            ));
+        }
+        let tier = request.glacier_job_parameters.as_ref().map(|parameters| &parameters.tier);
+        let is_deep = version.storage_class.as_deref() == Some("DEEP_ARCHIVE");
+        if is_deep && tier.is_some_and(|tier| tier.as_str() == Tier::EXPEDITED) {
+            return Err(s3_error!(
+                InvalidArgument,
+                "Retrieval option is not supported by this storage class"
+            ));
+        }
+        let now_ms = self.now_ms();
+        let present = version.restore_at(now_ms);
+        if present.is_some_and(|restore| now_ms < restore.ready_ms) {
+            return Err(s3_error!(
+                RestoreAlreadyInProgress,
+                "Object restore is already in progress"
+            ));
+        }
+        let takes_ms = i64::try_from(self.limits.restore_time.as_millis()).unwrap_or(i64::MAX);
+        let ready_ms = present.map_or(now_ms.saturating_add(takes_ms), |restore| restore.ready_ms);
+        // Copies go at midnight.
+        let until_ms = ready_ms.max(now_ms).saturating_add(i64::from(days) * DAY_MS);
+        let expiry_ms = (until_ms / DAY_MS).saturating_add(1).saturating_mul(DAY_MS);
+        let name = (input.bucket.as_str(), input.key.as_str(), Some(version.id.as_str()));
+        self.protect(name, |protection| {
+            protection.restore = Some(Restore { ready_ms, expiry_ms });
+            Ok(())
+        })?;
+        // S3 says 202 to the first and 200 to those that find it restored; `s3s` always says 200.
+        Ok(S3Response::new(RestoreObjectOutput::default()))
+    }
+}
+
+fn no_lock() -> s3s::S3Error {
+    s3_error!(
+        NoSuchObjectLockConfiguration,
+        "The specified object does not have a ObjectLock configuration"
+    )
+}
+
+/// `ON` or `OFF`.
+pub(super) fn hold_status(is_on: bool) -> ObjectLockLegalHoldStatus {
+    ObjectLockLegalHoldStatus::from_static(if is_on {
+        ObjectLockLegalHoldStatus::ON
+    } else {
+        ObjectLockLegalHoldStatus::OFF
+    })
+}

@@ -1,0 +1,98 @@
+//! Object lock: until when a version of an object can be neither removed nor replaced, and the
+//! headers that say it.
+//!
+//! <https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html>
+
+use std::fmt;
+
+use http::HeaderMap;
+use jiff::Timestamp;
+
+use super::headers::{self, Headers};
+use super::xml::parse_time;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Who may shorten a retention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// Those with a permission of their own (`GOVERNANCE`).
+    Governance,
+    /// Nobody (`COMPLIANCE`).
+    Compliance,
+}
+
+impl LockMode {
+    /// Name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Governance => "GOVERNANCE",
+            Self::Compliance => "COMPLIANCE",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Governance, Self::Compliance].into_iter().find(|mode| mode.name() == text)
+    }
+}
+
+/// Until when a version is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Mode.
+    pub mode: LockMode,
+    /// Seconds since 1970.
+    pub until_s: i64,
+}
+
+impl Retention {
+    /// The time as S3 takes it: `2030-01-31T12:00:00Z`.
+    pub(crate) fn until_text(self) -> Result<String> {
+        let time = Timestamp::from_second(self.until_s).map_err(|error| {
+            Error::new(ErrorKind::Config, "the end of the retention is no time").with_source(error)
+        })?;
+        Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+
+    /// What HEAD and GET tell; nothing without the permission to see it.
+    pub(super) fn read(headers: &HeaderMap) -> Option<Self> {
+        let mode = LockMode::parse(&headers::text(headers, &headers::OBJECT_LOCK_MODE)?)?;
+        let until = headers::text(headers, &headers::OBJECT_LOCK_RETAIN_UNTIL)?;
+        Some(Self { mode, until_s: parse_time(until.as_bytes())? })
+    }
+}
+
+impl fmt::Display for Retention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} until {}", self.mode.name(), self.until_text().unwrap_or_default())
+    }
+}
+
+/// `ON` or `OFF`.
+pub(super) fn legal_hold_text(is_on: bool) -> &'static str {
+    if is_on { "ON" } else { "OFF" }
+}
+
+/// What HEAD and GET tell; nothing where there never was a legal hold, or without permission.
+pub(super) fn read_legal_hold(headers: &HeaderMap) -> Option<bool> {
+    match headers::text(headers, &headers::OBJECT_LOCK_LEGAL_HOLD)?.as_str() {
+        "ON" => Some(true),
+        "OFF" => Some(false),
+        _ => None,
+    }
+}
+
+/// Headers of a write.
+pub(super) fn write(
+    retention: Option<Retention>,
+    legal_hold: Option<bool>,
+    into: &mut Headers,
+) -> Result<()> {
+    if let Some(retention) = retention {
+        into.fixed(&headers::OBJECT_LOCK_MODE, retention.mode.name());
+        into.text(&headers::OBJECT_LOCK_RETAIN_UNTIL, &retention.until_text()?)?;
+    }
+    if let Some(is_on) = legal_hold {
+        into.fixed(&headers::OBJECT_LOCK_LEGAL_HOLD, legal_hold_text(is_on));
+    }
+    Ok(())
+}
