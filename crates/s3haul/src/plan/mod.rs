@@ -17,4 +17,5 @@ pub mod price;
 pub mod removals;
 pub mod s3_uri;
 pub mod tags;
+pub mod versions;
 pub mod wildcard;
