@@ -18,6 +18,8 @@ pub enum ActionKind {
     Delete,
     /// Reading or changing of tags.
     Tag,
+    /// Removal of a delete marker, so that what it hides is there again.
+    Undelete,
 }
 
 /// How one object ended.

@@ -15,6 +15,7 @@ use crate::plan::paths::{
     Command, LocalFacts, PathArguments, PathError, PathErrorKind, PathPlan, Side, absolute,
 };
 use crate::plan::s3_uri;
+use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::settings::Settings;
@@ -53,6 +54,7 @@ impl Prepared {
                 TransferCommand::Remove => Command::Rm,
                 TransferCommand::Sync => Command::Sync,
                 TransferCommand::Tag => Command::Tag,
+                TransferCommand::Undelete => Command::Undelete,
             },
             source: &source,
             target,
@@ -98,13 +100,34 @@ impl Prepared {
             checksum_algorithm: spec.checksum_algorithm,
             checksum_mode: spec.checksum_mode,
             tags: spec.tags.clone(),
+            versions: spec.versions,
+            is_undelete: spec.command == TransferCommand::Undelete,
+            bypass_governance: spec.bypass_governance,
             tuning: spec.tuning.clone(),
         }
     }
 
     /// Whether the objects themselves are changed and nothing is read of them or written elsewhere.
     pub(super) fn acts_in_place(&self) -> bool {
-        matches!(self.plan.action, ActionKind::Delete | ActionKind::Tag)
+        self.removes() || self.plan.action == ActionKind::Tag
+    }
+
+    /// Whether objects, versions or delete markers are removed where they are.
+    pub(super) fn removes(&self) -> bool {
+        matches!(self.plan.action, ActionKind::Delete | ActionKind::Undelete)
+    }
+
+    /// Whether versions and delete markers are removed instead of objects.
+    pub(super) fn removes_versions(&self) -> bool {
+        self.spec.versions.is_some_and(VersionRule::removes)
+    }
+
+    /// Name of a key below the source; nothing where the source is another key.
+    pub(super) fn relative<'a>(&'a self, key: &'a str) -> Option<&'a str> {
+        if self.plan.is_directory {
+            return key.strip_prefix(self.source_key());
+        }
+        (key == self.source_key()).then(|| self.plan.single_name())
     }
 
     /// Whether removals follow the transfers, because their names are given instead of found.
@@ -125,8 +148,10 @@ impl Prepared {
     /// Name at the target for a relative name, before it is rewritten.
     pub(super) fn target_name<'a>(&self, relative: &'a str) -> Cow<'a, str> {
         match self.plan.action {
-            ActionKind::Download | ActionKind::Delete | ActionKind::Tag => Cow::Borrowed(relative),
             ActionKind::Upload | ActionKind::Copy => Cow::Owned(self.target_key(relative)),
+            ActionKind::Download | ActionKind::Delete | ActionKind::Tag | ActionKind::Undelete => {
+                Cow::Borrowed(relative)
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use super::names::NameSource;
 use super::sync::SyncOptions;
 use crate::plan::conditions::Conditions;
 use crate::plan::tags::TagTask;
+use crate::plan::versions::VersionRule;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, Tuning};
@@ -28,6 +29,8 @@ pub enum TransferCommand {
     Sync,
     /// `tag`: what is done is [`TransferSpec::tags`].
     Tag,
+    /// `undelete`: removes delete markers; which ones is [`TransferSpec::versions`].
+    Undelete,
 }
 
 /// One `--include` or `--exclude`, in command-line order.
@@ -39,7 +42,7 @@ pub struct FilterRule {
     pub pattern: String,
 }
 
-/// A `cp`, `mv`, `rm`, `sync` or `tag`, fully resolved.
+/// A `cp`, `mv`, `rm`, `sync`, `tag` or `undelete`, fully resolved.
 #[derive(Clone, Debug)]
 pub struct TransferSpec {
     /// Command.
@@ -103,8 +106,13 @@ pub struct TransferSpec {
     pub checksum_mode: bool,
     /// `--expected-size` of standard input in bytes.
     pub expected_size: Option<u64>,
-    /// What `sync` alone knows.
+    /// What `sync` alone knows, but for the limit of removals, which `rm` has too.
     pub sync: SyncOptions,
+    /// Versions instead of objects: those that `rm` and `undelete` remove for good, or what `cp`
+    /// and `sync` read of a source that has versions.
+    pub versions: Option<VersionRule>,
+    /// Versions that are locked in governance mode are removed, too.
+    pub bypass_governance: bool,
     /// What `tag` does; other commands have no use for it.
     pub tags: TagTask,
     /// Limits.

@@ -30,6 +30,8 @@ pub enum Command {
     Rm,
     /// Read or change tags of objects.
     Tag,
+    /// Remove delete markers.
+    Undelete,
 }
 
 impl Command {
@@ -41,12 +43,13 @@ impl Command {
             Self::Sync => "sync",
             Self::Rm => "rm",
             Self::Tag => "tag",
+            Self::Undelete => "undelete",
         }
     }
 
     fn usage(self) -> &'static str {
         match self {
-            Self::Rm | Self::Tag => "<S3Uri>",
+            Self::Rm | Self::Tag | Self::Undelete => "<S3Uri>",
             _ => "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>",
         }
     }
@@ -289,6 +292,7 @@ fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
     match (arguments.command, source, target) {
         (Command::Rm, true, None) => Ok(ActionKind::Delete),
         (Command::Tag, true, None) => Ok(ActionKind::Tag),
+        (Command::Undelete, true, None) => Ok(ActionKind::Undelete),
         (Command::Cp | Command::Mv | Command::Sync, source, Some(target)) if source || target => {
             Ok(match (source, target) {
                 (true, true) => ActionKind::Copy,

@@ -13,6 +13,7 @@ macro_rules! names {
 
 names! {
     ACL = "x-amz-acl";
+    BYPASS_GOVERNANCE = "x-amz-bypass-governance-retention";
     BUCKET_REGION = "x-amz-bucket-region";
     CHECKSUM_ALGORITHM = "x-amz-checksum-algorithm";
     CHECKSUM_MODE = "x-amz-checksum-mode";

@@ -19,6 +19,7 @@ mod rules;
 mod sync;
 mod tags;
 mod uploads;
+mod versions;
 mod weather;
 mod world;
 

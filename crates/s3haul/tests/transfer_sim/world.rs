@@ -303,6 +303,8 @@ impl World {
             checksum_mode: false,
             expected_size: None,
             sync: SyncOptions::default(),
+            versions: None,
+            bypass_governance: false,
             tags: TagTask::default(),
             tuning: Tuning {
                 max_concurrent_requests: 8,
@@ -350,7 +352,8 @@ impl World {
     ) -> Result<Summary> {
         let clients = Clients { source: self.client.clone(), target: target.client.clone() };
         let sink = Arc::clone(&self.log) as Arc<dyn EventSink>;
-        let running = run_transfer(spec, clients, streams, sink, self.cancel.clone());
+        // Boxed: it is as large as all stages together.
+        let running = Box::pin(run_transfer(spec, clients, streams, sink, self.cancel.clone()));
         let limit = Duration::from_hours(1);
         tokio::time::timeout(limit, running).await.expect("the job hangs")
     }

@@ -56,7 +56,9 @@ pub(super) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
     match job.plan.action {
         ActionKind::Upload => upload(&job, &engine).await,
         ActionKind::Download => return download(&job, &engine).await,
-        ActionKind::Copy | ActionKind::Delete | ActionKind::Tag => copy(&job, &engine).await,
+        ActionKind::Copy | ActionKind::Delete | ActionKind::Tag | ActionKind::Undelete => {
+            copy(&job, &engine).await;
+        }
     }
     Ok(())
 }
@@ -108,6 +110,8 @@ fn names_request<'a>(
         prefix: root,
         filter: (!counts_all).then_some(filter),
         page_size: job.spec.page_size,
+        is_one: false,
+        versions: job.spec.versions.filter(|_| place == Place::Source),
         proves_emptiness: place == Place::Source && options.delete,
     }
 }
@@ -186,8 +190,9 @@ async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
 
 fn object_removal(_: &Prepared, item: Item<'_>) -> Option<DeleteAction> {
     match item {
-        Item::Object(object, _) => Some(DeleteAction {
+        Item::Object(object, ..) => Some(DeleteAction {
             key: object.key.to_owned(),
+            version_id: None,
             size: object.size,
             etag: object.etag.to_owned(),
         }),
