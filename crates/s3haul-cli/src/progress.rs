@@ -60,7 +60,10 @@ impl Totals {
             Event::Progress { bytes } => _ = self.moved_bytes.fetch_add(*bytes, Ordering::Relaxed),
             Event::Object(object) => {
                 // A removal or a tag moves no bytes and none were planned for it.
-                let has_bytes = !matches!(object.action, ActionKind::Delete | ActionKind::Tag);
+                let has_bytes = matches!(
+                    object.action,
+                    ActionKind::Upload | ActionKind::Download | ActionKind::Copy
+                );
                 if has_bytes && matches!(object.outcome, Outcome::Failed(_) | Outcome::Skipped) {
                     self.lost_bytes.fetch_add(object.bytes, Ordering::Relaxed);
                 }

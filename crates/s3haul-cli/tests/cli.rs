@@ -15,6 +15,9 @@ mod report;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;
+#[cfg(unix)]
+#[path = "cli/versions.rs"]
+mod versions;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

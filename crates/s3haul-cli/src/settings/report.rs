@@ -68,6 +68,7 @@ fn sides(spec: &TransferSpec) -> Sides {
         TransferCommand::Move => "mv",
         TransferCommand::Remove => "rm",
         TransferCommand::Sync => "sync",
+        TransferCommand::Undelete => "undelete",
         TransferCommand::Tag => match spec.tags {
             TagTask::Get => "tag get",
             TagTask::Set(_) => "tag set",

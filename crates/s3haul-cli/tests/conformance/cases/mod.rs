@@ -23,6 +23,7 @@ mod summary;
 mod tags;
 mod transfer;
 mod uploads;
+mod versions;
 
 use crate::harness::Case;
 
@@ -40,6 +41,7 @@ pub(crate) fn all() -> Vec<Case> {
         tags::CASES,
         conditions::CASES,
         uploads::CASES,
+        versions::CASES,
         list::CASES,
         listing::CASES,
         summary::CASES,
