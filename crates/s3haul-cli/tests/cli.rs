@@ -19,6 +19,9 @@ mod set;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;
+#[cfg(unix)]
+#[path = "cli/versions.rs"]
+mod versions;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

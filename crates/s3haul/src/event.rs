@@ -22,6 +22,8 @@ pub enum ActionKind {
     Set,
     /// Restoring from an archive.
     Restore,
+    /// Removal of a delete marker, so that what it hides is there again.
+    Undelete,
 }
 
 /// How one object ended.

@@ -28,6 +28,12 @@ pub(crate) struct RbArgs {
     /// Remove all objects first. Versions are not removed, so a versioned bucket stays.
     #[arg(long)]
     pub(crate) force: bool,
+    /// With --force, remove all versions and delete markers, too, for good.
+    #[arg(long, requires = "force")]
+    pub(crate) versions: bool,
+    /// Do not ask before versions are removed. Only a terminal is asked.
+    #[arg(long, requires = "versions")]
+    pub(crate) yes: bool,
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,

@@ -72,7 +72,7 @@ pub(crate) struct TableArgs {
     #[arg(long)]
     pub(crate) sort: bool,
     /// Columns of jsonl, csv, tsv and parquet, in this order: of `key`, `size`, `last_modified`,
-    /// `etag`, `storage_class`, `bucket`, and with --versions `version_id`, `is_latest` and
+    /// `etag`, `storage_class`, `bucket`, and of versions `version_id`, `is_latest` and
     /// `is_delete_marker`. Times are UTC.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
     pub(crate) fields: Vec<String>,

@@ -25,6 +25,7 @@ mod sync;
 mod tag;
 mod transfer;
 mod uploads;
+mod versions;
 
 use std::ffi::OsString;
 
@@ -53,6 +54,9 @@ pub(crate) use sync::SyncArgs;
 pub(crate) use tag::{TagCommand, TagRemoveArgs, TagsFormat};
 pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
 pub(crate) use uploads::{UploadsCommand, UploadsSelectionArgs};
+pub(crate) use versions::{
+    AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs,
+};
 
 /// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
 /// `alias aws=s3haul` works: the word `s3` before a command is accepted.
@@ -114,8 +118,14 @@ pub(crate) enum Command {
     /// Remove objects.
     ///
     /// Without --recursive the named object is removed; it is no error if there is none. With it
-    /// all objects below the address are.
-    Rm(RmArgs),
+    /// all objects below the address are. In a bucket with versioning that hides them behind
+    /// delete markers; --versions, --noncurrent and --delete-markers-only remove for good. On a
+    /// terminal it is asked first where that or all of a bucket is meant.
+    Rm(Box<RmArgs>),
+    /// Bring back objects that were removed from a bucket with versioning.
+    ///
+    /// Removes the delete markers that hide them: without --recursive those of the named object.
+    Undelete(Box<UndeleteArgs>),
     /// Show or change the tags of objects, many at a time.
     ///
     /// With --recursive all objects below the address are meant, with * and ? those that match.
@@ -149,6 +159,12 @@ pub(crate) enum Command {
     /// Lines are those of `ls --recursive`, by default in the order in which pages arrive. An
     /// address may hold * and ?, which match any characters.
     List(Box<ListArgs>),
+    /// List the versions and delete markers of an object, or of all objects under an address.
+    ///
+    /// Lines and formats are those of `list --versions`, in the order of the keys and of each key
+    /// the newest first. With --recursive, and for addresses that end in a slash or hold * or ?,
+    /// all keys under the address are listed; without, those of the named object.
+    Versions(Box<VersionsArgs>),
     /// Find objects by name, size, age, storage class, tags and metadata.
     ///
     /// Prints the addresses of what meets all conditions, as it is found. Most of them are decided

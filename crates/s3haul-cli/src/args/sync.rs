@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::CopyArgs;
+use super::{AsOfArgs, CopyArgs};
 
 /// Copies what differs from one folder or prefix to another.
 #[derive(Clone, Debug, Default, Args)]
@@ -48,4 +48,7 @@ pub(crate) struct SyncArgs {
     /// Let a source that has nothing empty the target.
     #[arg(long, requires = "delete")]
     pub(crate) allow_empty_source: bool,
+    /// Versions.
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }

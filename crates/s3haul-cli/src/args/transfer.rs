@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::{
-    ConditionArgs, CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs, ReportArgs, RequestArgs,
-    SidesArgs, as_source_class,
+    AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs,
+    RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, SidesArgs, as_source_class,
 };
 
 /// What is printed.
@@ -143,6 +143,9 @@ pub(crate) struct CpArgs {
     /// The size in bytes that standard input will have; needed only for more than 78 GiB.
     #[arg(long, value_name = "BYTES")]
     pub(crate) expected_size: Option<u64>,
+    /// Versions.
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// Moves files to S3, objects to files, or objects to objects. Each source is removed once its
@@ -171,4 +174,10 @@ pub(crate) struct RmArgs {
     /// What to remove.
     #[command(flatten)]
     pub(crate) objects: ObjectsArgs,
+    /// Guards.
+    #[command(flatten)]
+    pub(crate) guard: RemovalGuardArgs,
+    /// Versions.
+    #[command(flatten)]
+    pub(crate) versions: RemovedVersionsArgs,
 }

@@ -24,13 +24,16 @@ pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result
         object_lock: settings.object_lock,
     };
     let result = client.create_bucket(input).await;
-    let report = Report { done: "make_bucket", bucket: &settings.bucket, path: &settings.path };
+    let (bucket, path) = (&settings.bucket, &settings.path);
+    let report = Report { done: "make_bucket", bucket, path, leaves_versions: false };
     Ok(report.print(result, settings.json, printer))
 }
 
 /// Removes a bucket, with `--force` its objects first.
 pub(super) async fn remove(settings: RbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let interrupt = Interrupt::listen();
+    let leaves_versions =
+        settings.empty_first.as_ref().is_some_and(|empty| empty.spec.versions.is_none());
     if let Some(empty) = settings.empty_first {
         let status = super::transfer::run(empty, printer, &interrupt).await?;
         if status != exit::SUCCESS {
@@ -45,7 +48,8 @@ pub(super) async fn remove(settings: RbSettings, printer: &Arc<Printer>) -> Resu
         result = client.delete_bucket(&settings.bucket) => result,
         () = interrupt.token().cancelled_owned() => return Ok(exit::INTERRUPTED),
     };
-    let report = Report { done: "remove_bucket", bucket: &settings.bucket, path: &settings.path };
+    let (bucket, path) = (&settings.bucket, &settings.path);
+    let report = Report { done: "remove_bucket", bucket, path, leaves_versions };
     Ok(report.print(result, settings.json, printer))
 }
 
@@ -68,6 +72,8 @@ struct Report<'a> {
     done: &'static str,
     bucket: &'a str,
     path: &'a str,
+    /// The objects were removed, and what is left are versions.
+    leaves_versions: bool,
 }
 
 #[derive(Serialize)]
@@ -99,7 +105,16 @@ impl Report<'_> {
 
     fn print_error(&self, error: &Error, printer: &Printer) {
         let line = format!("{} failed: {} {error}", self.done, self.path);
-        let hint = hints::for_error(error).map(|hint| format!("hint: {hint}\n"));
+        let hint = if self.leaves_versions && error.code() == "BucketNotEmpty" {
+            Some(format!(
+                "old versions and delete markers are left: `s3haul rb --force --versions {path}` \
+                 or `s3haul rm --recursive --versions {path}` removes them for good",
+                path = self.path
+            ))
+        } else {
+            hints::for_error(error)
+        };
+        let hint = hint.map(|hint| format!("hint: {hint}\n"));
         printer.error(|buffer| {
             push_name(buffer, &line, printer.error_is_terminal());
             buffer.push(b'\n');

@@ -5,6 +5,7 @@ mod asker;
 mod buckets;
 mod cat;
 mod compare;
+mod confirm;
 mod head;
 mod list;
 mod list_buckets;
@@ -61,12 +62,16 @@ pub(crate) fn dispatch(
             query(compare::run(CompareSettings::verify(settings, &args)?, printer))
         }
         Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
+        Command::Undelete(args) => transfer(TransferSettings::undelete(settings, &args)?, printer),
         Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
         Command::Set(args) => transfer(TransferSettings::set(settings, &args)?, printer),
         Command::Restore(args) => transfer(TransferSettings::restore(settings, &args)?, printer),
         Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
         Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
+        Command::Versions(args) => {
+            query(list::run(ListSettings::versions(&settings, &args)?, printer))
+        }
         Command::Find(args) => query(list::run(ListSettings::find(&settings, &args)?, printer)),
         Command::Summarize(args) => {
             query(summarize::run(SummarizeSettings::new(&settings, &args)?, printer))
@@ -77,9 +82,7 @@ pub(crate) fn dispatch(
         Command::Map(args) => query(script::run(ScriptSettings::map(&settings, &args)?, printer)),
         Command::Each(args) => query(script::run(ScriptSettings::each(&settings, &args)?, printer)),
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
-        Command::Rb(args) => {
-            runtime::block_on(buckets::remove(RbSettings::new(settings, &args)?, printer))
-        }
+        Command::Rb(args) => remove_bucket(RbSettings::new(settings, &args)?, printer),
         Command::Uploads { command } => {
             query(uploads::run(UploadsSettings::new(settings, &command)?, printer))
         }
@@ -96,10 +99,21 @@ pub(crate) fn dispatch(
 }
 
 fn transfer(settings: TransferSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    if !confirm::is_confirmed(settings.question.as_deref(), printer)? {
+        return Ok(exit::FAILED);
+    }
     runtime::block_on(async {
         let interrupt = Interrupt::listen();
         transfer::run(settings, printer, &interrupt).await
     })
+}
+
+fn remove_bucket(settings: RbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let question = settings.empty_first.as_ref().and_then(|empty| empty.question.as_deref());
+    if !confirm::is_confirmed(question, printer)? {
+        return Ok(exit::FAILED);
+    }
+    runtime::block_on(buckets::remove(settings, printer))
 }
 
 /// Runs a command that only asks: Ctrl-C just ends it.

@@ -1,4 +1,5 @@
-//! `cp`, `mv`, `rm`, `sync`, `tag` and `pipe`: one job, its events printed as they come.
+//! `cp`, `mv`, `rm`, `sync`, `tag`, `undelete` and `pipe`: one job, its events printed as they
+//! come.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,8 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { mut spec, client, source_client, output, report, notices } = settings;
+    let TransferSettings { mut spec, client, source_client, output, report, notices, .. } =
+        settings;
     let reports = Reports::open(&report)?;
     spec.names = reports.names();
     let clients = clients(client, source_client)?;
@@ -48,7 +50,9 @@ pub(super) async fn run(
         Streams { input: Box::new(std::io::stdin()), output: Box::new(printer.byte_stream()) };
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
     let events = reports.sink(&sink);
-    let result = run_transfer(spec, clients, streams, events, interrupt.token()).await;
+    // Boxed: it is as large as all stages together.
+    let running = Box::pin(run_transfer(spec, clients, streams, events, interrupt.token()));
+    let result = running.await;
     drop(ticker);
     // A job says so where its arguments make no sense.
     let summary = result.map_err(|error| match error.kind() {

@@ -34,7 +34,7 @@ struct ArchiveLine<'a> {
 impl ArchiveRow<'_> {
     /// Appends the object's address, a tab and its state.
     pub(crate) fn push(&self, buffer: &mut Vec<u8>, escape: bool) {
-        let ObjectName { bucket, key } = self.object;
+        let ObjectName { bucket, key, .. } = self.object;
         push_name(buffer, &format!("s3://{bucket}/{key}"), escape);
         let until = self.until().map(|until| format!(" until {until}")).unwrap_or_default();
         buffer.push(b'\t');
@@ -44,7 +44,7 @@ impl ArchiveRow<'_> {
 
     /// Appends the event of `--json`.
     pub(crate) fn push_event(&self, buffer: &mut Vec<u8>) {
-        let ObjectName { bucket, key } = self.object;
+        let ObjectName { bucket, key, .. } = self.object;
         let (storage_class, state) = (self.storage_class, self.state);
         let fields = ArchiveLine { bucket, key, storage_class, state, until: self.until() };
         json::push(buffer, "archive", fields);

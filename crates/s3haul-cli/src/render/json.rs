@@ -92,6 +92,8 @@ struct ObjectLine<'a> {
     source: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version_id: Option<&'a str>,
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
@@ -111,6 +113,7 @@ impl<'a> ObjectLine<'a> {
             status: status(&event.outcome),
             source: event.source.to_string(),
             target: event.target.as_ref().map(ToString::to_string),
+            version_id: event.source.version_id(),
             bytes: event.bytes,
             reason: event.reason,
             error,
@@ -186,6 +189,7 @@ pub(crate) fn action(action: ActionKind) -> &'static str {
         ActionKind::Tag => "tag",
         ActionKind::Set => "set",
         ActionKind::Restore => "restore",
+        ActionKind::Undelete => "undelete",
     }
 }
 

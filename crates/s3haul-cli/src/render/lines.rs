@@ -26,6 +26,7 @@ impl LineStyle {
         let failed = matches!(event.outcome, Outcome::Failed(_));
         buffer.extend_from_slice(if failed { b" failed: " } else { b": " });
         self.push_location(buffer, &event.source);
+        self.push_version(buffer, event);
         if let Some(target) = &event.target {
             buffer.extend_from_slice(b" to ");
             self.push_location(buffer, target);
@@ -35,6 +36,16 @@ impl LineStyle {
             push_name(buffer, &error.to_string(), self.escape);
         }
         buffer.push(b'\n');
+    }
+
+    /// Appends which version was removed.
+    fn push_version(&self, buffer: &mut Vec<u8>, event: &ObjectEvent) {
+        let is_removal = matches!(event.action, ActionKind::Delete | ActionKind::Undelete);
+        if let Some(version_id) = event.source.version_id().filter(|_| is_removal) {
+            buffer.extend_from_slice(b" (version ");
+            push_name(buffer, version_id, self.escape);
+            buffer.push(b')');
+        }
     }
 
     fn push_location(&self, buffer: &mut Vec<u8>, location: &Location) {
@@ -68,6 +79,7 @@ pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
         ActionKind::Tag => "tag",
         ActionKind::Set => "set",
         ActionKind::Restore => "restore",
+        ActionKind::Undelete => "undelete",
         _ if event.is_move => "move",
         ActionKind::Upload => "upload",
         ActionKind::Download => "download",
@@ -107,7 +119,8 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_aws() {
-        use ActionKind::{Copy, Delete, Download, Tag, Upload};
+        use ActionKind::{Copy, Delete, Download, Tag, Undelete, Upload};
+        let v = || Location::Object(ObjectName::new("b", "k").in_version(Some("1".into())));
         let b = || object("b", "k/l");
         let lines = [
             (
@@ -132,6 +145,12 @@ mod tests {
             ),
             (line(Delete, false, b(), None, Outcome::DryRun), "(dryrun) delete: s3://b/k/l\n"),
             (line(Tag, false, b(), None, Outcome::Done), "tag: s3://b/k/l\n"),
+            (line(Delete, false, v(), None, Outcome::Done), "delete: s3://b/k (version 1)\n"),
+            (line(Undelete, false, v(), None, Outcome::Done), "undelete: s3://b/k (version 1)\n"),
+            (
+                line(Download, false, v(), Some(local("/w/d/f")), Outcome::Done),
+                "download: s3://b/k to ./f\n",
+            ),
             (
                 line(Upload, false, Location::Stream, Some(b()), Outcome::Done),
                 "upload: - to s3://b/k/l\n",

@@ -40,7 +40,7 @@ pub(crate) fn push(
     object: &ObjectName,
     tags: &[(String, String)],
 ) {
-    let ObjectName { bucket, key } = object;
+    let ObjectName { bucket, key, .. } = object;
     match format {
         TagsFormat::Text => {
             push_name(buffer, &format!("s3://{bucket}/{key}"), escape);

@@ -41,6 +41,7 @@ struct RowIn {
     source: String,
     target: String,
     path_base64: String,
+    version_id: String,
 }
 
 impl FailedNames {
@@ -112,9 +113,16 @@ fn named(row: &RowIn) -> Option<Named> {
         "tag" => ActionKind::Tag,
         "set" => ActionKind::Set,
         "restore" => ActionKind::Restore,
+        "undelete" => ActionKind::Undelete,
         _ => return None,
     };
-    let source = location(&row.source, &row.path_base64)?;
+    let source = match location(&row.source, &row.path_base64)? {
+        Location::Object(name) => {
+            let version_id = Some(row.version_id.clone()).filter(|id| !id.is_empty());
+            Location::Object(name.in_version(version_id))
+        }
+        source => source,
+    };
     let target =
         if row.target.is_empty() { None } else { Some(location(&row.target, &row.path_base64)?) };
     Some(Named { action, source, target })
@@ -200,9 +208,9 @@ impl Rows {
                 texts[*column] = String::from_utf8_lossy(cell);
             }
         }
-        let [event, action, outcome, _, _, _, source, target, _, path_base64] =
+        let [event, action, outcome, _, _, _, source, target, _, path_base64, version_id] =
             texts.map(Cow::into_owned);
-        Ok(Some(RowIn { event, action, outcome, source, target, path_base64 }))
+        Ok(Some(RowIn { event, action, outcome, source, target, path_base64, version_id }))
     }
 
     fn record(&mut self) -> s3haul::error::Result<Option<Vec<Vec<u8>>>> {
@@ -287,6 +295,29 @@ mod tests {
                 prop_assert_eq!(&found, &expected);
                 prop_assert!(report.is_complete());
             }
+        }
+    }
+
+    #[test]
+    fn versions_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = |version: Option<&str>| {
+            let name = ObjectName::new("b", "k,");
+            Location::Object(name.in_version(version.map(str::to_owned)))
+        };
+        let failed = |version| ObjectEvent {
+            action: ActionKind::Delete,
+            source: source(version),
+            target: None,
+            ..failed("/w".into(), "")
+        };
+        let events = [failed(Some("v,1")), failed(None)];
+        for format in [Format::JsonLines, Format::Csv] {
+            let path = write(format, folder.path(), &events);
+            let report = FailedNames::open(&path, &sides()).unwrap();
+            let found: Vec<_> =
+                report.names().unwrap().map(|named| named.unwrap().source).collect();
+            assert_eq!(found, [source(Some("v,1")), source(None)], "{format:?}");
         }
     }
 

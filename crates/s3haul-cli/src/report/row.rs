@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::render::{csv, json};
 
 /// Names of the columns, in order. Columns are only ever added, at the end.
-pub(super) const COLUMNS: [&str; 10] = [
+pub(super) const COLUMNS: [&str; 11] = [
     "event",
     "action",
     "outcome",
@@ -24,6 +24,7 @@ pub(super) const COLUMNS: [&str; 10] = [
     "target",
     "error",
     "path_base64",
+    "version_id",
 ];
 
 /// How rows are written.
@@ -84,6 +85,8 @@ pub(super) struct Row<'a> {
     pub(super) error: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(super) path_base64: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(super) version_id: &'a str,
 }
 
 impl<'a> Row<'a> {
@@ -123,6 +126,7 @@ impl<'a> Row<'a> {
             target: target.unwrap_or_default(),
             error: failure.map(|error| error.to_string().into()).unwrap_or_default(),
             path_base64: bytes.into_iter().flatten().find_map(undecodable).unwrap_or_default(),
+            version_id: event.source.version_id().unwrap_or_default(),
         }
     }
 
@@ -150,6 +154,7 @@ impl<'a> Row<'a> {
                     &self.target,
                     &self.error,
                     &self.path_base64,
+                    self.version_id,
                 ];
                 csv::push_row(buffer, &cells);
             }
@@ -227,11 +232,11 @@ mod tests {
         );
         assert_eq!(
             lines(Format::Csv, &rows),
-            "report,sync,,,,,/w,s3://b,,\n\
+            "report,sync,,,,,/w,s3://b,,,\n\
              object,upload,failed,size,7,3,\"/w/a,\"\"b\"\"\",\"s3://b/k\nl\",An error occurred \
-             (SlowDown) when calling the PutObject operation: ,\n\
-             warning,,,,,,,,w,\n\
-             end,,complete,,,,,,,\n"
+             (SlowDown) when calling the PutObject operation: ,,\n\
+             warning,,,,,,,,w,,\n\
+             end,,complete,,,,,,,,\n"
         );
     }
 

@@ -42,7 +42,7 @@ fn size(flag: &str, text: Option<&str>) -> Result<Option<u64>, Failure> {
 
 /// The first whole second at the time or after it: objects have whole seconds, so that what is
 /// since or before the one is since or before the other.
-fn second(
+pub(super) fn second(
     flag: &str,
     text: Option<&str>,
     now: Timestamp,

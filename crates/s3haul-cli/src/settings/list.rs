@@ -255,7 +255,7 @@ impl RbSettings {
         let lines = Lines::from(&args.output);
         let empty_first = args
             .force
-            .then(|| TransferSettings::empty_bucket(settings, &args.path, lines))
+            .then(|| TransferSettings::empty_bucket(settings, lines, args))
             .transpose()?;
         Ok(Self { client, path: args.path.clone(), bucket: object.bucket, empty_first, json })
     }
@@ -277,7 +277,7 @@ pub(crate) struct WebsiteSettings {
 impl WebsiteSettings {
     /// From flags. `aws` takes the bucket with `s3://` or without, and a slash after it.
     pub(crate) fn new(settings: Settings, args: &WebsiteArgs) -> Result<Self, Failure> {
-        let ObjectName { bucket, key } = address(&args.path)?;
+        let ObjectName { bucket, key, .. } = address(&args.path)?;
         if bucket.is_empty() || !key.is_empty() {
             let path = args.path.strip_prefix(s3_uri::SCHEME).unwrap_or(&args.path);
             let name = path.strip_suffix('/').unwrap_or(path);

@@ -30,6 +30,7 @@ mod timestamp;
 mod transfer;
 mod tuning;
 mod uploads;
+mod versions;
 
 use s3haul::job::Tuning;
 use s3haul::s3::ClientConfig;

@@ -70,6 +70,7 @@ fn sides(spec: &TransferSpec) -> Sides {
         TransferCommand::Sync => "sync",
         TransferCommand::Set => "set",
         TransferCommand::Restore => "restore",
+        TransferCommand::Undelete => "undelete",
         TransferCommand::Tag => match spec.tags {
             TagTask::Get => "tag get",
             TagTask::Set(_) => "tag set",

@@ -2,7 +2,7 @@
 
 use s3haul::job::{
     CaseConflict, CopyProps, FilterRule, MetadataDirective, RestoreTask, SyncOptions, TagTask,
-    TransferCommand, TransferSpec,
+    TransferCommand, TransferSpec, VersionRule,
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
@@ -12,9 +12,11 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 use super::conditions::conditions;
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
+use super::versions::{apply_as_of, question};
 use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
 use crate::args::{
-    CopyArgs, CpArgs, MvArgs, ObjectArgs, ObjectsArgs, PipeArgs, RmArgs, ScriptArgs, SidesArgs,
+    CopyArgs, CpArgs, MvArgs, ObjectArgs, ObjectsArgs, PipeArgs, RbArgs, RmArgs, ScriptArgs,
+    SidesArgs,
 };
 use crate::env_vars;
 use crate::failure::Failure;
@@ -34,6 +36,8 @@ pub(crate) struct TransferSettings {
     pub(crate) report: ReportSettings,
     /// Warnings about the arguments, to be printed first.
     pub(crate) notices: Vec<String>,
+    /// To be answered with yes before anything is done, where there is somebody to answer.
+    pub(crate) question: Option<String>,
 }
 
 impl TransferSettings {
@@ -42,6 +46,7 @@ impl TransferSettings {
         let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, args.recursive)?;
         transfer.spec.expected_size = args.expected_size;
         apply_scripts(&mut transfer.spec, &args.scripts)?;
+        apply_as_of(&mut transfer.spec, &args.as_of)?;
         Ok(transfer)
     }
 
@@ -67,7 +72,8 @@ impl TransferSettings {
 
     /// For `rm`.
     pub(crate) fn rm(settings: Settings, args: &RmArgs) -> Result<Self, Failure> {
-        Self::in_place(settings, TransferCommand::Remove, "rm", &args.objects)
+        Self::in_place(settings, TransferCommand::Remove, "rm", &args.objects)?
+            .guarded(&args.versions, &args.guard)
     }
 
     /// For commands that work on objects where they are.
@@ -118,14 +124,18 @@ impl TransferSettings {
     /// For the removal of all objects by `rb --force`.
     pub(crate) fn empty_bucket(
         settings: Settings,
-        bucket_url: &str,
         lines: Lines,
+        args: &RbArgs,
     ) -> Result<Self, Failure> {
         let output = OutputSettings { lines, ..output(&settings) };
-        let mut spec = blank_spec(&settings, TransferCommand::Remove, bucket_url)?;
+        let mut spec = blank_spec(&settings, TransferCommand::Remove, &args.path)?;
         spec.recursive = true;
         spec.raw = true;
-        Ok(assemble(settings, spec, false, output))
+        spec.versions = args.versions.then_some(VersionRule::All { older_than_s: None });
+        // Who gives --force was asked already.
+        let asks = args.versions && !args.yes;
+        let question = if asks { question(&spec) } else { None };
+        Ok(Self { question, ..assemble(settings, spec, false, output) })
     }
 }
 
@@ -137,7 +147,15 @@ fn assemble(
 ) -> TransferSettings {
     let client = ClientConfig { request_payer, ..settings.client };
     let report = ReportSettings::default();
-    TransferSettings { spec, client, source_client: None, output, report, notices: Vec::new() }
+    TransferSettings {
+        spec,
+        client,
+        source_client: None,
+        output,
+        report,
+        notices: Vec::new(),
+        question: None,
+    }
 }
 
 fn output(settings: &Settings) -> OutputSettings {
@@ -190,6 +208,8 @@ fn blank_spec(
         checksum_mode: false,
         expected_size: None,
         sync: SyncOptions::default(),
+        versions: None,
+        bypass_governance: false,
         tags: TagTask::default(),
         change: Box::default(),
         restore: RestoreTask::default(),

@@ -58,10 +58,10 @@ fn a_report_tells_of_every_object_and_why() {
     assert_eq!(
         lines,
         [
-            "event,action,outcome,reason,bytes,attempts,source,target,error,path_base64",
-            "report,rm,,,,,s3://box,,,",
-            "object,delete,done,,1,,s3://box/c,,,",
-            "end,,complete,,,,,,,",
+            "event,action,outcome,reason,bytes,attempts,source,target,error,path_base64,version_id",
+            "report,rm,,,,,s3://box,,,,",
+            "object,delete,done,,1,,s3://box/c,,,,",
+            "end,,complete,,,,,,,,",
         ]
     );
 }

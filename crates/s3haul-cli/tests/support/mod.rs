@@ -79,7 +79,12 @@ impl Bench {
 
     /// URL of the server.
     pub(crate) fn endpoint(&self) -> &str {
-        &self.variables.iter().find(|(name, _)| name == "AWS_ENDPOINT_URL").unwrap().1
+        self.variable("AWS_ENDPOINT_URL")
+    }
+
+    /// One of the variables that reach the server.
+    pub(crate) fn variable(&self, name: &str) -> &str {
+        &self.variables.iter().find(|(known, _)| known == name).unwrap().1
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -103,7 +103,7 @@ impl CaseGuard {
             self.way(engine, &action)
         ));
         let path = Location::Local(target.path_of(&action.relative));
-        let source = engine.source_object(action.key);
+        let source = engine.source_version(action.key, action.version_id);
         let event = event(engine, ActionKind::Download, source, Some(path), action.size);
         engine.report.planned(action.size);
         engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });

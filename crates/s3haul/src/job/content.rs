@@ -5,7 +5,7 @@ mod digest;
 
 use std::sync::{Arc, OnceLock};
 
-use super::side::{Entry, Item, Pair};
+use super::side::{Entry, Item, ObjectEntry, Pair};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::content::{
     Algorithm, Conclusion, Depth, Evidence, Known, PartSizes, Recipe, Step, StoredChecksum, Which,
@@ -27,7 +27,7 @@ pub(super) type Verdict = Result<Evidence, Evidence>;
 pub(super) fn known(item: Item<'_>) -> Known {
     match item {
         Item::File(file) => Known::of_file(file.size),
-        Item::Object(object, _) => Known::of_object(object.size, object.etag),
+        Item::Object(object, ..) => Known::of_object(object.size, object.etag),
     }
 }
 
@@ -95,7 +95,7 @@ impl<'a> End<'a> {
         if !self.known.lacks_headers() {
             return Ok(());
         }
-        let head = self.head(&object.key, None).await?;
+        let head = self.head(object, None).await?;
         if head.size != object.size {
             return Err(changed(&object.key));
         }
@@ -106,7 +106,7 @@ impl<'a> End<'a> {
 
     async fn ask_part_size(&mut self) -> Result<()> {
         let Entry::Object(object) = self.entry else { return Ok(()) };
-        let told = match self.head(&object.key, Some(1)).await {
+        let told = match self.head(object, Some(1)).await {
             Ok(head) if head.etag != self.etag => return Err(changed(&object.key)),
             // A server that does not heed the number tells the size of the whole.
             Ok(head) => Some(head.size).filter(|_| head.parts_count.is_some()),
@@ -126,6 +126,7 @@ impl<'a> End<'a> {
                     engine: Arc::clone(self.engine),
                     place: self.place,
                     key: object.key.clone(),
+                    version_id: object.version_id.clone(),
                     etag: self.etag.clone(),
                     size: object.size,
                     seen: OnceLock::new(),
@@ -137,12 +138,12 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    async fn head(&self, key: &str, part: Option<u32>) -> Result<ObjectHead> {
+    async fn head(&self, object: &ObjectEntry, part: Option<u32>) -> Result<ObjectHead> {
         let (engine, client) = (self.engine, self.place.client(self.engine));
         let input = HeadObject {
             bucket: self.place.bucket(engine),
-            key,
-            version_id: None,
+            key: &object.key,
+            version_id: object.version_id.as_deref(),
             customer_key: customer_key(engine, self.place),
             checksums: true,
         };

@@ -18,12 +18,14 @@ mod side;
 mod spec;
 mod sync;
 mod transfer;
+mod version_source;
 
 pub use crate::plan::compare::{Facts, Rule};
 pub use crate::plan::conditions::Conditions;
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
 pub use crate::plan::tags::{TagKeys, TagTask, Tags};
+pub use crate::plan::versions::VersionRule;
 pub use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
 pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;

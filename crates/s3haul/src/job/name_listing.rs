@@ -7,12 +7,15 @@
 use std::collections::VecDeque;
 
 use super::LISTING_SHARE;
-use crate::error::Result;
-use crate::list::{KeyRange, ListRequest, Listing, Order, is_doubtful, list};
+use crate::error::{Error, ErrorKind, Result};
+use crate::list::{
+    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, list_versions,
+};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
+use crate::plan::versions::{Version, VersionRule, VersionSelector};
 use crate::s3::Client;
-use crate::s3::ops::{ListObjects, ListPage};
+use crate::s3::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 
@@ -29,6 +32,10 @@ pub(super) struct NamesRequest<'a> {
     pub(super) filter: Option<&'a Filter>,
     /// Keys a request.
     pub(super) page_size: Option<u32>,
+    /// The root is one key, and nothing else is meant.
+    pub(super) is_one: bool,
+    /// Versions instead of objects.
+    pub(super) versions: Option<VersionRule>,
     /// A listing that brings no key says by a last page whether there is any at all.
     pub(super) proves_emptiness: bool,
 }
@@ -45,6 +52,78 @@ enum Stage {
     Done,
 }
 
+/// Pages of one range.
+#[derive(Debug)]
+enum Pages {
+    Objects(Listing),
+    Versions(Listing<VersionPage>),
+}
+
+/// A page that was listed.
+#[derive(Debug)]
+struct ListedPage {
+    /// What of it is taken.
+    page: ListPage,
+    /// Entries that it had.
+    count: usize,
+    /// Its last key, where that is not the last one taken.
+    last: Option<String>,
+}
+
+impl ListedPage {
+    /// All of a page is taken.
+    fn whole(page: ListPage) -> Self {
+        Self { count: page.len(), page, last: None }
+    }
+}
+
+impl Pages {
+    /// The next page; none at the end.
+    async fn next(&mut self, selector: Option<&mut VersionSelector>) -> Result<Option<ListedPage>> {
+        match (self, selector) {
+            (Self::Versions(listing), Some(selector)) => {
+                let Some(piece) = listing.next().await.transpose()? else { return Ok(None) };
+                let versions = piece.page.versions;
+                let page = select(selector, &versions)?;
+                let last = versions.last().map(|version| version.key.clone());
+                Ok(Some(ListedPage { page, count: versions.len(), last }))
+            }
+            (Self::Objects(listing), _) => {
+                let piece = listing.next().await.transpose()?;
+                Ok(piece.map(|piece| ListedPage::whole(piece.page)))
+            }
+            (Self::Versions(_), None) => Ok(None),
+        }
+    }
+
+    fn take_notices(&mut self) -> Vec<Notice> {
+        match self {
+            Self::Objects(listing) => listing.take_notices(),
+            Self::Versions(listing) => listing.take_notices(),
+        }
+    }
+}
+
+/// The versions that a rule takes, as a page.
+fn select(selector: &mut VersionSelector, versions: &[ListedVersion]) -> Result<ListPage> {
+    let mut taken = Vec::new();
+    for listed in versions {
+        let version = Version {
+            key: &listed.key,
+            is_latest: listed.is_latest,
+            is_delete_marker: listed.is_delete_marker,
+            last_modified_s: listed.last_modified_s,
+        };
+        let is_taken = selector
+            .takes(&version)
+            .map_err(|disorder| Error::new(ErrorKind::Server, disorder.to_string()))?;
+        if is_taken {
+            taken.push(listed);
+        }
+    }
+    ListPage::from_versions(taken)
+}
+
 /// A listing under way; dropping it ends it, with all its requests.
 #[derive(Debug)]
 pub(super) struct NameListing {
@@ -53,7 +132,11 @@ pub(super) struct NameListing {
     root: String,
     ranges: VecDeque<NameRange>,
     stage: Stage,
-    current: Option<Box<Listing>>,
+    current: Option<Box<Pages>>,
+    /// Takes versions, where these are listed.
+    selector: Option<VersionSelector>,
+    /// Objects or versions that were listed, taken or not.
+    listed: u64,
     /// The last key handed out: what comes next lies behind it.
     last: String,
     proves_emptiness: bool,
@@ -64,9 +147,16 @@ impl NameListing {
     pub(super) fn new(engine: &Engine, names: NamesRequest<'_>) -> Self {
         let place = names.place;
         let below = names.prefix.strip_prefix(names.root).unwrap_or_default();
-        let whole = NameRange::of_prefix(below);
+        let whole = if names.is_one {
+            NameRange { start: String::new(), end: Some("\0".to_owned()) }
+        } else {
+            NameRange::of_prefix(below)
+        };
+        // Where versions are read, what proves that there is nothing is that all were looked at.
+        let lists_all = names.is_one || (names.versions.is_some() && names.proves_emptiness);
         // Directory buckets list whole folders only, in an order of their own.
-        let filter = names.filter.filter(|_| !is_directory_bucket(place.bucket(engine)));
+        let filter =
+            names.filter.filter(|_| !lists_all && !is_directory_bucket(place.bucket(engine)));
         let ranges = filter.map_or_else(|| vec![NameRange::all()], Filter::ranges);
         let ranges: VecDeque<_> = ranges.iter().filter_map(|range| range.and(&whole)).collect();
         let is_cut = ranges.len() != 1 || ranges[0] != whole;
@@ -82,11 +172,14 @@ impl NameListing {
             root: names.root.to_owned(),
             stage: match ranges.len() {
                 0 => Stage::Any,
+                _ if names.versions.is_some() => Stage::Ranges,
                 1 => Stage::Ranges,
                 _ => Stage::FirstPage,
             },
             ranges,
             current: None,
+            selector: names.versions.map(VersionSelector::new),
+            listed: 0,
             last: String::new(),
             proves_emptiness: names.proves_emptiness && is_cut,
         }
@@ -96,12 +189,12 @@ impl NameListing {
     pub(super) async fn next(&mut self) -> Result<Option<ListPage>> {
         loop {
             if let Some(listing) = &mut self.current {
-                let piece = listing.next().await.transpose();
+                let page = listing.next(self.selector.as_mut()).await;
                 for notice in listing.take_notices() {
                     tracing::info!(%notice, bucket = self.request.bucket, "listing");
                 }
-                match piece {
-                    Ok(Some(piece)) => return Ok(Some(self.hand_out(piece.page))),
+                match page {
+                    Ok(Some(page)) => return Ok(Some(self.hand_out(page))),
                     Ok(None) => self.current = None,
                     Err(error) => {
                         (self.current, self.stage) = (None, Stage::Done);
@@ -112,14 +205,14 @@ impl NameListing {
             match self.stage {
                 Stage::FirstPage => {
                     if let Some(page) = self.first_page().await {
-                        return Ok(Some(self.hand_out(page)));
+                        return Ok(Some(self.hand_out(ListedPage::whole(page))));
                     }
                 }
                 Stage::Ranges => self.start_range(),
                 Stage::Any => {
                     self.stage = Stage::Done;
                     if let Some(page) = self.any().await {
-                        return Ok(Some(self.hand_out(page)));
+                        return Ok(Some(self.hand_out(ListedPage::whole(page))));
                     }
                 }
                 Stage::Done => return Ok(None),
@@ -127,10 +220,18 @@ impl NameListing {
         }
     }
 
-    fn hand_out(&mut self, page: ListPage) -> ListPage {
-        let last = page.len().checked_sub(1).and_then(|index| page.get(index));
-        if let Some(last) = last.filter(|last| last.key > self.last.as_str()) {
-            last.key.clone_into(&mut self.last);
+    /// Objects or versions that were listed so far, taken or not.
+    pub(super) fn listed(&self) -> u64 {
+        self.listed
+    }
+
+    fn hand_out(&mut self, listed: ListedPage) -> ListPage {
+        let ListedPage { page, count, last } = listed;
+        self.listed += count as u64;
+        let taken = page.last().map(|last| last.key);
+        let last = last.as_deref().max(taken);
+        if let Some(last) = last.filter(|last| *last > self.last.as_str()) {
+            last.clone_into(&mut self.last);
         }
         page
     }
@@ -153,7 +254,11 @@ impl NameListing {
 
     fn start(&mut self, prefix: String, range: KeyRange) {
         let request = ListRequest { prefix, range, ..self.request.clone() };
-        self.current = Some(Box::new(list(self.client.clone(), request)));
+        let client = self.client.clone();
+        self.current = Some(Box::new(match self.selector {
+            Some(_) => Pages::Versions(list_versions(client, request)),
+            None => Pages::Objects(list(client, request)),
+        }));
     }
 
     /// A page from the first range on. Where it is not the last, what is left of the ranges stays;

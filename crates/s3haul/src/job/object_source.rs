@@ -8,12 +8,14 @@ use super::name_listing::{NameListing, NamesRequest};
 use super::named;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
+use super::version_source::{check_limit, limit_reached, version_of_source};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{collapse, warning};
 use crate::location::Location;
 use crate::plan::conditions::ObjectFacts;
 use crate::plan::paths::references_parent;
+use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::s3::ObjectHead;
 use crate::s3::ops::{ListPage, ListedObject};
 use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, TagAction};
@@ -25,6 +27,8 @@ use crate::transfer::scheduler::blocking;
 /// An object found, before it is an action.
 pub(super) struct Found<'a> {
     pub(super) object: ListedObject<'a>,
+    /// Version; the current one where absent.
+    pub(super) version_id: Option<&'a str>,
     /// Name below the source.
     pub(super) relative: &'a str,
     /// Name at the target, where a script or template made one.
@@ -62,7 +66,7 @@ pub(super) async fn try_plan<A: Planned>(
 ) -> Result<Result<(), Closed>> {
     if let Some(names) = &job.spec.names {
         named::plan_objects(job, engine, queue, make, names).await
-    } else if job.plan.is_directory || job.source_key().is_empty() {
+    } else if job.plan.is_directory || job.source_key().is_empty() || job.removes_versions() {
         plan_listing(job, engine, queue, make).await
     } else {
         plan_one(job, engine, queue, make).await
@@ -80,17 +84,22 @@ async fn plan_one<A: Planned>(
     let is_included = job.filter.includes(relative);
     // A removal asks nobody, unless a script or a condition has to know more: removing what is not
     // there is a success. Tagging asks nobody either, but fails.
-    let is_removal = job.plan.action == ActionKind::Delete;
+    let is_removal = job.removes();
+    if is_removal && is_included {
+        check_limit(job, 1, 1)?;
+    }
     let conditions = &job.spec.conditions;
     if job.acts_in_place() && job.chooser.is_none() && !conditions.needs_facts() {
         if !is_included || !conditions.takes(relative, &ObjectFacts::default()) {
             return Ok(Ok(()));
         }
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
-        let action = make(job, engine, Found { object, relative, name: None, head: None });
+        let found = Found { object, version_id: None, relative, name: None, head: None };
+        let action = make(job, engine, found);
         return Ok(queue.push(action.into_iter().collect()).await);
     }
-    let head = match find(engine, key).await {
+    let version_id = version_of_source(job, engine).await?;
+    let head = match find(engine, key, version_id.as_deref()).await {
         Err(error) if is_removal && error.kind() == ErrorKind::NotFound => return Ok(Ok(())),
         head => head?,
     };
@@ -112,15 +121,16 @@ async fn plan_one<A: Planned>(
     }
     let mut chosen = choose_one(job, engine, object).await?;
     let action = chosen.pop().and_then(|(_, name)| {
-        let found = Found { object, relative, name, head: Some(Box::new(head)) };
+        let version_id = version_id.as_deref();
+        let found = Found { object, version_id, relative, name, head: Some(Box::new(head)) };
         make(job, engine, found)
     });
     Ok(queue.push(action.into_iter().collect()).await)
 }
 
 /// Headers of the one object that a command names.
-async fn find(engine: &Engine, key: &str) -> Result<ObjectHead> {
-    head(engine, key).await.map_err(|error| match error.kind() {
+async fn find(engine: &Engine, key: &str, version_id: Option<&str>) -> Result<ObjectHead> {
+    head(engine, key, version_id).await.map_err(|error| match error.kind() {
         ErrorKind::NotFound if error.code() != "NoSuchBucket" => {
             let service = ServiceError {
                 code: "404".to_owned(),
@@ -141,14 +151,61 @@ async fn plan_listing<A: Planned>(
 ) -> Result<Result<(), Closed>> {
     let prefix = job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
     learn_sources(job, engine, prefix).await?;
+    let limit = count_removals(job, engine, prefix, make).await?;
+    let mut gathered = Vec::new();
+    let planned = queue_listing(job, engine, queue, make, (limit, &mut gathered)).await;
+    // What was planned before a failure is done.
+    let is_queued = queue.push(gathered).await.is_ok();
+    if is_queued { planned } else { Ok(Err(Closed)) }
+}
+
+/// Queues what the source gives. Removals wait until there are as many as one request takes; those
+/// that still wait at the end are left in `gathered`.
+async fn queue_listing<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    queue: &Queue<A>,
+    make: &MakeAction<A>,
+    (limit, gathered): (RemovalLimit, &mut Vec<A>),
+) -> Result<Result<(), Closed>> {
+    let prefix = job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix());
+    let together = if job.removes() { A::BATCH_MAX } else { 1 };
+    let mut guard = RemovalGuard::new(limit);
     let mut listing = list_source(job, engine, prefix);
     while let Some(page) = listing.next().await? {
-        let actions = plan_page(job, engine, page, make).await?;
-        if queue.push(actions).await.is_err() {
+        let mut actions = plan_page(job, engine, page, make).await?;
+        let allowed = actions.iter().take_while(|_| guard.ask() == Permit::Now).count();
+        let is_refused = allowed < actions.len();
+        actions.truncate(allowed);
+        gathered.append(&mut actions);
+        let rest = gathered.split_off(gathered.len() - gathered.len() % together);
+        if queue.push(std::mem::replace(gathered, rest)).await.is_err() {
             return Ok(Err(Closed));
+        }
+        if is_refused {
+            return Err(limit_reached());
         }
     }
     Ok(Ok(()))
+}
+
+/// Goes through what is to be removed once before, where there is a limit: nothing is held, and
+/// nothing is removed when it is too much.
+async fn count_removals<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    prefix: &str,
+    make: &MakeAction<A>,
+) -> Result<RemovalLimit> {
+    if !job.removes() || job.spec.sync.max_delete == RemovalLimit::None {
+        return Ok(RemovalLimit::None);
+    }
+    let mut listing = list_source(job, engine, prefix);
+    let mut wanted = 0;
+    while let Some(page) = listing.next().await? {
+        wanted += plan_page(job, engine, page, make).await?.len() as u64;
+    }
+    check_limit(job, wanted, listing.listed())
 }
 
 async fn plan_page<A>(
@@ -157,16 +214,13 @@ async fn plan_page<A>(
     page: ListPage,
     make: &MakeAction<A>,
 ) -> Result<Vec<A>> {
-    // A path that names no key and no tree matches nothing.
-    if !job.plan.is_directory {
-        return Ok(Vec::new());
-    }
     let wanted = wanted(job, &page);
     let (page, chosen) = choose(job, engine, page, wanted).await?;
     let action = |(index, name): (usize, Option<String>)| {
         let object = page.get(index)?;
-        let relative = object.key.strip_prefix(job.source_key())?;
-        make(job, engine, Found { object, relative, name, head: None })
+        let relative = job.relative(object.key)?;
+        let version_id = page.version_id(index);
+        make(job, engine, Found { object, version_id, relative, name, head: None })
     };
     Ok(chosen.into_iter().filter_map(action).collect())
 }
@@ -182,17 +236,23 @@ pub(super) fn facts_of<'a>(object: &ListedObject<'a>) -> ObjectFacts<'a> {
 
 /// Indices of the objects of a page that patterns and conditions include.
 fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
-    let root = job.source_key();
     let is_in_place = job.acts_in_place();
-    let is_meant = |object: &ListedObject<'_>, below: &str| {
-        job.filter.includes(below) && job.spec.conditions.takes(below, &facts_of(object))
+    let is_meant = |index: usize, object: &ListedObject<'_>, below: &str| {
+        let mut facts = facts_of(object);
+        if page.is_delete_marker(index) {
+            facts = ObjectFacts { size: None, storage_class: None, ..facts };
+        }
+        job.filter.includes(below) && job.spec.conditions.takes(below, &facts)
     };
-    let is_wanted = |object: &ListedObject<'_>| {
-        (is_in_place || object.size > 0 || !object.key.ends_with('/'))
+    // A job on versions never takes an object in place of one.
+    let is_of_kind = |index| job.spec.versions.is_none() || page.version_id(index).is_some();
+    let is_wanted = |(index, object): &(usize, ListedObject<'_>)| {
+        is_of_kind(*index)
+            && (is_in_place || object.size > 0 || !object.key.ends_with('/'))
             && job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(object.key))
-            && object.key.strip_prefix(root).is_some_and(|below| is_meant(object, below))
+            && job.relative(object.key).is_some_and(|below| is_meant(*index, object, below))
     };
-    let wanted = (0..).zip(page.iter()).filter(|(_, object)| is_wanted(object));
+    let wanted = (0..).zip(page.iter()).filter(is_wanted);
     wanted.map(|(index, _)| index).collect()
 }
 
@@ -237,8 +297,7 @@ async fn choose(
     };
     let name = |index: usize| {
         let key = page.get(index)?.key;
-        let below = key.strip_prefix(job.source_key()).filter(|_| job.plan.is_directory);
-        let relative = below.unwrap_or_else(|| job.plan.single_name());
+        let relative = job.relative(key).unwrap_or_else(|| job.plan.single_name());
         Some((index, job.target_name(relative).into_owned()))
     };
     let named: Vec<_> = indices.into_iter().filter_map(name).collect();
@@ -263,7 +322,8 @@ async fn choose(
             Choice::Rename(name) => chosen.push((index, Some(name))),
             Choice::Collides(name) => {
                 if let Some(object) = page.get(index) {
-                    let source = engine.source_object(object.key.to_owned());
+                    let version_id = page.version_id(index).map(str::to_owned);
+                    let source = engine.source_version(object.key.to_owned(), version_id);
                     report_collision(job, engine, source, &name, object.size);
                 }
             }
@@ -303,12 +363,16 @@ pub(super) fn report_collision(
 
 /// Lists what patterns can take in.
 fn list_source(job: &Prepared, engine: &Engine, prefix: &str) -> NameListing {
+    // So many of a hundred under the address: of all of them, also those that are left out.
+    let counts_all = matches!(job.spec.sync.max_delete, RemovalLimit::Percent(_));
     let request = NamesRequest {
         place: Place::Source,
         root: job.source_key(),
         prefix,
-        filter: Some(&job.filter),
+        filter: (!counts_all).then_some(&*job.filter),
         page_size: job.spec.page_size,
+        is_one: !job.plan.is_directory && !job.source_key().is_empty(),
+        versions: job.spec.versions,
         proves_emptiness: false,
     };
     NameListing::new(engine, request)
@@ -336,6 +400,7 @@ pub(super) fn download_action(
     });
     Some(DownloadAction {
         key: found.object.key.to_owned(),
+        version_id: found.version_id.map(str::to_owned),
         relative: relative.into_owned(),
         plain_key,
         size: found.object.size,
@@ -353,6 +418,7 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
     }
     Some(CopyAction {
         source_key: found.object.key.to_owned(),
+        version_id: found.version_id.map(str::to_owned),
         target_key: found.name.unwrap_or_else(|| job.target_key(found.relative)),
         size: found.object.size,
         etag: found.object.etag.to_owned(),
@@ -364,7 +430,12 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
 /// The action for a removal.
 pub(super) fn delete_action(found: &Found<'_>) -> DeleteAction {
     // `rm` removes whatever is there, as the AWS tools do.
-    DeleteAction { key: found.object.key.to_owned(), size: found.object.size, etag: String::new() }
+    DeleteAction {
+        key: found.object.key.to_owned(),
+        version_id: found.version_id.map(str::to_owned),
+        size: found.object.size,
+        etag: String::new(),
+    }
 }
 
 /// The action for tags.

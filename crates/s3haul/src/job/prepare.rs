@@ -15,6 +15,7 @@ use crate::plan::paths::{
     Command, LocalFacts, PathArguments, PathError, PathErrorKind, PathPlan, Side, absolute,
 };
 use crate::plan::s3_uri;
+use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::settings::Settings;
@@ -55,6 +56,7 @@ impl Prepared {
                 TransferCommand::Tag => Command::Tag,
                 TransferCommand::Set => Command::Set,
                 TransferCommand::Restore => Command::Restore,
+                TransferCommand::Undelete => Command::Undelete,
             },
             source: &source,
             target,
@@ -106,16 +108,35 @@ impl Prepared {
             tags: spec.tags.clone(),
             change: spec.change.clone(),
             restore: spec.restore,
+            versions: spec.versions,
+            is_undelete: spec.command == TransferCommand::Undelete,
+            bypass_governance: spec.bypass_governance,
             tuning: spec.tuning.clone(),
         }
     }
 
     /// Whether the objects themselves are changed and nothing is read of them or written elsewhere.
     pub(super) fn acts_in_place(&self) -> bool {
-        matches!(
-            self.plan.action,
-            ActionKind::Delete | ActionKind::Tag | ActionKind::Set | ActionKind::Restore
-        )
+        self.removes()
+            || matches!(self.plan.action, ActionKind::Tag | ActionKind::Set | ActionKind::Restore)
+    }
+
+    /// Whether objects, versions or delete markers are removed where they are.
+    pub(super) fn removes(&self) -> bool {
+        matches!(self.plan.action, ActionKind::Delete | ActionKind::Undelete)
+    }
+
+    /// Whether versions and delete markers are removed instead of objects.
+    pub(super) fn removes_versions(&self) -> bool {
+        self.spec.versions.is_some_and(VersionRule::removes)
+    }
+
+    /// Name of a key below the source; nothing where the source is another key.
+    pub(super) fn relative<'a>(&'a self, key: &'a str) -> Option<&'a str> {
+        if self.plan.is_directory {
+            return key.strip_prefix(self.source_key());
+        }
+        (key == self.source_key()).then(|| self.plan.single_name())
     }
 
     /// Whether removals follow the transfers, because their names are given instead of found.

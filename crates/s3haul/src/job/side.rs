@@ -44,16 +44,16 @@ enum Source {
 pub(super) enum Item<'a> {
     /// A local file.
     File(&'a LocalFile),
-    /// An object and its name below the root.
-    Object(ListedObject<'a>, &'a str),
+    /// An object, its name below the root, and its version where it is not the current one.
+    Object(ListedObject<'a>, &'a str, Option<&'a str>),
 }
 
 impl<'a> Item<'a> {
     /// The object; nothing for a file.
     pub(super) fn found(self) -> Option<Found<'a>> {
         match self {
-            Self::Object(object, relative) => {
-                Some(Found { object, relative, name: None, head: None })
+            Self::Object(object, relative, version_id) => {
+                Some(Found { object, version_id, relative, name: None, head: None })
             }
             Self::File(_) => None,
         }
@@ -63,7 +63,7 @@ impl<'a> Item<'a> {
     pub(super) fn relative(&self) -> &'a str {
         match self {
             Self::File(file) => &file.relative,
-            Self::Object(_, relative) => relative,
+            Self::Object(_, relative, _) => relative,
         }
     }
 
@@ -71,8 +71,9 @@ impl<'a> Item<'a> {
     pub(super) fn to_entry(self) -> Entry {
         match self {
             Self::File(file) => Entry::File(file.clone()),
-            Self::Object(object, relative) => Entry::Object(ObjectEntry {
+            Self::Object(object, relative, version_id) => Entry::Object(ObjectEntry {
                 key: object.key.to_owned(),
+                version_id: version_id.map(str::to_owned),
                 root_length: object.key.len() - relative.len(),
                 size: object.size,
                 last_modified_s: object.last_modified_s,
@@ -86,7 +87,7 @@ impl<'a> Item<'a> {
     pub(super) fn facts(&self) -> Facts {
         match self {
             Self::File(file) => Facts { size: file.size, modified_ns: nanoseconds(file.modified) },
-            Self::Object(object, _) => Facts {
+            Self::Object(object, ..) => Facts {
                 size: object.size,
                 modified_ns: i128::from(object.last_modified_s) * 1_000_000_000,
             },
@@ -107,6 +108,8 @@ pub(super) enum Entry {
 #[derive(Clone, Debug)]
 pub(super) struct ObjectEntry {
     pub(super) key: String,
+    /// Version; the current one where absent.
+    pub(super) version_id: Option<String>,
     root_length: usize,
     pub(super) size: u64,
     last_modified_s: i64,
@@ -120,6 +123,7 @@ impl ObjectEntry {
     pub(super) fn of_head(key: String, head: ObjectHead) -> Self {
         Self {
             key,
+            version_id: None,
             root_length: 0,
             size: head.size,
             last_modified_s: head.last_modified_s,
@@ -142,7 +146,8 @@ impl Entry {
                     etag: &object.etag,
                     storage_class: &object.storage_class,
                 };
-                Item::Object(listed, &object.key[object.root_length..])
+                let relative = &object.key[object.root_length..];
+                Item::Object(listed, relative, object.version_id.as_deref())
             }
         }
     }
@@ -151,7 +156,9 @@ impl Entry {
     pub(super) fn location(&self, engine: &Engine, place: Place) -> Location {
         match self {
             Self::File(file) => Location::Local(file.path.clone()),
-            Self::Object(object) => place.object(engine, object.key.clone()),
+            Self::Object(object) => {
+                place.version(engine, object.key.clone(), object.version_id.clone())
+            }
         }
     }
 }
@@ -269,7 +276,7 @@ impl SideStream {
     fn meets(&self, item: &Item<'_>) -> bool {
         let facts = match item {
             Item::File(file) => facts_of_file(file),
-            Item::Object(object, _) => facts_of(object),
+            Item::Object(object, ..) => facts_of(object),
         };
         self.conditions.takes(item.relative(), &facts)
     }
@@ -302,7 +309,8 @@ impl SideStream {
             },
             Source::Objects { page, root, .. } => {
                 let object = page.get(self.index)?;
-                Some(Item::Object(object, object.key.strip_prefix(root.as_str())?))
+                let relative = object.key.strip_prefix(root.as_str())?;
+                Some(Item::Object(object, relative, page.version_id(self.index)))
             }
         }
     }
@@ -415,7 +423,7 @@ fn walk(walk: &mut Walk, sender: &Sender<Vec<WalkItem>>) {
 
 /// Whether an object stands for a folder: it is never transferred and never removed.
 fn is_marker(item: &Item<'_>) -> bool {
-    matches!(item, Item::Object(object, _) if is_folder_marker(object))
+    matches!(item, Item::Object(object, ..) if is_folder_marker(object))
 }
 
 /// Whether an object stands for a folder.

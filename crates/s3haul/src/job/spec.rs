@@ -10,6 +10,7 @@ use super::names::NameSource;
 use super::sync::SyncOptions;
 use crate::plan::conditions::Conditions;
 use crate::plan::tags::TagTask;
+use crate::plan::versions::VersionRule;
 use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
@@ -32,6 +33,8 @@ pub enum TransferCommand {
     Set,
     /// `restore`: what is done is [`TransferSpec::restore`].
     Restore,
+    /// `undelete`: removes delete markers; which ones is [`TransferSpec::versions`].
+    Undelete,
 }
 
 /// One `--include` or `--exclude`, in command-line order.
@@ -43,7 +46,7 @@ pub struct FilterRule {
     pub pattern: String,
 }
 
-/// A `cp`, `mv`, `rm`, `sync`, `tag`, `set` or `restore`, fully resolved.
+/// A `cp`, `mv`, `rm`, `sync`, `tag`, `set`, `restore` or `undelete`, fully resolved.
 #[derive(Clone, Debug)]
 pub struct TransferSpec {
     /// Command.
@@ -107,8 +110,13 @@ pub struct TransferSpec {
     pub checksum_mode: bool,
     /// `--expected-size` of standard input in bytes.
     pub expected_size: Option<u64>,
-    /// What `sync` alone knows.
+    /// What `sync` alone knows, but for the limit of removals, which `rm` has too.
     pub sync: SyncOptions,
+    /// Versions instead of objects: those that `rm` and `undelete` remove for good, or what `cp`
+    /// and `sync` read of a source that has versions.
+    pub versions: Option<VersionRule>,
+    /// Versions that are locked in governance mode are removed, too.
+    pub bypass_governance: bool,
     /// What `tag` does; other commands have no use for it.
     pub tags: TagTask,
     /// What `set` changes; other commands have no use for it.

@@ -1,4 +1,4 @@
-//! `cp`, `mv`, `rm`, `tag` and the frame of `sync`, `set` and `restore`.
+//! `cp`, `mv`, `rm`, `tag`, `undelete` and the frame of `sync`, `set` and `restore`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use super::prepare::Prepared;
 use super::queue::{Planned, Queue, Screened};
 use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use super::sync::sync;
+use super::version_source::{refuse_unversioned, version_of_source};
 use crate::error::Result;
 use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
 use crate::fs::TargetRoot;
@@ -28,7 +29,7 @@ use crate::transfer::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
 use crate::transfer::copy::run_copies;
-use crate::transfer::delete::{Place, run_deletes};
+use crate::transfer::delete::{Place, removal_kind, run_deletes};
 use crate::transfer::download::{DownloadTarget, run_downloads};
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
@@ -107,10 +108,12 @@ fn requests_sent(clients: &Clients) -> RequestCounts {
 
 async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
     if job.plan.is_stream() {
+        refuse_unversioned(&job, &engine).await?;
         run_stream(&job, &engine, streams).await;
         return Ok(());
     }
     drop(streams);
+    refuse_unversioned(&job, &engine).await?;
     let is_sync = job.spec.command == TransferCommand::Sync;
     let Some(names) = job.spec.names.clone().filter(|_| is_sync) else {
         return if is_sync { sync(job, engine).await } else { act(job, engine).await };
@@ -128,7 +131,7 @@ async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
         ActionKind::Upload => upload(job, engine).await,
         ActionKind::Download => return download(job, engine).await,
         ActionKind::Copy => copy(&job, engine).await,
-        ActionKind::Delete => remove(&job, engine).await,
+        ActionKind::Delete | ActionKind::Undelete => remove(&job, engine).await,
         ActionKind::Tag => tag(&job, engine).await,
         ActionKind::Set => set(&job, engine).await,
         ActionKind::Restore => restore(&job, engine).await,
@@ -173,7 +176,7 @@ pub(super) fn describe_download(
 ) -> impl Fn(&Engine, DownloadAction) -> ObjectEvent + Send + Sync {
     move |engine, action| {
         let path = Location::Local(place.path_of(&action.relative));
-        let source = engine.source_object(action.key);
+        let source = engine.source_version(action.key, action.version_id);
         let reason = action.reason.map(Reason::name);
         let event = event(engine, ActionKind::Download, source, Some(path), action.size);
         ObjectEvent { reason, ..event }
@@ -183,7 +186,7 @@ pub(super) fn describe_download(
 /// What a dry run tells of a copy.
 pub(super) fn describe_copy(engine: &Engine, action: CopyAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.target_key));
-    let source = engine.source_object(action.source_key);
+    let source = engine.source_version(action.source_key, action.version_id);
     let reason = action.reason.map(Reason::name);
     let event = event(engine, ActionKind::Copy, source, target, action.size);
     ObjectEvent { reason, ..event }
@@ -194,8 +197,8 @@ pub(super) fn describe_delete(
     place: Place,
 ) -> impl Fn(&Engine, DeleteAction) -> ObjectEvent + Send + Sync {
     move |engine, action| {
-        let source = place.object(engine, action.key);
-        event(engine, ActionKind::Delete, source, None, action.size)
+        let source = place.version(engine, action.key, action.version_id);
+        event(engine, removal_kind(engine), source, None, action.size)
     }
 }
 
@@ -263,7 +266,7 @@ fn skip_existing(
         actions.into_iter().partition(|action| target.exists(&action.relative));
     for action in existing {
         let path = Location::Local(target.path_of(&action.relative));
-        let source = engine.source_object(action.key);
+        let source = engine.source_version(action.key, action.version_id);
         let event = event(engine, ActionKind::Download, source, Some(path), action.size);
         engine.report.planned(action.size);
         engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
@@ -329,7 +332,14 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
         return upload_stream(engine, streams.input, key, job.spec.expected_size).await;
     }
     let key = job.source_key().to_owned();
-    match head(engine, &key).await {
+    let (version_id, found) = match version_of_source(job, engine).await {
+        Ok(version_id) => {
+            let found = head(engine, &key, version_id.as_deref()).await;
+            (version_id, found)
+        }
+        Err(error) => (None, Err(error)),
+    };
+    match found {
         Err(error) => {
             engine.report.planned(0);
             engine.report.plan_complete();
@@ -337,12 +347,12 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
             engine.conclude(ActionKind::Download, source, target, 0, Err(error));
         }
         Ok(head) if job.spec.dry_run => {
-            let source = engine.source_object(key);
+            let source = engine.source_version(key, version_id);
             let target = Some(Location::Stream);
             let requests = RequestCounts { read: 1, ..RequestCounts::default() };
             engine.report.would_send(requests, 0);
             engine.report.object(event(engine, ActionKind::Download, source, target, head.size));
         }
-        Ok(head) => download_stream(engine, streams.output, key, &head).await,
+        Ok(head) => download_stream(engine, streams.output, (key, version_id), &head).await,
     }
 }

@@ -19,4 +19,5 @@ pub mod removals;
 pub mod restore;
 pub mod s3_uri;
 pub mod tags;
+pub mod versions;
 pub mod wildcard;

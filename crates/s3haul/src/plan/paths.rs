@@ -34,6 +34,8 @@ pub enum Command {
     Set,
     /// Restore archived objects.
     Restore,
+    /// Remove delete markers.
+    Undelete,
 }
 
 impl Command {
@@ -47,12 +49,13 @@ impl Command {
             Self::Tag => "tag",
             Self::Set => "set",
             Self::Restore => "restore",
+            Self::Undelete => "undelete",
         }
     }
 
     fn usage(self) -> &'static str {
         match self {
-            Self::Rm | Self::Tag | Self::Set | Self::Restore => "<S3Uri>",
+            Self::Rm | Self::Tag | Self::Set | Self::Restore | Self::Undelete => "<S3Uri>",
             _ => "<LocalPath> <S3Uri> or <S3Uri> <LocalPath> or <S3Uri> <S3Uri>",
         }
     }
@@ -297,6 +300,7 @@ fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
         (Command::Tag, true, None) => Ok(ActionKind::Tag),
         (Command::Set, true, None) => Ok(ActionKind::Set),
         (Command::Restore, true, None) => Ok(ActionKind::Restore),
+        (Command::Undelete, true, None) => Ok(ActionKind::Undelete),
         (Command::Cp | Command::Mv | Command::Sync, source, Some(target)) if source || target => {
             Ok(match (source, target) {
                 (true, true) => ActionKind::Copy,

@@ -1,4 +1,4 @@
-//! The guard before `sync --delete`: how many removals there may be, and none for an empty source.
+//! The guard before `sync --delete` and `rm`: how many removals there may be.
 
 /// How many removals a job may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -10,6 +10,18 @@ pub enum RemovalLimit {
     Count(u64),
     /// So many of a hundred names in the target.
     Percent(f64),
+}
+
+impl RemovalLimit {
+    /// Whether `wanted` removals among `names` are within it.
+    pub fn allows(self, wanted: u64, names: u64) -> bool {
+        match self {
+            #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 names")]
+            Self::Percent(percent) => wanted as f64 * 100.0 <= percent * names as f64,
+            Self::Count(count) => wanted <= count,
+            Self::None => true,
+        }
+    }
 }
 
 /// What may be done with a removal.
@@ -48,11 +60,8 @@ impl RemovalGuard {
 
     /// Whether `held` removals of a target of `names` are within a limit in percent.
     pub fn allows_all(&self, held: u64, names: u64) -> bool {
-        match self.limit {
-            #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 names")]
-            RemovalLimit::Percent(percent) => held as f64 * 100.0 <= percent * names as f64,
-            RemovalLimit::Count(_) | RemovalLimit::None => true,
-        }
+        // What counts names was asked for each of them.
+        !matches!(self.limit, RemovalLimit::Percent(_)) || self.limit.allows(held, names)
     }
 }
 
@@ -76,6 +85,14 @@ mod tests {
         assert!(!guard.allows_all(11, 100));
         assert!(guard.allows_all(0, 0));
         assert!(!RemovalGuard::new(RemovalLimit::Percent(0.5)).allows_all(1, 199));
+    }
+
+    #[test]
+    fn what_was_counted_before_is_within_a_limit_or_not() {
+        let allows = |limit: RemovalLimit, wanted| limit.allows(wanted, 10);
+        assert_eq!([2, 3].map(|n| allows(RemovalLimit::Count(2), n)), [true, false]);
+        assert_eq!([2, 3].map(|n| allows(RemovalLimit::Percent(20.0), n)), [true, false]);
+        assert!(allows(RemovalLimit::None, 10) && allows(RemovalLimit::Count(0), 0));
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //! rows of fixed size, storage classes as numbers. No `String` an object: a page of 1,000 costs
 //! a handful of allocations.
 
+use super::ops::ListedVersion;
 use super::xml::malformed;
 use crate::error::Result;
 
 /// Storage classes that a page may name; S3 has about a dozen.
 const STORAGE_CLASSES_MAX: usize = 64;
+/// Version id of what was written while its bucket kept no versions.
+const NO_VERSION: &str = "null";
 /// Length of a quoted MD5.
 const ETAG_BYTES: usize = 34;
 
@@ -38,10 +41,20 @@ pub struct ListPage {
     pub is_truncated: bool,
     /// Token for the next page (v2), or the marker (v1).
     pub next_token: Option<String>,
+    /// What they are versions of the objects of, where versions were listed: one for each row, or
+    /// none at all.
+    versions: Vec<PageVersion>,
     /// The document is an answer to `ListObjects` (version 1), whatever was asked.
     pub(crate) is_version_1: bool,
     /// The server is one that leaves keys out after some keys that a listing may start after.
     pub(crate) may_leave_out: bool,
+}
+
+/// What a row of versions has beside that of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct PageVersion {
+    id: String,
+    is_delete_marker: bool,
 }
 
 /// What has a fixed size in an entry. Its texts end here in their buffers and begin where those
@@ -86,6 +99,16 @@ impl ListPage {
         }
     }
 
+    /// Version id of one of the objects, where these are versions.
+    pub fn version_id(&self, index: usize) -> Option<&str> {
+        self.versions.get(index).map(|version| version.id.as_str())
+    }
+
+    /// Whether one of the objects is no object but a delete marker.
+    pub fn is_delete_marker(&self, index: usize) -> bool {
+        self.versions.get(index).is_some_and(|version| version.is_delete_marker)
+    }
+
     /// The last of the objects.
     pub fn last(&self) -> Option<ListedObject<'_>> {
         self.get(self.len().checked_sub(1)?)
@@ -100,14 +123,19 @@ impl ListPage {
         let end = self.rows.last().copied().unwrap_or_default();
         self.keys.truncate(end.key_end as usize);
         self.etags.truncate(end.etag_end as usize);
+        self.versions.truncate(count);
     }
 
     /// Keeps the objects whose keys are wanted.
     pub(crate) fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-        if self.iter().all(|object| is_wanted(object.key)) {
+        let wanted: Vec<_> = self.iter().map(|object| is_wanted(object.key)).collect();
+        if wanted.iter().all(|is_wanted| *is_wanted) {
             return Ok(());
         }
-        let kept = Self::from_objects(self.iter().filter(|object| is_wanted(object.key)))?;
+        let kept = self.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);
+        let kept = Self::from_objects(kept.map(|(object, _)| object))?;
+        let mut wanted = wanted.into_iter();
+        self.versions.retain(|_| wanted.next().unwrap_or_default());
         (self.keys, self.etags) = (kept.keys, kept.etags);
         (self.rows, self.storage_classes) = (kept.rows, kept.storage_classes);
         Ok(())
@@ -225,6 +253,24 @@ impl ListPage {
         }
         builder.finish().ok_or_else(malformed)
     }
+
+    /// A page of versions and delete markers.
+    pub fn from_versions<'a>(
+        versions: impl IntoIterator<Item = &'a ListedVersion>,
+    ) -> Result<Self> {
+        let (mut builder, mut ids) = (PageBuilder::default(), Vec::new());
+        for version in versions {
+            let ListedVersion { key, size, last_modified_s, etag, storage_class, .. } = version;
+            let (size, last_modified_s) = (*size, *last_modified_s);
+            let object = ListedObject { key, size, last_modified_s, etag, storage_class };
+            builder.push(object).ok_or_else(malformed)?;
+            // Where a server tells none, the bucket never had versions.
+            let id = Some(version.version_id.as_str()).filter(|id| !id.is_empty());
+            let id = id.unwrap_or(NO_VERSION).to_owned();
+            ids.push(PageVersion { id, is_delete_marker: version.is_delete_marker });
+        }
+        Ok(Self { versions: ids, ..builder.finish().ok_or_else(malformed)? })
+    }
 }
 
 #[cfg(test)]
@@ -259,5 +305,34 @@ mod tests {
         assert!(kept.iter().eq(whole.iter().skip(1)));
         kept.retain(|_| true).unwrap();
         assert_eq!(kept.len(), 2);
+    }
+
+    #[test]
+    fn versions_stay_with_their_rows() {
+        let version = |key: &str, id: &str| ListedVersion {
+            key: key.to_owned(),
+            version_id: id.to_owned(),
+            is_latest: false,
+            is_delete_marker: id == "m",
+            size: 1,
+            last_modified_s: 7,
+            etag: String::new(),
+            storage_class: String::new(),
+        };
+        let listed = [version("a", "1"), version("b", "m"), version("b", "2"), version("c", "3")];
+        let mut page = ListPage::from_versions(&listed).unwrap();
+        let rows = |page: &ListPage| -> Vec<_> {
+            let row = |at| {
+                (page.get(at).unwrap().key.to_owned(), page.version_id(at).unwrap().to_owned())
+            };
+            (0..page.len()).map(row).collect()
+        };
+        page.retain(|key| key != "a").unwrap();
+        let row = |key: &str, id: &str| (key.to_owned(), id.to_owned());
+        assert_eq!(rows(&page), [row("b", "m"), row("b", "2"), row("c", "3")]);
+        assert!(page.is_delete_marker(0) && !page.is_delete_marker(1));
+        page.truncate(1);
+        assert_eq!(rows(&page), [row("b", "m")]);
+        assert_eq!((page.version_id(1), ListPage::default().version_id(0)), (None, None));
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct UploadAction {
 pub(crate) struct DownloadAction {
     /// Key in the source bucket.
     pub(crate) key: String,
+    /// Version of it; the current one where absent.
+    pub(crate) version_id: Option<String>,
     /// Name below the target folder; not used where the target is one exact file.
     pub(crate) relative: String,
     /// The key that is spelled like the file, where `key` is not: it has empty or `.` components.
@@ -44,6 +46,8 @@ pub(crate) struct DownloadAction {
 pub(crate) struct CopyAction {
     /// Key in the source bucket.
     pub(crate) source_key: String,
+    /// Version of it; the current one where absent.
+    pub(crate) version_id: Option<String>,
     /// Key in the target bucket.
     pub(crate) target_key: String,
     /// Size in bytes.
@@ -56,11 +60,14 @@ pub(crate) struct CopyAction {
     pub(crate) reason: Option<Reason>,
 }
 
-/// An object to be removed.
+/// An object, or a version of it, to be removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeleteAction {
     /// Key.
     pub(crate) key: String,
+    /// The version or delete marker that is removed for good; without it S3 does what removing an
+    /// object is in its bucket.
+    pub(crate) version_id: Option<String>,
     /// Size in bytes, 0 where unknown.
     pub(crate) size: u64,
     /// Only if it still has this `ETag`; empty: in any case.

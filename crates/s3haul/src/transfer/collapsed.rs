@@ -12,7 +12,8 @@ use std::collections::HashMap;
 
 use super::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::s3::ops::ListObjects;
+use crate::plan::versions::{Version, VersionRule, VersionSelector};
+use crate::s3::ops::{ListObjects, ListVersions};
 use crate::transfer::action::DownloadAction;
 
 /// Names remembered at most, about 200 MB of them.
@@ -46,11 +47,53 @@ impl CollapsedNames {
             return Err(Error::new(ErrorKind::Local, message));
         }
         let root = plain.strip_suffix(action.relative.as_str()).unwrap_or_default();
-        if self.listed.contains(engine, root, plain).await? {
+        let is_taken = match engine.settings.versions {
+            Some(rule) => has_version(engine, plain, rule).await?,
+            None => self.listed.contains(engine, root, plain).await?,
+        };
+        if is_taken {
             return Err(taken(action, plain));
         }
         self.keys.insert(action.relative.clone(), action.key.clone());
         Ok(())
+    }
+}
+
+/// Whether the source has a key among the versions that a rule takes.
+async fn has_version(engine: &Engine, key: &str, rule: VersionRule) -> Result<bool> {
+    let mut selector = VersionSelector::new(rule);
+    let mut markers: (Option<String>, Option<String>) = (None, None);
+    loop {
+        let input = ListVersions {
+            bucket: &engine.settings.source_bucket,
+            prefix: key,
+            key_marker: markers.0.as_deref(),
+            version_id_marker: markers.1.as_deref(),
+            ..ListVersions::default()
+        };
+        let permit = engine.limits.request().await;
+        let page = engine.source.list_versions(input).await?;
+        drop(permit);
+        for version in page.versions.iter().filter(|version| version.key == key) {
+            let version = Version {
+                key,
+                is_latest: version.is_latest,
+                is_delete_marker: version.is_delete_marker,
+                last_modified_s: version.last_modified_s,
+            };
+            let is_taken = selector.takes(&version);
+            if is_taken.map_err(|error| Error::new(ErrorKind::Server, error.to_string()))? {
+                return Ok(true);
+            }
+        }
+        // The key itself is the first that begins like it.
+        let is_more = page.is_truncated
+            && page.next_key_marker.as_deref() == Some(key)
+            && page.next_version_id_marker != markers.1;
+        if !is_more {
+            return Ok(false);
+        }
+        markers = (page.next_key_marker, page.next_version_id_marker);
     }
 }
 

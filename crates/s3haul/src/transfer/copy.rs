@@ -86,7 +86,7 @@ async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
         Ok(()) => remove_source_object(engine, &action.source_key, &action.etag, action.size).await,
         failed => failed,
     };
-    let source = engine.source_object(action.source_key);
+    let source = engine.source_version(action.source_key, action.version_id);
     let target = Some(engine.target_object(action.target_key));
     let (size, reason) = (action.size, action.reason);
     engine.conclude_because(ActionKind::Copy, source, target, size, reason, result);
@@ -96,7 +96,7 @@ async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
 pub(super) async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
     match &action.head {
         Some(head) => Ok((**head).clone()),
-        None => head(engine, &action.source_key).await,
+        None => head(engine, &action.source_key, action.version_id.as_deref()).await,
     }
 }
 
@@ -148,7 +148,7 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
         source: CopySource {
             bucket: &settings.source_bucket,
             key: &action.source_key,
-            version_id: None,
+            version_id: action.version_id.as_deref(),
             // What a move removes must be what it copied.
             if_match: Some(action.etag.as_str())
                 .filter(|etag| settings.is_move && !etag.is_empty()),
@@ -240,7 +240,8 @@ pub(super) async fn carry_tags(
 async fn source_tags(engine: &Engine, action: &CopyAction) -> Result<Vec<(String, String)>> {
     let permit = engine.limits.request().await;
     let bucket = &engine.settings.source_bucket;
-    let tags = engine.source.get_object_tagging(bucket, &action.source_key, None).await;
+    let (key, version_id) = (&action.source_key, action.version_id.as_deref());
+    let tags = engine.source.get_object_tagging(bucket, key, version_id).await;
     drop(permit);
     match tags {
         Err(error) if matches!(error.code(), "NotImplemented" | "NoSuchTagSet") => Ok(Vec::new()),
@@ -264,7 +265,7 @@ pub(super) async fn write_tags(
     let settings = &engine.settings;
     let may_be_source = settings.source_bucket == *bucket && action.source_key == *key;
     if tagged.is_err() && !may_be_source {
-        let input = DeleteObject { bucket, key, version_id: None, if_match: None };
+        let input = DeleteObject { bucket, key, ..DeleteObject::default() };
         if let Err(error) = engine.target.delete_object(input).await {
             engine.report.warning(format!(
                 "s3://{bucket}/{key} was copied without its tags and could not be removed: {error}"
@@ -348,7 +349,7 @@ impl PartsCopy {
             let source = CopySource {
                 bucket: &bucket,
                 key: &action.source_key,
-                version_id: None,
+                version_id: action.version_id.as_deref(),
                 if_match: Some(action.etag.as_str()).filter(|etag| !etag.is_empty()),
                 customer_key: source_key.as_ref(),
             };

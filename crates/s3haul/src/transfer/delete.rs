@@ -16,9 +16,9 @@ use super::ranged::head;
 use super::scheduler::Tasks;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
-use crate::location::Location;
+use crate::location::{Location, ObjectName};
 use crate::s3::Client;
-use crate::s3::ops::{DeleteObject, DeleteRefused, ObjectIdentifier};
+use crate::s3::ops::{DeleteObject, DeleteObjects, DeleteRefused, ObjectIdentifier};
 use crate::transfer::action::DeleteAction;
 
 /// Keys that one `DeleteObjects` may name.
@@ -53,11 +53,14 @@ impl Place {
         }
     }
 
-    pub(crate) fn object(self, engine: &Engine, key: String) -> Location {
-        match self {
-            Self::Source => engine.source_object(key),
-            Self::Target => engine.target_object(key),
-        }
+    pub(crate) fn version(
+        self,
+        engine: &Engine,
+        key: String,
+        version_id: Option<String>,
+    ) -> Location {
+        let name = ObjectName::new(self.bucket(engine), key);
+        Location::Object(name.in_version(version_id))
     }
 }
 
@@ -100,7 +103,12 @@ async fn remove_batch(
     }
     let objects: Vec<_> = together.iter().map(identifier).collect();
     let permit = engine.limits.request().await;
-    let result = place.client(engine).delete_objects(place.bucket(engine), &objects).await;
+    let result = place.client(engine).delete_objects(DeleteObjects {
+        bucket: place.bucket(engine),
+        objects: &objects,
+        bypass_governance: engine.settings.bypass_governance,
+    });
+    let result = result.await;
     drop((permit, objects));
     match result {
         Ok(outcome) => conclude_batch(engine, place, together, outcome.refused),
@@ -122,16 +130,53 @@ fn conclude_batch(
     batch: Vec<DeleteAction>,
     refused: Vec<DeleteRefused>,
 ) {
-    let mut refused: HashMap<String, DeleteRefused> =
-        refused.into_iter().map(|refused| (refused.key.clone(), refused)).collect();
+    let mut refused = Refusals::new(refused);
     for action in batch {
-        let result = refused.remove(&action.key).map_or(Ok(()), |refused| Err(error_of(refused)));
+        let result = refused.of(&action).map_or(Ok(()), |refused| Err(error_of(refused)));
         conclude(engine, place, action, result);
     }
     // A server that names keys otherwise than they were asked for removed fewer than it seems.
-    for (key, refused) in refused {
-        let action = DeleteAction { key, ..DeleteAction::default() };
+    for refused in refused.left() {
+        let (key, version_id) = (refused.key.clone(), refused.version_id.clone());
+        let action = DeleteAction { key, version_id, ..DeleteAction::default() };
         conclude(engine, place, action, Err(error_of(refused)));
+    }
+}
+
+/// What a `DeleteObjects` did not remove, by key and version.
+struct Refusals {
+    by_name: HashMap<(String, Option<String>), DeleteRefused>,
+    /// Those of which the server did not say which version it meant, and that met one: it may have
+    /// meant any of that key.
+    of_any_version: HashMap<String, DeleteRefused>,
+}
+
+impl Refusals {
+    fn new(refused: Vec<DeleteRefused>) -> Self {
+        let name = |refused: &DeleteRefused| (refused.key.clone(), refused.version_id.clone());
+        let by_name = refused.into_iter().map(|refused| (name(&refused), refused)).collect();
+        Self { by_name, of_any_version: HashMap::new() }
+    }
+
+    /// That of an action.
+    fn of(&mut self, action: &DeleteAction) -> Option<DeleteRefused> {
+        if self.by_name.is_empty() && self.of_any_version.is_empty() {
+            return None;
+        }
+        let mut name = (action.key.clone(), action.version_id.clone());
+        if let Some(refused) = self.by_name.remove(&name) {
+            return Some(refused);
+        }
+        name.1.take()?;
+        if let Some(refused) = self.by_name.remove(&name) {
+            self.of_any_version.insert(name.0.clone(), refused);
+        }
+        self.of_any_version.get(&name.0).cloned()
+    }
+
+    /// Those that no action asked for.
+    fn left(self) -> impl Iterator<Item = DeleteRefused> {
+        self.by_name.into_values()
     }
 }
 
@@ -143,7 +188,9 @@ async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
             return;
         }
         join_all(group.into_iter().map(|action| async move {
-            let result = remove_one(engine, place, &action.key, action.if_match()).await;
+            let version_id = action.version_id.as_deref();
+            let result =
+                remove_one(engine, place, &action.key, version_id, action.if_match()).await;
             conclude(engine, place, action, result);
         }))
         .await;
@@ -155,11 +202,13 @@ async fn remove_one(
     engine: &Engine,
     place: Place,
     key: &str,
+    version_id: Option<&str>,
     if_match: Option<&str>,
 ) -> Result<()> {
     let bucket = place.bucket(engine);
     let permit = engine.limits.request().await;
-    let input = DeleteObject { bucket, key, version_id: None, if_match };
+    let bypass_governance = engine.settings.bypass_governance;
+    let input = DeleteObject { bucket, key, version_id, if_match, bypass_governance };
     let result = place.client(engine).delete_object(input).await;
     drop(permit);
     result
@@ -178,7 +227,7 @@ pub(super) async fn remove_source_object(
         return Ok(());
     }
     let if_match = Some(etag).filter(|etag| !etag.is_empty());
-    let removed = match remove_one(engine, Place::Source, key, if_match).await {
+    let removed = match remove_one(engine, Place::Source, key, None, if_match).await {
         Err(error) if if_match.is_some() => remove_checked(engine, key, etag, error).await,
         result => result,
     };
@@ -200,10 +249,10 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     if !is_refused && error.code() != "NotImplemented" {
         return Err(error);
     }
-    match head(engine, key).await {
+    match head(engine, key, None).await {
         Err(error) if is_gone(&error) => Ok(()),
         Ok(found) if found.etag == etag && !is_refused => {
-            remove_one(engine, Place::Source, key, None).await
+            remove_one(engine, Place::Source, key, None, None).await
         }
         _ if !is_refused => Err(error),
         _ => {
@@ -215,13 +264,18 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
 }
 
 fn conclude(engine: &Engine, place: Place, action: DeleteAction, result: Result<()>) {
-    let source = place.object(engine, action.key);
-    engine.conclude(ActionKind::Delete, source, None, action.size, result);
+    let source = place.version(engine, action.key, action.version_id);
+    engine.conclude(removal_kind(engine), source, None, action.size, result);
+}
+
+/// What removals of a job are told as.
+pub(crate) fn removal_kind(engine: &Engine) -> ActionKind {
+    if engine.settings.is_undelete { ActionKind::Undelete } else { ActionKind::Delete }
 }
 
 fn identifier(action: &DeleteAction) -> ObjectIdentifier {
     let etag = action.if_match().map(str::to_owned);
-    ObjectIdentifier { key: action.key.clone(), version_id: None, etag }
+    ObjectIdentifier { key: action.key.clone(), version_id: action.version_id.clone(), etag }
 }
 
 /// Whether XML 1.0 has a way to write every character of the key.
@@ -284,6 +338,30 @@ mod tests {
         let error = Error::new(ErrorKind::Transport, "connection reset");
         assert_eq!(duplicate(&error).to_string(), error.to_string());
         assert_eq!(duplicate(&error).kind(), ErrorKind::Transport);
+    }
+
+    #[test]
+    fn refusals_are_of_versions() {
+        let action = |version: &str| DeleteAction {
+            key: "k".to_owned(),
+            version_id: Some(version.to_owned()).filter(|version| !version.is_empty()),
+            ..DeleteAction::default()
+        };
+        let refused = |version_id: Option<&str>| DeleteRefused {
+            key: "k".to_owned(),
+            version_id: version_id.map(str::to_owned),
+            code: "AccessDenied".to_owned(),
+            message: String::new(),
+        };
+        let mut refusals = Refusals::new(vec![refused(Some("2"))]);
+        let found = ["1", "2", ""].map(|version| refusals.of(&action(version)).is_some());
+        assert_eq!(found, [false, true, false]);
+        assert_eq!(refusals.left().count(), 0);
+        // The server does not say which one.
+        let mut refusals = Refusals::new(vec![refused(None)]);
+        let found = ["1", "2"].map(|version| refusals.of(&action(version)).is_some());
+        assert_eq!(found, [true, true]);
+        assert_eq!(refusals.left().count(), 0);
     }
 
     #[tokio::test(start_paused = true)]

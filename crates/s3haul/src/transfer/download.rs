@@ -148,7 +148,7 @@ async fn receive_loop(
 ) {
     while let Ok(mut action) = actions.recv().await {
         let share = engine.limits.budget.take(action.size).await;
-        match receive(&engine, &action.key, action.size).await {
+        match receive(&engine, &action.key, action.version_id.as_deref(), action.size).await {
             Ok(Answer::Whole { chunks, head }) => {
                 let finish = finish_of(&engine.settings, &head);
                 action.etag = head.etag;
@@ -241,7 +241,7 @@ pub(super) async fn conclude(
             remove_source_object(engine, &action.key, &action.etag, action.size).await
         }
     };
-    let source = engine.source_object(action.key);
+    let source = engine.source_version(action.key, action.version_id);
     let target = Some(Location::Local(path));
     let (size, reason) = (action.size, action.reason);
     engine.conclude_because(ActionKind::Download, source, target, size, reason, result);
@@ -251,7 +251,7 @@ fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
     engine.report.object(ObjectEvent {
         action: ActionKind::Download,
         is_move: engine.settings.is_move,
-        source: engine.source_object(action.key),
+        source: engine.source_version(action.key, action.version_id),
         target: Some(Location::Local(path)),
         bytes: action.size,
         reason: action.reason.map(Reason::name),

@@ -129,12 +129,18 @@ impl Engine {
 
     /// Names an object of the source.
     pub(crate) fn source_object(&self, key: String) -> Location {
-        Location::Object(ObjectName { bucket: self.settings.source_bucket.clone(), key })
+        Location::Object(ObjectName::new(self.settings.source_bucket.clone(), key))
+    }
+
+    /// Names an object of the source in one version, or in its current one.
+    pub(crate) fn source_version(&self, key: String, version_id: Option<String>) -> Location {
+        let name = ObjectName::new(self.settings.source_bucket.clone(), key);
+        Location::Object(name.in_version(version_id))
     }
 
     /// Names an object of the target.
     pub(crate) fn target_object(&self, key: String) -> Location {
-        Location::Object(ObjectName { bucket: self.settings.target_bucket.clone(), key })
+        Location::Object(ObjectName::new(self.settings.target_bucket.clone(), key))
     }
 
     /// Tells how an object ended. A target that exists and is not to be replaced is no failure.

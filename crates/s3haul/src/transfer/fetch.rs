@@ -21,6 +21,8 @@ const BACKOFF: Duration = Duration::from_millis(50);
 pub(crate) struct ObjectState {
     /// Key in the source bucket.
     pub(crate) key: String,
+    /// Version; the current one where absent.
+    pub(crate) version_id: Option<String>,
     /// `ETag` with its quotes; empty where unknown.
     pub(crate) etag: String,
     /// `ETag` that the first range came with. Not every server heeds `If-Match`, and not every
@@ -31,7 +33,12 @@ pub(crate) struct ObjectState {
 impl ObjectState {
     /// A state of which no range was read yet.
     pub(crate) fn new(key: String, etag: String) -> Self {
-        Self { key, etag, seen: Arc::default() }
+        Self { key, version_id: None, etag, seen: Arc::default() }
+    }
+
+    /// The same of one version.
+    pub(crate) fn in_version(self, version_id: Option<String>) -> Self {
+        Self { version_id, ..self }
     }
 }
 
@@ -51,7 +58,7 @@ pub(crate) async fn open(
     let input = GetObject {
         bucket: &engine.settings.source_bucket,
         key: &object.key,
-        version_id: None,
+        version_id: object.version_id.as_deref(),
         range,
         conditions: Conditions { if_match, if_absent: false },
         customer_key: engine.settings.source_customer_key.as_ref(),

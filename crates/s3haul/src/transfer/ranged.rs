@@ -86,7 +86,8 @@ async fn start(
     let algorithm = known.map_or(LIKELY_CRC, |checksum| checksum.algorithm);
     let (engine, target) = (Arc::clone(engine), target.clone());
     let (relative, size) = (action.relative.clone(), action.size);
-    let object = ObjectState::new(action.key.clone(), action.etag.clone());
+    let object = ObjectState::new(action.key.clone(), action.etag.clone())
+        .in_version(action.version_id.clone());
     blocking(move || {
         let file = target.create(&relative)?;
         file.preallocate(size)?;
@@ -226,7 +227,8 @@ async fn validate(
 
 /// Asks for the stored checksum. An object that was replaced meanwhile has another.
 async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
-    let head = head(&writing.engine, &writing.object.key).await?;
+    let version_id = writing.object.version_id.as_deref();
+    let head = head(&writing.engine, &writing.object.key, version_id).await?;
     let same = writing.object.etag.is_empty() || head.etag == writing.object.etag;
     Ok(if same { expected_of(&head) } else { None })
 }
@@ -237,13 +239,17 @@ pub(crate) fn asks_for_checksum(engine: &Engine, action: &DownloadAction) -> boo
     action.head.is_none() && wants_checksums(engine)
 }
 
-/// `HeadObject` of a source object.
-pub(crate) async fn head(engine: &Engine, key: &str) -> Result<ObjectHead> {
+/// `HeadObject` of a source object, or of one version of it.
+pub(crate) async fn head(
+    engine: &Engine,
+    key: &str,
+    version_id: Option<&str>,
+) -> Result<ObjectHead> {
     let permit = engine.limits.request().await;
     let input = HeadObject {
         bucket: &engine.settings.source_bucket,
         key,
-        version_id: None,
+        version_id,
         customer_key: engine.settings.source_customer_key.as_ref(),
         checksums: wants_checksums(engine),
     };

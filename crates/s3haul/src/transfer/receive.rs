@@ -24,8 +24,14 @@ pub(super) enum Answer {
 }
 
 /// Receives an object of `size_max` bytes at most.
-pub(super) async fn receive(engine: &Engine, key: &str, size_max: u64) -> Result<Answer> {
+pub(super) async fn receive(
+    engine: &Engine,
+    key: &str,
+    version_id: Option<&str>,
+    size_max: u64,
+) -> Result<Answer> {
     let object = ObjectState::new(key.to_owned(), String::new());
+    let object = object.in_version(version_id.map(str::to_owned));
     let mut failures = 0;
     loop {
         let permit = engine.limits.request().await;

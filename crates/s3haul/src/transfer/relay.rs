@@ -39,7 +39,8 @@ pub(super) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -
     refuse_move_onto_itself(engine, action)?;
     refuse_existing(engine, &action.target_key).await?;
     let share = engine.limits.budget.take(action.size).await;
-    match receive(engine, &action.source_key, action.size).await? {
+    let version_id = action.version_id.as_deref();
+    match receive(engine, &action.source_key, version_id, action.size).await? {
         Answer::Whole { chunks, head } => {
             send_whole(engine, action, chunks, &head).await?;
             drop(share);
@@ -72,7 +73,7 @@ async fn refuse_one_object(engine: &Engine, action: &CopyAction) -> Result<()> {
         return Ok(());
     }
     let result = async {
-        let source = head(engine, &action.source_key).await?;
+        let source = head(engine, &action.source_key, None).await?;
         let target = target_head(engine, &action.target_key).await?;
         let state = |head: ObjectHead| (head.etag, head.last_modified_s);
         if state(source) != state(target) {
@@ -188,7 +189,8 @@ async fn send_in_parts(
     let mut upload = MultipartUpload::begin(engine, &action.target_key, properties).await?;
     let relay = Arc::new(PartsRelay {
         engine: Arc::clone(engine),
-        object: ObjectState::new(action.source_key.clone(), head.etag.clone()),
+        object: ObjectState::new(action.source_key.clone(), head.etag.clone())
+            .in_version(action.version_id.clone()),
         expected: expected_of(head),
         plan: upload.plan(),
         given_up: upload.given_up(),

@@ -82,7 +82,7 @@ async fn tell(engine: &Engine, action: &RestoreAction) -> Result<bool> {
     let (class, state) = if is_never_archived(&action.storage_class) {
         (action.storage_class.clone(), ArchiveState::NotArchived)
     } else {
-        let head = head(engine, &action.key).await?;
+        let head = head(engine, &action.key, None).await?;
         let state = state_of(&head);
         (head.properties.storage_class.unwrap_or_else(|| "STANDARD".to_owned()), state)
     };
@@ -104,7 +104,7 @@ async fn restore(engine: &Engine, key: &str, waits: bool) -> Result<bool> {
     let mut has_begun = false;
     let mut pause = PAUSE_MIN;
     loop {
-        let head = head(engine, key).await?;
+        let head = head(engine, key, None).await?;
         match state_of(&head) {
             ArchiveState::NotArchived => return Ok(has_begun),
             ArchiveState::Restored { .. } => return Ok(has_begun || waits),

@@ -39,7 +39,7 @@ async fn change(engine: &Arc<Engine>, key: &str) -> Result<bool> {
     let change = &engine.settings.change;
     let mut steps = Steps::default();
     if change.copies() || change.changes_lock() {
-        let head = head(engine, key).await?;
+        let head = head(engine, key, None).await?;
         steps = change.steps(&head, engine.source.now_s())?;
         if let Some(copy) = steps.copy {
             copy_onto_itself(engine, key, &head, copy).await?;
@@ -110,7 +110,7 @@ fn is_retried_refusal(error: &Error) -> bool {
 
 /// Whether a copy would find nothing to change any more.
 async fn is_changed(engine: &Engine, key: &str) -> bool {
-    let Ok(head) = head(engine, key).await else { return false };
+    let Ok(head) = head(engine, key, None).await else { return false };
     let steps = engine.settings.change.steps(&head, engine.source.now_s());
     steps.is_ok_and(|steps| steps.copy.is_none())
 }
@@ -121,7 +121,7 @@ async fn check_first(engine: &Engine, key: &str, etag: &str) {
     if engine.has_checked_copy() {
         return;
     }
-    let Ok(head) = head(engine, key).await else { return };
+    let Ok(head) = head(engine, key, None).await else { return };
     let ignored = engine.settings.change.ignored(&head);
     if let Some(what) = ignored.filter(|_| head.etag == etag) {
         let bucket = &engine.settings.source_bucket;
@@ -145,6 +145,7 @@ async fn copy_parts(
         target_key: key.to_owned(),
         size: head.size,
         etag: head.etag.clone(),
+        version_id: None,
         head: None,
         reason: None,
     };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::change::ObjectChange;
 use super::restore::RestoreTask;
 use crate::plan::tags::TagTask;
+use crate::plan::versions::VersionRule;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 use crate::units::{GIB, MIB};
 
@@ -99,6 +100,12 @@ pub(crate) struct Settings {
     pub(crate) change: Box<ObjectChange>,
     /// What `restore` does.
     pub(crate) restore: RestoreTask,
+    /// Versions instead of objects that are read or removed.
+    pub(crate) versions: Option<VersionRule>,
+    /// What removals are told as: removals, or that something is there again.
+    pub(crate) is_undelete: bool,
+    /// Versions that are locked in governance mode are removed, too.
+    pub(crate) bypass_governance: bool,
     /// Limits.
     pub(crate) tuning: Tuning,
 }

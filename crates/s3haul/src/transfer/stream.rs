@@ -167,12 +167,12 @@ impl StreamReader {
 pub(crate) async fn download_stream(
     engine: &Arc<Engine>,
     output: Output,
-    key: String,
+    (key, version_id): (String, Option<String>),
     head: &crate::s3::ObjectHead,
 ) {
     engine.report.planned(head.size);
     engine.report.plan_complete();
-    let object = ObjectState::new(key.clone(), head.etag.clone());
+    let object = ObjectState::new(key.clone(), head.etag.clone()).in_version(version_id.clone());
     let expected = expected_of(head);
     let mut output = output;
     let write = move |_position: u64, bytes: &Bytes| {
@@ -185,7 +185,7 @@ pub(crate) async fn download_stream(
             result => (size, result),
         },
     };
-    let source = engine.source_object(key);
+    let source = engine.source_version(key, version_id);
     engine.conclude(ActionKind::Download, source, Some(Location::Stream), size, result);
 }
 
@@ -377,7 +377,7 @@ mod tests {
         });
         let (engine, _ended) = engine(&world, Tuning::default());
         let (written, head) = (Written::default(), crate::s3::ObjectHead::default());
-        download_stream(&engine, Box::new(written.clone()), "k".to_owned(), &head).await;
+        download_stream(&engine, Box::new(written.clone()), ("k".to_owned(), None), &head).await;
         assert_eq!(engine.report.counts().done, 1);
         assert_eq!(written.0.load(std::sync::atomic::Ordering::SeqCst), 1 << 20);
     }

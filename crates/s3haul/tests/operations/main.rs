@@ -9,7 +9,7 @@ mod pass;
 use bytes::Bytes;
 use s3haul::env::Env;
 use s3haul::s3::ops::{
-    Conditions, CopyObject, CopySource, ListObjects, ObjectIdentifier, PutObject,
+    Conditions, CopyObject, CopySource, DeleteObjects, ListObjects, ObjectIdentifier, PutObject,
 };
 use s3haul::s3::{
     AddressingStyle, Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties,
@@ -96,7 +96,14 @@ async fn lost_answers_and_errors_in_200_are_mended() {
         .iter()
         .map(|key| ObjectIdentifier { key: (*key).to_owned(), ..ObjectIdentifier::default() })
         .collect();
-    let outcome = client.delete_objects("bucket", &objects).await.unwrap();
+    let outcome = client
+        .delete_objects(DeleteObjects {
+            bucket: "bucket",
+            objects: &objects,
+            ..DeleteObjects::default()
+        })
+        .await
+        .unwrap();
     assert!(outcome.refused.is_empty(), "{outcome:?}");
     let ledger = server.ledger();
     for operation in ["PutObject", "CopyObject", "DeleteObjects"] {

@@ -6,8 +6,9 @@ use bytes::Bytes;
 use s3haul::ErrorKind;
 use s3haul::s3::ops::{
     CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, CreateBucket,
-    CreateMultipart, DeleteObject, DeleteOutcome, GetObject, HeadObject, ListBuckets, ListObjects,
-    ListParts, ListVersions, ObjectIdentifier, PutObject, UploadPart, UploadPartCopy, Written,
+    CreateMultipart, DeleteObject, DeleteObjects, DeleteOutcome, GetObject, HeadObject,
+    ListBuckets, ListObjects, ListParts, ListVersions, ObjectIdentifier, PutObject, UploadPart,
+    UploadPartCopy, Written,
 };
 use s3haul::s3::{Checksum, ChecksumAlgorithm, Client, ObjectProperties, Payload};
 use s3haul::units::ByteRange;
@@ -394,7 +395,10 @@ async fn deletes(client: &Client, bucket: &str) {
         .chain(["missing"])
         .map(|key| ObjectIdentifier { key: key.to_owned(), ..ObjectIdentifier::default() })
         .collect();
-    let outcome = client.delete_objects(bucket, &objects).await.unwrap();
+    let outcome = client
+        .delete_objects(DeleteObjects { bucket, objects: &objects, ..DeleteObjects::default() })
+        .await
+        .unwrap();
     assert_eq!(outcome, DeleteOutcome::default());
     let page = client.list_objects(all).await.unwrap();
     assert!(page.is_empty(), "{:?}", page.iter().collect::<Vec<_>>());

@@ -21,6 +21,7 @@ mod set;
 mod sync;
 mod tags;
 mod uploads;
+mod versions;
 mod weather;
 mod world;
 

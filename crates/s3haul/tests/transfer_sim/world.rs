@@ -13,8 +13,8 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary, SyncOptions, TagTask,
-    TransferCommand, TransferSpec, Tuning, run_transfer,
+    CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary,
+    SyncOptions, TagTask, TransferCommand, TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
 use s3haul::s3::{
@@ -315,6 +315,8 @@ impl World {
             checksum_mode: false,
             expected_size: None,
             sync: SyncOptions::default(),
+            versions: None,
+            bypass_governance: false,
             tags: TagTask::default(),
             change: Box::default(),
             restore: RestoreTask::default(),
@@ -364,7 +366,8 @@ impl World {
     ) -> Result<Summary> {
         let clients = Clients { source: self.client.clone(), target: target.client.clone() };
         let sink = Arc::clone(&self.log) as Arc<dyn EventSink>;
-        let running = run_transfer(spec, clients, streams, sink, self.cancel.clone());
+        // Boxed: it is as large as all stages together.
+        let running = Box::pin(run_transfer(spec, clients, streams, sink, self.cancel.clone()));
         let limit = Duration::from_hours(1);
         tokio::time::timeout(limit, running).await.expect("the job hangs")
     }

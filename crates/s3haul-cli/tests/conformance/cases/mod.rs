@@ -24,6 +24,7 @@ mod summary;
 mod tags;
 mod transfer;
 mod uploads;
+mod versions;
 
 use crate::harness::Case;
 
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Vec<Case> {
         conditions::CASES,
         set::CASES,
         uploads::CASES,
+        versions::CASES,
         list::CASES,
         listing::CASES,
         summary::CASES,

@@ -27,7 +27,7 @@ pub(super) struct Merge<'a> {
 /// What to do with a pair.
 enum Next {
     Told(Status),
-    Look(Pair),
+    Look(Box<Pair>),
 }
 
 impl<'a> Merge<'a> {
@@ -151,7 +151,8 @@ impl<'a> Merge<'a> {
             Conclusion::Same(evidence) => Next::Told(Status::Same(evidence)),
             Conclusion::Different(evidence) => different(Difference::Bytes(evidence)),
             Conclusion::Unknown(_) => {
-                Next::Look(Pair { source: left.0.to_entry(), target: right.0.to_entry() })
+                let pair = Pair { source: left.0.to_entry(), target: right.0.to_entry() };
+                Next::Look(Box::new(pair))
             }
         }
     }

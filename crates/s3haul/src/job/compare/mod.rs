@@ -130,6 +130,8 @@ fn open(
                 prefix: &name.key,
                 filter: Some(&root.filter),
                 page_size: spec.page_size,
+                is_one: false,
+                versions: None,
                 proves_emptiness: false,
             };
             SideStream::of_prefix(engine, request, filter)

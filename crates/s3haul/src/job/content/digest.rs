@@ -72,6 +72,8 @@ pub(super) struct Stored {
     pub(super) engine: Arc<Engine>,
     pub(super) place: Place,
     pub(super) key: String,
+    /// Version; the current one where absent.
+    pub(super) version_id: Option<String>,
     /// State that all requests must see; empty where it is not known beforehand.
     pub(super) etag: String,
     pub(super) size: u64,
@@ -162,7 +164,7 @@ impl Stored {
         let input = GetObject {
             bucket: self.place.bucket(&self.engine),
             key: &self.key,
-            version_id: None,
+            version_id: self.version_id.as_deref(),
             range: Some(range),
             conditions: Conditions { if_match, if_absent: false },
             customer_key: customer_key(&self.engine, self.place),

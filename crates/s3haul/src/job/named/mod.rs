@@ -167,7 +167,7 @@ async fn object_action<A>(
     make: &MakeAction<A>,
     named: &Named,
 ) -> Result<Option<A>> {
-    let key = source_key(engine, named)?;
+    let (key, version_id) = source_of(job, engine, named)?;
     let relative = match key.strip_prefix(job.source_key()) {
         Some(relative) if job.plan.is_directory => relative,
         Some("") => job.plan.single_name(),
@@ -176,19 +176,20 @@ async fn object_action<A>(
     let action = job.plan.action;
     if job.acts_in_place() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
-        return Ok(make(job, engine, Found { object, relative, name: None, head: None }));
+        let found = Found { object, version_id, relative, name: None, head: None };
+        return Ok(make(job, engine, found));
     }
     let name = match action {
         ActionKind::Copy => Some(object_target(job, engine, named, relative)?),
         _ => file_target(job, named, relative)?,
     };
-    match head(engine, key).await {
+    match head(engine, key, version_id).await {
         Ok(head) => {
             let storage_class = head.properties.storage_class.clone().unwrap_or_default();
             let etag = head.etag.clone();
             let object = listed(key, &head, &etag, &storage_class);
             let head = Some(Box::new(head));
-            Ok(make(job, engine, Found { object, relative, name, head }))
+            Ok(make(job, engine, Found { object, version_id, relative, name, head }))
         }
         Err(error) if is_gone(&error) => {
             engine.report.warning(warning::skipping(&named.source, GONE));
@@ -213,11 +214,18 @@ fn listed<'a>(
     ListedObject { key, size: head.size, last_modified_s, etag, storage_class }
 }
 
-fn source_key<'a>(engine: &Engine, named: &'a Named) -> Result<&'a str> {
-    match &named.source {
-        Location::Object(name) if name.bucket == engine.settings.source_bucket => Ok(&name.key),
-        _ => Err(foreign(named)),
+/// Key and version of what is named. A job on versions never takes the current one instead.
+fn source_of<'a>(
+    job: &Prepared,
+    engine: &Engine,
+    named: &'a Named,
+) -> Result<(&'a str, Option<&'a str>)> {
+    let Location::Object(name) = &named.source else { return Err(foreign(named)) };
+    let is_missing = job.spec.versions.is_some() && name.version_id.is_none();
+    if name.bucket != engine.settings.source_bucket || is_missing {
+        return Err(foreign(named));
     }
+    Ok((&name.key, name.version_id.as_deref()))
 }
 
 /// Name of a file below the target folder, where it is not the one that the job gives.

@@ -106,8 +106,8 @@ impl Removal for DeleteAction {
                 let class = head.properties.storage_class.as_deref().unwrap_or_default();
                 let object = listed(&name.key, &head, &head.etag, class);
                 let is_taken = job.spec.conditions.takes(relative, &facts_of(&object));
-                let key = name.key.clone();
-                Ok(Some((Self { key, size: head.size, etag: head.etag }, is_taken)))
+                let (key, size, etag) = (name.key.clone(), head.size, head.etag);
+                Ok(Some((Self { key, version_id: None, size, etag }, is_taken)))
             }
             Err(error) if is_gone(&error) => Ok(None),
             Err(error) => Err(error),
@@ -209,7 +209,7 @@ fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String
 async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
     match job.plan.source.with(relative) {
         Location::Local(path) => blocking(move || exists(&path)).await,
-        Location::Object(name) => match head(engine, &name.key).await {
+        Location::Object(name) => match head(engine, &name.key, None).await {
             Ok(_) => Ok(true),
             Err(error) if is_gone(&error) => Ok(false),
             Err(error) => Err(error),

@@ -145,6 +145,7 @@ async fn by_preserved_time(
     let input = HeadObject {
         bucket: place.bucket(&engine),
         key: &object.key,
+        version_id: object.version_id.as_deref(),
         customer_key: customer_key(&engine, place),
         ..HeadObject::default()
     };

@@ -108,6 +108,8 @@ fn names_request<'a>(
         prefix: root,
         filter: (!counts_all).then_some(filter),
         page_size: job.spec.page_size,
+        is_one: false,
+        versions: job.spec.versions.filter(|_| place == Place::Source),
         proves_emptiness: place == Place::Source && options.delete,
     }
 }
@@ -186,8 +188,9 @@ async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
 
 fn object_removal(_: &Prepared, item: Item<'_>) -> Option<DeleteAction> {
     match item {
-        Item::Object(object, _) => Some(DeleteAction {
+        Item::Object(object, ..) => Some(DeleteAction {
             key: object.key.to_owned(),
+            version_id: None,
             size: object.size,
             etag: object.etag.to_owned(),
         }),

@@ -128,7 +128,7 @@ fn plan<A: Planned>(
 ) -> (impl Future<Output = ()>, Receiver<Vec<Candidate<A>>>) {
     let (candidates, found) = Queue::silent(engine);
     let make = move |job: &Prepared, engine: &Engine, found: Found<'_>| {
-        let source = Item::Object(found.object, found.relative).to_entry();
+        let source = Item::Object(found.object, found.relative, found.version_id).to_entry();
         Some(Candidate { action: make(job, engine, found)?, source })
     };
     let (job, engine) = (Arc::clone(job), Arc::clone(engine));

@@ -40,6 +40,18 @@ pub struct CreateBucket<'a> {
     pub object_lock: bool,
 }
 
+/// Whether a bucket keeps what is replaced and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Versioning {
+    /// It never did.
+    #[default]
+    Off,
+    /// It does.
+    Enabled,
+    /// It did, and has those versions still.
+    Suspended,
+}
+
 /// A bucket's website: what is served for folders, and what for errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Website {
@@ -126,6 +138,31 @@ impl Client {
             index_document: inner("IndexDocument", "Suffix"),
             error_document: inner("ErrorDocument", "Key"),
         })
+    }
+
+    /// Whether a bucket has versions.
+    pub async fn get_bucket_versioning(&self, bucket: &str) -> Result<Versioning> {
+        let request = request(quick("GetBucketVersioning"), Method::GET, bucket, None)
+            .query("versioning", "");
+        let answer = self.call(&request).await?;
+        let root = document(&request, &answer, "VersioningConfiguration")?;
+        Ok(match root.text_of("Status") {
+            "Enabled" => Versioning::Enabled,
+            "Suspended" => Versioning::Suspended,
+            _ => Versioning::Off,
+        })
+    }
+
+    /// Has a bucket keep what is replaced and removed from now on, or not any more.
+    pub async fn put_bucket_versioning(&self, bucket: &str, is_enabled: bool) -> Result<()> {
+        let mut writer = Writer::new("VersioningConfiguration", 128);
+        writer.text("Status", if is_enabled { "Enabled" } else { "Suspended" });
+        let payload = Payload::from_bytes(writer.finish("VersioningConfiguration"));
+        let mut request = request(quick("PutBucketVersioning"), Method::PUT, bucket, None)
+            .query("versioning", "")
+            .payload(payload, None);
+        request.md5 = true;
+        self.call(&request).await.map(drop)
     }
 
     /// Region of a bucket.

@@ -8,7 +8,7 @@ use http::Method;
 
 use super::build::{document, quick, request};
 use crate::error::{Error, ErrorKind, Result};
-use crate::s3::headers::Headers;
+use crate::s3::headers::{self, Headers};
 use crate::s3::xml::{self, Element, Writer};
 use crate::s3::{Client, Payload};
 
@@ -23,6 +23,19 @@ pub struct DeleteObject<'a> {
     pub version_id: Option<&'a str>,
     /// `If-Match`: only if the object still has this `ETag`.
     pub if_match: Option<&'a str>,
+    /// Remove also what is locked in governance mode, where the caller may.
+    pub bypass_governance: bool,
+}
+
+/// Input of `DeleteObjects`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeleteObjects<'a> {
+    /// Bucket.
+    pub bucket: &'a str,
+    /// Up to 1,000 objects or versions.
+    pub objects: &'a [ObjectIdentifier],
+    /// Remove also what is locked in governance mode, where the caller may.
+    pub bypass_governance: bool,
 }
 
 /// One entry of `DeleteObjects`.
@@ -75,6 +88,7 @@ impl Client {
     pub async fn delete_object(&self, input: DeleteObject<'_>) -> Result<()> {
         let mut headers = Headers::default();
         headers.maybe(&http::header::IF_MATCH, input.if_match)?;
+        bypass_governance(&mut headers, input.bypass_governance);
         let request = request(quick("DeleteObject"), Method::DELETE, input.bucket, Some(input.key))
             .maybe("versionId", input.version_id)
             .headers(headers);
@@ -83,11 +97,8 @@ impl Client {
 
     /// Removes up to 1,000 objects with one request (quiet mode). Entries that fail with a
     /// throttle or server error are tried again inside.
-    pub async fn delete_objects(
-        &self,
-        bucket: &str,
-        objects: &[ObjectIdentifier],
-    ) -> Result<DeleteOutcome> {
+    pub async fn delete_objects(&self, input: DeleteObjects<'_>) -> Result<DeleteOutcome> {
+        let objects = input.objects;
         if objects.len() > KEYS_MAX {
             let message = format!("{} keys are more than one request may remove", objects.len());
             return Err(Error::new(ErrorKind::Config, message).with_operation("DeleteObjects"));
@@ -96,13 +107,13 @@ impl Client {
             objects.iter().partition(|object| object.fits_xml());
         let mut outcome = DeleteOutcome::default();
         for object in odd {
-            outcome.refused.extend(self.delete_odd(bucket, object).await?);
+            outcome.refused.extend(self.delete_odd(input, object).await?);
         }
         for attempt in 0.. {
             if pending.is_empty() {
                 break;
             }
-            let refused = self.delete_once(bucket, &pending).await?;
+            let refused = self.delete_once(input, &pending).await?;
             let last = attempt == RETRIES_MAX;
             let (again, refused) = split(refused, &mut pending, last);
             outcome.refused.extend(refused);
@@ -118,12 +129,14 @@ impl Client {
     /// Removes an object whose key XML cannot carry.
     async fn delete_odd(
         &self,
-        bucket: &str,
+        all: DeleteObjects<'_>,
         object: &ObjectIdentifier,
     ) -> Result<Option<DeleteRefused>> {
         let version_id = object.version_id.as_deref();
         let if_match = object.etag.as_deref();
-        let input = DeleteObject { bucket, key: &object.key, version_id, if_match };
+        let DeleteObjects { bucket, bypass_governance, .. } = all;
+        let key = object.key.as_str();
+        let input = DeleteObject { bucket, key, version_id, if_match, bypass_governance };
         let Err(error) = self.delete_object(input).await else {
             return Ok(None);
         };
@@ -138,11 +151,14 @@ impl Client {
 
     async fn delete_once(
         &self,
-        bucket: &str,
+        input: DeleteObjects<'_>,
         objects: &[&ObjectIdentifier],
     ) -> Result<Vec<DeleteRefused>> {
-        let mut request = request(quick("DeleteObjects"), Method::POST, bucket, None)
+        let mut headers = Headers::default();
+        bypass_governance(&mut headers, input.bypass_governance);
+        let mut request = request(quick("DeleteObjects"), Method::POST, input.bucket, None)
             .query("delete", "")
+            .headers(headers)
             .payload(Payload::from_bytes(body(objects)), None);
         // S3 wants an MD5 or a checksum; the MD5 is what every service of this kind understands.
         request.md5 = true;
@@ -150,6 +166,12 @@ impl Client {
         let answer = self.call(&request).await?;
         let root = document(&request, &answer, "DeleteResult")?;
         Ok(root.all("Error").map(read_refused).collect())
+    }
+}
+
+fn bypass_governance(headers: &mut Headers, bypasses: bool) {
+    if bypasses {
+        headers.fixed(&headers::BYPASS_GOVERNANCE, "true");
     }
 }
 

@@ -16,8 +16,8 @@ mod restore;
 mod tagging;
 
 pub use acl::{Acl, AclGrant, Grantee};
-pub use bucket::{Bucket, CreateBucket, ListBuckets, Website};
-pub use delete::{DeleteObject, DeleteOutcome, DeleteRefused, ObjectIdentifier};
+pub use bucket::{Bucket, CreateBucket, ListBuckets, Versioning, Website};
+pub use delete::{DeleteObject, DeleteObjects, DeleteOutcome, DeleteRefused, ObjectIdentifier};
 pub use list::{ListObjects, ListPage, ListVersions, ListedObject, ListedVersion, VersionPage};
 pub use multipart::{
     CompleteMultipart, CompletedPart, CreateMultipart, ListParts, MultipartUpload, PartPage,

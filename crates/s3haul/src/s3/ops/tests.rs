@@ -298,7 +298,14 @@ async fn deletes_are_sent_again_for_what_was_throttled() {
         .iter()
         .map(|key| ObjectIdentifier { key: (*key).to_owned(), ..ObjectIdentifier::default() })
         .collect();
-    let outcome = client(&world).delete_objects("b", &objects).await.unwrap();
+    let outcome = client(&world)
+        .delete_objects(DeleteObjects {
+            bucket: "b",
+            objects: &objects,
+            ..DeleteObjects::default()
+        })
+        .await
+        .unwrap();
     assert_eq!(outcome.refused.len(), 1);
     assert_eq!(
         (outcome.refused[0].key.as_str(), outcome.refused[0].code.as_str()),
@@ -311,6 +318,37 @@ async fn deletes_are_sent_again_for_what_was_throttled() {
     assert_eq!(seen.len(), 3);
     let again = String::from_utf8(seen[2].body.clone()).unwrap();
     assert!(again.contains("<Key>a</Key>") && !again.contains("<Key>c</Key>"), "{again}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn versions_are_removed_past_their_lock_only_where_that_is_asked_for() {
+    let world = World::new(|seen| {
+        if seen.line().starts_with("POST") {
+            Reply::ok("<DeleteResult/>")
+        } else {
+            Reply::status(204, "", "")
+        }
+    });
+    let client = client(&world);
+    let object = |key: &str| ObjectIdentifier {
+        key: key.to_owned(),
+        version_id: Some("v".to_owned()),
+        etag: None,
+    };
+    // The second key goes alone, as XML cannot carry it.
+    let objects = [object("a"), object("odd\u{1}")];
+    for bypass_governance in [false, true] {
+        let input = DeleteObjects { bucket: "b", objects: &objects, bypass_governance };
+        assert!(client.delete_objects(input).await.unwrap().refused.is_empty());
+    }
+    let told: Vec<_> = world
+        .seen()
+        .iter()
+        .map(|seen| seen.header("x-amz-bypass-governance-retention").map(str::to_owned))
+        .collect();
+    let yes = Some("true".to_owned());
+    assert_eq!(told, [None, None, yes.clone(), yes]);
+    assert_eq!(world.seen()[0].line(), "DELETE /b/odd%01?versionId=v HTTP/1.1");
 }
 
 #[tokio::test(start_paused = true)]

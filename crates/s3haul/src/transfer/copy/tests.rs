@@ -86,6 +86,7 @@ async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> 
     let action = CopyAction {
         reason: None,
         source_key: "from".to_owned(),
+        version_id: None,
         target_key: "to".to_owned(),
         size,
         etag: etag.to_owned(),

@@ -1,0 +1,83 @@
+//! Versions: which ones `rm` removes, `undelete`, `versions`, and reading a bucket as it was.
+
+use clap::{Arg, ArgGroup, Args};
+
+use super::{ListArgs, ObjectsArgs};
+
+/// Which versions and delete markers `rm` removes for good.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Versions", group = ArgGroup::new("which_versions"))]
+pub(crate) struct RemovedVersionsArgs {
+    /// Remove all versions and delete markers for good. Without this and the flags below, removing
+    /// from a bucket with versioning makes delete markers.
+    #[arg(long, group = "which_versions")]
+    pub(crate) versions: bool,
+    /// Remove delete markers only. An object that one of them hides is there again.
+    #[arg(long, group = "which_versions")]
+    pub(crate) delete_markers_only: bool,
+    /// Remove what is not current for good: old versions, and the delete markers between them. With
+    /// --older-than only what was replaced or removed before that time.
+    #[arg(long, group = "which_versions")]
+    pub(crate) noncurrent: bool,
+    /// With --noncurrent, keep this many of the newest old versions of each object, and the delete
+    /// markers that are newer than the oldest of these.
+    #[arg(long, value_name = "NUMBER", requires = "noncurrent")]
+    pub(crate) keep: Option<u64>,
+    /// Remove versions, too, that are locked in governance mode. Needs the permission for it.
+    #[arg(long, requires = "which_versions")]
+    pub(crate) bypass_governance: bool,
+}
+
+/// Guards of `rm`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RemovalGuardArgs {
+    /// Remove nothing if it would be more than so many objects or versions, or with % more than so
+    /// many of a hundred under the address. They are listed once before to be counted.
+    #[arg(long, value_name = "NUMBER|PERCENT%")]
+    pub(crate) max_delete: Option<String>,
+    /// Do not ask before all of a bucket or versions are removed. Only a terminal is asked.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// What of a bucket is read.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct AsOfArgs {
+    /// Read a source that has versions as it was at this time: a date such as
+    /// 2026-01-31T12:00:00Z or 2026-01-31 (local where it names no zone), or an age, a number and
+    /// s, m, h, d or w, such as 2h. What was removed since then is there, what was made since then
+    /// is not. A sync compares content then, and times of downloads exactly, where no flag says
+    /// otherwise.
+    #[arg(long, value_name = "TIME", help_heading = "Versions")]
+    pub(crate) as_of: Option<String>,
+}
+
+/// Brings back what was removed, by removing delete markers.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct UndeleteArgs {
+    /// What to bring back.
+    #[command(flatten)]
+    pub(crate) objects: ObjectsArgs,
+    /// Only what was removed since this time: an age, a number and s, m, h, d or w, such as 2h, or
+    /// a date such as 2030-01-31 or 2030-01-31T12:00:00Z. It is local where it names no zone.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+}
+
+/// Lists versions and delete markers.
+#[derive(Clone, Debug, Default, Args)]
+#[command(mut_args(hide_implied))]
+pub(crate) struct VersionsArgs {
+    /// The flags of `list`, of which two go without saying.
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// List the versions of all objects under the address.
+    #[arg(long)]
+    pub(crate) recursive: bool,
+}
+
+/// Does not show the flags of `list` that go without saying.
+fn hide_implied(arg: Arg) -> Arg {
+    let is_implied = matches!(arg.get_id().as_str(), "versions" | "sort");
+    arg.hide(is_implied)
+}

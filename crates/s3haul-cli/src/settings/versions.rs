@@ -1,0 +1,193 @@
+//! Versions: which ones `rm` and `undelete` remove, what is asked before, and `--as-of`.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use s3haul::job::{RemovalLimit, Rule, TransferCommand, TransferSpec, VersionRule};
+use s3haul::plan::s3_uri;
+
+use super::conditions::second;
+use super::stream::address;
+use super::timestamp::{age, moment};
+use super::{ListSettings, Settings, TransferSettings};
+use crate::args::{AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs};
+use crate::failure::Failure;
+
+impl ListSettings {
+    /// For `versions`: `list --versions --sort`, of one key where the address is one.
+    pub(crate) fn versions(settings: &Settings, args: &VersionsArgs) -> Result<Self, Failure> {
+        let mut list = args.list.clone();
+        (list.versions, list.table.sort) = (true, true);
+        let listing = &mut list.listing;
+        let key = address(&listing.path)?.key;
+        let has_pattern = !listing.raw && key.contains(['*', '?']);
+        if !has_pattern && !key.is_empty() && !key.ends_with('/') {
+            if args.recursive {
+                listing.path.push('/');
+            } else if listing.start_after.is_some() || listing.stop_at.is_some() {
+                return Err(Failure::usage(
+                    "--start-after and --stop-at go with --recursive: the address is one key",
+                ));
+            } else {
+                listing.stop_at = Some(key);
+            }
+        }
+        Self::new(settings, &list)
+    }
+}
+
+impl TransferSettings {
+    /// For `undelete`.
+    pub(crate) fn undelete(settings: Settings, args: &UndeleteArgs) -> Result<Self, Failure> {
+        let (now, zone) = (Timestamp::now(), TimeZone::system());
+        let since_s = second("--since", args.since.as_deref(), now, &zone)?;
+        let command = TransferCommand::Undelete;
+        let mut transfer = Self::in_place(settings, command, "undelete", &args.objects)?;
+        transfer.spec.versions = Some(VersionRule::Hiding { since_s });
+        check_address(&transfer.spec)?;
+        Ok(transfer)
+    }
+
+    /// What `rm` has beside the flags of all commands on objects in place.
+    pub(super) fn guarded(
+        mut self,
+        versions: &RemovedVersionsArgs,
+        guard: &RemovalGuardArgs,
+    ) -> Result<Self, Failure> {
+        // A version is as old as its end as the current one.
+        self.spec.versions = removed_versions(versions, self.spec.conditions.older_than_s);
+        if self.spec.versions.is_some() {
+            self.spec.conditions.older_than_s = None;
+            check_address(&self.spec)?;
+        }
+        self.spec.bypass_governance = versions.bypass_governance;
+        if let Some(limit) = &guard.max_delete {
+            self.spec.sync.max_delete = removal_limit(limit)?;
+        }
+        self.question =
+            if guard.yes || self.report.retry.is_some() { None } else { question(&self.spec) };
+        Ok(self)
+    }
+}
+
+fn removed_versions(args: &RemovedVersionsArgs, older_than_s: Option<i64>) -> Option<VersionRule> {
+    if args.delete_markers_only {
+        return Some(VersionRule::DeleteMarkers { older_than_s });
+    }
+    if args.noncurrent {
+        return Some(VersionRule::Noncurrent { keep: args.keep.unwrap_or(0), older_than_s });
+    }
+    args.versions.then_some(VersionRule::All { older_than_s })
+}
+
+/// Refuses what no version can be removed of.
+fn check_address(spec: &TransferSpec) -> Result<(), Failure> {
+    let name = address(&spec.source)?;
+    if s3_uri::is_directory_bucket(&name.bucket) {
+        return Err(Failure::usage("directory buckets have no versions"));
+    }
+    if name.key.is_empty() && !spec.recursive {
+        return Err(Failure::usage(format!(
+            "`{}` names no object: give --recursive for all objects of the bucket",
+            spec.source
+        )));
+    }
+    Ok(())
+}
+
+/// What is asked on a terminal before a removal that cannot be undone or takes a whole bucket.
+pub(super) fn question(spec: &TransferSpec) -> Option<String> {
+    if spec.dry_run || spec.command != TransferCommand::Remove {
+        return None;
+    }
+    let what = match spec.versions {
+        Some(VersionRule::DeleteMarkers { .. }) => "the delete markers",
+        Some(VersionRule::Noncurrent { .. }) => "versions that are not current",
+        Some(_) => "all versions, for good,",
+        None => "all objects",
+    };
+    let key = s3_uri::parse(&spec.source).ok()?.key;
+    let is_all = |key: &str| key.is_empty() || (!spec.raw && key.chars().all(|c| c == '*'));
+    let takes_all = (spec.recursive || !key.is_empty())
+        && is_all(&key)
+        && spec.filters.is_empty()
+        && spec.conditions.is_empty()
+        && spec.filter.is_none();
+    let is_asked = takes_all || spec.versions.is_some();
+    is_asked.then(|| format!("remove {what} of `{}`?", spec.source))
+}
+
+/// Reads a limit of removals.
+pub(super) fn removal_limit(text: &str) -> Result<RemovalLimit, Failure> {
+    let limit = match text.strip_suffix('%') {
+        Some(percent) => percent
+            .parse()
+            .ok()
+            .filter(|percent| (0.0..=100.0).contains(percent))
+            .map(RemovalLimit::Percent),
+        None => text.parse().ok().map(RemovalLimit::Count),
+    };
+    limit.ok_or_else(|| {
+        Failure::usage(format!(
+            "--max-delete takes a number, or a percentage from 0% to 100%, not `{text}`"
+        ))
+    })
+}
+
+/// Lets `cp` and `sync` read their source as it was.
+pub(super) fn apply_as_of(spec: &mut TransferSpec, args: &AsOfArgs) -> Result<(), Failure> {
+    let Some(text) = &args.as_of else { return Ok(()) };
+    if !s3_uri::is_s3(&spec.source) {
+        return Err(Failure::usage("--as-of is for sources in S3, which may have versions"));
+    }
+    if s3_uri::is_directory_bucket(&address(&spec.source)?.bucket) {
+        return Err(Failure::usage("--as-of: directory buckets have no versions"));
+    }
+    let at_s = at(text, Timestamp::now(), &TimeZone::system())?;
+    spec.versions = Some(VersionRule::AsOf { at_s });
+    Ok(())
+}
+
+/// What counts as a difference where a source is read as it was and no flag says otherwise: old
+/// versions are older than what replaced them, so that times say nothing of which is wanted.
+pub(super) fn rule_as_of(spec: &TransferSpec, rule: Rule) -> Rule {
+    let to_objects = spec.target.as_deref().is_some_and(s3_uri::is_s3);
+    match rule {
+        Rule::SizeAndTime if spec.versions.is_some() && to_objects => Rule::Content,
+        Rule::SizeAndTime if spec.versions.is_some() => Rule::ExactTimes,
+        rule => rule,
+    }
+}
+
+/// The last whole second up to a time. What S3 tells has whole seconds.
+fn at(text: &str, now: Timestamp, zone: &TimeZone) -> Result<i64, Failure> {
+    let whole = |time: Timestamp| time.as_second() - i64::from(time.subsec_nanosecond() < 0);
+    let read = match age(text) {
+        Some(seconds) => Some(whole(now).saturating_sub(seconds)),
+        None => moment(text, zone).map(whole),
+    };
+    match read {
+        Some(at_s) if at_s > now.as_second() => {
+            Err(Failure::usage(format!("--as-of `{text}` lies in the future")))
+        }
+        Some(at_s) => Ok(at_s),
+        None => Err(Failure::usage(format!(
+            "--as-of `{text}`: write a moment such as 2030-01-31T12:00:00Z or 2030-01-31, or an \
+             age such as 2h"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_numbers_or_percentages() {
+        assert_eq!(removal_limit("10").unwrap(), RemovalLimit::Count(10));
+        assert_eq!(removal_limit("0").unwrap(), RemovalLimit::Count(0));
+        assert_eq!(removal_limit("2.5%").unwrap(), RemovalLimit::Percent(2.5));
+        for text in ["", "%", "-1", "101%", "ten", "NaN%", "1.5", "-1%"] {
+            assert!(removal_limit(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Versions through the real binary: `rm --versions`, `undelete`, `versions`, `--as-of`, reports of
+//! them, and what is asked before.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::io::{BufRead as _, BufReader};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use s3haul::env::Env;
+use s3haul::s3::ops::{Conditions, CreateBucket, PutObject};
+use s3haul::s3::{
+    Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload,
+};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// A client beside the command, for what the command does not do.
+struct Beside {
+    client: Client,
+    runtime: Runtime,
+}
+
+impl Beside {
+    /// With the bucket `box`, which keeps versions.
+    fn versioned(bench: &Bench) -> Self {
+        let variable = |name: &str| bench.variable(name).to_owned();
+        let config = ClientConfig {
+            endpoint: EndpointConfig {
+                url: Some(variable("AWS_ENDPOINT_URL")),
+                region: Some(variable("AWS_REGION")),
+                ..EndpointConfig::default()
+            },
+            credentials: CredentialsConfig::Static {
+                access_key_id: variable("AWS_ACCESS_KEY_ID"),
+                secret_access_key: variable("AWS_SECRET_ACCESS_KEY"),
+                session_token: None,
+            },
+            max_connections: 256,
+            ..ClientConfig::default()
+        };
+        let client = Client::new(config, Env::system()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let beside = Self { client, runtime };
+        beside.wait(
+            beside.client.create_bucket(CreateBucket { bucket: "box", ..CreateBucket::default() }),
+        );
+        beside.wait(beside.client.put_bucket_versioning("box", true));
+        beside
+    }
+
+    fn wait<T>(&self, request: impl Future<Output = s3haul::Result<T>>) -> T {
+        self.runtime.block_on(request).unwrap()
+    }
+
+    /// Writes objects, all at a time.
+    fn put(&self, objects: &[(String, &'static str)]) {
+        let properties = ObjectProperties::default();
+        // One after the other where keys repeat.
+        for wave in objects.chunks(200) {
+            let keys: BTreeSet<_> = wave.iter().map(|(key, _)| key).collect();
+            let size = if keys.len() == wave.len() { wave.len() } else { 1 };
+            for some in wave.chunks(size) {
+                let puts = some.iter().map(|(key, text)| {
+                    self.client.put_object(PutObject {
+                        bucket: "box",
+                        key,
+                        payload: Payload::from_bytes(text.as_bytes().into()),
+                        properties: &properties,
+                        checksum: None,
+                        conditions: Conditions::default(),
+                    })
+                });
+                self.wait(futures_util::future::try_join_all(puts));
+            }
+        }
+    }
+}
+
+/// `a` with three versions, `b` removed, `c/d` plain.
+fn some_versions(bench: &Bench) -> Beside {
+    let beside = Beside::versioned(bench);
+    let objects = [("a", "1"), ("a", "22"), ("a", "333"), ("b", "4444"), ("c/d", "5")];
+    beside.put(&objects.map(|(key, text)| (key.to_owned(), text)));
+    bench.ok("rm s3://box/b");
+    beside
+}
+
+/// Fields of what `versions` tells, a line for each version.
+fn told(bench: &Bench, args: &str) -> Vec<String> {
+    let rows = bench.lines(&format!("versions {args} --format jsonl"));
+    let row = |line: &String| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let mark = match (row["is_latest"].as_bool(), row["is_delete_marker"].as_bool()) {
+            (Some(true), Some(true)) => "current marker",
+            (Some(true), _) => "current",
+            (_, Some(true)) => "marker",
+            _ => "old",
+        };
+        format!("{} {} {mark}", row["key"].as_str().unwrap(), row["size"])
+    };
+    rows.iter().map(row).collect()
+}
+
+/// Version ids of an object, the newest first.
+fn ids(bench: &Bench, key: &str) -> Vec<String> {
+    let lines = bench.lines(&format!("versions s3://box/{key} --format jsonl --fields version_id"));
+    let id = |line: &String| {
+        serde_json::from_str::<Value>(line).unwrap()["version_id"].as_str().unwrap().to_owned()
+    };
+    lines.iter().map(id).collect()
+}
+
+#[test]
+fn versions_are_listed_removed_and_brought_back() {
+    let bench = Bench::new();
+    some_versions(&bench);
+    let a = ["a 3 current", "a 2 old", "a 1 old"];
+    let b = ["b 0 current marker", "b 4 old"];
+    assert_eq!(told(&bench, "s3://box/a"), a);
+    assert_eq!(told(&bench, "s3://box"), [&a[..], &b, &["c/d 1 current"]].concat());
+    assert_eq!(told(&bench, "--recursive s3://box/c"), ["c/d 1 current"]);
+    assert_eq!(told(&bench, "s3://box/*"), told(&bench, "s3://box"));
+    assert_eq!(bench.status("versions s3://box/c"), 1);
+    let marker = &ids(&bench, "b")[0];
+    assert_eq!(
+        bench.ok("undelete s3://box/b"),
+        format!("undelete: s3://box/b (version {marker})\n")
+    );
+    assert_eq!(bench.ok("undelete --recursive s3://box"), "");
+    let [_, second, first] = &ids(&bench, "a")[..] else { panic!() };
+    let lines = [second, first].map(|id| format!("delete: s3://box/a (version {id})"));
+    let dry = bench.run("rm s3://box/a --noncurrent --dryrun");
+    assert_eq!(stdout(&dry), format!("(dryrun) {}\n(dryrun) {}\n", lines[0], lines[1]));
+    assert_eq!(bench.lines("rm s3://box/a --noncurrent --keep 1"), lines[1..]);
+    assert_eq!(bench.lines("rm s3://box/a --noncurrent"), lines[..1]);
+    assert_eq!(told(&bench, "s3://box"), ["a 3 current", "b 4 current", "c/d 1 current"]);
+    let row: Value =
+        serde_json::from_str(bench.ok("--json rm s3://box/c/d --versions").lines().next().unwrap())
+            .unwrap();
+    assert_eq!((row["action"].as_str(), row["bytes"].as_u64()), (Some("delete"), Some(1)));
+    assert!(row["version_id"].as_str().unwrap().len() > 5, "{row}");
+    bench.ok("rm --recursive s3://box");
+    let output = bench.run("rb s3://box --force");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`s3haul rb --force --versions s3://box`"), "{output:?}");
+    let lines = bench.lines("rb s3://box --force --versions");
+    assert_eq!(lines.last().unwrap(), "remove_bucket: box");
+}
+
+#[test]
+fn reports_name_versions_and_bring_them_back() {
+    let bench = Bench::new();
+    some_versions(&bench);
+    let ids = ids(&bench, "a");
+    bench.ok("rm --recursive s3://box --noncurrent --keep 1 --report done.csv");
+    let report = bench.read("done.csv");
+    let row = format!("object,delete,done,,1,,s3://box/a,,,,{}\n", ids[2]);
+    assert!(report.contains(&row), "{report}");
+    // As if another one had failed.
+    let failed = format!(
+        "{{\"v\":1,\"event\":\"report\",\"action\":\"rm\",\"source\":\"s3://box\"}}\n\
+         {{\"v\":1,\"event\":\"object\",\"action\":\"delete\",\"outcome\":\"failed\",\
+         \"source\":\"s3://box/a\",\"version_id\":\"{}\"}}\n\
+         {{\"v\":1,\"event\":\"end\",\"outcome\":\"complete\"}}\n",
+        ids[1]
+    );
+    bench.file("failed.jsonl", &failed);
+    let line = format!("delete: s3://box/a (version {})\n", ids[1]);
+    let retry = "rm --recursive s3://box --noncurrent --retry-failed failed.jsonl";
+    assert_eq!(bench.ok(retry), line);
+    assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
+    // The current version is not taken for one that is not named.
+    bench.file("plain.jsonl", &failed.replace("version_id", "other"));
+    let output = bench.run("rm --recursive s3://box --versions --retry-failed plain.jsonl");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
+}
+
+#[test]
+fn nonsense_is_refused_before_the_first_request() {
+    let bench = Bench::new();
+    for (args, said) in [
+        ("rm s3://none --versions", "--recursive"),
+        ("rm s3://none/k --keep 3", "--noncurrent"),
+        ("rm s3://none/k --bypass-governance", "--versions"),
+        ("rm s3://none/k --versions --noncurrent", "cannot be used with"),
+        ("rm s3://none/k --max-delete ten", "--max-delete takes a number"),
+        ("rm s3://none--use1-az4--x-s3/k --versions", "directory buckets have no versions"),
+        ("undelete s3://none", "--recursive"),
+        ("undelete s3://none/k --since soon", "--since `soon`"),
+        ("undelete folder", "S3Uri"),
+        ("cp s3://none/k . --as-of 2999-01-01", "lies in the future"),
+        ("cp s3://none/k . --as-of whenever", "--as-of `whenever`"),
+        ("sync . s3://none --as-of 1d", "--as-of is for sources in S3"),
+        ("mv s3://none/k . --as-of 1d", "unexpected argument"),
+        ("versions s3://none/k --stop-at z", "--recursive"),
+        ("rb s3://none --versions", "--force"),
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(252), "{args}: {output:?}");
+        assert!(stderr(&output).contains(said), "{args}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn limits_are_held_before_anything_is_removed() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    let output = bench.run("rm --recursive s3://box --max-delete 2");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(stdout(&output), "");
+    assert!(stderr(&output).contains("3 objects would be removed"), "{output:?}");
+    let output = bench.run("rm --recursive s3://box --exclude a --max-delete 60%");
+    assert!(stderr(&output).contains("2 of 3 objects"), "{output:?}");
+    assert_eq!(bench.lines("rm --recursive s3://box --exclude a --max-delete 70%").len(), 2);
+    assert_eq!(bench.lines("rm --recursive s3://box --max-delete 1").len(), 1);
+}
+
+#[test]
+fn a_bucket_is_read_as_it_was() {
+    let bench = Bench::new();
+    let beside = Beside::versioned(&bench);
+    beside.put(&[("d/a".to_owned(), "old"), ("d/gone".to_owned(), "gone")]);
+    let at = a_second_between();
+    beside.put(&[("d/a".to_owned(), "new"), ("d/more".to_owned(), "more")]);
+    bench.ok("rm s3://box/d/gone");
+    bench.ok(&format!("sync s3://box/d then --as-of {at}"));
+    bench.ok("sync s3://box/d now");
+    assert_eq!((bench.read("then/a"), bench.read("now/a")), ("old".into(), "new".into()));
+    assert_eq!(bench.read("then/gone"), "gone");
+    assert!(
+        !bench.folder().join("then/more").exists() && !bench.folder().join("now/gone").exists()
+    );
+    assert_eq!(bench.ok(&format!("cp s3://box/d/a - --as-of {at}")), "old");
+    let mut lines = bench.lines(&format!("sync s3://box/d s3://box/d --delete --as-of {at}"));
+    lines.sort();
+    let copied = ["a", "gone"].map(|name| format!("copy: s3://box/d/{name} to s3://box/d/{name}"));
+    assert_eq!(lines[..2], copied);
+    assert_eq!(lines[2..], ["delete: s3://box/d/more"]);
+    assert_eq!(bench.ok("cp s3://box/d/a -"), "old");
+    let output = bench.run(&format!("cp s3://box/d/more - --as-of {at}"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("did not exist at that time"), "{output:?}");
+
+    bench.ok("mb s3://plain");
+    let output = bench.run("cp --recursive s3://plain . --as-of 1s");
+    assert_eq!(output.status.code(), Some(255), "{output:?}");
+    assert!(stderr(&output).contains("`s3://plain` has no versions"), "{output:?}");
+}
+
+/// A time in whole seconds that all before lies before and all after lies after.
+fn a_second_between() -> String {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let wait_until = |second| {
+        while now() < second {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let second = now() + 1;
+    wait_until(second + 1);
+    jiff::Timestamp::from_second(second.try_into().unwrap()).unwrap().to_string()
+}
+
+/// Removing all versions is stopped at any point, by force, and goes on with the next run.
+#[test]
+fn a_removal_that_is_killed_goes_on_with_the_next() {
+    const KEYS: usize = 2_000;
+    let bench = Bench::slow("60ms");
+    let beside = Beside::versioned(&bench);
+    let names = || (0..KEYS).map(|n| (format!("k{:02}/{n}", n % 37), "x"));
+    beside.put(&names().collect::<Vec<_>>());
+    beside.put(&names().collect::<Vec<_>>());
+    bench.file("slow", "[default]\ns3 =\n  max_concurrent_requests = 1\n");
+    let left =
+        || bench.run("versions s3://box --format keys").stdout.split(|b| *b == b'\n').count();
+    let (mut before, mut kills) = (left(), 0);
+    assert_eq!(before, 2 * KEYS + 1);
+    for _ in 0..3 {
+        let config = bench.folder().join("slow");
+        let mut command = bench.command("rm --recursive s3://box --versions --page-size 300");
+        let mut child = command.env("AWS_CONFIG_FILE", config).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        let read = lines.read_line(&mut line).unwrap();
+        if read == 0 {
+            assert!(child.wait().unwrap().success());
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = left();
+        assert!(now < before, "{now} of {before} are left after `{line}`");
+        (before, kills) = (now, kills + usize::from(now > 1));
+    }
+    assert!(kills > 0, "it was never stopped in its midst");
+    bench.ok("rm --recursive s3://box --versions --only-show-errors");
+    assert_eq!(left(), 1, "nothing but the end of the output");
+    bench.ok("rb s3://box");
+}
+
+mod terminal {
+    //! Questions, on a terminal of the test's own.
+
+    use std::fs::File;
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    /// Runs a command that asks on a terminal where `answer` was typed; gives the exit code and
+    /// standard output.
+    fn answered(bench: &Bench, args: &str, answer: &str) -> (i32, String) {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap().into_string().unwrap();
+        let open = || File::options().read(true).write(true).open(&name).unwrap();
+        let (input, error) = (open(), open());
+        let mut controller = File::from(controller);
+        controller.write_all(format!("{answer}\n").as_bytes()).unwrap();
+        let output = bench
+            .command(&format!("--no-progress {args}"))
+            .stdin(Stdio::from(input))
+            .stderr(Stdio::from(error))
+            .output()
+            .unwrap();
+        (output.status.code().unwrap(), stdout(&output))
+    }
+
+    #[test]
+    fn a_person_is_asked_before_all_of_a_bucket_or_versions_go() {
+        let bench = Bench::with_objects(&["a", "b/c"]);
+        for args in [
+            "rm --recursive s3://box",
+            "rm s3://box/*",
+            "rm --versions s3://box/a",
+            "rm --recursive --noncurrent s3://box/b",
+            "rb --force --versions s3://box",
+        ] {
+            assert_eq!(answered(&bench, args, "n"), (1, String::new()), "{args}");
+        }
+        assert_eq!(bench.lines("ls --recursive s3://box").len(), 2);
+        // Neither a part of a bucket nor a dry run is asked about.
+        for args in ["rm --recursive s3://box --dryrun", "rm --recursive s3://box/b --dryrun"] {
+            assert_eq!(answered(&bench, args, "n").0, 0, "{args}");
+        }
+        let (code, lines) = answered(&bench, "rm --recursive s3://box/b", "n");
+        assert_eq!((code, lines.as_str()), (0, "delete: s3://box/b/c\n"));
+        let (code, lines) = answered(&bench, "rm --recursive s3://box", "yes");
+        assert_eq!((code, lines.as_str()), (0, "delete: s3://box/a\n"));
+        assert_eq!(answered(&bench, "rm --recursive s3://box --yes", "n").0, 0);
+    }
+}
