@@ -4,10 +4,14 @@
 mod case_conflict;
 #[path = "cli/estimate.rs"]
 mod estimate;
+#[path = "cli/from.rs"]
+mod from;
 #[path = "cli/listing.rs"]
 mod listing;
 #[path = "cli/report.rs"]
 mod report;
+#[path = "cli/run.rs"]
+mod run;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;

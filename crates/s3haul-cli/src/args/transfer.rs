@@ -3,7 +3,8 @@
 use clap::Args;
 
 use super::{
-    CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs, ReportArgs, RequestArgs, SidesArgs,
+    CustomerKeyArgs, FilterArgs, FromArgs, ObjectArgs, ObjectsArgs, ReportArgs, RequestArgs,
+    SidesArgs,
 };
 
 /// What is printed.
@@ -132,6 +133,9 @@ pub(crate) struct CpArgs {
     /// Scripts.
     #[command(flatten)]
     pub(crate) scripts: ScriptArgs,
+    /// Objects from a file.
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
     /// Copy all files or objects under the source.
     #[arg(long)]
     pub(crate) recursive: bool,
@@ -152,6 +156,9 @@ pub(crate) struct MvArgs {
     /// Scripts.
     #[command(flatten)]
     pub(crate) scripts: ScriptArgs,
+    /// Objects from a file.
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
     /// Move all files or objects under the source.
     #[arg(long)]
     pub(crate) recursive: bool,

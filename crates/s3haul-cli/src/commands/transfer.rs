@@ -12,6 +12,7 @@ use super::clients;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, estimate, json, tags};
@@ -28,7 +29,10 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { mut spec, client, source_client, output, report, notices } = settings;
+    let TransferSettings { mut spec, client, source_client, output, report, manifest, notices } =
+        settings;
+    let manifest = manifest.as_ref().map(ManifestFile::open).transpose()?;
+    spec.manifest = manifest.map(|manifest| Arc::new(manifest) as Arc<_>);
     let reports = Reports::open(&report)?;
     spec.names = reports.names();
     let clients = clients(client, source_client)?;

@@ -46,7 +46,7 @@ fn tagging(
     tags: Option<TagsFormat>,
 ) -> Result<TransferSettings, Failure> {
     let mut transfer = TransferSettings::in_place(settings, TransferCommand::Tag, "tag", args)?;
-    if !args.recursive && address(&args.path)?.key.is_empty() {
+    if !args.recursive && transfer.manifest.is_none() && address(&args.path)?.key.is_empty() {
         return Err(Failure::usage(format!(
             "`{}` names no object: give --recursive for all objects of the bucket",
             args.path

@@ -10,7 +10,9 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
-use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
+use super::{
+    AwsProgress, Lines, ManifestSettings, OutputSettings, ReportSettings, Settings, script,
+};
 use crate::args::{
     CopyArgs, CpArgs, MvArgs, ObjectArgs, ObjectsArgs, PipeArgs, RmArgs, ScriptArgs, SidesArgs,
 };
@@ -30,6 +32,8 @@ pub(crate) struct TransferSettings {
     pub(crate) output: OutputSettings,
     /// Reports.
     pub(crate) report: ReportSettings,
+    /// Where the objects are named, if not by a listing.
+    pub(crate) manifest: Option<ManifestSettings>,
     /// Warnings about the arguments, to be printed first.
     pub(crate) notices: Vec<String>,
 }
@@ -37,7 +41,11 @@ pub(crate) struct TransferSettings {
 impl TransferSettings {
     /// For `cp`.
     pub(crate) fn cp(settings: Settings, args: &CpArgs) -> Result<Self, Failure> {
-        let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, args.recursive)?;
+        let recursive = args.recursive || args.from.from.is_some();
+        let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, recursive)?;
+        let report = &args.copy.report;
+        transfer.manifest = ManifestSettings::new(&args.from, report, &transfer.spec)?;
+        transfer.spec.recursive = args.recursive;
         transfer.spec.expected_size = args.expected_size;
         apply_scripts(&mut transfer.spec, &args.scripts)?;
         Ok(transfer)
@@ -47,7 +55,11 @@ impl TransferSettings {
     pub(crate) fn mv(settings: Settings, args: &MvArgs) -> Result<Self, Failure> {
         let validate = args.validate_same_s3_paths
             || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
-        let mut transfer = copying(settings, &args.copy, TransferCommand::Move, args.recursive)?;
+        let recursive = args.recursive || args.from.from.is_some();
+        let mut transfer = copying(settings, &args.copy, TransferCommand::Move, recursive)?;
+        let report = &args.copy.report;
+        transfer.manifest = ManifestSettings::new(&args.from, report, &transfer.spec)?;
+        transfer.spec.recursive = args.recursive;
         apply_scripts(&mut transfer.spec, &args.scripts)?;
         let paths = (&args.copy.paths[0], &args.copy.paths[1]);
         let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
@@ -87,9 +99,10 @@ impl TransferSettings {
         spec.filters.clone_from(&args.filters.rules);
         spec.filter = script::filter(args.filter.as_deref())?;
         spec.page_size = args.requests.page_size;
+        let manifest = ManifestSettings::new(&args.from, &args.report, &spec)?;
         let report = ReportSettings::new(&args.report, &spec)?;
         let transfer = assemble(settings, spec, args.requests.payer.is_requester(), output);
-        Ok(Self { report, ..transfer })
+        Ok(Self { report, manifest, ..transfer })
     }
 
     /// For `pipe`.
@@ -134,7 +147,8 @@ fn assemble(
 ) -> TransferSettings {
     let client = ClientConfig { request_payer, ..settings.client };
     let report = ReportSettings::default();
-    TransferSettings { spec, client, source_client: None, output, report, notices: Vec::new() }
+    let (source_client, manifest, notices) = (None, None, Vec::new());
+    TransferSettings { spec, client, source_client, output, report, manifest, notices }
 }
 
 fn output(settings: &Settings) -> OutputSettings {
@@ -165,6 +179,7 @@ fn blank_spec(
         raw: false,
         filters: Vec::<FilterRule>::new(),
         names: None,
+        manifest: None,
         filter: None,
         to_key: None,
         follow_symlinks: true,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chooser::{Candidate, Choice, Chooser};
+use super::manifest::plan_manifest;
 use super::name_listing::{NameListing, NamesRequest};
 use super::named;
 use super::prepare::Prepared;
@@ -46,6 +47,8 @@ pub(super) async fn plan_objects<A: Planned>(
 ) {
     let planned = if let Some(names) = &job.spec.names {
         named::plan_objects(job, engine, queue, &make, names).await
+    } else if let Some(manifest) = &job.spec.manifest {
+        plan_manifest(job, engine, queue, &make, manifest).await
     } else if job.plan.is_directory || job.source_key().is_empty() {
         plan_listing(job, engine, queue, &make).await
     } else {
@@ -129,7 +132,7 @@ async fn plan_listing<A: Planned>(
     learn_sources(job, engine, prefix).await?;
     let mut listing = list_source(job, engine, prefix);
     while let Some(page) = listing.next().await? {
-        let actions = plan_page(job, engine, page, make).await?;
+        let actions = plan_page(job, engine, page, Vec::new(), make).await?;
         if queue.push(actions).await.is_err() {
             return Ok(Err(Closed));
         }
@@ -137,10 +140,12 @@ async fn plan_listing<A: Planned>(
     Ok(Ok(()))
 }
 
-async fn plan_page<A>(
+/// Plans a page of objects; `heads` has the headers of those that were asked for by themselves.
+pub(super) async fn plan_page<A>(
     job: &Prepared,
     engine: &Engine,
     page: ListPage,
+    mut heads: Vec<Option<Box<ObjectHead>>>,
     make: &MakeAction<A>,
 ) -> Result<Vec<A>> {
     // A path that names no key and no tree matches nothing.
@@ -152,13 +157,14 @@ async fn plan_page<A>(
     let action = |(index, name): (usize, Option<String>)| {
         let object = page.get(index)?;
         let relative = object.key.strip_prefix(job.source_key())?;
-        make(job, engine, Found { object, relative, name, head: None })
+        let head = heads.get_mut(index).and_then(Option::take);
+        make(job, engine, Found { object, relative, name, head })
     };
     Ok(chosen.into_iter().filter_map(action).collect())
 }
 
 /// Indices of the objects of a page that patterns include.
-fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
+pub(super) fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
     let root = job.source_key();
     let is_in_place = job.acts_in_place();
     let is_wanted = |object: &ListedObject<'_>| {

@@ -56,7 +56,7 @@ impl Prepared {
             },
             source: &source,
             target,
-            recursive: spec.recursive || wildcard.is_some(),
+            recursive: spec.recursive || wildcard.is_some() || spec.manifest.is_some(),
             may_meet: spec.to_key.is_some() || !is_one_service,
             working_directory: &directory,
             source_facts: facts(&source, &directory),

@@ -13,6 +13,7 @@ use super::report::Reporter;
 use super::route::can_read;
 use super::scheduler::Limits;
 use super::settings::Settings;
+use super::shared::SharedLimits;
 use super::uploads::OpenUploads;
 use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
@@ -32,8 +33,8 @@ pub(crate) struct Engine {
     pub(crate) target: Client,
     /// Copies go through this machine, because the target cannot read the source.
     pub(crate) relays: bool,
-    pub(crate) limits: Limits,
-    pub(crate) bandwidth: Bandwidth,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) bandwidth: Arc<Bandwidth>,
     pub(super) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
@@ -67,8 +68,7 @@ impl Engine {
         report: Arc<Reporter>,
     ) -> (Arc<Self>, Ended) {
         let (alive, ended) = mpsc::channel(1);
-        let limits = Limits::new(&settings.tuning);
-        let bandwidth = Bandwidth::new(settings.tuning.max_bandwidth);
+        let (limits, bandwidth) = SharedLimits::of_job(&settings.tuning);
         let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());

@@ -33,12 +33,14 @@ pub(crate) mod requests;
 pub(crate) mod route;
 pub(crate) mod scheduler;
 pub(crate) mod settings;
+mod shared;
 pub(crate) mod stream;
 pub(crate) mod tags;
 pub(crate) mod upload;
 pub(crate) mod uploads;
 
 pub use settings::{CopyProps, MetadataDirective, Tuning};
+pub use shared::SharedLimits;
 
 #[cfg(test)]
 mod testing;

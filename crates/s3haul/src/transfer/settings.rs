@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::shared::SharedLimits;
 use crate::plan::tags::TagTask;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 use crate::units::{GIB, MIB};
@@ -45,6 +46,9 @@ pub struct Tuning {
     pub max_bandwidth: Option<u64>,
     /// Bytes of object data held in memory at most.
     pub memory_budget: u64,
+    /// Bounds of requests, memory and bandwidth that the job shares with others instead of having
+    /// its own.
+    pub shared: Option<SharedLimits>,
 }
 
 impl Default for Tuning {
@@ -56,6 +60,7 @@ impl Default for Tuning {
             multipart_chunksize: 8 * MIB,
             max_bandwidth: None,
             memory_budget: GIB / 8,
+            shared: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The cases by topic.
 
+mod bulk;
 mod compare;
 mod copy;
 mod differential;
@@ -45,6 +46,7 @@ pub(crate) fn all() -> Vec<Case> {
         failures::CASES,
         interrupts::CASES,
         report::CASES,
+        bulk::CASES,
         settings::CASES,
     ];
     topics.concat()

@@ -167,13 +167,17 @@ async fn object_action<A>(
     make: &MakeAction<A>,
     named: &Named,
 ) -> Result<Option<A>> {
-    let key = source_key(engine, named)?;
-    let relative = match key.strip_prefix(job.source_key()) {
-        Some(relative) if job.plan.is_directory => relative,
-        Some("") => job.plan.single_name(),
-        _ => return Err(foreign(named)),
-    };
     let action = job.plan.action;
+    let (key, relative) = match place(job, engine, named) {
+        Ok(place) => place,
+        // A manifest had this name, and it was refused then, too.
+        Err(error) if job.spec.manifest.is_some() => {
+            engine.report.planned(0);
+            engine.conclude(action, named.source.clone(), named.target.clone(), 0, Err(error));
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
     if job.acts_in_place() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
         return Ok(make(job, engine, Found { object, relative, name: None, head: None }));
@@ -211,6 +215,16 @@ fn listed<'a>(
 ) -> ListedObject<'a> {
     let last_modified_s = head.last_modified_s;
     ListedObject { key, size: head.size, last_modified_s, etag, storage_class }
+}
+
+/// Key of a name, and what of it lies below the source.
+fn place<'a>(job: &'a Prepared, engine: &Engine, named: &'a Named) -> Result<(&'a str, &'a str)> {
+    let key = source_key(engine, named)?;
+    match key.strip_prefix(job.source_key()) {
+        Some(relative) if job.plan.is_directory => Ok((key, relative)),
+        Some("") => Ok((key, job.plan.single_name())),
+        _ => Err(foreign(named)),
+    }
 }
 
 fn source_key<'a>(engine: &Engine, named: &'a Named) -> Result<&'a str> {

@@ -1,0 +1,182 @@
+//! `--from`: objects that a file names instead of a listing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use crate::support::{Bench, stderr, stdout};
+
+/// Keys that are left in the bucket.
+fn keys(bench: &Bench) -> Vec<String> {
+    let mut keys = bench.lines("list s3://box --format keys");
+    keys.sort();
+    keys
+}
+
+/// Sorted lines of standard output, standard error, and the exit code.
+fn run(bench: &Bench, args: &str) -> (Vec<String>, String, i32) {
+    let output = bench.run(args);
+    let mut lines: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    lines.sort();
+    (lines, stderr(&output), output.status.code().unwrap())
+}
+
+#[test]
+fn objects_are_removed_that_a_file_names_in_any_format() {
+    let lines = "s3://box/d/b c\nd/x\n";
+    let batch = "box,d%2Fb+c\nbox,d/x\n";
+    let csv = "size,key\r\n1,d/b c\r\n2,d/x\r\n";
+    let json = "{\"bucket\":\"box\",\"key\":\"d/b c\"}\n{\"Key\":\"d/x\"}";
+    for (name, text, flags) in [
+        ("keys.txt", lines, ""),
+        ("keys", lines, "--from-format lines"),
+        ("batch.csv", batch, ""),
+        ("named.csv", csv, ""),
+        ("named", csv, ""),
+        ("keys.jsonl", json, ""),
+        ("keys.json", json, "--from-format jsonl"),
+    ] {
+        let bench = Bench::with_objects(&["d/x", "d/y", "e"]);
+        bench.file("f", "1");
+        let output = bench.command("cp f").arg("s3://box/d/b c").output().unwrap();
+        assert!(output.status.success());
+        bench.file(name, text);
+        let (lines, told, code) = run(&bench, &format!("rm s3://box/d --from {name} {flags}"));
+        let removed = ["delete: s3://box/d/b c", "delete: s3://box/d/x"];
+        assert_eq!((lines, told.as_str(), code), (removed.map(str::to_owned).to_vec(), "", 0));
+        assert_eq!(keys(&bench), ["d/y", "e"], "{name}");
+    }
+}
+
+#[test]
+fn what_lies_outside_is_never_acted_upon() {
+    let bench = Bench::with_objects(&["d/a", "dx", "e"]);
+    bench.file("keys", "d/a\ndx\ns3://other/d/a\ns3://box\n");
+    let (lines, told, code) = run(&bench, "rm s3://box/d --from keys --report r.jsonl");
+    assert_eq!((lines, code), (vec!["delete: s3://box/d/a".to_owned()], 1));
+    assert_eq!(keys(&bench), ["dx", "e"]);
+    for line in [
+        "delete failed: s3://box/dx it lies outside of the address that the command was given\n",
+        "delete failed: s3://other/d/a the manifest names it in another bucket than the command\n",
+        "delete failed: s3://box/ the manifest has no key there\n",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+    // They are refused again, and nothing else is done.
+    let again = "rm s3://box/d --from keys --retry-failed r.jsonl";
+    let (lines, told, code) = run(&bench, again);
+    assert_eq!((lines, code), (vec![], 1));
+    assert_eq!(told.matches("delete failed: ").count(), 3, "{told}");
+    bench.file("versions.csv", "key,version_id,is_latest\ne,v1,false\ne,v1,\n");
+    let (lines, told, code) = run(&bench, "rm s3://box --from versions.csv");
+    assert_eq!((lines, code), (vec![], 1), "{told}");
+    assert!(told.contains("s3://box/e the manifest names a version of it"), "{told}");
+    assert_eq!(keys(&bench), ["dx", "e"]);
+}
+
+#[test]
+fn filters_and_scripts_apply() {
+    let bench = Bench::with_objects(&["a.txt", "b.log", "long-name.log"]);
+    bench.file("keys", "a.txt\nb.log\nlong-name.log\nnone.log\n");
+    let filtered = "rm s3://box --from keys --dryrun --only-show-errors";
+    let (lines, ..) = run(&bench, &format!("{filtered} --exclude *.txt"));
+    let names = ["b.log", "long-name.log", "none.log"];
+    assert_eq!(lines, names.map(|name| format!("(dryrun) delete: s3://box/{name}")));
+    let (lines, ..) = run(&bench, &filtered.replace("box", "box/*.txt"));
+    assert_eq!(lines, ["(dryrun) delete: s3://box/a.txt"]);
+    let (lines, told, code) = run(&bench, &format!("{filtered} --filter js:o=>o.Size>5"));
+    assert_eq!((lines.len(), told.as_str(), code), (1, "", 0), "{lines:?}");
+    assert_eq!(lines[0], "(dryrun) delete: s3://box/long-name.log");
+}
+
+#[test]
+fn objects_are_copied_under_the_names_of_a_recursive_copy() {
+    let bench = Bench::with_objects(&["d/a", "d/s/b", "d/c", "z"]);
+    bench.ok("mb s3://other");
+    bench.file("keys", "d/a\nd/s/b\nd/none\n");
+    let (lines, told, code) = run(&bench, "cp s3://box/d t --from keys");
+    let expected = ["download: s3://box/d/a to t/a", "download: s3://box/d/s/b to t/s/b"];
+    assert_eq!((lines, code), (expected.map(str::to_owned).to_vec(), 1));
+    assert!(told.starts_with("download failed: s3://box/d/none to t/none "), "{told}");
+    assert_eq!(bench.read("t/s/b"), "d/s/b");
+    bench.file("keys", "d/a\nd/s/b\n");
+    let (lines, told, code) = run(&bench, "mv s3://box/d s3://other/x --from keys");
+    let expected =
+        ["move: s3://box/d/a to s3://other/x/a", "move: s3://box/d/s/b to s3://other/x/s/b"];
+    assert_eq!((lines, told.as_str(), code), (expected.map(str::to_owned).to_vec(), "", 0));
+    assert_eq!(keys(&bench), ["d/c", "z"]);
+    // New names within a bucket take the manifest twice.
+    bench.file("keys", "d/c\nz\n");
+    bench.ok("mv s3://box s3://box --from keys --to-key {key}.old");
+    assert_eq!(keys(&bench), ["d/c.old", "z.old"]);
+    let twice = "mv s3://box s3://box --from - --to-key {key}.older";
+    let output = bench.run_with_input(twice, "z.old\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("can be read only once"), "{output:?}");
+}
+
+/// A listing's columns say all that a copy has to know, so that nobody is asked.
+#[test]
+fn a_listing_spares_the_requests_that_ask() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.ok("list s3://box --format csv --output-file all.csv");
+    bench.ok("list s3://box --format keys --output-file keys");
+    let asked = |from: &str| {
+        let dry = bench.run(&format!("cp s3://box t --from {from} --dryrun"));
+        assert_eq!(stdout(&dry).lines().count(), 2, "{dry:?}");
+        let told = stderr(&dry);
+        let sent = told.lines().find(|line| line.contains("this dry run sent")).unwrap();
+        sent.split("LIST, ").nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(asked("keys"), 2);
+    assert_eq!(asked("all.csv"), 0);
+    bench.ok("cp s3://box t --from all.csv --only-show-errors");
+    assert_eq!((bench.read("t/a"), bench.read("t/b")), ("a".to_owned(), "b".to_owned()));
+}
+
+#[test]
+fn one_command_feeds_the_next() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    bench.ok("tag set s3://box/a --tags x=1");
+    let tags = bench.ok("tag get s3://box --recursive --format jsonl");
+    let is_wanted = |line: &&str| !line.contains("\"key\":\"c\"");
+    let some = tags.lines().filter(is_wanted).collect::<Vec<_>>().join("\n");
+    let output = bench.run_with_input("tag set s3://box --from - --tags y=2", &some);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(stdout(&output).lines().count(), 2);
+    assert!(bench.ok("tag get s3://box/c").ends_with("\t\n"));
+    bench.file("wall/x", "a file where a folder must be");
+    // What was copied is removed; what failed is not.
+    bench.file("keys", "a\nb\n");
+    bench.file("t/b/x", "b cannot be written");
+    let (_, _, code) = run(&bench, "cp s3://box t --from keys --report r.csv");
+    assert_eq!(code, 1);
+    bench.ok("rm s3://box --from r.csv --only-show-errors");
+    assert_eq!(keys(&bench), ["b", "c"]);
+}
+
+#[test]
+fn nonsense_is_refused_before_the_first_request() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("keys", "a\n");
+    for (args, code, reason) in [
+        ("cp t s3://box --from keys", 252, "the source `t` is not there"),
+        ("rm s3://box --from none", 255, "could not open the manifest"),
+        ("rm s3://box --from .", 255, "could not open the manifest"),
+        ("rm s3://box --from-format csv", 252, "--from"),
+        ("rm s3://box --from keys --report keys", 252, "would overwrite the file of --from"),
+        ("cp s3://box - --from keys", 252, "Streaming"),
+        ("sync s3://box t --from keys", 252, "unexpected argument"),
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(code), "{args}: {output:?}");
+        assert!(stderr(&output).contains(reason), "{args}: {output:?}");
+    }
+    assert_eq!(bench.read("keys"), "a\n");
+    bench.file("bad.csv", "key,size\na,1,2\n");
+    let output = bench.run("rm s3://box --from bad.csv");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("row 2 of the manifest"), "{output:?}");
+    assert_eq!(keys(&bench), ["a"]);
+    bench.file("empty", "");
+    assert_eq!(bench.ok("rm s3://box --from empty"), "");
+    assert_eq!(keys(&bench), ["a"], "an empty file is not a whole bucket");
+}
