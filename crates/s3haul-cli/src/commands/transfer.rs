@@ -31,11 +31,11 @@ pub(super) async fn run(
 ) -> Result<u8, Failure> {
     let TransferSettings { mut spec, client, source_client, output, report, manifest, notices } =
         settings;
-    let manifest = manifest.as_ref().map(ManifestFile::open).transpose()?;
-    spec.manifest = manifest.map(|manifest| Arc::new(manifest) as Arc<_>);
     let reports = Reports::open(&report)?;
     spec.names = reports.names();
     let clients = clients(client, source_client)?;
+    let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
+    spec.manifest = manifest.transpose()?.map(|manifest| Arc::new(manifest) as Arc<_>);
     let totals = Arc::new(Totals::default());
     let working_dir = spec.working_dir.to_string_lossy().into_owned();
     let sink = CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(&totals));

@@ -4,9 +4,16 @@
 //! made entries of here; what may be acted upon is decided by the library.
 
 mod detect;
+mod fetch;
 mod file;
+mod inventory;
+mod orc;
+mod parquet;
 mod row;
 mod text;
 mod url;
 
 pub(crate) use file::ManifestFile;
+
+#[cfg(test)]
+mod tables_tests;

@@ -48,6 +48,19 @@ impl Column {
     }
 }
 
+/// A value of a table that is not text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    /// No value.
+    Nothing,
+    /// Text.
+    Text(String),
+    /// A number; of times seconds since 1970.
+    Number(i64),
+    /// Yes or no.
+    Flag(bool),
+}
+
 /// What a row tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
@@ -80,6 +93,21 @@ impl Row {
         }
         let is_flag = matches!(column, Column::IsLatest | Column::IsDeleteMarker);
         !is_flag || text.is_empty() || flag().is_some()
+    }
+
+    /// Takes a value of a table in; false where it is of another sort than the column's.
+    pub(super) fn take(&mut self, column: Column, cell: Cell) -> bool {
+        match (column, cell) {
+            (Column::StorageClass, Cell::Nothing) => self.storage_class = Some(String::new()),
+            (_, Cell::Nothing) => {}
+            (_, Cell::Text(text)) => return self.set(column, &text),
+            (Column::Size, Cell::Number(size)) => self.size = u64::try_from(size).ok(),
+            (Column::LastModified, Cell::Number(time)) => self.last_modified_s = Some(time),
+            (Column::IsLatest, Cell::Flag(flag)) => self.is_latest = Some(flag),
+            (Column::IsDeleteMarker, Cell::Flag(flag)) => self.is_delete_marker = Some(flag),
+            _ => return false,
+        }
+        true
     }
 
     /// The object that is named.

@@ -7,7 +7,7 @@ use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
 use serde::{Deserialize, Deserializer};
 
-use super::detect::Format;
+use super::detect::TextFormat;
 use super::row::{Column, Row, named};
 use super::url;
 use crate::report::Records;
@@ -71,14 +71,20 @@ type Read1<T> = Result<Option<T>, Trouble>;
 
 impl TextEntries {
     /// Reads a text from its beginning.
-    pub(super) fn new(text: Text, format: Format, name: &str) -> Self {
+    pub(super) fn new(text: Text, format: TextFormat, name: &str) -> Self {
         let shape = match format {
-            Format::Lines => Shape::Lines,
-            Format::Csv => Shape::Csv,
-            Format::Jsonl => Shape::Jsonl,
-            Format::ReportCsv => Shape::ReportCsv,
-            Format::ReportJsonl => Shape::ReportJsonl,
+            TextFormat::Lines => Shape::Lines,
+            TextFormat::Csv => Shape::Csv,
+            TextFormat::Jsonl => Shape::Jsonl,
+            TextFormat::ReportCsv => Shape::ReportCsv,
+            TextFormat::ReportJsonl => Shape::ReportJsonl,
         };
+        Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
+    }
+
+    /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
+    pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
+        let shape = Shape::Cells { columns, is_url_encoded: true, may_be_short: false };
         Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
     }
 

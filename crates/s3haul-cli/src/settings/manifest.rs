@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use s3haul::job::TransferSpec;
+use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 
 use super::report::is_same;
@@ -25,6 +26,8 @@ pub(crate) enum ManifestPlace {
     Input,
     /// In a file.
     File(PathBuf),
+    /// In an object.
+    Object(ObjectName),
 }
 
 impl ManifestSettings {
@@ -44,6 +47,7 @@ impl ManifestSettings {
         let place = match from {
             "" => return Err(Failure::usage("--from names no file")),
             "-" => ManifestPlace::Input,
+            address if s3_uri::is_s3(address) => ManifestPlace::Object(object(address)?),
             path => ManifestPlace::File(spec.working_dir.join(path)),
         };
         let target = report.report.as_deref().map(|path| spec.working_dir.join(path));
@@ -56,4 +60,12 @@ impl ManifestSettings {
         }
         Ok(Some(Self { place, format: args.from_format }))
     }
+}
+
+fn object(address: &str) -> Result<ObjectName, Failure> {
+    let object = s3_uri::parse(address).map_err(|error| Failure::usage(error.to_string()))?;
+    if object.bucket.is_empty() || object.key.is_empty() {
+        return Err(Failure::usage(format!("--from {address} names no object")));
+    }
+    Ok(object)
 }

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use md5::{Digest as _, Md5};
+use serde_json::json;
+
 use crate::support::{Bench, stderr, stdout};
 
 /// Keys that are left in the bucket.
@@ -179,4 +182,104 @@ fn nonsense_is_refused_before_the_first_request() {
     bench.file("empty", "");
     assert_eq!(bench.ok("rm s3://box --from empty"), "");
     assert_eq!(keys(&bench), ["a"], "an empty file is not a whole bucket");
+}
+
+/// Puts an inventory of these parts into a bucket of its own and gives its `manifest.json`.
+fn put_inventory(bench: &Bench, format: &str, schema: &str, parts: &[(&str, &[u8])]) -> String {
+    let mut files = Vec::new();
+    for (name, bytes) in parts {
+        std::fs::write(bench.folder().join("part"), bytes).unwrap();
+        let key = format!("box/daily/data/{name}");
+        bench.ok(&format!("cp part s3://inv/{key} --only-show-errors"));
+        let md5 = format!("{:x}", Md5::digest(bytes));
+        files.push(json!({"key": key, "size": bytes.len(), "MD5checksum": md5}));
+    }
+    let document = json!({
+        "sourceBucket": "box",
+        "destinationBucket": "arn:aws:s3:::inv",
+        "version": "2016-11-30",
+        "creationTimestamp": "1514944800000",
+        "fileFormat": format,
+        "fileSchema": schema,
+        "files": files,
+    });
+    serde_json::to_string_pretty(&document).unwrap()
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn inventories_are_read_part_by_part() {
+    let schema = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size";
+    let parts = [
+        gzip(
+            "\"box\",\"a%2Fb\",\"v1\",\"true\",\"false\",\"1\"\n\
+             \"box\",\"c\",\"v2\",\"false\",\"false\",\"1\"\n",
+        ),
+        gzip("\"box\",\"d+e\",\"v3\",\"true\",\"false\",\"1\"\n"),
+    ];
+    let parts = [("1.csv.gz", parts[0].as_slice()), ("2.csv.gz", parts[1].as_slice())];
+    for from in ["manifest.json", "s3://inv/box/daily/manifest.json"] {
+        let bench = Bench::with_objects(&["a/b", "c", "keep"]);
+        bench.ok("mb s3://inv");
+        bench.file("f", "1");
+        assert!(bench.command("cp f").arg("s3://box/d e").output().unwrap().status.success());
+        let manifest = put_inventory(&bench, "CSV", schema, &parts);
+        bench.file("manifest.json", &manifest);
+        bench.ok("cp manifest.json s3://inv/box/daily/manifest.json --only-show-errors");
+        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        let removed = ["delete: s3://box/a/b", "delete: s3://box/d e"].map(str::to_owned);
+        assert_eq!((lines, told.as_str(), code), (removed.to_vec(), "", 0));
+        assert_eq!(keys(&bench), ["c", "keep"], "`c` has a newer version");
+        // A part that is not what the manifest says ends the command.
+        bench.ok("cp f s3://inv/box/daily/data/1.csv.gz --only-show-errors");
+        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert_eq!((lines, code), (vec![], 1));
+        assert!(told.contains("is not what the manifest of the inventory says"), "{told}");
+        bench.ok("rm s3://inv/box/daily/data/1.csv.gz");
+        let (_, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert!(code == 1 && told.contains("could not read `s3://inv/box/daily/data/1"), "{told}");
+    }
+}
+
+/// The fixtures name objects that a dry run would remove; what is no current object is left out.
+#[test]
+fn inventories_are_read_in_tables_too() {
+    let bench = Bench::with_objects(&["keep"]);
+    bench.ok("mb s3://inv");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixture = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let (orc, parquet) = (fixture("zlib.orc"), fixture("snappy.parquet"));
+    let expected: Vec<_> = (0..800_u64)
+        .filter(|number| number % 11 != 0 && number % 5 != 0)
+        .filter(|number| number % 7 == 2)
+        .map(|number| format!("s3://box/logs/2/file {:06} é.txt", number * 7919 % 100_003))
+        .collect();
+    let (orc, parquet) = (("1.orc", orc.as_slice()), ("1.parquet", parquet.as_slice()));
+    for (format, part) in [("ORC", orc), ("Parquet", parquet)] {
+        let manifest = put_inventory(&bench, format, "a schema", &[part]);
+        bench.file("manifest.json", &manifest);
+        std::fs::write(bench.folder().join("table"), part.1).unwrap();
+        for from in ["manifest.json", "table"] {
+            let command = "rm s3://box --include * --dryrun --only-show-errors";
+            let (mut lines, told, code) =
+                run(&bench, &format!("{command} --exclude * --include logs/2/* --from {from}"));
+            let mut wanted: Vec<_> =
+                expected.iter().map(|name| format!("(dryrun) delete: {name}")).collect();
+            wanted.sort();
+            lines.sort();
+            assert_eq!((lines, code), (wanted, 0), "{format} {from} {told}");
+        }
+    }
+    // What a listing wrote feeds a command, and nobody is asked.
+    bench.ok("list s3://box --format parquet --output-file all.parquet");
+    bench.ok("cp s3://box t --from all.parquet --only-show-errors");
+    assert_eq!(bench.read("t/keep"), "keep");
+    let output = bench.run_with_input("rm s3://box --from - --from-format orc", "x");
+    assert!(stderr(&output).contains("it has to be a file"), "{output:?}");
 }

@@ -40,7 +40,7 @@ pub(crate) struct Engine {
     pub(crate) uploads: Arc<OpenUploads>,
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
-    content_types: OnceLock<ContentTypes>,
+    content_types: Arc<OnceLock<ContentTypes>>,
     tags_asked: AtomicBool,
     /// It was told that tags of the source cannot be read.
     pub(super) tags_warned: AtomicBool,
@@ -68,7 +68,8 @@ impl Engine {
         report: Arc<Reporter>,
     ) -> (Arc<Self>, Ended) {
         let (alive, ended) = mpsc::channel(1);
-        let (limits, bandwidth) = SharedLimits::of_job(&settings.tuning);
+        let SharedLimits { limits, bandwidth, content_types } =
+            SharedLimits::of_job(&settings.tuning);
         let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
@@ -83,7 +84,7 @@ impl Engine {
             report,
             uploads,
             stop: CancellationToken::new(),
-            content_types: OnceLock::new(),
+            content_types,
             tags_asked: AtomicBool::new(false),
             tags_warned: AtomicBool::new(false),
             _alive: alive,
