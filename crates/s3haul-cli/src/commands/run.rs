@@ -20,6 +20,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
+use crate::progress::Ticker;
 use crate::render::escape::push_name;
 use crate::render::json;
 use crate::settings::{Environment, RunSettings, Settings};
@@ -50,8 +51,10 @@ pub(super) async fn run(settings: RunSettings, printer: &Arc<Printer>) -> Result
     }
     let report = settings.report.as_deref();
     let report = report.map(|path| LineReport::create(path, &settings.source())).transpose()?;
+    let flusher = Ticker::for_all(printer);
     let mut run = Run { settings, shared, interrupt, report, tally: Tally::default() };
     let is_complete = run.all().await;
+    drop(flusher);
     Ok(run.finish(is_complete))
 }
 

@@ -1,15 +1,19 @@
 //! Files in Parquet: what `list` writes, and parts of inventories.
 //!
-//! Row groups are read piece by piece; only the columns that mean something are.
+//! Row groups are read piece by piece; only the columns that mean something are. Only the types
+//! that these have are named here: each brings some 30 KB of code along.
 
 use std::fs::File;
+use std::sync::Arc;
 
-use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit};
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::DataType;
+use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
+use ::parquet::column::page::PageReader;
+use ::parquet::column::reader::ColumnReaderImpl;
+use ::parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type, Int96Type};
 use ::parquet::errors::ParquetError;
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::schema::types::ColumnDescriptor;
+use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use ::parquet::file::serialized_reader::SerializedPageReader;
+use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use s3haul::error::Result;
 use s3haul::job::ManifestEntry;
 use s3haul::{Error, ErrorKind};
@@ -21,7 +25,8 @@ const ROWS_MAX: usize = 1024;
 
 /// The entries of a file. After an error there are no more.
 pub(super) struct ParquetEntries {
-    file: SerializedFileReader<File>,
+    file: Arc<File>,
+    metadata: ParquetMetaData,
     /// The columns that mean something, by their places.
     columns: Vec<(usize, Column)>,
     /// The next row group.
@@ -35,7 +40,7 @@ pub(super) struct ParquetEntries {
 /// A column of the present row group.
 struct Chunk {
     column: Column,
-    reader: ColumnReader,
+    reader: Reader,
     /// The level at which there is a value.
     level: i16,
     /// What a second has, where it holds times.
@@ -45,8 +50,9 @@ struct Chunk {
 impl ParquetEntries {
     /// Reads the footer.
     pub(super) fn open(file: File, name: &str) -> Result<Self> {
-        let file = SerializedFileReader::new(file).map_err(|error| unreadable(name, &error))?;
-        let schema = file.metadata().file_metadata().schema_descr();
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file);
+        let metadata = metadata.map_err(|error| unreadable(name, &error))?;
+        let schema = metadata.file_metadata().schema_descr();
         let places = schema.columns().iter().enumerate();
         let columns: Vec<_> = places
             .filter(|(_, column)| column.path().parts().len() == 1 && column.max_rep_level() == 0)
@@ -57,7 +63,8 @@ impl ParquetEntries {
             return Err(Error::new(ErrorKind::Config, message));
         }
         let (chunks, rows) = (Vec::new(), Vec::new().into_iter());
-        Ok(Self { file, columns, group: 0, chunks, rows, name: name.to_owned(), is_over: false })
+        let (file, name) = (Arc::new(file), name.to_owned());
+        Ok(Self { file, metadata, columns, group: 0, chunks, rows, name, is_over: false })
     }
 
     /// The next rows; none at the end of the file.
@@ -67,23 +74,56 @@ impl ParquetEntries {
             for chunk in &mut self.chunks {
                 chunk.read(&mut rows)?;
             }
-            if !rows.is_empty() || self.group == self.file.num_row_groups() {
+            if !rows.is_empty() || self.group == self.metadata.num_row_groups() {
                 return Ok(rows);
             }
-            let group = self.file.get_row_group(self.group)?;
+            let group = self.metadata.row_group(self.group);
             self.group += 1;
-            let schema = self.file.metadata().file_metadata().schema_descr();
+            let row_count = usize::try_from(group.num_rows()).unwrap_or_default();
+            let schema = self.metadata.file_metadata().schema_descr();
             let chunk = |(index, column): &(usize, Column)| {
+                let file = Arc::clone(&self.file);
+                let stored = group.column(*index);
+                let pages = SerializedPageReader::new(file, stored, row_count, None)?;
                 let described = schema.column(*index);
                 Ok(Chunk {
                     column: *column,
-                    reader: group.get_column_reader(*index)?,
                     level: described.max_def_level(),
                     ticks: ticks(&described),
+                    reader: Reader::new(described, Box::new(pages))?,
                 })
             };
             self.chunks = self.columns.iter().map(chunk).collect::<Result<_, ParquetError>>()?;
         }
+    }
+}
+
+/// Values of a column by the type that they are stored in.
+enum Reader {
+    Text(ColumnReaderImpl<ByteArrayType>),
+    Flag(ColumnReaderImpl<BoolType>),
+    Int32(ColumnReaderImpl<Int32Type>),
+    Int64(ColumnReaderImpl<Int64Type>),
+    Int96(ColumnReaderImpl<Int96Type>),
+}
+
+impl Reader {
+    fn new(
+        column: ColumnDescPtr,
+        pages: Box<dyn PageReader>,
+    ) -> std::result::Result<Self, ParquetError> {
+        Ok(match column.physical_type() {
+            Type::BYTE_ARRAY => Self::Text(ColumnReaderImpl::new(column, pages)),
+            Type::BOOLEAN => Self::Flag(ColumnReaderImpl::new(column, pages)),
+            Type::INT32 => Self::Int32(ColumnReaderImpl::new(column, pages)),
+            Type::INT64 => Self::Int64(ColumnReaderImpl::new(column, pages)),
+            Type::INT96 => Self::Int96(ColumnReaderImpl::new(column, pages)),
+            other => {
+                let name = column.name();
+                let message = format!("the column `{name}` has the type {other}");
+                return Err(ParquetError::General(message));
+            }
+        })
     }
 }
 
@@ -117,26 +157,21 @@ impl Chunk {
         let Self { column, level, ticks, .. } = *self;
         let level = Some(level).filter(|level| *level > 0);
         match &mut self.reader {
-            ColumnReader::ByteArrayColumnReader(reader) => {
-                values(reader, column, level, rows, |value| {
-                    value.as_utf8().map(|text| Cell::Text(text.to_owned()))
-                })
-            }
-            ColumnReader::BoolColumnReader(reader) => {
+            Reader::Text(reader) => values(reader, column, level, rows, |value| {
+                value.as_utf8().map(|text| Cell::Text(text.to_owned()))
+            }),
+            Reader::Flag(reader) => {
                 values(reader, column, level, rows, |value| Ok(Cell::Flag(*value)))
             }
-            ColumnReader::Int32ColumnReader(reader) => {
+            Reader::Int32(reader) => {
                 values(reader, column, level, rows, |value| Ok(Cell::Number((*value).into())))
             }
-            ColumnReader::Int64ColumnReader(reader) => {
-                values(reader, column, level, rows, |value| {
-                    Ok(Cell::Number(value.div_euclid(ticks)))
-                })
-            }
-            ColumnReader::Int96ColumnReader(reader) => {
+            Reader::Int64(reader) => values(reader, column, level, rows, |value| {
+                Ok(Cell::Number(value.div_euclid(ticks)))
+            }),
+            Reader::Int96(reader) => {
                 values(reader, column, level, rows, |value| Ok(Cell::Number(value.to_seconds())))
             }
-            _ => Err(ParquetError::General(format!("a column {column:?} of this type"))),
         }
     }
 }

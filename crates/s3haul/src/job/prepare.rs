@@ -82,6 +82,7 @@ impl Prepared {
             _ => None,
         };
         Settings {
+            is_one: !self.plan.is_directory,
             is_move: spec.command == TransferCommand::Move,
             source_bucket: bucket_of(Some(&self.plan.source)),
             target_bucket: bucket_of(self.plan.target.as_ref()),

@@ -107,6 +107,12 @@ impl Engine {
         types.guess(name)
     }
 
+    /// Loops that act at once, each on one object. As many as there are requests, unless there is
+    /// only one object: their making is most of the work of a small job.
+    pub(super) fn workers(&self) -> usize {
+        if self.settings.is_one { 1 } else { self.limits.requests_max() }
+    }
+
     /// Whether this was asked before: whoever asks first finds out whether tags can be read.
     pub(super) fn has_asked_tags(&self) -> bool {
         self.tags_asked.swap(true, Ordering::Relaxed)

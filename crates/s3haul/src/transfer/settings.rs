@@ -68,6 +68,8 @@ impl Default for Tuning {
 /// What holds for every object of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
+    /// The job is about one object.
+    pub(crate) is_one: bool,
     /// The command is `mv`.
     pub(crate) is_move: bool,
     /// Bucket of the source, empty where it is local.

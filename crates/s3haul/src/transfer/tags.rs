@@ -19,7 +19,7 @@ use crate::transfer::action::TagAction;
 pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagAction>>) {
     let (one_in, one_out) = async_channel::bounded::<TagAction>(1);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max() {
+    for _ in 0..engine.workers() {
         let (engine, queue) = (Arc::clone(&engine), one_out.clone());
         tasks.spawn(async move {
             while let Ok(action) = queue.recv().await {

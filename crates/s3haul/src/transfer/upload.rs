@@ -71,7 +71,7 @@ struct SmallFile {
 pub(crate) async fn run_uploads(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
     let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max() {
+    for _ in 0..engine.workers() {
         tasks.spawn(send_loop(Arc::clone(&engine), ready_out.clone()));
     }
     drop(ready_out);

@@ -1,12 +1,17 @@
 //! Objects from a file (`--from`), and many commands in one process (`run`).
 
 use std::fmt::Write as _;
+use std::io::Write as _;
+
+use md5::{Digest as _, Md5};
+use serde_json::json;
 
 use crate::harness::{Ctx, cases};
 
 cases!["bulk":
     removals_and_tags_from_a_file,
     copies_from_a_listing,
+    inventories,
     commands_of_a_file,
 ];
 
@@ -62,6 +67,59 @@ fn copies_from_a_listing(ctx: &Ctx<'_>) {
     ctx.haul(&report).ok();
     ctx.haul(&["rm", &ctx.url("s"), "--from", "r.csv", "--only-show-errors"]).ok();
     assert_eq!(ctx.remote.keys().len(), expected, "those of `again`, and none of `s`");
+}
+
+/// An inventory that lies in the bucket itself, in CSV and in Parquet.
+fn inventories(ctx: &Ctx<'_>) {
+    let odd: Vec<_> = ODD.iter().map(|key| (*key).to_owned()).collect();
+    for format in ["CSV", "Parquet"] {
+        ctx.remote.put_all(&odd);
+        ctx.remote.put("t/kept", b"1");
+        let part = if format == "CSV" {
+            let mut rows = String::new();
+            for key in ODD {
+                let encoded: String = key.bytes().fold(String::new(), |mut text, byte| {
+                    write!(text, "%{byte:02X}").unwrap();
+                    text
+                });
+                writeln!(rows, "\"{}\",\"{encoded}\",\"1\"", ctx.bucket).unwrap();
+            }
+            let mut packed = Vec::new();
+            let level = flate2::Compression::default();
+            let mut encoder = flate2::write::GzEncoder::new(&mut packed, level);
+            encoder.write_all(rows.as_bytes()).unwrap();
+            encoder.finish().unwrap();
+            packed
+        } else {
+            let folder = ctx.url("t/");
+            let fields = ["--fields", "bucket,key,size,last_modified,etag,storage_class"];
+            let list = ["list", &folder, "--format", "parquet"];
+            ctx.haul(&[&list[..], &fields, &["--output-file", "part"]].concat()).ok();
+            std::fs::read(ctx.path("part")).unwrap()
+        };
+        ctx.remote.put("inventory/data/part", &part);
+        let document = json!({
+            "sourceBucket": ctx.bucket,
+            "destinationBucket": format!("arn:aws:s3:::{}", ctx.bucket),
+            "fileFormat": format,
+            "fileSchema": "Bucket, Key, Size",
+            "files": [{
+                "key": "inventory/data/part",
+                "size": part.len(),
+                "MD5checksum": format!("{:x}", Md5::digest(&part)),
+            }],
+        });
+        ctx.remote.put("inventory/manifest.json", document.to_string().as_bytes());
+        let from = ctx.url("inventory/manifest.json");
+        let remove = ["rm", &ctx.url("t"), "--from", &from, "--exclude", "kept"];
+        let done = ctx.haul(&remove).ok();
+        assert_eq!(done.out().lines().count(), ODD.len(), "{}", done.report());
+        assert_eq!(
+            ctx.remote.keys(),
+            ["inventory/data/part", "inventory/manifest.json", "t/kept"],
+            "{format}"
+        );
+    }
 }
 
 fn commands_of_a_file(ctx: &Ctx<'_>) {
