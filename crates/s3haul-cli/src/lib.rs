@@ -7,6 +7,7 @@
 //! read no configuration and start no runtime.
 
 mod args;
+mod batch;
 mod commands;
 pub mod env_vars;
 pub mod exit;
@@ -14,6 +15,7 @@ mod failure;
 mod hints;
 mod interrupt;
 mod logging;
+mod manifest;
 mod printer;
 mod progress;
 mod render;

@@ -23,6 +23,8 @@ pub(crate) struct Printer {
     output_is_terminal: bool,
     error_is_terminal: bool,
     color: bool,
+    /// Somebody flushes for all commands of the process.
+    is_flushed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -45,6 +47,7 @@ impl Printer {
             output_is_terminal: io::stdout().is_terminal(),
             error_is_terminal,
             color: color.unwrap_or(error_is_terminal),
+            is_flushed: AtomicBool::new(false),
         }
     }
 
@@ -120,6 +123,16 @@ impl Printer {
         let mut buffers = self.lock();
         self.write_out(&mut buffers);
         buffers.bar = bar;
+    }
+
+    /// Notes that somebody flushes from now on for all commands of the process.
+    pub(crate) fn set_flushed(&self) {
+        self.is_flushed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that is so.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.is_flushed.load(Ordering::Relaxed)
     }
 
     /// Writes what is still in the buffers.

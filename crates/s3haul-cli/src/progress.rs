@@ -14,7 +14,7 @@ use s3haul::event::{ActionKind, Event, Outcome};
 use s3haul::units::format_size;
 
 use crate::printer::Printer;
-use crate::settings::{AwsProgress, OutputSettings};
+use crate::settings::{AwsProgress, Lines, OutputSettings};
 
 /// Time between looks.
 const TICK: Duration = Duration::from_millis(100);
@@ -179,14 +179,33 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
+    /// Flushes lines for all commands of the process; those that show nothing need no thread.
+    pub(crate) fn for_all(printer: &Arc<Printer>) -> Self {
+        let settings = OutputSettings {
+            lines: Lines::OnlyErrors,
+            json: false,
+            bar: false,
+            aws_progress: None,
+            tags: None,
+            archive_states: false,
+        };
+        let ticker = Self::start(Arc::clone(printer), Arc::default(), settings);
+        printer.set_flushed();
+        ticker
+    }
+
     /// Starts showing.
     pub(crate) fn start(
         printer: Arc<Printer>,
         totals: Arc<Totals>,
         settings: OutputSettings,
     ) -> Self {
-        let (stop, stopped) = sync_channel::<()>(1);
         let mut display = Display::new(&printer, settings);
+        // A thread costs more than a small command of `run`.
+        if matches!(display, Display::Nothing) && printer.is_flushed() {
+            return Self { stop: None, thread: None };
+        }
+        let (stop, stopped) = sync_channel::<()>(1);
         let run = move || {
             let mut last = Instant::now();
             loop {
@@ -232,7 +251,7 @@ impl Display {
             let (rate, waited) = (Rate::default(), Duration::MAX);
             return Self::Aws { settings, rate, waited, last: None };
         }
-        let all = settings.lines == crate::settings::Lines::All;
+        let all = settings.lines == Lines::All;
         if !(settings.bar && all && printer.error_is_terminal()) {
             return Self::Nothing;
         }

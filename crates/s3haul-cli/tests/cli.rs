@@ -8,12 +8,16 @@ mod conditions;
 mod estimate;
 #[path = "cli/find.rs"]
 mod find;
+#[path = "cli/from.rs"]
+mod from;
 #[path = "cli/listing.rs"]
 mod listing;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/restore.rs"]
 mod restore;
+#[path = "cli/run.rs"]
+mod run;
 #[path = "cli/set.rs"]
 mod set;
 #[path = "cli/summary.rs"]

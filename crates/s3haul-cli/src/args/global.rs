@@ -75,3 +75,29 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, hide = true)]
     pub(crate) no_cli_auto_prompt: bool,
 }
+
+impl GlobalArgs {
+    /// These flags, and for those that are not given the ones of a command around this one.
+    pub(crate) fn within(self, outer: &Self) -> Self {
+        let outer = outer.clone();
+        Self {
+            profile: self.profile.or(outer.profile),
+            region: self.region.or(outer.region),
+            endpoint_url: self.endpoint_url.or(outer.endpoint_url),
+            no_sign_request: self.no_sign_request || outer.no_sign_request,
+            no_verify_ssl: self.no_verify_ssl || outer.no_verify_ssl,
+            ca_bundle: self.ca_bundle.or(outer.ca_bundle),
+            cli_read_timeout: self.cli_read_timeout.or(outer.cli_read_timeout),
+            cli_connect_timeout: self.cli_connect_timeout.or(outer.cli_connect_timeout),
+            json: self.json || outer.json,
+            no_progress: self.no_progress || outer.no_progress,
+            color: self.color.or(outer.color),
+            debug: self.debug || outer.debug,
+            output: self.output.or(outer.output),
+            query: self.query.or(outer.query),
+            no_paginate: self.no_paginate || outer.no_paginate,
+            no_cli_pager: self.no_cli_pager || outer.no_cli_pager,
+            no_cli_auto_prompt: self.no_cli_auto_prompt || outer.no_cli_auto_prompt,
+        }
+    }
+}

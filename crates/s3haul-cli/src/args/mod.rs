@@ -11,10 +11,12 @@ mod global;
 mod list;
 mod list_buckets;
 mod listing;
+mod manifest;
 mod object;
 mod report;
 mod requests;
 mod restore;
+mod run;
 mod script;
 mod serve;
 mod set;
@@ -40,10 +42,12 @@ pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::{BucketsFormat, ListBucketsArgs};
 pub(crate) use listing::ListingArgs;
+pub(crate) use manifest::{FromArgs, FromFormat};
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use requests::{ObjectsArgs, PayerArgs, RequestArgs};
 pub(crate) use restore::RestoreArgs;
+pub(crate) use run::RunArgs;
 pub(crate) use script::{EachArgs, MapArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use set::{ChangeArgs, SetArgs};
@@ -225,6 +229,14 @@ pub(crate) enum Command {
     ///
     /// The same as `cp - S3Uri`.
     Pipe(Box<PipeArgs>),
+    /// Run the commands of a file, one a line, in one process and many at a time.
+    ///
+    /// Lines are commands as they are typed, `cp a.txt s3://bucket/a.txt`, with the quotes and
+    /// backslashes of a shell and nothing else of it; empty lines and what follows a # are
+    /// passed over. They run in no order, over the same connections and within the same limits.
+    /// All lines of a file are checked before the first one runs. Those that fail are told with
+    /// their numbers, and the exit status is 1 if there are any.
+    Run(Box<RunArgs>),
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///
     /// The folders in it are buckets, their files are objects. What is printed to standard output
@@ -239,7 +251,15 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses a command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = command().try_get_matches_from(args)?;
+    parse_with(&mut command(), args)
+}
+
+/// The same with a definition that is used more than once.
+pub(crate) fn parse_with(
+    definition: &mut clap::Command,
+    args: impl IntoIterator<Item = OsString>,
+) -> Result<Cli, clap::Error> {
+    let matches = definition.try_get_matches_from_mut(args)?;
     Cli::from_arg_matches(&matches)
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ConditionArgs, FilterArgs, OutputArgs, ReportArgs};
+use super::{ConditionArgs, FilterArgs, FromArgs, OutputArgs, ReportArgs};
 
 /// Who pays.
 #[derive(Clone, Debug, Default, Args)]
@@ -55,6 +55,9 @@ pub(crate) struct ObjectsArgs {
     /// Only take objects for which this JavaScript function is true: `js:(key, object) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
+    /// Objects from a file.
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
     /// Requests.
     #[command(flatten)]
     pub(crate) requests: RequestArgs,

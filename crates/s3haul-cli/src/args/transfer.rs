@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{
-    AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, ObjectArgs, ObjectsArgs,
+    AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, FromArgs, ObjectArgs, ObjectsArgs,
     RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, SidesArgs, as_source_class,
 };
 
@@ -137,6 +137,9 @@ pub(crate) struct CpArgs {
     /// Scripts.
     #[command(flatten)]
     pub(crate) scripts: ScriptArgs,
+    /// Objects from a file.
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
     /// Copy all files or objects under the source.
     #[arg(long)]
     pub(crate) recursive: bool,
@@ -160,6 +163,9 @@ pub(crate) struct MvArgs {
     /// Scripts.
     #[command(flatten)]
     pub(crate) scripts: ScriptArgs,
+    /// Objects from a file.
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
     /// Move all files or objects under the source.
     #[arg(long)]
     pub(crate) recursive: bool,

@@ -13,18 +13,20 @@ mod listing;
 mod ls;
 mod output;
 mod presign;
+mod run;
 mod script;
 mod serve;
+mod shared;
 mod summarize;
 mod transfer;
 mod uploads;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use s3haul::env::Env;
 use s3haul::job::Clients;
-use s3haul::s3::{Client, ClientConfig};
+use s3haul::s3::ClientConfig;
 
 use crate::args::{Command, GlobalArgs};
 use crate::exit;
@@ -34,9 +36,12 @@ use crate::printer::Printer;
 use crate::runtime;
 use crate::settings::{
     CatSettings, CompareSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings,
-    LsSettings, MbSettings, PresignSettings, RbSettings, ScriptSettings, ServeSettings, Settings,
-    SummarizeSettings, TransferSettings, UploadsSettings, WebsiteSettings, refuse_unsupported,
+    LsSettings, MbSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings,
+    ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings, WebsiteSettings,
+    refuse_unsupported,
 };
+
+use shared::client;
 
 /// Runs a command to its end.
 pub(crate) fn dispatch(
@@ -51,6 +56,53 @@ pub(crate) fn dispatch(
         return runtime::serve_on(serve::run(settings, printer));
     }
     let settings = Settings::load(global, environment)?;
+    if let Command::Run(args) = &command {
+        return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));
+    }
+    let work = work(settings, command, printer)?;
+    if !confirm::is_confirmed(work.question(), printer)? {
+        return Ok(exit::FAILED);
+    }
+    runtime::block_on(async { work.run(&Interrupt::listen()).await })
+}
+
+/// What a command line is about to do; nothing of it is begun.
+enum Work<'a> {
+    /// Ends what it is at when it is interrupted.
+    Transfer(Box<TransferSettings>, &'a Arc<Printer>),
+    /// Only asks: an interrupt just ends it.
+    Query(Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
+    /// Listens for interrupts itself. Somebody at a terminal has to say yes to the question.
+    Whole(Option<String>, Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
+}
+
+impl Work<'_> {
+    /// Does it.
+    async fn run(self, interrupt: &Interrupt) -> Result<u8, Failure> {
+        match self {
+            Self::Transfer(settings, printer) => {
+                Box::pin(transfer::run(*settings, printer, interrupt)).await
+            }
+            Self::Query(command) => tokio::select! {
+                result = command => result,
+                () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+            },
+            Self::Whole(_, command) => command.await,
+        }
+    }
+
+    /// What somebody at a terminal has to say yes to before.
+    fn question(&self) -> Option<&str> {
+        match self {
+            Self::Transfer(settings, _) => settings.question.as_deref(),
+            Self::Whole(question, _) => question.as_deref(),
+            Self::Query(_) => None,
+        }
+    }
+}
+
+/// Checks the flags of a command; what makes no sense is refused here.
+fn work(settings: Settings, command: Command, printer: &Arc<Printer>) -> Result<Work<'_>, Failure> {
     match command {
         Command::Cp(args) => transfer(TransferSettings::cp(settings, &args)?, printer),
         Command::Mv(args) => transfer(TransferSettings::mv(settings, &args)?, printer),
@@ -82,7 +134,11 @@ pub(crate) fn dispatch(
         Command::Map(args) => query(script::run(ScriptSettings::map(&settings, &args)?, printer)),
         Command::Each(args) => query(script::run(ScriptSettings::each(&settings, &args)?, printer)),
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
-        Command::Rb(args) => remove_bucket(RbSettings::new(settings, &args)?, printer),
+        Command::Rb(args) => {
+            let settings = RbSettings::new(settings, &args)?;
+            let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
+            Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
+        }
         Command::Uploads { command } => {
             query(uploads::run(UploadsSettings::new(settings, &command)?, printer))
         }
@@ -94,37 +150,22 @@ pub(crate) fn dispatch(
         }
         Command::Cat(args) => query(cat::run(CatSettings::new(settings, &args)?, printer)),
         Command::Head(args) => query(head::run(HeadSettings::new(settings, &args)?, printer)),
-        Command::Serve(_) => Ok(exit::OTHER),
-    }
-}
-
-fn transfer(settings: TransferSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    if !confirm::is_confirmed(settings.question.as_deref(), printer)? {
-        return Ok(exit::FAILED);
-    }
-    runtime::block_on(async {
-        let interrupt = Interrupt::listen();
-        transfer::run(settings, printer, &interrupt).await
-    })
-}
-
-fn remove_bucket(settings: RbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let question = settings.empty_first.as_ref().and_then(|empty| empty.question.as_deref());
-    if !confirm::is_confirmed(question, printer)? {
-        return Ok(exit::FAILED);
-    }
-    runtime::block_on(buckets::remove(settings, printer))
-}
-
-/// Runs a command that only asks: Ctrl-C just ends it.
-fn query(command: impl Future<Output = Result<u8, Failure>>) -> Result<u8, Failure> {
-    runtime::block_on(async {
-        let interrupt = Interrupt::listen();
-        tokio::select! {
-            result = command => result,
-            () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+        Command::Serve(_) | Command::Run(_) => {
+            Err(Failure::usage("this command cannot be run by another"))
         }
-    })
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it ends the arms of a match that may fail")]
+fn transfer(settings: TransferSettings, printer: &Arc<Printer>) -> Result<Work<'_>, Failure> {
+    Ok(Work::Transfer(Box::new(settings), printer))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it ends the arms of a match that may fail")]
+fn query<'a>(
+    command: impl Future<Output = Result<u8, Failure>> + Send + 'a,
+) -> Result<Work<'a>, Failure> {
+    Ok(Work::Query(Box::pin(command)))
 }
 
 /// Clients of both sides: one, unless the source has its own.
@@ -132,9 +173,4 @@ fn clients(target: ClientConfig, source: Option<ClientConfig>) -> Result<Clients
     let target = client(target)?;
     let source = source.map_or_else(|| Ok(target.clone()), client)?;
     Ok(Clients { source, target })
-}
-
-/// A client for the real world.
-fn client(config: ClientConfig) -> Result<Client, Failure> {
-    Ok(Client::new(config, Env::system())?)
 }

@@ -13,6 +13,7 @@ use super::clients;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, estimate, json, tags};
@@ -29,11 +30,14 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
-    let TransferSettings { mut spec, client, source_client, output, report, notices, .. } =
-        settings;
+    let TransferSettings {
+        mut spec, client, source_client, output, report, manifest, notices, ..
+    } = settings;
     let reports = Reports::open(&report)?;
     spec.names = reports.names();
     let clients = clients(client, source_client)?;
+    let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
+    spec.manifest = manifest.transpose()?.map(|manifest| Arc::new(manifest) as Arc<_>);
     let totals = Arc::new(Totals::default());
     let working_dir = spec.working_dir.to_string_lossy().into_owned();
     let sink = CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(&totals));

@@ -10,6 +10,7 @@ mod sink;
 mod writer;
 
 pub(crate) use reader::FailedNames;
-pub(crate) use row::Sides;
+pub(crate) use records::Records;
+pub(crate) use row::{Format, Sides};
 pub(crate) use sink::Recorded;
 pub(crate) use writer::ReportWriter;

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// Reads records.
-pub(super) struct Records;
+pub(crate) struct Records;
 
 /// Where in a record the reader is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,16 +17,39 @@ enum State {
 
 impl Records {
     /// The cells of the next record; none at the end, also when the last record breaks off.
-    pub(super) fn next(
+    pub(crate) fn next(
         reader: &mut impl BufRead,
         bytes_max: u64,
     ) -> io::Result<Option<Vec<Vec<u8>>>> {
+        match Self::read(reader, bytes_max)? {
+            Found::Whole(cells) => Ok(Some(cells)),
+            Found::Rest(..) => Ok(None),
+        }
+    }
+
+    /// The same where the last record needs no line end.
+    pub(crate) fn next_or_rest(
+        reader: &mut impl BufRead,
+        bytes_max: u64,
+    ) -> io::Result<Option<Vec<Vec<u8>>>> {
+        match Self::read(reader, bytes_max)? {
+            Found::Whole(cells) => Ok(Some(cells)),
+            Found::Rest(_, State::Quoted) => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "it ends within quotes"))
+            }
+            Found::Rest(cells, _) => Ok(cells),
+        }
+    }
+
+    fn read(reader: &mut impl BufRead, bytes_max: u64) -> io::Result<Found> {
         let (mut cells, mut cell, mut state) = (Vec::new(), Vec::new(), State::Start);
         let mut taken = 0;
         loop {
             let buffer = reader.fill_buf()?;
             if buffer.is_empty() {
-                return Ok(None);
+                let is_any = !(cells.is_empty() && state == State::Start);
+                cells.push(cell);
+                return Ok(Found::Rest(is_any.then_some(cells), state));
             }
             let mut used = 0;
             let mut is_whole = false;
@@ -51,13 +74,21 @@ impl Records {
                     cell.pop();
                 }
                 cells.push(cell);
-                return Ok(Some(cells));
+                return Ok(Found::Whole(cells));
             }
             if taken > bytes_max {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "a row is too long"));
             }
         }
     }
+}
+
+/// What was read.
+enum Found {
+    /// A record.
+    Whole(Vec<Vec<u8>>),
+    /// What is left at the end, if anything, and where in a record it ends.
+    Rest(Option<Vec<Vec<u8>>>, State),
 }
 
 /// What a byte does.

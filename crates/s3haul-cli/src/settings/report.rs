@@ -100,7 +100,8 @@ fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_same(old: &Path, new: &Path) -> bool {
+/// Whether two paths name one file.
+pub(super) fn is_same(old: &Path, new: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     old == new || real(old).is_some_and(|old| Some(old) == real(new))
 }

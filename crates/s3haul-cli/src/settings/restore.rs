@@ -3,7 +3,7 @@
 use s3haul::job::{RestoreTask, TransferCommand};
 use s3haul::s3::ops::RestoreTier;
 
-use super::set::require_object;
+use super::transfer::require_object;
 use super::{Settings, TransferSettings};
 use crate::args::RestoreArgs;
 use crate::failure::Failure;

@@ -7,10 +7,10 @@ use s3haul::s3::{LockMode, ObjectProperties, Retention};
 
 use super::object::properties;
 use super::shorthand;
-use super::stream::address;
 use super::timestamp::timestamp;
+use super::transfer::require_object;
 use super::{Settings, TransferSettings};
-use crate::args::{ChangeArgs, ObjectArgs, ObjectsArgs, SetArgs};
+use crate::args::{ChangeArgs, ObjectArgs, SetArgs};
 use crate::failure::Failure;
 
 impl TransferSettings {
@@ -23,17 +23,6 @@ impl TransferSettings {
         transfer.spec.change = Box::new(change);
         Ok(transfer)
     }
-}
-
-/// Refuses the address of a bucket where one object is meant.
-pub(super) fn require_object(args: &ObjectsArgs) -> Result<(), Failure> {
-    if !args.recursive && address(&args.path)?.key.is_empty() {
-        return Err(Failure::usage(format!(
-            "`{}` names no object: give --recursive for all objects of the bucket",
-            args.path
-        )));
-    }
-    Ok(())
 }
 
 fn change(args: &ChangeArgs, now: Timestamp) -> Result<ObjectChange, Failure> {

@@ -2,7 +2,7 @@
 
 use s3haul::job::{TagKeys, TagTask, Tags, TransferCommand};
 
-use super::stream::address;
+use super::transfer::require_object;
 use super::{Settings, TransferSettings};
 use crate::args::{ObjectsArgs, TagCommand, TagRemoveArgs, TagsFormat};
 use crate::failure::Failure;
@@ -46,12 +46,7 @@ fn tagging(
     tags: Option<TagsFormat>,
 ) -> Result<TransferSettings, Failure> {
     let mut transfer = TransferSettings::in_place(settings, TransferCommand::Tag, "tag", args)?;
-    if !args.recursive && address(&args.path)?.key.is_empty() {
-        return Err(Failure::usage(format!(
-            "`{}` names no object: give --recursive for all objects of the bucket",
-            args.path
-        )));
-    }
+    require_object(args)?;
     transfer.spec.tags = task;
     transfer.output.tags = tags;
     Ok(transfer)

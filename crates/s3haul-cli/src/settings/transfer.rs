@@ -12,8 +12,11 @@ use s3haul::s3::{ClientConfig, CustomerKey};
 use super::conditions::conditions;
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
 use super::sides::SideClients;
-use super::versions::{apply_as_of, question};
-use super::{AwsProgress, Lines, OutputSettings, ReportSettings, Settings, script};
+use super::stream::address;
+use super::versions::{apply_as_of, check_manifest, question};
+use super::{
+    AwsProgress, Lines, ManifestSettings, OutputSettings, ReportSettings, Settings, script,
+};
 use crate::args::{
     CopyArgs, CpArgs, MvArgs, ObjectArgs, ObjectsArgs, PipeArgs, RbArgs, RmArgs, ScriptArgs,
     SidesArgs,
@@ -34,6 +37,8 @@ pub(crate) struct TransferSettings {
     pub(crate) output: OutputSettings,
     /// Reports.
     pub(crate) report: ReportSettings,
+    /// Where the objects are named, if not by a listing.
+    pub(crate) manifest: Option<ManifestSettings>,
     /// Warnings about the arguments, to be printed first.
     pub(crate) notices: Vec<String>,
     /// To be answered with yes before anything is done, where there is somebody to answer.
@@ -43,10 +48,15 @@ pub(crate) struct TransferSettings {
 impl TransferSettings {
     /// For `cp`.
     pub(crate) fn cp(settings: Settings, args: &CpArgs) -> Result<Self, Failure> {
-        let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, args.recursive)?;
+        let recursive = args.recursive || args.from.from.is_some();
+        let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, recursive)?;
+        let report = &args.copy.report;
+        transfer.manifest = ManifestSettings::new(&args.from, report, &transfer.spec)?;
+        transfer.spec.recursive = args.recursive;
         transfer.spec.expected_size = args.expected_size;
         apply_scripts(&mut transfer.spec, &args.scripts)?;
         apply_as_of(&mut transfer.spec, &args.as_of)?;
+        check_manifest(&transfer)?;
         Ok(transfer)
     }
 
@@ -54,7 +64,11 @@ impl TransferSettings {
     pub(crate) fn mv(settings: Settings, args: &MvArgs) -> Result<Self, Failure> {
         let validate = args.validate_same_s3_paths
             || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
-        let mut transfer = copying(settings, &args.copy, TransferCommand::Move, args.recursive)?;
+        let recursive = args.recursive || args.from.from.is_some();
+        let mut transfer = copying(settings, &args.copy, TransferCommand::Move, recursive)?;
+        let report = &args.copy.report;
+        transfer.manifest = ManifestSettings::new(&args.from, report, &transfer.spec)?;
+        transfer.spec.recursive = args.recursive;
         apply_scripts(&mut transfer.spec, &args.scripts)?;
         let paths = (&args.copy.paths[0], &args.copy.paths[1]);
         let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
@@ -96,9 +110,10 @@ impl TransferSettings {
         spec.conditions = conditions(&args.conditions)?;
         spec.filter = script::filter(args.filter.as_deref())?;
         spec.page_size = args.requests.page_size;
+        let manifest = ManifestSettings::new(&args.from, &args.report, &spec)?;
         let report = ReportSettings::new(&args.report, &spec)?;
         let transfer = assemble(settings, spec, args.requests.payer.is_requester(), output);
-        Ok(Self { report, ..transfer })
+        Ok(Self { report, manifest, ..transfer })
     }
 
     /// For `pipe`.
@@ -139,6 +154,17 @@ impl TransferSettings {
     }
 }
 
+/// Refuses the address of a bucket where one object is meant.
+pub(super) fn require_object(args: &ObjectsArgs) -> Result<(), Failure> {
+    if !args.recursive && args.from.from.is_none() && address(&args.path)?.key.is_empty() {
+        return Err(Failure::usage(format!(
+            "`{}` names no object: give --recursive for all objects of the bucket",
+            args.path
+        )));
+    }
+    Ok(())
+}
+
 fn assemble(
     settings: Settings,
     spec: TransferSpec,
@@ -153,6 +179,7 @@ fn assemble(
         source_client: None,
         output,
         report,
+        manifest: None,
         notices: Vec::new(),
         question: None,
     }
@@ -188,6 +215,7 @@ fn blank_spec(
         filters: Vec::<FilterRule>::new(),
         conditions: Conditions::default(),
         names: None,
+        manifest: None,
         filter: None,
         to_key: None,
         follow_symlinks: true,

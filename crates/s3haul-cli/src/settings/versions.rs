@@ -44,6 +44,7 @@ impl TransferSettings {
         let mut transfer = Self::in_place(settings, command, "undelete", &args.objects)?;
         transfer.spec.versions = Some(VersionRule::Hiding { since_s });
         check_address(&transfer.spec)?;
+        check_manifest(&transfer)?;
         Ok(transfer)
     }
 
@@ -63,8 +64,9 @@ impl TransferSettings {
         if let Some(limit) = &guard.max_delete {
             self.spec.sync.max_delete = removal_limit(limit)?;
         }
-        self.question =
-            if guard.yes || self.report.retry.is_some() { None } else { question(&self.spec) };
+        check_manifest(&self)?;
+        let is_sure = guard.yes || self.report.retry.is_some() || self.manifest.is_some();
+        self.question = if is_sure { None } else { question(&self.spec) };
         Ok(self)
     }
 }
@@ -90,6 +92,24 @@ fn check_address(spec: &TransferSpec) -> Result<(), Failure> {
             "`{}` names no object: give --recursive for all objects of the bucket",
             spec.source
         )));
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be had of objects that are named instead of listed.
+pub(super) fn check_manifest(transfer: &TransferSettings) -> Result<(), Failure> {
+    if transfer.manifest.is_none() {
+        return Ok(());
+    }
+    if transfer.spec.versions.is_some() {
+        return Err(Failure::usage(
+            "--from names objects as they are now, not versions or delete markers",
+        ));
+    }
+    if transfer.spec.sync.max_delete != RemovalLimit::None {
+        return Err(Failure::usage(
+            "--max-delete counts what a listing has, and --from names what to remove",
+        ));
     }
     Ok(())
 }

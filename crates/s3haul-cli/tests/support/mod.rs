@@ -35,6 +35,20 @@ impl Bench {
         Self::start(&[&["--memory"], flags].concat())
     }
 
+    /// A server that takes its time, with the bucket `box`, that writes a JSON line for each
+    /// request to `ledger`.
+    pub(crate) fn recorded() -> Self {
+        let bench = Self::start(&["--memory", "--ledger", "ledger", "--latency", "5ms"]);
+        bench.ok("mb s3://box");
+        bench
+    }
+
+    /// Ends the server, so that its ledger is whole.
+    pub(crate) fn end(&mut self) {
+        drop(self.server_input.take());
+        self.server.wait().unwrap();
+    }
+
     /// A server that keeps objects in the folder `store`.
     pub(crate) fn on_disk() -> Self {
         Self::start(&["store"])

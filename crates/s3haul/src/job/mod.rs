@@ -6,6 +6,7 @@ mod compare;
 mod content;
 mod in_place;
 mod local_source;
+mod manifest;
 mod name_listing;
 mod named;
 mod names;
@@ -26,12 +27,15 @@ pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
 pub use crate::plan::tags::{TagKeys, TagTask, Tags};
 pub use crate::plan::versions::VersionRule;
-pub use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
+pub use crate::transfer::{
+    CopyProps, MetadataDirective, ObjectChange, RestoreTask, SharedLimits, Tuning,
+};
 pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;
 pub use compare::{
     CompareSink, CompareSpec, CompareSummary, Compared, Difference, Status, Tally, run_compare,
 };
+pub use manifest::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 pub use names::{NameSource, Named, Names};
 pub use open_uploads::{UploadsSpec, UploadsTask, run_uploads};
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};

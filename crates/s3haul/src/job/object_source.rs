@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chooser::{Candidate, Choice, Chooser};
+use super::manifest::plan_manifest;
 use super::name_listing::{NameListing, NamesRequest};
 use super::named;
 use super::prepare::Prepared;
@@ -66,6 +67,8 @@ pub(super) async fn try_plan<A: Planned>(
 ) -> Result<Result<(), Closed>> {
     if let Some(names) = &job.spec.names {
         named::plan_objects(job, engine, queue, make, names).await
+    } else if let Some(manifest) = &job.spec.manifest {
+        plan_manifest(job, engine, queue, make, manifest).await
     } else if job.plan.is_directory || job.source_key().is_empty() || job.removes_versions() {
         plan_listing(job, engine, queue, make).await
     } else {
@@ -173,7 +176,7 @@ async fn queue_listing<A: Planned>(
     let mut guard = RemovalGuard::new(limit);
     let mut listing = list_source(job, engine, prefix);
     while let Some(page) = listing.next().await? {
-        let mut actions = plan_page(job, engine, page, make).await?;
+        let mut actions = plan_page(job, engine, page, Vec::new(), make).await?;
         let allowed = actions.iter().take_while(|_| guard.ask() == Permit::Now).count();
         let is_refused = allowed < actions.len();
         actions.truncate(allowed);
@@ -203,15 +206,17 @@ async fn count_removals<A: Planned>(
     let mut listing = list_source(job, engine, prefix);
     let mut wanted = 0;
     while let Some(page) = listing.next().await? {
-        wanted += plan_page(job, engine, page, make).await?.len() as u64;
+        wanted += plan_page(job, engine, page, Vec::new(), make).await?.len() as u64;
     }
     check_limit(job, wanted, listing.listed())
 }
 
-async fn plan_page<A>(
+/// Plans a page of objects; `heads` has the headers of those that were asked for by themselves.
+pub(super) async fn plan_page<A>(
     job: &Prepared,
     engine: &Engine,
     page: ListPage,
+    mut heads: Vec<Option<Box<ObjectHead>>>,
     make: &MakeAction<A>,
 ) -> Result<Vec<A>> {
     let wanted = wanted(job, &page);
@@ -220,7 +225,8 @@ async fn plan_page<A>(
         let object = page.get(index)?;
         let relative = job.relative(object.key)?;
         let version_id = page.version_id(index);
-        make(job, engine, Found { object, version_id, relative, name, head: None })
+        let head = heads.get_mut(index).and_then(Option::take);
+        make(job, engine, Found { object, version_id, relative, name, head })
     };
     Ok(chosen.into_iter().filter_map(action).collect())
 }
@@ -235,7 +241,7 @@ pub(super) fn facts_of<'a>(object: &ListedObject<'a>) -> ObjectFacts<'a> {
 }
 
 /// Indices of the objects of a page that patterns and conditions include.
-fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
+pub(super) fn wanted(job: &Prepared, page: &ListPage) -> Vec<usize> {
     let is_in_place = job.acts_in_place();
     let is_meant = |index: usize, object: &ListedObject<'_>, below: &str| {
         let mut facts = facts_of(object);

@@ -60,7 +60,7 @@ impl Prepared {
             },
             source: &source,
             target,
-            recursive: spec.recursive || wildcard.is_some(),
+            recursive: spec.recursive || wildcard.is_some() || spec.manifest.is_some(),
             may_meet: spec.to_key.is_some() || !is_one_service,
             working_directory: &directory,
             source_facts: facts(&source, &directory),
@@ -87,6 +87,7 @@ impl Prepared {
             _ => None,
         };
         Settings {
+            is_one: !self.plan.is_directory,
             is_move: spec.command == TransferCommand::Move,
             source_bucket: bucket_of(Some(&self.plan.source)),
             // `set` copies objects onto themselves.

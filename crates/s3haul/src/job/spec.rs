@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::case_conflict::CaseConflict;
 use super::chooser::ToKey;
+use super::manifest::Manifest;
 use super::names::NameSource;
 use super::sync::SyncOptions;
 use crate::plan::conditions::Conditions;
@@ -71,6 +72,9 @@ pub struct TransferSpec {
     /// Names to take instead of listing the source; they were chosen before, and neither filters
     /// nor conditions nor scripts are asked again.
     pub names: Option<Arc<dyn NameSource>>,
+    /// Objects to take instead of listing an s3 source, which they must lie in; filtered as a
+    /// listing is. Where there are names as well, these are taken.
+    pub manifest: Option<Arc<dyn Manifest>>,
     /// Only objects that this script selects.
     pub filter: Option<Program>,
     /// New names at the target: of keys, or below the target folder.

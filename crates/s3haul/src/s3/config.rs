@@ -18,7 +18,7 @@ pub enum AddressingStyle {
 }
 
 /// Where requests go. `Debug` never shows the user and password that a URL may hold.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct EndpointConfig {
     /// Custom endpoint URL.
     pub url: Option<String>,
@@ -53,7 +53,7 @@ pub(super) fn without_user(url: &str) -> &str {
 }
 
 /// Where credentials come from.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub enum CredentialsConfig {
     /// Environment, profiles, SSO, web identity, containers, instance metadata, in the order of
     /// the AWS tools.
@@ -86,7 +86,7 @@ impl std::fmt::Debug for CredentialsConfig {
 }
 
 /// TLS settings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsConfig {
     /// Verify the server's certificate. On unless the user says `--no-verify-ssl`.
     pub verify: bool,
@@ -102,7 +102,7 @@ impl Default for TlsConfig {
 
 /// Proxies, as URLs (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`). `Debug` never shows the user and
 /// password that they may hold.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct ProxyConfig {
     /// For `http://` endpoints.
     pub http: Option<String>,
@@ -123,7 +123,7 @@ impl std::fmt::Debug for ProxyConfig {
 }
 
 /// Time limits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeoutConfig {
     /// To open a connection, TLS included.
     pub connect: Duration,
@@ -139,7 +139,7 @@ impl Default for TimeoutConfig {
 }
 
 /// Limits of retrying.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryConfig {
     /// Attempts in all, at least 1.
     pub max_attempts: u32,
@@ -154,7 +154,7 @@ impl Default for RetryConfig {
 }
 
 /// Settings of a client.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// Where requests go.
     pub endpoint: EndpointConfig,

@@ -33,7 +33,7 @@ use crate::transfer::action::CopyAction;
 pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {
     let (small_in, small_out) = async_channel::bounded::<CopyAction>(1);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max() {
+    for _ in 0..engine.workers() {
         let (engine, queue) = (Arc::clone(&engine), small_out.clone());
         tasks.spawn(async move {
             while let Ok(action) = queue.recv().await {

@@ -72,7 +72,7 @@ pub(crate) async fn run_deletes(
 ) {
     let batches_refused = Arc::new(AtomicBool::new(false));
     let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max().min(BATCHES_IN_FLIGHT_MAX) {
+    for _ in 0..engine.workers().min(BATCHES_IN_FLIGHT_MAX) {
         let (engine, actions) = (Arc::clone(&engine), actions.clone());
         let refused = Arc::clone(&batches_refused);
         tasks.spawn(async move {

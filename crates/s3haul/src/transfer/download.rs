@@ -99,7 +99,7 @@ pub(crate) async fn run_downloads(
     for _ in 0..writers.clamp(WRITERS.0, WRITERS.1) {
         tasks.spawn(write_loop(Arc::clone(&engine), target.clone(), received_out.clone()));
     }
-    for _ in 0..engine.limits.requests_max() {
+    for _ in 0..engine.workers() {
         let (engine, target) = (Arc::clone(&engine), target.clone());
         tasks.spawn(receive_loop(engine, target, small_out.clone(), received_in.clone()));
     }

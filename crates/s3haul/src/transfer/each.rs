@@ -19,7 +19,7 @@ pub(super) async fn run_each<A, W>(
 {
     let (one_in, one_out) = async_channel::bounded::<A>(1);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max() {
+    for _ in 0..engine.workers() {
         let (engine, queue, work) = (Arc::clone(&engine), one_out.clone(), work.clone());
         tasks.spawn(async move {
             while let Ok(action) = queue.recv().await {

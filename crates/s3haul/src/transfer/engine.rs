@@ -13,6 +13,7 @@ use super::report::Reporter;
 use super::route::can_read;
 use super::scheduler::Limits;
 use super::settings::Settings;
+use super::shared::SharedLimits;
 use super::uploads::OpenUploads;
 use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
@@ -32,14 +33,14 @@ pub(crate) struct Engine {
     pub(crate) target: Client,
     /// Copies go through this machine, because the target cannot read the source.
     pub(crate) relays: bool,
-    pub(crate) limits: Limits,
-    pub(crate) bandwidth: Bandwidth,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) bandwidth: Arc<Bandwidth>,
     pub(super) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
-    content_types: OnceLock<ContentTypes>,
+    content_types: Arc<OnceLock<ContentTypes>>,
     tags_asked: AtomicBool,
     copy_checked: AtomicBool,
     /// It was told that tags of the source cannot be read.
@@ -68,8 +69,8 @@ impl Engine {
         report: Arc<Reporter>,
     ) -> (Arc<Self>, Ended) {
         let (alive, ended) = mpsc::channel(1);
-        let limits = Limits::new(&settings.tuning);
-        let bandwidth = Bandwidth::new(settings.tuning.max_bandwidth);
+        let SharedLimits { limits, bandwidth, content_types } =
+            SharedLimits::of_job(&settings.tuning);
         let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
@@ -84,7 +85,7 @@ impl Engine {
             report,
             uploads,
             stop: CancellationToken::new(),
-            content_types: OnceLock::new(),
+            content_types,
             tags_asked: AtomicBool::new(false),
             copy_checked: AtomicBool::new(false),
             tags_warned: AtomicBool::new(false),
@@ -106,6 +107,12 @@ impl Engine {
             types
         });
         types.guess(name)
+    }
+
+    /// Loops that act at once, each on one object. As many as there are requests, unless there is
+    /// only one object: their making is most of the work of a small job.
+    pub(super) fn workers(&self) -> usize {
+        if self.settings.is_one { 1 } else { self.limits.requests_max() }
     }
 
     /// Whether this was asked before: whoever asks first finds out whether tags can be read.

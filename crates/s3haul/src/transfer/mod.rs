@@ -37,6 +37,7 @@ pub(crate) mod route;
 pub(crate) mod scheduler;
 pub(crate) mod set;
 pub(crate) mod settings;
+mod shared;
 pub(crate) mod stream;
 pub(crate) mod tags;
 pub(crate) mod upload;
@@ -45,6 +46,7 @@ pub(crate) mod uploads;
 pub use change::ObjectChange;
 pub use restore::RestoreTask;
 pub use settings::{CopyProps, MetadataDirective, Tuning};
+pub use shared::SharedLimits;
 
 #[cfg(test)]
 mod testing;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::change::ObjectChange;
 use super::restore::RestoreTask;
+use super::shared::SharedLimits;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
@@ -48,6 +49,9 @@ pub struct Tuning {
     pub max_bandwidth: Option<u64>,
     /// Bytes of object data held in memory at most.
     pub memory_budget: u64,
+    /// Bounds of requests, memory and bandwidth that the job shares with others instead of having
+    /// its own.
+    pub shared: Option<SharedLimits>,
 }
 
 impl Default for Tuning {
@@ -59,6 +63,7 @@ impl Default for Tuning {
             multipart_chunksize: 8 * MIB,
             max_bandwidth: None,
             memory_budget: GIB / 8,
+            shared: None,
         }
     }
 }
@@ -66,6 +71,8 @@ impl Default for Tuning {
 /// What holds for every object of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
+    /// The job is about one object.
+    pub(crate) is_one: bool,
     /// The command is `mv`.
     pub(crate) is_move: bool,
     /// Bucket of the source, empty where it is local.

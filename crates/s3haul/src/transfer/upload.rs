@@ -81,7 +81,7 @@ async fn upload_all(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
     let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
     let how = Reading::new(&engine);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.limits.requests_max() {
+    for _ in 0..engine.workers() {
         tasks.spawn(send_loop(how.clone(), Arc::clone(&engine), ready_out.clone()));
     }
     drop(ready_out);

@@ -294,6 +294,7 @@ impl World {
             raw: false,
             filters: Vec::new(),
             names: None,
+            manifest: None,
             filter: None,
             to_key: None,
             follow_symlinks: true,

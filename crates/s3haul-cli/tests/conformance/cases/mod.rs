@@ -1,5 +1,6 @@
 //! The cases by topic.
 
+mod bulk;
 mod compare;
 mod conditions;
 mod copy;
@@ -51,6 +52,7 @@ pub(crate) fn all() -> Vec<Case> {
         failures::CASES,
         interrupts::CASES,
         report::CASES,
+        bulk::CASES,
         settings::CASES,
     ];
     topics.concat()

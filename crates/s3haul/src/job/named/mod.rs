@@ -167,13 +167,17 @@ async fn object_action<A>(
     make: &MakeAction<A>,
     named: &Named,
 ) -> Result<Option<A>> {
-    let (key, version_id) = source_of(job, engine, named)?;
-    let relative = match key.strip_prefix(job.source_key()) {
-        Some(relative) if job.plan.is_directory => relative,
-        Some("") => job.plan.single_name(),
-        _ => return Err(foreign(named)),
-    };
     let action = job.plan.action;
+    let NamedPlace { key, relative, version_id } = match place(job, engine, named) {
+        Ok(place) => place,
+        // A manifest had this name, and it was refused then, too.
+        Err(error) if job.spec.manifest.is_some() => {
+            engine.report.planned(0);
+            engine.conclude(action, named.source.clone(), named.target.clone(), 0, Err(error));
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
     if job.acts_in_place() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
         let found = Found { object, version_id, relative, name: None, head: None };
@@ -214,18 +218,27 @@ fn listed<'a>(
     ListedObject { key, size: head.size, last_modified_s, etag, storage_class }
 }
 
-/// Key and version of what is named. A job on versions never takes the current one instead.
-fn source_of<'a>(
-    job: &Prepared,
-    engine: &Engine,
-    named: &'a Named,
-) -> Result<(&'a str, Option<&'a str>)> {
+/// Which object of the source is named.
+struct NamedPlace<'a> {
+    key: &'a str,
+    relative: &'a str,
+    version_id: Option<&'a str>,
+}
+
+/// Key of a name, what of it lies below the source, and its version. A job on versions never takes
+/// the current one instead.
+fn place<'a>(job: &'a Prepared, engine: &Engine, named: &'a Named) -> Result<NamedPlace<'a>> {
     let Location::Object(name) = &named.source else { return Err(foreign(named)) };
     let is_missing = job.spec.versions.is_some() && name.version_id.is_none();
     if name.bucket != engine.settings.source_bucket || is_missing {
         return Err(foreign(named));
     }
-    Ok((&name.key, name.version_id.as_deref()))
+    let relative = match name.key.strip_prefix(job.source_key()) {
+        Some(relative) if job.plan.is_directory => relative,
+        Some("") => job.plan.single_name(),
+        _ => return Err(foreign(named)),
+    };
+    Ok(NamedPlace { key: &name.key, relative, version_id: name.version_id.as_deref() })
 }
 
 /// Name of a file below the target folder, where it is not the one that the job gives.

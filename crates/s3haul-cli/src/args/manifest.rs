@@ -1,0 +1,41 @@
+//! `--from`: objects that a file names.
+
+use clap::{Args, ValueEnum};
+
+/// What a file of keys is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FromFormat {
+    /// A key or an s3:// address a line, taken as it is.
+    Lines,
+    /// Comma-separated values: with a line of names of which one is key, as `list` writes them, or
+    /// without as S3 Batch Operations has it: bucket, URL-encoded key, version.
+    Csv,
+    /// A JSON object a line with key or Key, as `list`, `tag get` and others print it.
+    Jsonl,
+    /// The manifest.json of an S3 Inventory. The files that it names, in CSV, ORC or Parquet, are
+    /// read from its bucket and held against their MD5.
+    Inventory,
+    /// A table in Parquet, as `list` writes it.
+    Parquet,
+    /// A table in ORC.
+    Orc,
+    /// The report of another command (--report): what it did, or a dry run would have done. The
+    /// source where that is in S3, else the target.
+    Report,
+}
+
+/// Objects from a file.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Objects from a file")]
+pub(crate) struct FromArgs {
+    /// Take the objects that this file names (- for standard input, or an s3:// address) instead
+    /// of listing. They must lie below the address, which counts as with --recursive; those that
+    /// do not fail. Filters apply. For cp and mv, and where a script has to know, each object is
+    /// asked for with a HEAD request, unless the file has its size, `ETag`, time and storage
+    /// class. What is packed by gzip is unpacked.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<String>,
+    /// What the file is written in, where its name and its beginning do not tell.
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "from")]
+    pub(crate) from_format: Option<FromFormat>,
+}

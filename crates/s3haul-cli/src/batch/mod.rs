@@ -1,0 +1,8 @@
+//! `run`: the lines of a file of commands, as types and values. What runs them is in `commands`.
+
+mod line;
+mod report;
+mod words;
+
+pub(crate) use line::{Line, Parser};
+pub(crate) use report::{FailedLines, LineReport, LineResult};

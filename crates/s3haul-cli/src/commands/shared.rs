@@ -1,0 +1,78 @@
+//! Clients that the commands of `run` have in common, so that there is one set of connections for
+//! each endpoint and its credentials.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use s3haul::env::Env;
+use s3haul::s3::{Client, ClientConfig};
+
+use crate::failure::Failure;
+
+/// Clients that are kept at most; the oldest goes first.
+const CLIENTS_MAX: usize = 64;
+
+tokio::task_local! {
+    static CLIENTS: Arc<SharedClients>;
+}
+
+/// Clients by their settings.
+#[derive(Debug, Default)]
+pub(super) struct SharedClients {
+    clients: Mutex<Vec<Client>>,
+}
+
+impl SharedClients {
+    /// Lets a command take its clients from here.
+    pub(super) async fn with<T>(self: &Arc<Self>, command: impl Future<Output = T>) -> T {
+        CLIENTS.scope(Arc::clone(self), command).await
+    }
+
+    fn get(&self, config: ClientConfig) -> Result<Client, Failure> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.iter().find(|client| *client.config() == config) {
+            return Ok(client.clone());
+        }
+        let client = Client::new(config, Env::system())?;
+        if clients.len() == CLIENTS_MAX {
+            clients.remove(0);
+        }
+        clients.push(client.clone());
+        Ok(client)
+    }
+}
+
+/// A client for the real world; a command of `run` shares it with others.
+pub(super) fn client(config: ClientConfig) -> Result<Client, Failure> {
+    match CLIENTS.try_with(Arc::clone) {
+        Ok(shared) => shared.get(config),
+        Err(_) => Ok(Client::new(config, Env::system())?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(region: &str) -> ClientConfig {
+        let mut config = ClientConfig::default();
+        config.endpoint.region = Some(region.to_owned());
+        config
+    }
+
+    #[tokio::test]
+    async fn equal_settings_share_a_client_within_a_run_only() {
+        let shared = Arc::new(SharedClients::default());
+        let get =
+            |region: &'static str| shared.with(async move { client(config(region)).unwrap() });
+        let first = get("a").await;
+        assert!(get("a").await.is_clone_of(&first));
+        assert!(!get("b").await.is_clone_of(&first));
+        assert!(!client(config("a")).unwrap().is_clone_of(&first));
+        for number in 0..CLIENTS_MAX {
+            let region = format!("r{number}");
+            shared.with(async { client(config(&region)).unwrap() }).await;
+        }
+        assert!(!get("a").await.is_clone_of(&first), "the oldest has gone");
+    }
+}

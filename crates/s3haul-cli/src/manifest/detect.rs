@@ -1,0 +1,130 @@
+//! What a manifest is written in, by its name and its beginning. Pure.
+
+use super::row::Column;
+use crate::args::FromFormat;
+
+/// How a manifest is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Row by row.
+    Text(TextFormat),
+    /// The `manifest.json` of an inventory.
+    Inventory,
+    /// A table in Parquet.
+    Parquet,
+    /// A table in ORC.
+    Orc,
+}
+
+/// How text is read row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextFormat {
+    /// A key or an address a line.
+    Lines,
+    /// Comma-separated values.
+    Csv,
+    /// A JSON object a line.
+    Jsonl,
+    /// Rows of a report as comma-separated values.
+    ReportCsv,
+    /// Rows of a report as JSON.
+    ReportJsonl,
+}
+
+/// Beginning of the first line of a report as comma-separated values.
+const REPORT_HEADER: &str = "event,action,outcome,";
+
+impl Format {
+    /// What was asked for, or else what the name and the first bytes say.
+    pub(super) fn of(asked: Option<FromFormat>, name: &str, head: &[u8]) -> Self {
+        let first = first_line(head);
+        let is_json = first.trim_start().starts_with('{');
+        match asked {
+            Some(FromFormat::Lines) => Self::Text(TextFormat::Lines),
+            Some(FromFormat::Csv) => Self::Text(TextFormat::Csv),
+            Some(FromFormat::Jsonl) => Self::Text(TextFormat::Jsonl),
+            Some(FromFormat::Report) if is_json => Self::Text(TextFormat::ReportJsonl),
+            Some(FromFormat::Report) => Self::Text(TextFormat::ReportCsv),
+            Some(FromFormat::Inventory) => Self::Inventory,
+            Some(FromFormat::Parquet) => Self::Parquet,
+            Some(FromFormat::Orc) => Self::Orc,
+            None if head.starts_with(b"PAR1") => Self::Parquet,
+            None if head.starts_with(b"ORC") && head.contains(&0) => Self::Orc,
+            None if is_json && is_inventory(head) => Self::Inventory,
+            None => Self::Text(TextFormat::found(name, &first, is_json)),
+        }
+    }
+}
+
+impl TextFormat {
+    fn found(name: &str, first: &str, is_json: bool) -> Self {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let has_ending = |ending: &str| name.rsplit_once('.').is_some_and(|(_, end)| end == ending);
+        if is_json {
+            let is_report = serde_json::from_str::<serde_json::Value>(first)
+                .is_ok_and(|row| row["event"] == "report");
+            return if is_report { Self::ReportJsonl } else { Self::Jsonl };
+        }
+        if first.starts_with(REPORT_HEADER) {
+            return Self::ReportCsv;
+        }
+        if has_ending("jsonl") || has_ending("ndjson") {
+            return Self::Jsonl;
+        }
+        if has_ending("csv") || is_header(first) { Self::Csv } else { Self::Lines }
+    }
+}
+
+/// Whether JSON is the `manifest.json` of an inventory, by the names of its fields. Within a key
+/// of an object their quotes would be escaped.
+fn is_inventory(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    text.contains("\"sourceBucket\"") && text.contains("\"destinationBucket\"")
+}
+
+fn first_line(head: &[u8]) -> String {
+    let end = head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len());
+    String::from_utf8_lossy(&head[..end]).trim_end_matches('\r').to_owned()
+}
+
+/// Whether a line holds names of columns and nothing else, several of them, and the key's.
+fn is_header(line: &str) -> bool {
+    let columns: Option<Vec<_>> = line.split(',').map(Column::of).collect();
+    columns.is_some_and(|columns| columns.len() > 1 && columns.contains(&Column::Key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_beginnings_tell() {
+        let report = "{\"v\":1,\"event\":\"report\",\"action\":\"rm\"}\n{}";
+        for (name, head, expected) in [
+            ("m", "PAR1\x15", Format::Parquet),
+            ("m", "ORC\0\x08", Format::Orc),
+            ("ORC.txt", "ORC\n", Format::Text(TextFormat::Lines)),
+            ("-", "{\n \"sourceBucket\" : \"b\", \"destinationBucket\": 1", Format::Inventory),
+            ("keys.txt", "a,b\n", Format::Text(TextFormat::Lines)),
+            ("-", "", Format::Text(TextFormat::Lines)),
+            ("-", "key\nb", Format::Text(TextFormat::Lines)),
+            ("-", "key,size,etag\r\nb", Format::Text(TextFormat::Csv)),
+            ("keys.CSV", "b,k\n", Format::Text(TextFormat::Csv)),
+            ("keys.csv.gz", "b,k\n", Format::Text(TextFormat::Csv)),
+            ("-", " {\"key\":\"a\"}", Format::Text(TextFormat::Jsonl)),
+            ("k.jsonl", "", Format::Text(TextFormat::Jsonl)),
+            ("r", report, Format::Text(TextFormat::ReportJsonl)),
+            ("r.csv", "event,action,outcome,reason\n", Format::Text(TextFormat::ReportCsv)),
+        ] {
+            assert_eq!(Format::of(None, name, head.as_bytes()), expected, "{name} {head}");
+        }
+        let lines = Format::of(Some(FromFormat::Lines), "r", report.as_bytes());
+        assert_eq!(lines, Format::Text(TextFormat::Lines));
+        let asked = Some(FromFormat::Report);
+        assert_eq!(
+            Format::of(asked, "r", report.as_bytes()),
+            Format::Text(TextFormat::ReportJsonl)
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! A manifest in a file, in an object or on standard input.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flate2::read::MultiGzDecoder;
+use s3haul::job::{Entries, Manifest};
+use s3haul::s3::Client;
+use s3haul::{Error, ErrorKind};
+
+use super::detect::Format;
+use super::fetch::fetch;
+use super::inventory::InventoryEntries;
+use super::orc::OrcEntries;
+use super::parquet::ParquetEntries;
+use super::text::TextEntries;
+use crate::args::FromFormat;
+use crate::failure::Failure;
+use crate::settings::{ManifestPlace, ManifestSettings};
+
+/// Bytes that are looked at to tell the format.
+const HEAD_MAX: usize = 64 * 1024;
+/// What some programs write before UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// What gzip begins with.
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// A manifest, not yet read.
+#[derive(Debug)]
+pub(crate) struct ManifestFile {
+    place: ManifestPlace,
+    name: String,
+    asked: Option<FromFormat>,
+    client: Client,
+    /// It can be read from its beginning more than once.
+    is_lasting: bool,
+    is_taken: AtomicBool,
+}
+
+/// An opened manifest.
+enum Source {
+    /// A file that one can go about in.
+    File(File),
+    /// Bytes that come once.
+    Stream(Stream),
+}
+
+type Stream = Box<dyn Read + Send>;
+
+impl ManifestFile {
+    /// Looks whether there is one, where that takes no request; the client reads it where it is
+    /// an object, and the parts of an inventory.
+    pub(crate) fn open(settings: ManifestSettings, client: Client) -> Result<Self, Failure> {
+        let ManifestSettings { place, format } = settings;
+        let (name, is_lasting) = match &place {
+            ManifestPlace::Input => ("-".to_owned(), false),
+            ManifestPlace::Object(object) => (object.to_string(), true),
+            ManifestPlace::File(path) => {
+                let facts = path.metadata().map_err(|error| cannot_open(path, error))?;
+                if facts.is_dir() {
+                    return Err(cannot_open(path, io::ErrorKind::IsADirectory.into()).into());
+                }
+                if facts.is_file() {
+                    File::open(path).map_err(|error| cannot_open(path, error))?;
+                }
+                (path.display().to_string(), facts.is_file())
+            }
+        };
+        let is_taken = AtomicBool::new(false);
+        Ok(Self { place, name, asked: format, client, is_lasting, is_taken })
+    }
+
+    fn source(&self) -> Result<Source, Error> {
+        if !self.is_lasting && self.is_taken.swap(true, Ordering::Relaxed) {
+            let name = &self.name;
+            let message = format!(
+                "the manifest `{name}` can be read only once, and new names within a bucket take \
+                 it twice: write it to a file"
+            );
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        match &self.place {
+            ManifestPlace::Input => Ok(Source::Stream(Box::new(io::stdin()))),
+            ManifestPlace::Object(object) => {
+                let (file, _) = fetch(&self.client, object).map_err(|error| {
+                    let message = format!("could not read the manifest `{object}`");
+                    Error::new(error.kind(), message).with_source(error)
+                })?;
+                Ok(Source::File(file))
+            }
+            ManifestPlace::File(path) => {
+                let file = File::open(path).map_err(|error| cannot_open(path, error))?;
+                Ok(if self.is_lasting {
+                    Source::File(file)
+                } else {
+                    Source::Stream(Box::new(file))
+                })
+            }
+        }
+    }
+
+    fn read(&self) -> io::Result<Result<Entries, Error>> {
+        let mut file = None;
+        let stream: Stream = match self.source() {
+            Err(error) => return Ok(Err(error)),
+            Ok(Source::Stream(stream)) => stream,
+            Ok(Source::File(opened)) => {
+                file = Some(opened.try_clone()?);
+                Box::new(opened)
+            }
+        };
+        let (mut head, mut rest) = split_head(stream)?;
+        if head.starts_with(GZIP) {
+            file = None;
+            let packed = BufReader::new(Cursor::new(head).chain(rest));
+            (head, rest) = split_head(Box::new(MultiGzDecoder::new(packed)))?;
+        }
+        if head.starts_with(BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+        }
+        let format = Format::of(self.asked, &self.name, &head);
+        if let Some(file) =
+            file.as_mut().filter(|_| matches!(format, Format::Parquet | Format::Orc))
+        {
+            file.rewind()?;
+        }
+        let text = BufReader::with_capacity(HEAD_MAX, rest);
+        let text = Box::new(Cursor::new(head).chain(text));
+        Ok(match (format, file) {
+            (Format::Text(format), _) => Ok(Box::new(TextEntries::new(text, format, &self.name))),
+            (Format::Inventory, _) => InventoryEntries::new(self.client.clone(), text, &self.name)
+                .map(|entries| Box::new(entries) as Entries),
+            (Format::Parquet, Some(file)) => {
+                ParquetEntries::open(file, &self.name).map(|entries| Box::new(entries) as Entries)
+            }
+            (Format::Orc, Some(file)) => {
+                OrcEntries::open(file, &self.name).map(|entries| Box::new(entries) as Entries)
+            }
+            (Format::Parquet | Format::Orc, None) => {
+                let message = format!(
+                    "the manifest `{}` is a table that is read from its end: it has to be a file \
+                     that is not packed",
+                    self.name
+                );
+                Err(Error::new(ErrorKind::Config, message))
+            }
+        })
+    }
+}
+
+impl Manifest for ManifestFile {
+    fn entries(&self) -> s3haul::error::Result<Entries> {
+        self.read().map_err(|error| {
+            let message = format!("could not read the manifest `{}`: {error}", self.name);
+            Error::new(ErrorKind::Local, message)
+        })?
+    }
+}
+
+fn cannot_open(path: &Path, error: io::Error) -> Error {
+    Error::local("could not open the manifest", path, error)
+}
+
+/// The first bytes, the first line at least where it is not too long, and what follows them.
+fn split_head(mut stream: Stream) -> io::Result<(Vec<u8>, Stream)> {
+    let mut head = vec![0; HEAD_MAX];
+    let mut length = 0;
+    while length < HEAD_MAX && !head[..length].contains(&b'\n') {
+        match stream.read(&mut head[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    head.truncate(length);
+    Ok((head, stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use s3haul::env::Env;
+    use s3haul::s3::ClientConfig;
+
+    use super::*;
+
+    fn open(path: &Path) -> Result<ManifestFile, Failure> {
+        let place = ManifestPlace::File(path.to_owned());
+        let client = Client::new(ClientConfig::default(), Env::system()).unwrap();
+        ManifestFile::open(ManifestSettings { place, format: None }, client)
+    }
+
+    #[test]
+    fn a_file_is_read_from_its_beginning_each_time_packed_or_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m");
+        let long = "x".repeat(3 * HEAD_MAX);
+        let text = format!("\u{feff}first\n{long}\n");
+        let mut packed = Vec::new();
+        // Two members, as some programs append them.
+        for part in [&text[..9], &text[9..]] {
+            let level = flate2::Compression::fast();
+            let mut encoder = flate2::write::GzEncoder::new(&mut packed, level);
+            encoder.write_all(part.as_bytes()).unwrap();
+            encoder.finish().unwrap();
+        }
+        for bytes in [text.as_bytes(), &packed] {
+            std::fs::write(&path, bytes).unwrap();
+            let manifest = open(&path).unwrap();
+            for _ in 0..2 {
+                let keys: Vec<_> =
+                    manifest.entries().unwrap().map(|entry| entry.unwrap().key).collect();
+                assert_eq!(keys, ["first", &long]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_told_before_anything_is_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(open(folder.path()).unwrap_err().message.contains("could not open the manifest"));
+        let failure = open(&folder.path().join("none")).unwrap_err();
+        assert_eq!(failure.status, crate::exit::OTHER, "{}", failure.message);
+    }
+}

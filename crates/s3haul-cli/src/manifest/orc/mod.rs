@@ -1,0 +1,154 @@
+//! Files in ORC, as parts of inventories: version 1 of the format, with the types and encodings
+//! that names, numbers, flags and times have. <https://orc.apache.org/specification/ORCv1/>
+//!
+//! A stripe is read in pieces: of each column's streams one compressed block is held at a time,
+//! beside its dictionary. Compression is none, ZLIB or Snappy.
+
+mod column;
+mod proto;
+mod rle;
+mod stream;
+mod tail;
+
+use std::fs::File;
+use std::io;
+
+use s3haul::error::Result;
+use s3haul::job::ManifestEntry;
+use s3haul::{Error, ErrorKind};
+
+use self::column::ColumnReader;
+use self::stream::Region;
+use self::tail::{Stripe, Tail};
+use super::row::{Column, Row};
+
+/// Rows that are read together.
+const ROWS_MAX: u64 = 1024;
+
+/// Why a file cannot be read.
+#[derive(Debug)]
+enum OrcError {
+    Io(io::Error),
+    /// It breaks the rules of the format.
+    Broken(&'static str),
+    /// It has what is not known here.
+    Unknown(String),
+}
+
+impl From<io::Error> for OrcError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl std::fmt::Display for OrcError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Broken(what) => write!(f, "its {what} is broken"),
+            Self::Unknown(what) => write!(f, "{what} is not supported"),
+        }
+    }
+}
+
+type Orc<T> = std::result::Result<T, OrcError>;
+
+/// The entries of a file. After an error there are no more.
+pub(super) struct OrcEntries {
+    region: Region,
+    /// The columns that mean something, by their numbers, and the kinds of their types.
+    columns: Vec<(Column, u64, u64)>,
+    stripes: std::vec::IntoIter<Stripe>,
+    readers: Vec<ColumnReader>,
+    /// Rows of the present stripe that are still to be read.
+    rows_left: u64,
+    rows: std::vec::IntoIter<Row>,
+    name: String,
+    is_over: bool,
+}
+
+impl OrcEntries {
+    /// Reads the end of a file, where it says what is in it.
+    pub(super) fn open(file: File, name: &str) -> Result<Self> {
+        let opened = Self::new(file, name).map_err(|error| unreadable(name, &error))?;
+        if !opened.columns.iter().any(|(column, ..)| *column == Column::Key) {
+            let message = format!("the manifest `{name}` has no column `key`");
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        Ok(opened)
+    }
+
+    fn new(file: File, name: &str) -> Orc<Self> {
+        let (region, tail) = Tail::read(file)?;
+        let named = tail.columns.into_iter();
+        let columns = named
+            .filter_map(|(name, number, kind)| Some((Column::of(&name)?, number, kind)))
+            .collect();
+        Ok(Self {
+            region,
+            columns,
+            stripes: tail.stripes.into_iter(),
+            readers: Vec::new(),
+            rows_left: 0,
+            rows: Vec::new().into_iter(),
+            name: name.to_owned(),
+            is_over: false,
+        })
+    }
+
+    /// The next rows; none at the end of the file.
+    fn read(&mut self) -> Orc<Vec<Row>> {
+        while self.rows_left == 0 {
+            let Some(stripe) = self.stripes.next() else { return Ok(Vec::new()) };
+            let footer = stripe.footer(&self.region)?;
+            let open = |(column, number, kind): &(Column, u64, u64)| {
+                ColumnReader::open(*column, *number, *kind, &footer, &self.region)
+            };
+            self.readers = self.columns.iter().map(open).collect::<Orc<_>>()?;
+            self.rows_left = stripe.rows;
+        }
+        let count = self.rows_left.min(ROWS_MAX);
+        self.rows_left -= count;
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            let mut row = Row::default();
+            for reader in &mut self.readers {
+                reader.read_into(&mut row)?;
+            }
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+}
+
+impl Iterator for OrcEntries {
+    type Item = Result<ManifestEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(row) = self.rows.next() {
+            return Some(Ok(row.into_entry()));
+        }
+        if self.is_over {
+            return None;
+        }
+        match self.read() {
+            Ok(rows) => {
+                self.is_over = rows.is_empty();
+                self.rows = rows.into_iter();
+                self.rows.next().map(|row| Ok(row.into_entry()))
+            }
+            Err(error) => {
+                self.is_over = true;
+                Some(Err(unreadable(&self.name, &error)))
+            }
+        }
+    }
+}
+
+fn unreadable(name: &str, error: &OrcError) -> Error {
+    let message = format!("the manifest `{name}` cannot be read as ORC: {error}");
+    Error::new(ErrorKind::Config, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,341 @@
+//! Manifests that are text: lines, comma-separated values, JSON lines, and reports in both forms.
+
+use std::io::{self, BufRead, Read};
+
+use s3haul::job::ManifestEntry;
+use s3haul::plan::s3_uri;
+use s3haul::{Error, ErrorKind};
+use serde::{Deserialize, Deserializer};
+
+use super::detect::TextFormat;
+use super::row::{Column, Row, named};
+use super::url;
+use crate::report::Records;
+
+/// Longest row that is read.
+const ROW_MAX: u64 = 4 * 1024 * 1024;
+
+/// Where text comes from.
+pub(super) type Text = Box<dyn BufRead + Send>;
+
+/// The entries of a manifest, one by one. After an error there are no more.
+pub(super) struct TextEntries {
+    text: Text,
+    shape: Shape,
+    /// How the manifest is called in errors.
+    name: String,
+    number: u64,
+    is_over: bool,
+}
+
+/// How a row is read.
+#[derive(Debug, PartialEq, Eq)]
+enum Shape {
+    Lines,
+    Jsonl,
+    ReportJsonl,
+    /// Comma-separated values whose first row has not been read.
+    Csv,
+    Cells {
+        columns: Vec<Option<Column>>,
+        is_url_encoded: bool,
+        /// Rows may have fewer cells than there are columns.
+        may_be_short: bool,
+    },
+    ReportCsv,
+    ReportCells(ReportColumns),
+}
+
+/// Where a report has what matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ReportColumns {
+    event: usize,
+    outcome: usize,
+    source: usize,
+    target: usize,
+}
+
+/// Why a row cannot be read.
+enum Trouble {
+    Io(io::Error),
+    Row(String),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+type Read1<T> = Result<Option<T>, Trouble>;
+
+impl TextEntries {
+    /// Reads a text from its beginning.
+    pub(super) fn new(text: Text, format: TextFormat, name: &str) -> Self {
+        let shape = match format {
+            TextFormat::Lines => Shape::Lines,
+            TextFormat::Csv => Shape::Csv,
+            TextFormat::Jsonl => Shape::Jsonl,
+            TextFormat::ReportCsv => Shape::ReportCsv,
+            TextFormat::ReportJsonl => Shape::ReportJsonl,
+        };
+        Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
+    }
+
+    /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
+    pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
+        let shape = Shape::Cells { columns, is_url_encoded: true, may_be_short: false };
+        Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
+    }
+
+    /// The next entry; rows that name nothing are passed over.
+    fn next_entry(&mut self) -> Read1<ManifestEntry> {
+        loop {
+            let found = match &self.shape {
+                Shape::Lines => self.line()?.map(|line| line_entry(&line)),
+                Shape::Jsonl => self.line()?.map(|line| json_entry(&line)),
+                Shape::ReportJsonl => self.line()?.map(|line| report_entry(&line)),
+                _ => self.record()?.map(|cells| self.cells_entry(&cells)),
+            };
+            match found {
+                None => return Ok(None),
+                Some(Ok(None)) => {}
+                Some(Ok(Some(entry))) => return Ok(Some(entry)),
+                Some(Err(why)) => return Err(Trouble::Row(why)),
+            }
+        }
+    }
+
+    /// The next line without its end.
+    fn line(&mut self) -> Read1<String> {
+        let mut line = Vec::new();
+        self.number += 1;
+        (&mut self.text).take(ROW_MAX).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if line.len() as u64 == ROW_MAX {
+            return Err(Trouble::Row("it is too long".to_owned()));
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+        }
+        text_of(line).map(Some)
+    }
+
+    /// The next row of comma-separated values.
+    fn record(&mut self) -> Read1<Vec<String>> {
+        self.number += 1;
+        let Some(cells) = Records::next_or_rest(&mut self.text, ROW_MAX)? else { return Ok(None) };
+        cells.into_iter().map(text_of).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// What a row of cells names; the first one may tell what is in them.
+    fn cells_entry(&mut self, cells: &[String]) -> Result<Option<ManifestEntry>, String> {
+        if cells.len() == 1 && cells[0].is_empty() {
+            return Ok(None);
+        }
+        match &self.shape {
+            Shape::Csv => {
+                let (shape, is_header) = shape_of(cells)?;
+                self.shape = shape;
+                if is_header { Ok(None) } else { self.cells_entry(cells) }
+            }
+            Shape::ReportCsv => {
+                self.shape = Shape::ReportCells(ReportColumns::of(cells)?);
+                Ok(None)
+            }
+            Shape::ReportCells(columns) => {
+                let cell = |index: usize| cells.get(index).map_or("", String::as_str);
+                let ReportColumns { event, outcome, source, target } = *columns;
+                acted_upon(cell(event), cell(outcome), cell(source), cell(target))
+            }
+            Shape::Cells { columns, is_url_encoded, may_be_short } => {
+                if cells.len() != columns.len() && !(*may_be_short && cells.len() >= 2) {
+                    let expected = columns.len();
+                    return Err(format!("it has {} cells and not {expected}", cells.len()));
+                }
+                cells_entry(cells, columns, *is_url_encoded).map(Some)
+            }
+            Shape::Lines | Shape::Jsonl | Shape::ReportJsonl => Ok(None),
+        }
+    }
+
+    fn describe(&self, trouble: Trouble) -> Error {
+        let name = &self.name;
+        match trouble {
+            Trouble::Io(error) => {
+                let message = format!("could not read the manifest `{name}`: {error}");
+                Error::new(ErrorKind::Local, message)
+            }
+            Trouble::Row(why) => {
+                let number = self.number;
+                let message =
+                    format!("row {number} of the manifest `{name}` cannot be understood: {why}");
+                Error::new(ErrorKind::Config, message)
+            }
+        }
+    }
+}
+
+impl Iterator for TextEntries {
+    type Item = s3haul::error::Result<ManifestEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let found = self.next_entry().map_err(|trouble| self.describe(trouble)).transpose();
+        self.is_over = !matches!(found, Some(Ok(_)));
+        found
+    }
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, Trouble> {
+    String::from_utf8(bytes).map_err(|_| Trouble::Row("it is not UTF-8".to_owned()))
+}
+
+type Named = Result<Option<ManifestEntry>, String>;
+
+fn line_entry(line: &str) -> Named {
+    if line.is_empty() {
+        return Ok(None);
+    }
+    named(line).map(Some).ok_or_else(|| "it is no address of an object".to_owned())
+}
+
+/// Shape of comma-separated values by their first row, and whether that holds names of columns.
+fn shape_of(first: &[String]) -> Result<(Shape, bool), String> {
+    let columns: Vec<_> = first.iter().map(|name| Column::of(name)).collect();
+    if columns.contains(&Some(Column::Key)) {
+        let shape = Shape::Cells { columns, is_url_encoded: false, may_be_short: false };
+        return Ok((shape, true));
+    }
+    if !(2..=3).contains(&first.len()) {
+        let message = "without a line of names, of which one is `key`, rows have a bucket, a \
+                       URL-encoded key and perhaps a version";
+        return Err(message.to_owned());
+    }
+    let columns = vec![Some(Column::Bucket), Some(Column::Key), Some(Column::VersionId)];
+    Ok((Shape::Cells { columns, is_url_encoded: true, may_be_short: true }, false))
+}
+
+fn cells_entry(
+    cells: &[String],
+    columns: &[Option<Column>],
+    is_url_encoded: bool,
+) -> Result<ManifestEntry, String> {
+    let mut row = Row::default();
+    for (cell, column) in cells.iter().zip(columns) {
+        let Some(column) = column else { continue };
+        let is_understood = match (column, is_url_encoded) {
+            (Column::Key, true) => url::decoded(cell).is_some_and(|key| row.set(Column::Key, &key)),
+            _ => row.set(*column, cell),
+        };
+        if !is_understood {
+            return Err(format!("`{cell}` is no {column:?}"));
+        }
+    }
+    Ok(row.into_entry())
+}
+
+impl ReportColumns {
+    fn of(names: &[String]) -> Result<Self, String> {
+        let column = |wanted: &str| {
+            let found = names.iter().position(|name| name == wanted);
+            found.ok_or_else(|| format!("a report has a column `{wanted}`"))
+        };
+        Ok(Self {
+            event: column("event")?,
+            outcome: column("outcome")?,
+            source: column("source")?,
+            target: column("target")?,
+        })
+    }
+}
+
+/// What a row of JSON tells.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct JsonRow {
+    event: Option<String>,
+    outcome: String,
+    source: String,
+    target: String,
+    #[serde(alias = "Bucket")]
+    bucket: Option<String>,
+    #[serde(alias = "Key")]
+    key: Option<String>,
+    #[serde(alias = "VersionId")]
+    version_id: Option<String>,
+    #[serde(alias = "IsLatest")]
+    is_latest: Option<bool>,
+    #[serde(alias = "IsDeleteMarker")]
+    is_delete_marker: Option<bool>,
+    #[serde(alias = "Size")]
+    size: Option<u64>,
+    #[serde(alias = "LastModified")]
+    last_modified: Option<String>,
+    #[serde(alias = "ETag", alias = "e_tag")]
+    etag: Option<String>,
+    #[serde(alias = "StorageClass", deserialize_with = "present")]
+    storage_class: Option<String>,
+}
+
+/// A field that is there although it may be null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(deserializer).map(|text| Some(text.unwrap_or_default()))
+}
+
+fn json_row(line: &str) -> Result<Option<JsonRow>, String> {
+    if line.trim().is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_str(line).map(Some).map_err(|error| error.to_string())
+}
+
+fn json_entry(line: &str) -> Named {
+    let Some(json) = json_row(line)? else { return Ok(None) };
+    let Some(key) = json.key else {
+        // Listings end with an event that holds totals.
+        let is_event = json.event.is_some();
+        return if is_event { Ok(None) } else { Err("it has no `key`".to_owned()) };
+    };
+    let mut row = Row {
+        bucket: json.bucket,
+        key,
+        version_id: json.version_id.unwrap_or_default(),
+        is_latest: json.is_latest,
+        is_delete_marker: json.is_delete_marker,
+        size: json.size,
+        etag: json.etag.unwrap_or_default(),
+        storage_class: json.storage_class,
+        ..Row::default()
+    };
+    row.set(Column::LastModified, &json.last_modified.unwrap_or_default());
+    Ok(Some(row.into_entry()))
+}
+
+fn report_entry(line: &str) -> Named {
+    let Some(json) = json_row(line)? else { return Ok(None) };
+    let event = json.event.unwrap_or_default();
+    acted_upon(&event, &json.outcome, &json.source, &json.target)
+}
+
+/// The object of a row of a report. What failed or was skipped was not done, and is left out:
+/// removing what was to be copied before would lose it.
+fn acted_upon(event: &str, outcome: &str, source: &str, target: &str) -> Named {
+    if event != "object" || !matches!(outcome, "done" | "dry_run") {
+        return Ok(None);
+    }
+    let address = [source, target].into_iter().find(|text| s3_uri::is_s3(text));
+    let address = address.ok_or_else(|| "it names no object of S3".to_owned())?;
+    line_entry(address)
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

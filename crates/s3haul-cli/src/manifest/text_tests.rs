@@ -1,0 +1,124 @@
+//! Rows of each kind of text, and what they name.
+
+use std::fmt::Write as _;
+use std::io::BufReader;
+
+use proptest::prelude::*;
+use s3haul::job::Version;
+
+use super::*;
+use crate::render::csv::push_row;
+
+fn entries(format: TextFormat, text: &[u8]) -> Vec<Result<ManifestEntry, String>> {
+    let text: Text = Box::new(BufReader::with_capacity(3, io::Cursor::new(text.to_vec())));
+    let entries = TextEntries::new(text, format, "m");
+    entries.map(|entry| entry.map_err(|error| error.to_string())).collect()
+}
+
+fn keys(format: TextFormat, text: &str) -> Vec<String> {
+    let entries = entries(format, text.as_bytes()).into_iter();
+    entries.map(|entry| entry.map_or_else(|error| error, |entry| entry.key)).collect()
+}
+
+#[test]
+fn lines_are_keys_or_addresses_as_they_are() {
+    assert_eq!(
+        keys(TextFormat::Lines, "a b\n\n# x\r\ns3://b/k/%20\nlast"),
+        ["a b", "# x", "k/%20", "last"]
+    );
+    let all = entries(TextFormat::Lines, b"s3://b/k\nx");
+    assert_eq!(all[0].as_ref().unwrap().bucket.as_deref(), Some("b"));
+    assert_eq!(all[1].as_ref().unwrap().bucket, None);
+    let bad = entries(TextFormat::Lines, b"ok\n\xff\nnever");
+    assert!(bad[1].as_ref().unwrap_err().starts_with("row 2 of the manifest `m`"), "{bad:?}");
+    assert_eq!(bad.len(), 2, "after an error there is nothing more");
+}
+
+#[test]
+fn csv_without_names_is_that_of_batch_operations() {
+    assert_eq!(
+        keys(TextFormat::Csv, "b,a%2Fb+c\nb,\"x,%22\"\r\nb,last"),
+        ["a/b c", "x,\"", "last"]
+    );
+    let all = entries(TextFormat::Csv, b"b,k,v1\nb,k2\n");
+    assert_eq!(all[0].as_ref().unwrap().version, Version::Named);
+    assert_eq!(all[1].as_ref().unwrap().version, Version::Current);
+    assert!(keys(TextFormat::Csv, "k\n")[0].contains("without a line of names"));
+    assert!(keys(TextFormat::Csv, "b,%zz\n")[0].contains("`%zz` is no Key"));
+    assert!(keys(TextFormat::Csv, "b,k\nb,\"k\n")[1].contains("ends within quotes"));
+}
+
+#[test]
+fn csv_with_names_has_its_columns_in_any_order() {
+    let text = "etag,Key,size,colour,last_modified,storage_class\n\
+                \"\"\"e\"\"\",a%20b,5,red,2026-01-01T00:00:00Z,GLACIER\n";
+    let all = entries(TextFormat::Csv, text.as_bytes());
+    let entry = all[0].as_ref().unwrap();
+    let facts = entry.facts.as_ref().unwrap();
+    assert_eq!((entry.key.as_str(), facts.etag.as_str(), facts.size), ("a%20b", "\"e\"", 5));
+    assert_eq!(facts.storage_class, "GLACIER");
+    assert!(keys(TextFormat::Csv, "key,size\na\n")[0].contains("it has 1 cells and not 2"));
+}
+
+#[test]
+fn json_lines_are_those_of_listings() {
+    let text = "{\"bucket\":\"b\",\"key\":\"k\\n\",\"tags\":{\"a\":\"b\"}}\n\n\
+                {\"Key\":\"K\",\"Size\":1,\"ETag\":\"\\\"e\\\"\",\
+                 \"LastModified\":\"2026-01-01T00:00:00+00:00\",\"StorageClass\":null}\n\
+                {\"v\":1,\"event\":\"listing_summary\",\"objects\":2}\n{\"size\":1}\n";
+    assert_eq!(keys(TextFormat::Jsonl, text)[..2], ["k\n", "K"]);
+    assert!(
+        keys(TextFormat::Jsonl, text)[2].contains("row 5")
+            && keys(TextFormat::Jsonl, text).len() == 3
+    );
+    assert!(entries(TextFormat::Jsonl, text.as_bytes())[1].as_ref().unwrap().facts.is_some());
+}
+
+#[test]
+fn reports_name_what_was_done() {
+    let json = "{\"v\":1,\"event\":\"report\",\"action\":\"cp\",\"source\":\"s3://b\"}\n\
+        {\"event\":\"object\",\"outcome\":\"done\",\"source\":\"s3://b/a\",\"target\":\"/t/a\"}\n\
+        {\"event\":\"object\",\"outcome\":\"failed\",\"source\":\"s3://b/no\",\"target\":\"/t\"}\n\
+        {\"event\":\"object\",\"outcome\":\"dry_run\",\"source\":\"/t\",\"target\":\"s3://b/up\"}\n\
+        {\"event\":\"end\",\"outcome\":\"complete\"}\n";
+    assert_eq!(keys(TextFormat::ReportJsonl, json), ["a", "up"]);
+    let csv = "event,action,outcome,source,target\nreport,cp,,s3://b,/t\n\
+               object,download,done,s3://b/a,/t/a\nobject,copy,skipped,s3://b/no,s3://c/no\n";
+    assert_eq!(keys(TextFormat::ReportCsv, csv), ["a"]);
+    assert!(keys(TextFormat::ReportCsv, "key\na\n")[0].contains("a column `event`"));
+}
+
+proptest! {
+    #[test]
+    fn what_a_listing_writes_is_read(
+        names in prop::collection::vec("(?s)[a,\"\n\r%+é]{1,6}", 1..6),
+        ends_with_line in any::<bool>(),
+    ) {
+        let mut csv = b"size,key\n".to_vec();
+        let mut json = String::new();
+        for name in &names {
+            push_row(&mut csv, &["1", name]);
+            writeln!(json, "{}", serde_json::json!({ "key": name })).unwrap();
+        }
+        if !ends_with_line {
+            csv.pop();
+            json.pop();
+        }
+        let csv = String::from_utf8(csv).unwrap();
+        prop_assert_eq!(&keys(TextFormat::Csv, &csv), &names);
+        prop_assert_eq!(&keys(TextFormat::Jsonl, &json), &names);
+    }
+
+    #[test]
+    fn anything_is_read_without_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        for format in [
+            TextFormat::Lines,
+            TextFormat::Csv,
+            TextFormat::Jsonl,
+            TextFormat::ReportCsv,
+            TextFormat::ReportJsonl,
+        ] {
+            _ = entries(format, &text);
+        }
+    }
+}

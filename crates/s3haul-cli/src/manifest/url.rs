@@ -1,0 +1,50 @@
+//! Keys as S3 Inventory and S3 Batch Operations write them into CSV: URL-encoded.
+
+/// The key; none where the text is not one. A `+` stands for a space, as programs that encode
+/// forms have it: one that is meant is written `%2B` by all of them.
+pub(super) fn decoded(text: &str) -> Option<String> {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
+        return Some(text.to_owned());
+    }
+    let mut bytes = text.bytes();
+    let mut key = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        key.push(match byte {
+            b'+' => b' ',
+            b'%' => digit(bytes.next()?)? << 4 | digit(bytes.next()?)?,
+            other => other,
+        });
+    }
+    String::from_utf8(key).ok()
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    let value = char::from(byte).to_digit(16)?;
+    u8::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_no_encoding_is_refused() {
+        assert_eq!(decoded("a+b%2Fc%2b").as_deref(), Some("a b/c+"));
+        for text in ["%", "%2", "%zz", "%FF", "a%+1"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_come_back(key in "(?s).{0,20}") {
+            let encoded: String = key.bytes().map(|byte| match byte {
+                b'a'..=b'z' | b'/' => char::from(byte).to_string(),
+                b' ' => "+".to_owned(),
+                other => format!("%{other:02X}"),
+            }).collect();
+            prop_assert_eq!(decoded(&encoded), Some(key));
+        }
+    }
+}

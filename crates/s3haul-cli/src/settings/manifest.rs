@@ -1,0 +1,71 @@
+//! `--from`: where the objects are named.
+
+use std::path::PathBuf;
+
+use s3haul::job::TransferSpec;
+use s3haul::location::ObjectName;
+use s3haul::plan::s3_uri;
+
+use super::report::is_same;
+use crate::args::{FromArgs, FromFormat, ReportArgs};
+use crate::failure::Failure;
+
+/// A manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ManifestSettings {
+    /// Where it is.
+    pub(crate) place: ManifestPlace,
+    /// What it is said to be written in.
+    pub(crate) format: Option<FromFormat>,
+}
+
+/// Where a manifest is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ManifestPlace {
+    /// On standard input.
+    Input,
+    /// In a file.
+    File(PathBuf),
+    /// In an object.
+    Object(ObjectName),
+}
+
+impl ManifestSettings {
+    /// Checks the flags.
+    pub(super) fn new(
+        args: &FromArgs,
+        report: &ReportArgs,
+        spec: &TransferSpec,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(from) = args.from.as_deref() else { return Ok(None) };
+        if !s3_uri::is_s3(&spec.source) {
+            return Err(Failure::usage(format!(
+                "--from names objects of S3, and the source `{}` is not there",
+                spec.source
+            )));
+        }
+        let place = match from {
+            "" => return Err(Failure::usage("--from names no file")),
+            "-" => ManifestPlace::Input,
+            address if s3_uri::is_s3(address) => ManifestPlace::Object(object(address)?),
+            path => ManifestPlace::File(spec.working_dir.join(path)),
+        };
+        let target = report.report.as_deref().map(|path| spec.working_dir.join(path));
+        if let (Some(report), ManifestPlace::File(path)) = (&target, &place)
+            && is_same(path, report)
+        {
+            return Err(Failure::usage(
+                "--report would overwrite the file of --from: give it another one",
+            ));
+        }
+        Ok(Some(Self { place, format: args.from_format }))
+    }
+}
+
+fn object(address: &str) -> Result<ObjectName, Failure> {
+    let object = s3_uri::parse(address).map_err(|error| Failure::usage(error.to_string()))?;
+    if object.bucket.is_empty() || object.key.is_empty() {
+        return Err(Failure::usage(format!("--from {address} names no object")));
+    }
+    Ok(object)
+}

@@ -1,0 +1,76 @@
+//! `run`.
+
+use std::path::PathBuf;
+
+use s3haul::job::Tuning;
+
+use super::report::is_same;
+use super::{Environment, Settings};
+use crate::args::{GlobalArgs, RunArgs};
+use crate::failure::Failure;
+
+/// `run`.
+#[derive(Debug)]
+pub(crate) struct RunSettings {
+    /// The file of commands; none for standard input.
+    pub(crate) file: Option<PathBuf>,
+    /// Commands at once.
+    pub(crate) jobs: usize,
+    /// Only check.
+    pub(crate) dry_run: bool,
+    /// Start nothing more after a failure.
+    pub(crate) stop_on_error: bool,
+    /// Where the report goes.
+    pub(crate) report: Option<PathBuf>,
+    /// The report whose failures are run again.
+    pub(crate) retry: Option<PathBuf>,
+    /// JSON output.
+    pub(crate) json: bool,
+    /// Limits of all commands together.
+    pub(crate) tuning: Tuning,
+    /// Flags of all commands, for those of the file.
+    pub(crate) global: GlobalArgs,
+    /// The environment, for the settings of the commands.
+    pub(crate) environment: Environment,
+}
+
+impl RunSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, args: &RunArgs) -> Result<Self, Failure> {
+        let working_dir = std::env::current_dir().map_err(|error| {
+            Failure::other(format!("cannot tell the working directory: {error}"))
+        })?;
+        let file = (args.file != "-").then(|| working_dir.join(&args.file));
+        let [report, retry] = [&args.report, &args.retry_failed]
+            .map(|path| path.as_deref().map(|path| working_dir.join(path)));
+        if let Some(report) = &report
+            && [&retry, &file].into_iter().flatten().any(|read| is_same(read, report))
+        {
+            return Err(Failure::usage(
+                "--report would overwrite a file that is read: give it another one",
+            ));
+        }
+        let Settings { tuning, json, environment, global, .. } = settings;
+        // Bars of several commands would overwrite each other.
+        let global = GlobalArgs { no_progress: true, ..global };
+        let jobs = args.jobs.map_or(tuning.max_concurrent_requests, usize::from);
+        let (dry_run, stop_on_error) = (args.dryrun, args.stop_on_error);
+        Ok(Self {
+            file,
+            jobs,
+            dry_run,
+            stop_on_error,
+            report,
+            retry,
+            json,
+            tuning,
+            global,
+            environment,
+        })
+    }
+
+    /// How the file is called in a report.
+    pub(crate) fn source(&self) -> String {
+        self.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.display().to_string())
+    }
+}

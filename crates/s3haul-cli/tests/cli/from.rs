@@ -1,0 +1,285 @@
+//! `--from`: objects that a file names instead of a listing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use md5::{Digest as _, Md5};
+use serde_json::json;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// Keys that are left in the bucket.
+fn keys(bench: &Bench) -> Vec<String> {
+    let mut keys = bench.lines("list s3://box --format keys");
+    keys.sort();
+    keys
+}
+
+/// Sorted lines of standard output, standard error, and the exit code.
+fn run(bench: &Bench, args: &str) -> (Vec<String>, String, i32) {
+    let output = bench.run(args);
+    let mut lines: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    lines.sort();
+    (lines, stderr(&output), output.status.code().unwrap())
+}
+
+#[test]
+fn objects_are_removed_that_a_file_names_in_any_format() {
+    let lines = "s3://box/d/b c\nd/x\n";
+    let batch = "box,d%2Fb+c\nbox,d/x\n";
+    let csv = "size,key\r\n1,d/b c\r\n2,d/x\r\n";
+    let json = "{\"bucket\":\"box\",\"key\":\"d/b c\"}\n{\"Key\":\"d/x\"}";
+    for (name, text, flags) in [
+        ("keys.txt", lines, ""),
+        ("keys", lines, "--from-format lines"),
+        ("batch.csv", batch, ""),
+        ("named.csv", csv, ""),
+        ("named", csv, ""),
+        ("keys.jsonl", json, ""),
+        ("keys.json", json, "--from-format jsonl"),
+    ] {
+        let bench = Bench::with_objects(&["d/x", "d/y", "e"]);
+        bench.file("f", "1");
+        let output = bench.command("cp f").arg("s3://box/d/b c").output().unwrap();
+        assert!(output.status.success());
+        bench.file(name, text);
+        let (lines, told, code) = run(&bench, &format!("rm s3://box/d --from {name} {flags}"));
+        let removed = ["delete: s3://box/d/b c", "delete: s3://box/d/x"];
+        assert_eq!((lines, told.as_str(), code), (removed.map(str::to_owned).to_vec(), "", 0));
+        assert_eq!(keys(&bench), ["d/y", "e"], "{name}");
+    }
+}
+
+#[test]
+fn what_lies_outside_is_never_acted_upon() {
+    let bench = Bench::with_objects(&["d/a", "dx", "e"]);
+    bench.file("keys", "d/a\ndx\ns3://other/d/a\ns3://box\n");
+    let (lines, told, code) = run(&bench, "rm s3://box/d --from keys --report r.jsonl");
+    assert_eq!((lines, code), (vec!["delete: s3://box/d/a".to_owned()], 1));
+    assert_eq!(keys(&bench), ["dx", "e"]);
+    for line in [
+        "delete failed: s3://box/dx it lies outside of the address that the command was given\n",
+        "delete failed: s3://other/d/a the manifest names it in another bucket than the command\n",
+        "delete failed: s3://box/ the manifest has no key there\n",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+    // They are refused again, and nothing else is done.
+    let again = "rm s3://box/d --from keys --retry-failed r.jsonl";
+    let (lines, told, code) = run(&bench, again);
+    assert_eq!((lines, code), (vec![], 1));
+    assert_eq!(told.matches("delete failed: ").count(), 3, "{told}");
+    bench.file("versions.csv", "key,version_id,is_latest\ne,v1,false\ne,v1,\n");
+    let (lines, told, code) = run(&bench, "rm s3://box --from versions.csv");
+    assert_eq!((lines, code), (vec![], 1), "{told}");
+    assert!(told.contains("s3://box/e the manifest names a version of it"), "{told}");
+    assert_eq!(keys(&bench), ["dx", "e"]);
+}
+
+#[test]
+fn filters_and_scripts_apply() {
+    let bench = Bench::with_objects(&["a.txt", "b.log", "long-name.log"]);
+    bench.file("keys", "a.txt\nb.log\nlong-name.log\nnone.log\n");
+    let filtered = "rm s3://box --from keys --dryrun --only-show-errors";
+    let (lines, ..) = run(&bench, &format!("{filtered} --exclude *.txt"));
+    let names = ["b.log", "long-name.log", "none.log"];
+    assert_eq!(lines, names.map(|name| format!("(dryrun) delete: s3://box/{name}")));
+    let (lines, ..) = run(&bench, &filtered.replace("box", "box/*.txt"));
+    assert_eq!(lines, ["(dryrun) delete: s3://box/a.txt"]);
+    let (lines, told, code) = run(&bench, &format!("{filtered} --filter js:o=>o.Size>5"));
+    assert_eq!((lines.len(), told.as_str(), code), (1, "", 0), "{lines:?}");
+    assert_eq!(lines[0], "(dryrun) delete: s3://box/long-name.log");
+}
+
+#[test]
+fn objects_are_copied_under_the_names_of_a_recursive_copy() {
+    let bench = Bench::with_objects(&["d/a", "d/s/b", "d/c", "z"]);
+    bench.ok("mb s3://other");
+    bench.file("keys", "d/a\nd/s/b\nd/none\n");
+    let (lines, told, code) = run(&bench, "cp s3://box/d t --from keys");
+    let expected = ["download: s3://box/d/a to t/a", "download: s3://box/d/s/b to t/s/b"];
+    assert_eq!((lines, code), (expected.map(str::to_owned).to_vec(), 1));
+    assert!(told.starts_with("download failed: s3://box/d/none to t/none "), "{told}");
+    assert_eq!(bench.read("t/s/b"), "d/s/b");
+    bench.file("keys", "d/a\nd/s/b\n");
+    let (lines, told, code) = run(&bench, "mv s3://box/d s3://other/x --from keys");
+    let expected =
+        ["move: s3://box/d/a to s3://other/x/a", "move: s3://box/d/s/b to s3://other/x/s/b"];
+    assert_eq!((lines, told.as_str(), code), (expected.map(str::to_owned).to_vec(), "", 0));
+    assert_eq!(keys(&bench), ["d/c", "z"]);
+    // New names within a bucket take the manifest twice.
+    bench.file("keys", "d/c\nz\n");
+    bench.ok("mv s3://box s3://box --from keys --to-key {key}.old");
+    assert_eq!(keys(&bench), ["d/c.old", "z.old"]);
+    let twice = "mv s3://box s3://box --from - --to-key {key}.older";
+    let output = bench.run_with_input(twice, "z.old\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("can be read only once"), "{output:?}");
+}
+
+/// A listing's columns say all that a copy has to know, so that nobody is asked.
+#[test]
+fn a_listing_spares_the_requests_that_ask() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.ok("list s3://box --format csv --output-file all.csv");
+    bench.ok("list s3://box --format keys --output-file keys");
+    let asked = |from: &str| {
+        let dry = bench.run(&format!("cp s3://box t --from {from} --dryrun"));
+        assert_eq!(stdout(&dry).lines().count(), 2, "{dry:?}");
+        let told = stderr(&dry);
+        let sent = told.lines().find(|line| line.contains("this dry run sent")).unwrap();
+        sent.split("LIST, ").nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(asked("keys"), 2);
+    assert_eq!(asked("all.csv"), 0);
+    bench.ok("cp s3://box t --from all.csv --only-show-errors");
+    assert_eq!((bench.read("t/a"), bench.read("t/b")), ("a".to_owned(), "b".to_owned()));
+}
+
+#[test]
+fn one_command_feeds_the_next() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    bench.ok("tag set s3://box/a --tags x=1");
+    let tags = bench.ok("tag get s3://box --recursive --format jsonl");
+    let is_wanted = |line: &&str| !line.contains("\"key\":\"c\"");
+    let some = tags.lines().filter(is_wanted).collect::<Vec<_>>().join("\n");
+    let output = bench.run_with_input("tag set s3://box --from - --tags y=2", &some);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(stdout(&output).lines().count(), 2);
+    assert!(bench.ok("tag get s3://box/c").ends_with("\t\n"));
+    bench.file("wall/x", "a file where a folder must be");
+    // What was copied is removed; what failed is not.
+    bench.file("keys", "a\nb\n");
+    bench.file("t/b/x", "b cannot be written");
+    let (_, _, code) = run(&bench, "cp s3://box t --from keys --report r.csv");
+    assert_eq!(code, 1);
+    bench.ok("rm s3://box --from r.csv --only-show-errors");
+    assert_eq!(keys(&bench), ["b", "c"]);
+}
+
+#[test]
+fn nonsense_is_refused_before_the_first_request() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("keys", "a\n");
+    for (args, code, reason) in [
+        ("cp t s3://box --from keys", 252, "the source `t` is not there"),
+        ("rm s3://box --from none", 255, "could not open the manifest"),
+        ("rm s3://box --from .", 255, "could not open the manifest"),
+        ("rm s3://box --from-format csv", 252, "--from"),
+        ("rm s3://box --from keys --report keys", 252, "would overwrite the file of --from"),
+        ("cp s3://box - --from keys", 252, "Streaming"),
+        ("sync s3://box t --from keys", 252, "unexpected argument"),
+    ] {
+        let output = bench.run(args);
+        assert_eq!(output.status.code(), Some(code), "{args}: {output:?}");
+        assert!(stderr(&output).contains(reason), "{args}: {output:?}");
+    }
+    assert_eq!(bench.read("keys"), "a\n");
+    bench.file("bad.csv", "key,size\na,1,2\n");
+    let output = bench.run("rm s3://box --from bad.csv");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("row 2 of the manifest"), "{output:?}");
+    assert_eq!(keys(&bench), ["a"]);
+    bench.file("empty", "");
+    assert_eq!(bench.ok("rm s3://box --from empty"), "");
+    assert_eq!(keys(&bench), ["a"], "an empty file is not a whole bucket");
+}
+
+/// Puts an inventory of these parts into a bucket of its own and gives its `manifest.json`.
+fn put_inventory(bench: &Bench, format: &str, schema: &str, parts: &[(&str, &[u8])]) -> String {
+    let mut files = Vec::new();
+    for (name, bytes) in parts {
+        std::fs::write(bench.folder().join("part"), bytes).unwrap();
+        let key = format!("box/daily/data/{name}");
+        bench.ok(&format!("cp part s3://inv/{key} --only-show-errors"));
+        let md5 = format!("{:x}", Md5::digest(bytes));
+        files.push(json!({"key": key, "size": bytes.len(), "MD5checksum": md5}));
+    }
+    let document = json!({
+        "sourceBucket": "box",
+        "destinationBucket": "arn:aws:s3:::inv",
+        "version": "2016-11-30",
+        "creationTimestamp": "1514944800000",
+        "fileFormat": format,
+        "fileSchema": schema,
+        "files": files,
+    });
+    serde_json::to_string_pretty(&document).unwrap()
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn inventories_are_read_part_by_part() {
+    let schema = "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size";
+    let parts = [
+        gzip(
+            "\"box\",\"a%2Fb\",\"v1\",\"true\",\"false\",\"1\"\n\
+             \"box\",\"c\",\"v2\",\"false\",\"false\",\"1\"\n",
+        ),
+        gzip("\"box\",\"d+e\",\"v3\",\"true\",\"false\",\"1\"\n"),
+    ];
+    let parts = [("1.csv.gz", parts[0].as_slice()), ("2.csv.gz", parts[1].as_slice())];
+    for from in ["manifest.json", "s3://inv/box/daily/manifest.json"] {
+        let bench = Bench::with_objects(&["a/b", "c", "keep"]);
+        bench.ok("mb s3://inv");
+        bench.file("f", "1");
+        assert!(bench.command("cp f").arg("s3://box/d e").output().unwrap().status.success());
+        let manifest = put_inventory(&bench, "CSV", schema, &parts);
+        bench.file("manifest.json", &manifest);
+        bench.ok("cp manifest.json s3://inv/box/daily/manifest.json --only-show-errors");
+        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        let removed = ["delete: s3://box/a/b", "delete: s3://box/d e"].map(str::to_owned);
+        assert_eq!((lines, told.as_str(), code), (removed.to_vec(), "", 0));
+        assert_eq!(keys(&bench), ["c", "keep"], "`c` has a newer version");
+        // A part that is not what the manifest says ends the command.
+        bench.ok("cp f s3://inv/box/daily/data/1.csv.gz --only-show-errors");
+        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert_eq!((lines, code), (vec![], 1));
+        assert!(told.contains("is not what the manifest of the inventory says"), "{told}");
+        bench.ok("rm s3://inv/box/daily/data/1.csv.gz");
+        let (_, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert!(code == 1 && told.contains("could not read `s3://inv/box/daily/data/1"), "{told}");
+    }
+}
+
+/// The fixtures name objects that a dry run would remove; what is no current object is left out.
+#[test]
+fn inventories_are_read_in_tables_too() {
+    let bench = Bench::with_objects(&["keep"]);
+    bench.ok("mb s3://inv");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixture = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let (orc, parquet) = (fixture("zlib.orc"), fixture("snappy.parquet"));
+    let expected: Vec<_> = (0..800_u64)
+        .filter(|number| number % 11 != 0 && number % 5 != 0)
+        .filter(|number| number % 7 == 2)
+        .map(|number| format!("s3://box/logs/2/file {:06} é.txt", number * 7919 % 100_003))
+        .collect();
+    let (orc, parquet) = (("1.orc", orc.as_slice()), ("1.parquet", parquet.as_slice()));
+    for (format, part) in [("ORC", orc), ("Parquet", parquet)] {
+        let manifest = put_inventory(&bench, format, "a schema", &[part]);
+        bench.file("manifest.json", &manifest);
+        std::fs::write(bench.folder().join("table"), part.1).unwrap();
+        for from in ["manifest.json", "table"] {
+            let command = "rm s3://box --include * --dryrun --only-show-errors";
+            let (mut lines, told, code) =
+                run(&bench, &format!("{command} --exclude * --include logs/2/* --from {from}"));
+            let mut wanted: Vec<_> =
+                expected.iter().map(|name| format!("(dryrun) delete: {name}")).collect();
+            wanted.sort();
+            lines.sort();
+            assert_eq!((lines, code), (wanted, 0), "{format} {from} {told}");
+        }
+    }
+    // What a listing wrote feeds a command, and nobody is asked.
+    bench.ok("list s3://box --format parquet --output-file all.parquet");
+    bench.ok("cp s3://box t --from all.parquet --only-show-errors");
+    assert_eq!(bench.read("t/keep"), "keep");
+    let output = bench.run_with_input("rm s3://box --from - --from-format orc", "x");
+    assert!(stderr(&output).contains("it has to be a file"), "{output:?}");
+}

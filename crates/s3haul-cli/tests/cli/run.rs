@@ -1,0 +1,143 @@
+//! `run`: many commands in one process.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+#[test]
+fn lines_are_run_and_those_that_fail_are_told() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.file(
+        "f",
+        "# two that work\ncp s3://box/a back  # and a comment\n\ns3haul rm 's3://box/b'\n\
+         aws s3 ls s3://nobox\ncp none s3://box\nhead s3://box/a\n",
+    );
+    let output = bench.run("run f --report r.jsonl");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = stderr(&output);
+    assert!(told.contains("line 5: exit 254: aws s3 ls s3://nobox: An error occurred"), "{told}");
+    assert!(told.contains("line 6: exit 255: cp none s3://box: The user-provided path"), "{told}");
+    assert!(told.ends_with("2 of 5 commands failed\n"), "{told}");
+    let out = stdout(&output);
+    assert!(out.contains("download: s3://box/a to ./back\n"), "{out}");
+    assert!(out.contains("delete: s3://box/b\n"), "{out}");
+    let rows: Vec<Value> =
+        bench.read("r.jsonl").lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let failed: Vec<_> = rows.iter().filter(|row| row["outcome"] == "failed").collect();
+    assert_eq!((rows.len(), failed.len()), (7, 2));
+    assert_eq!(rows[6]["outcome"], "complete");
+
+    bench.file("none", "it is there by now");
+    let output = bench.run("run f --retry-failed r.jsonl --json");
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let of_lines: Vec<_> = lines.iter().filter(|line| line["event"] == "line").collect();
+    assert_eq!(of_lines.len(), 2, "{lines:?}");
+    let summary = lines.last().unwrap();
+    assert_eq!((&summary["event"], &summary["failed"]), (&"run_summary".into(), &1.into()));
+    assert_eq!(bench.ok("cat s3://box/none"), "it is there by now");
+}
+
+#[test]
+fn all_lines_are_checked_before_the_first_runs() {
+    for (line, reason) in [
+        ("rm s3://box/b --no-such-flag", "unexpected argument '--no-such-flag'"),
+        ("tag set s3://box/b --tags =", "--tags"),
+        ("cat s3://box/a", "mix on standard output"),
+        ("cp - s3://box/a", "cannot be shared"),
+        ("run f", "cannot run itself"),
+        ("rm 's3://box/b", "not closed"),
+    ] {
+        let bench = Bench::with_objects(&["a", "b"]);
+        bench.file("f", &format!("rm s3://box/a\n{line}\n"));
+        let output = bench.run("run f");
+        assert_eq!(output.status.code(), Some(252), "{line}: {output:?}");
+        let told = stderr(&output);
+        assert!(told.contains("line 2: ") && told.contains(reason), "{line}: {told}");
+        assert_eq!(bench.lines("list s3://box --format keys").len(), 2, "nothing was begun");
+        // A stream is not known beforehand.
+        let output = bench.run_with_input("run -", &bench.read("f"));
+        assert_eq!(output.status.code(), Some(1), "{line}: {output:?}");
+        assert!(stderr(&output).contains("line 2: exit 252: "), "{line}: {output:?}");
+        assert_eq!(bench.lines("list s3://box --format keys"), ["b"]);
+    }
+}
+
+#[test]
+fn a_dry_run_checks_and_starts_nothing() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("f", "rm s3://box/a\n# no\ncp f s3://box --sse-c --sse-c-key '0123456789'\n");
+    let out = bench.ok("run f --dryrun");
+    assert_eq!(
+        out,
+        "(dryrun) rm s3://box/a\n(dryrun) cp f s3://box --sse-c --sse-c-key '******'\n"
+    );
+    assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
+    assert_eq!(bench.status("run none"), 255);
+    assert_eq!(bench.status("run f --report f"), 252);
+    assert_eq!(bench.status("run f --jobs 0"), 252);
+}
+
+#[test]
+fn nothing_more_is_started_after_an_error_where_that_is_asked() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    bench.file("f", "rm s3://box/a\nls s3://nobox\nrm s3://box/b\nrm s3://box/c\n");
+    let output = bench.run("run f --jobs 1 --stop-on-error --report r.csv");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(bench.lines("list s3://box --format keys"), ["b", "c"]);
+    assert!(bench.read("r.csv").ends_with("end,incomplete,,,,\n"));
+    let output = bench.run("run f --retry-failed r.csv");
+    assert!(stderr(&output).contains("note: the report is of a run that did not"), "{output:?}");
+}
+
+/// Thousands of commands are one process and keep the limits of one job.
+#[test]
+fn ten_thousand_commands_have_the_limits_of_one() {
+    let mut bench = Bench::recorded();
+    bench.run_with_input("pipe s3://box/source", "1");
+    let mut lines = String::new();
+    for number in 0..5_000 {
+        writeln!(lines, "cp s3://box/source s3://box/copy/{number} --only-show-errors").unwrap();
+    }
+    bench.file("copies", &lines);
+    bench.ok("run copies --jobs 200");
+    assert_eq!(bench.lines("list s3://box/copy/ --format keys").len(), 5_000);
+    let removals = lines.replace("cp s3://box/source", "rm");
+    let output = bench.run_with_input("run -", &removals);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert_eq!(bench.lines("list s3://box --format keys"), ["source"]);
+    bench.end();
+    let rows = bench.read("ledger");
+    let together = |row: &str| {
+        let row: Value = serde_json::from_str(row).unwrap();
+        row["concurrency"].as_u64().unwrap()
+    };
+    let most = rows.lines().map(together).max().unwrap();
+    assert!((8..=64).contains(&most), "{most} requests at once");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_all_commands() {
+    use crate::support::send;
+    let bench = Bench::slow("200ms");
+    bench.ok("mb s3://box");
+    let lines: Vec<_> = (0..1_000).map(|number| format!("rm s3://box/{number}")).collect();
+    bench.file("f", &lines.join("\n"));
+    let child = bench.spawn("run f --jobs 4 --report r.jsonl");
+    while !std::fs::read_to_string(bench.folder().join("r.jsonl"))
+        .is_ok_and(|text| text.lines().count() > 3)
+    {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    send("-INT", &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("cancelled: ctrl-c received"), "{output:?}");
+    let report = bench.read("r.jsonl");
+    assert!(report.ends_with("\"outcome\":\"incomplete\"}\n"), "{report}");
+    assert!(report.lines().count() < 1_000);
+}
