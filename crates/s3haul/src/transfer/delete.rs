@@ -23,8 +23,6 @@ use crate::transfer::action::DeleteAction;
 
 /// Keys that one `DeleteObjects` may name.
 pub(super) const KEYS_MAX: usize = 1000;
-/// `DeleteObjects` in flight: each is the work of many requests for the server.
-const BATCHES_IN_FLIGHT_MAX: usize = 16;
 /// `DeleteObject` requests that one batch has in flight where it goes key by key; the request
 /// permits bound all batches together.
 const SINGLES_IN_FLIGHT_MAX: usize = 64;
@@ -72,7 +70,7 @@ pub(crate) async fn run_deletes(
 ) {
     let batches_refused = Arc::new(AtomicBool::new(false));
     let mut tasks = Tasks::new();
-    for _ in 0..engine.workers().min(BATCHES_IN_FLIGHT_MAX) {
+    for _ in 0..engine.workers() {
         let (engine, actions) = (Arc::clone(&engine), actions.clone());
         let refused = Arc::clone(&batches_refused);
         tasks.spawn(async move {
@@ -111,7 +109,10 @@ async fn remove_batch(
     let result = result.await;
     drop((permit, objects));
     match result {
-        Ok(outcome) => conclude_batch(engine, place, together, outcome.refused),
+        Ok(outcome) => {
+            let again = conclude_batch(engine, place, together, outcome.refused);
+            remove_each(engine, place, again).await;
+        }
         Err(error) if is_unknown_operation(&error) => {
             refused.store(true, Ordering::Relaxed);
             remove_each(engine, place, together).await;
@@ -124,16 +125,23 @@ async fn remove_batch(
     }
 }
 
+/// Tells how each removal of a batch ended, but for those that the server had no time for: they are
+/// given back, to be tried again by requests of their own.
 fn conclude_batch(
     engine: &Engine,
     place: Place,
     batch: Vec<DeleteAction>,
     refused: Vec<DeleteRefused>,
-) {
+) -> Vec<DeleteAction> {
     let mut refused = Refusals::new(refused);
+    let mut again = Vec::new();
     for action in batch {
-        let result = refused.of(&action).map_or(Ok(()), |refused| Err(error_of(refused)));
-        conclude(engine, place, action, result);
+        match refused.of(&action).map_or(Ok(()), |refused| Err(error_of(refused))) {
+            Err(error) if matches!(error.kind(), ErrorKind::Throttled | ErrorKind::Server) => {
+                again.push(action);
+            }
+            result => conclude(engine, place, action, result),
+        }
     }
     // A server that names keys otherwise than they were asked for removed fewer than it seems.
     for refused in refused.left() {
@@ -141,6 +149,7 @@ fn conclude_batch(
         let action = DeleteAction { key, version_id, ..DeleteAction::default() };
         conclude(engine, place, action, Err(error_of(refused)));
     }
+    again
 }
 
 /// What a `DeleteObjects` did not remove, by key and version.
@@ -296,7 +305,7 @@ fn error_of(refused: DeleteRefused) -> Error {
     let kind = match refused.code.as_str() {
         "AccessDenied" => ErrorKind::AccessDenied,
         "SlowDown" => ErrorKind::Throttled,
-        "InternalError" | "ServiceUnavailable" => ErrorKind::Server,
+        "InternalError" | "ServiceUnavailable" | "OperationAborted" => ErrorKind::Server,
         _ => ErrorKind::Request,
     };
     let DeleteRefused { code, message, .. } = refused;
@@ -377,6 +386,28 @@ mod tests {
             ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
         remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
         assert_eq!(engine.report.counts().failed, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_server_had_no_time_for_is_tried_again() {
+        let world = World::new(|seen| {
+            if seen.line().starts_with("DELETE") {
+                return Reply::status(204, "", "");
+            }
+            Reply::ok(
+                "<DeleteResult><Error><Key>a</Key><Code>SlowDown</Code></Error>\
+                 <Error><Key>b</Key><Code>InternalError</Code></Error>\
+                 <Error><Key>c</Key><Code>AccessDenied</Code></Error></DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let action = |key: &str| DeleteAction { key: key.to_owned(), ..DeleteAction::default() };
+        let batch = ["a", "b", "c", "d"].map(action);
+        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (3, 1));
+        let alone = world.seen().iter().filter(|seen| seen.line().starts_with("DELETE")).count();
+        assert_eq!(alone, 2);
     }
 
     #[tokio::test(start_paused = true)]
