@@ -29,6 +29,8 @@ struct Deletion<'a> {
     key: &'a str,
     version_id: Option<&'a str>,
     if_match: Option<ETagCondition>,
+    /// Locks in governance mode do not count.
+    may_bypass: bool,
 }
 
 impl SimService {
@@ -43,6 +45,11 @@ impl SimService {
         self.store.update(bucket, deletion.key, &mut |versions| {
             let current = versions.first().map(AsRef::as_ref);
             conditions::check_write(current, deletion.if_match.as_ref(), None)?;
+            if let Some(id) = deletion.version_id {
+                let version = versions.iter().find(|version| version.id == id);
+                let protection = version.and_then(|version| version.protection.as_ref());
+                protection.map_or(Ok(()), |it| it.check_removal(now_ms, deletion.may_bypass))?;
+            }
             deleted = match deletion.version_id {
                 Some(id) => remove_version(versions, id),
                 None => remove_current(versions, settings.versioning, now_ms),
@@ -66,6 +73,7 @@ impl SimService {
             key: &input.key,
             version_id: input.version_id.as_deref(),
             if_match: input.if_match,
+            may_bypass: input.bypass_governance_retention.unwrap_or_default(),
         };
         let deleted = self.delete_one(&input.bucket, &settings, &deletion)?;
         let output = DeleteObjectOutput {
@@ -91,6 +99,7 @@ impl SimService {
             ));
         }
         let quiet = input.delete.quiet.unwrap_or(false);
+        let may_bypass = input.bypass_governance_retention.unwrap_or_default();
         let (mut done, mut errors) = (Vec::new(), Vec::new());
         for object in input.delete.objects {
             if let Some(InjectedError(code)) = &injected {
@@ -101,6 +110,7 @@ impl SimService {
                 key: &object.key,
                 version_id: object.version_id.as_deref(),
                 if_match: object.e_tag.clone().map(ETagCondition::ETag),
+                may_bypass,
             };
             match self.delete_one(&input.bucket, &settings, &deletion) {
                 Ok(_) if quiet => {}

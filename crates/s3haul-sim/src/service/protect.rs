@@ -13,7 +13,7 @@ use s3s::dto::{
     PutObjectLegalHoldOutput, PutObjectRetentionInput, PutObjectRetentionOutput,
     RestoreObjectInput, RestoreObjectOutput, Tier, Type,
 };
-use s3s::{S3Request, S3Response, S3Result, s3_error};
+use s3s::{S3Error, S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
 use super::convert::{OWNER_ID, owner, timestamp, to_ms};
@@ -84,6 +84,22 @@ impl Said<'_> {
             restore: None,
         })))
     }
+}
+
+impl Protection {
+    /// Whether a version may be removed: not while it is held or retained.
+    pub(super) fn check_removal(&self, now_ms: i64, may_bypass: bool) -> S3Result<()> {
+        let is_retained = self.retain_until_ms.is_some_and(|until_ms| until_ms > now_ms);
+        let is_strict = self.lock_mode.as_deref() == Some("COMPLIANCE");
+        if self.legal_hold == Some(true) || (is_retained && (is_strict || !may_bypass)) {
+            return Err(locked());
+        }
+        Ok(())
+    }
+}
+
+fn locked() -> S3Error {
+    s3_error!(AccessDenied, "Access Denied because object protected by object lock.")
 }
 
 fn check_lock(settings: &Bucket) -> S3Result<()> {
@@ -304,10 +320,7 @@ impl SimService {
                     || (is_strict && mode != protection.lock_mode)
             });
             if weakens && (is_strict || !may_bypass) {
-                return Err(s3_error!(
-                    AccessDenied,
-                    "Access Denied because object protected by object lock."
-                ));
+                return Err(locked());
             }
             protection.lock_mode.clone_from(&mode);
             protection.retain_until_ms = until_ms;
