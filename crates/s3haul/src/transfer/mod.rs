@@ -14,6 +14,7 @@ mod bandwidth;
 mod budget;
 mod buffers;
 mod collapsed;
+pub mod controller;
 pub(crate) mod copy;
 mod copy_props;
 pub(crate) mod delete;
