@@ -11,7 +11,7 @@
 //!
 //! What holds: limits are never zero and never above the cap; many refusals of what was in flight
 //! cut once; the same calls give the same answers; memory is bounded (`RANGES_MAX` ranges of a few
-//! kilobytes, and 256 sampled keys each).
+//! kilobytes, and 512 sampled keys each).
 //!
 //! The engine does not use it yet: `transfer::scheduler` has a fixed number of permits.
 //! `docs/design/03-controller.md` has the comparison behind it.
