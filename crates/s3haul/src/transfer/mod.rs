@@ -15,6 +15,7 @@ mod budget;
 mod buffers;
 pub(crate) mod change;
 mod collapsed;
+pub mod controller;
 pub(crate) mod copy;
 mod copy_props;
 pub(crate) mod delete;

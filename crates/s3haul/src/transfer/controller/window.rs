@@ -1,0 +1,89 @@
+//! One measurement of the concurrency loop: work done, time taken, and whether the limit was used.
+
+use std::time::Duration;
+
+/// What is seen while the limit stays the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Window {
+    /// Answers before this belong to the limit before.
+    began: Duration,
+    answers: u32,
+    work: f64,
+    latency: f64,
+    /// Sum of the shares of the limit that were in flight.
+    filled: f64,
+    was_denied: bool,
+    in_flight_max: u32,
+}
+
+/// A whole window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Measured {
+    /// Units of work a second.
+    pub(super) goodput: f64,
+    /// Mean seconds of a request.
+    pub(super) latency: f64,
+    /// The same with a margin for chance: a low mean of few answers says little.
+    pub(super) latency_at_most: f64,
+    /// Whether more would have been sent, had the limit been higher.
+    pub(super) is_full: bool,
+    pub(super) in_flight_max: u32,
+}
+
+/// Share of the limit in flight on average from which a window counts as full.
+const FULL: f64 = 0.75;
+/// A window without enough answers ends after this time.
+const LENGTH_MAX: Duration = Duration::from_secs(3);
+
+impl Window {
+    /// A window that begins at `began`.
+    pub(super) fn new(began: Duration) -> Self {
+        Self { began, ..Self::default() }
+    }
+
+    /// Notes that a request had to wait for the limit.
+    pub(super) fn denied(&mut self) {
+        self.was_denied = true;
+    }
+
+    /// Notes an answer while `filled` of the limit was in flight.
+    pub(super) fn answer(&mut self, now: Duration, answer: Answered) {
+        if now < self.began {
+            return;
+        }
+        self.answers += 1;
+        self.work += answer.work;
+        self.latency += answer.latency;
+        self.filled += f64::from(answer.in_flight) / f64::from(answer.limit);
+        self.in_flight_max = self.in_flight_max.max(answer.in_flight);
+    }
+
+    /// The measurement, once the window has `answers` and two latencies of time.
+    pub(super) fn measured(&self, now: Duration, latencies: f64, answers: u32) -> Option<Measured> {
+        let elapsed = now.saturating_sub(self.began);
+        if self.answers == 0 || elapsed.is_zero() {
+            return None;
+        }
+        let latency = self.latency / f64::from(self.answers);
+        let is_long = elapsed.as_secs_f64() >= (latency * latencies).max(0.02);
+        if !(is_long && self.answers >= answers) && elapsed < LENGTH_MAX {
+            return None;
+        }
+        Some(Measured {
+            goodput: self.work / elapsed.as_secs_f64(),
+            latency,
+            latency_at_most: latency * (1.0 + f64::from(self.answers).sqrt().recip()),
+            is_full: self.was_denied && self.filled >= FULL * f64::from(self.answers),
+            in_flight_max: self.in_flight_max,
+        })
+    }
+}
+
+/// An answer as a window sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answered {
+    pub(super) work: f64,
+    pub(super) latency: f64,
+    pub(super) in_flight: u32,
+    pub(super) limit: u32,
+}
