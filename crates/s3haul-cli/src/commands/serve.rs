@@ -64,6 +64,7 @@ fn config(settings: ServeSettings) -> SimConfig {
         ledger_records: 0,
         ledger_file: settings.ledger,
         latency: settings.latency,
+        scenario: settings.weather,
         ..SimConfig::default()
     }
 }
