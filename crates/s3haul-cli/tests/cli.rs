@@ -15,6 +15,8 @@ mod report;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;
+#[path = "cli/weather.rs"]
+mod weather;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

@@ -83,14 +83,29 @@ fn create_buckets(store: &dyn Store, config: &SimConfig, now_ms: i64) -> Result<
 }
 
 impl Core {
-    pub(crate) fn new(mut config: SimConfig) -> Result<Self, SimError> {
+    pub(crate) fn new(config: SimConfig) -> Result<Self, SimError> {
+        let store = open_store(&config)?;
+        Self::over(store, config)
+    }
+
+    /// The same objects under another sky: no weather, and a ledger of its own in memory.
+    pub(crate) fn calm(&self) -> Result<Self, SimError> {
+        let config = SimConfig {
+            scenario: None,
+            latency: Duration::ZERO,
+            ledger_file: None,
+            ..self.config.clone()
+        };
+        Self::over(Arc::clone(&self.store), config)
+    }
+
+    fn over(store: Arc<dyn Store>, mut config: SimConfig) -> Result<Self, SimError> {
         if config.access_keys.is_empty() {
             config.access_keys.push(AccessKey::new(DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY));
         }
         let skew_ms = config.scenario.as_ref().map_or(0, |scenario| scenario.clock_skew_ms);
         let offset_ms = config.clock_offset_ms.saturating_add(skew_ms);
         let clock = Arc::new(Clock::new(config.virtual_clock, offset_ms));
-        let store = open_store(&config)?;
         create_buckets(store.as_ref(), &config, clock.now_ms())?;
         let keys = KeyRing::new(&config.access_keys);
         let ledger = Ledger::new(config.ledger_records, config.ledger_file.as_deref());
@@ -182,6 +197,9 @@ impl Core {
             return cut();
         }
         add_headers(&mut response);
+        if let Some(date) = self.clock.http_date() {
+            response.headers_mut().insert(http::header::DATE, date);
+        }
         self.ledger.answer(account.number, response.status().as_u16(), fault);
         Ok(response.map(|body| ResponseBody::new(body, account, effect.as_ref(), reset)))
     }

@@ -86,6 +86,12 @@ impl Sim {
         Ok(Self { core: Arc::new(Core::new(config)?), has_own_keys })
     }
 
+    /// The same objects without weather, and with a ledger of its own: for those who lay out what
+    /// a test needs, meddle with it, or look at what came of it.
+    pub fn calm(&self) -> Result<Self, SimError> {
+        Ok(Self { core: Arc::new(self.core.calm()?), has_own_keys: self.has_own_keys })
+    }
+
     /// The record of requests.
     pub fn ledger(&self) -> &Ledger {
         self.core.ledger()

@@ -30,6 +30,11 @@ impl Bench {
         Self::start(&["--memory", "--latency", latency])
     }
 
+    /// A server in the weather of a scenario, which writes the file `ledger`.
+    pub(crate) fn in_weather(scenario: &str) -> Self {
+        Self::start(&["--memory", "--weather", scenario, "--ledger", "ledger"])
+    }
+
     /// A server that keeps objects in the folder `store`.
     pub(crate) fn on_disk() -> Self {
         Self::start(&["store"])

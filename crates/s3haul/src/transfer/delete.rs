@@ -126,6 +126,7 @@ fn conclude_batch(
         refused.into_iter().map(|refused| (refused.key.clone(), refused)).collect();
     for action in batch {
         let result = refused.remove(&action.key).map_or(Ok(()), |refused| Err(error_of(refused)));
+        let result = gone_is_removed(result);
         conclude(engine, place, action, result);
     }
     // A server that names keys otherwise than they were asked for removed fewer than it seems.
@@ -144,10 +145,24 @@ async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
         }
         join_all(group.into_iter().map(|action| async move {
             let result = remove_one(engine, place, &action.key, action.if_match()).await;
+            let result = gone_is_removed(result);
             conclude(engine, place, action, result);
         }))
         .await;
     }
+}
+
+/// A removal that finds nothing has come to its end: an attempt whose answer was lost may have made
+/// it, and a condition makes the next one fail, where a plain removal would succeed.
+fn gone_is_removed(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error) if is_gone(&error) => Ok(()),
+        result => result,
+    }
+}
+
+fn is_gone(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
 }
 
 /// One `DeleteObject`.
@@ -191,8 +206,6 @@ pub(super) async fn remove_source_object(
 /// What to do about a conditional removal that was refused: an attempt whose answer was lost may
 /// have removed the object, and not every server knows the condition.
 async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) -> Result<()> {
-    let is_gone =
-        |error: &Error| error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
     let is_refused = error.kind() == ErrorKind::PreconditionFailed;
     if is_gone(&error) {
         return Ok(());
@@ -243,6 +256,7 @@ fn error_of(refused: DeleteRefused) -> Error {
         "AccessDenied" => ErrorKind::AccessDenied,
         "SlowDown" => ErrorKind::Throttled,
         "InternalError" | "ServiceUnavailable" => ErrorKind::Server,
+        "NoSuchKey" | "NoSuchVersion" => ErrorKind::NotFound,
         _ => ErrorKind::Request,
     };
     let DeleteRefused { code, message, .. } = refused;
@@ -299,6 +313,24 @@ mod tests {
             ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
         remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
         assert_eq!(engine.report.counts().failed, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_gone_already_is_removed() {
+        let world = World::new(|seen| match seen.line().starts_with("POST") {
+            true => Reply::ok(
+                "<DeleteResult><Error><Key>a</Key><Code>NoSuchKey</Code></Error></DeleteResult>",
+            ),
+            false => Reply::error(404, "NoSuchKey"),
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        for names in [&["a", "b"][..], &["c"]] {
+            let action = |key: &&str| DeleteAction { key: (*key).into(), ..Default::default() };
+            let batch = names.iter().map(action).collect();
+            remove_batch(&engine, Place::Target, batch, &AtomicBool::new(false)).await;
+        }
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (3, 0));
     }
 
     #[tokio::test(start_paused = true)]
