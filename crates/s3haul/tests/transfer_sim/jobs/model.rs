@@ -46,6 +46,17 @@ fn versions<'a>(plan: &'a Plan, name: &str) -> Vec<&'a Vec<u8>> {
     plan.source.get(name).into_iter().chain(meddled.map(|meddling| &meddling.content)).collect()
 }
 
+/// Where a content differs from each of those that it could be.
+fn apart(found: &[u8], versions: &[&Vec<u8>]) -> String {
+    let place = |version: &&Vec<u8>| {
+        let differs = |at: &usize| found.get(*at) != version.get(*at);
+        let count = (0..found.len().max(version.len())).filter(differs).count();
+        let first = (0..found.len().max(version.len())).find(differs);
+        format!("{} bytes, {count} differ, the first at {first:?}", version.len())
+    };
+    format!("{} bytes of {:?}", found.len(), versions.iter().map(place).collect::<Vec<_>>())
+}
+
 /// What is wrong with an object of the source.
 fn of_object(plan: &Plan, after: &Aftermath, name: &str) -> Option<String> {
     if plan.route == Route::InPlace {
@@ -59,7 +70,9 @@ fn of_object(plan: &Plan, after: &Aftermath, name: &str) -> Option<String> {
     if target != before && !is_new {
         return Some(match target {
             None => "what the target had is lost".to_owned(),
-            Some(found) => format!("the target is torn: {} bytes", found.len()),
+            Some(found) => {
+                format!("the target is torn, told {told:?}: {}", apart(found, &versions))
+            }
         });
     }
     match source {
