@@ -4,7 +4,8 @@
 //! S3 does this behind the curtain:
 //! <https://docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html>. A partition
 //! is two token buckets that hold a second's worth. One that refused something in every second of
-//! the time that is set splits at the middle of the keys it last saw; both halves get the full rate.
+//! the time that is set splits at the middle of the keys it last saw; both halves get the full
+//! rate.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

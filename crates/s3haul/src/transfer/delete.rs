@@ -317,11 +317,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_gone_already_is_removed() {
-        let world = World::new(|seen| match seen.line().starts_with("POST") {
-            true => Reply::ok(
+        let world = World::new(|seen| {
+            if seen.line().starts_with("DELETE") {
+                return Reply::error(404, "NoSuchKey");
+            }
+            Reply::ok(
                 "<DeleteResult><Error><Key>a</Key><Code>NoSuchKey</Code></Error></DeleteResult>",
-            ),
-            false => Reply::error(404, "NoSuchKey"),
+            )
         });
         let (engine, _ended) = engine(&world, Tuning::default());
         for names in [&["a", "b"][..], &["c"]] {

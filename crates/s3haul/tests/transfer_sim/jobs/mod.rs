@@ -11,10 +11,13 @@ mod planted;
 mod run;
 mod skies;
 
-use plan::Plan;
-use planted::{Bug, planted};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use s3haul::job::TransferCommand;
 
+use plan::Plan;
+use planted::{Bug, planted};
 use run::{Aftermath, Connect, pipes, run};
 
 /// Seeds of a test, where nothing else is asked for.
@@ -39,21 +42,33 @@ fn aftermath(plan: &Plan, connect: &Connect) -> Aftermath {
     runtime.block_on(Box::pin(run(plan, connect)))
 }
 
+/// Runs seeds on all processors; gives those that failed.
+#[expect(clippy::print_stdout, reason = "who waits for thousands sees the first at once")]
+fn failing(seeds: std::ops::Range<u64>) -> Vec<u64> {
+    let (next, failed) = (AtomicU64::new(seeds.start), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if !seeds.contains(&seed) {
+                return;
+            }
+            let plan = Plan::of(seed);
+            let wrong = model::violations(&plan, &aftermath(&plan, &pipes));
+            if !wrong.is_empty() {
+                let wrong = wrong.join("\n  ");
+                println!("S3HAUL_TEST_SEED={seed} S3HAUL_TEST_SEEDS=1\n  {wrong}\n  {plan}");
+                failed.lock().unwrap().push(seed);
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    failed.into_inner().unwrap()
+}
+
 #[test]
 fn whole_jobs_lose_nothing() {
-    let mut failed = Vec::new();
-    for seed in seeds() {
-        let plan = Plan::of(seed);
-        let after = aftermath(&plan, &pipes);
-        let wrong = model::violations(&plan, &after);
-        if !wrong.is_empty() {
-            println!(
-                "S3HAUL_TEST_SEED={seed} S3HAUL_TEST_SEEDS=1\n  {}\n  {plan}",
-                wrong.join("\n  ")
-            );
-            failed.push(seed);
-        }
-    }
+    let failed = failing(seeds());
     assert!(failed.is_empty(), "seeds {failed:?}");
 }
 

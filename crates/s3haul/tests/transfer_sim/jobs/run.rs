@@ -256,7 +256,7 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
     let is_meddled = AtomicBool::new(false);
     let others = async {
         tokio::join!(meddle(plan, &calm, &sim, &is_meddled), self::cancel(plan, &world));
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     // Others stop where the job ends.
     let ended = tokio::select! {
@@ -278,12 +278,13 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
             }
         }
     }
+    let told = std::mem::take(&mut *listener.told.lock().unwrap());
     let others = objects.keys().chain(files.keys()).cloned().collect();
     Aftermath {
         is_meddled: is_meddled.into_inner(),
         is_hung: ended.is_err(),
         summary: ended.ok().and_then(Result::ok),
-        told: std::mem::take(&mut listener.told.lock().unwrap()),
+        told,
         source: if plan.route == Route::Up { inputs } else { from },
         target: if plan.route == Route::Down { outputs } else { to },
         others,

@@ -113,7 +113,7 @@ pub fn draw(random: &mut fastrand::Rng) -> (Sky, Scenario) {
     if is_odd {
         let mut share = || if random.bool() { random.f64() * 0.5 } else { 0.0 };
         scenario.listing =
-            ListingWeather { empty_page: share(), short_page: share(), repeated_key: 0.0 };
+            ListingWeather { empty_page: share(), short_page: share(), repeated_key: share() };
     }
     if expires {
         scenario.credentials_expire_ms = random.u64(1..5_000);
