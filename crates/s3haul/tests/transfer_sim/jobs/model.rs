@@ -8,6 +8,7 @@ use s3haul::job::TransferCommand;
 
 use super::plan::{Plan, Route};
 use super::run::{Aftermath, End, bystanders};
+use crate::world::PART;
 
 /// Attempts of a request that a client makes at most, and times that an object is begun anew.
 const ATTEMPTS_MAX: usize = 10 * 3;
@@ -33,6 +34,7 @@ pub fn violations(plan: &Plan, after: &Aftermath) -> Vec<String> {
     wrong.extend(of_strangers(plan, after));
     wrong.extend(of_summary(plan, after));
     wrong.extend(of_requests(plan, after));
+    wrong.extend(of_memory(plan, after));
     wrong
 }
 
@@ -238,4 +240,38 @@ fn of_requests(plan: &Plan, after: &Aftermath) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Small objects are held in memory from before they are asked for until after they are written:
+/// the bytes that are on their way at once are no more than the budget.
+fn of_memory(plan: &Plan, after: &Aftermath) -> Option<String> {
+    if after.records.iter().any(|record| !record.fault.is_empty() || !record.ended) {
+        // What the client has given up is none of its memory.
+        return None;
+    }
+    let is_small = |key: &str| {
+        let name = key.split_once('/').map_or(key, |(_, name)| name);
+        plan.source.get(name).is_some_and(|content| (content.len() as u64) < PART)
+    };
+    let mut steps = Vec::new();
+    for record in &after.records {
+        let bytes = match record.operation {
+            "GetObject" => record.response_bytes,
+            "PutObject" => record.request_bytes,
+            _ => 0,
+        };
+        if bytes > 0 && is_small(&record.key) {
+            steps.push((record.at_us, bytes as i64));
+            steps.push((record.at_us + record.duration_us, -(bytes as i64)));
+        }
+    }
+    // What ends at a moment is gone before what begins at it.
+    steps.sort_unstable();
+    let (mut held, mut most) = (0, 0);
+    for (_, bytes) in steps {
+        held += bytes;
+        most = most.max(held);
+    }
+    let budget = plan.memory_budget as i64;
+    (most > budget).then(|| format!("{most} bytes at once, {budget} are the budget"))
 }
