@@ -10,23 +10,29 @@ const SEQUENCES: &str = "1000";
 
 /// Random command lines through the real `aws s3` and through `s3haul`, on real servers:
 /// `--sequences N`, `--seed S` (that of the first sequence; the time if not given), `--server
-/// versitygw|minio` (both if not given). A failure prints the seed that shows it again.
+/// versitygw|minio` (both if not given). Or whole jobs in simulated weather: `--jobs N`, `--seed S`
+/// (1 if not given). A failure prints the seed that shows it again.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut sequences = SEQUENCES.to_owned();
     let mut seed = None;
     let mut filter = "differential".to_owned();
+    let mut jobs = None;
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
         let value = rest.next().with_context(|| format!("`{flag}` needs a value"))?;
         match flag.as_str() {
             "--sequences" => sequences.clone_from(value),
+            "--jobs" => jobs = Some(value),
             "--seed" => seed = Some(value),
             "--server" => filter = format!("{value}_differential"),
-            _ => bail!("unknown option `{flag}`: --sequences, --seed and --server exist"),
+            _ => bail!("unknown option `{flag}`: --sequences, --jobs, --seed and --server exist"),
         }
     }
-    for number in std::iter::once(&sequences).chain(seed) {
+    for number in std::iter::once(&sequences).chain(seed).chain(jobs) {
         number.parse::<u64>().with_context(|| format!("`{number}` is no number"))?;
+    }
+    if let Some(jobs) = jobs {
+        return whole_jobs(jobs, seed);
     }
     term::heading(&format!("soak: {sequences} sequences of random commands a server"));
     let test = ["test", "-q", "-p", "s3haul-cli", "--test", "conformance", &filter];
@@ -44,4 +50,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whole jobs in simulated weather: faster than the real thing, and against a reference.
+fn whole_jobs(jobs: &str, seed: Option<&String>) -> Result<()> {
+    term::heading(&format!("soak: {jobs} whole jobs in simulated weather"));
+    let name = "jobs::whole_jobs_lose_nothing";
+    let mut cargo = process::cargo(&["test", "-q", "-p", "s3haul", "--test", "transfer_sim", name]);
+    cargo.args(["--", "--exact", "--nocapture"]).env("S3HAUL_TEST_SEEDS", jobs);
+    if let Some(seed) = seed {
+        cargo.env("S3HAUL_TEST_SEED", seed);
+    }
+    process::run(&mut cargo)
 }

@@ -26,6 +26,8 @@ mod support;
 #[cfg(unix)]
 #[path = "cli/versions.rs"]
 mod versions;
+#[path = "cli/weather.rs"]
+mod weather;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

@@ -152,6 +152,7 @@ impl Drop for Account {
 enum Spoil {
     Cut { after: u64, reset: bool },
     Corrupt { offset: u64 },
+    Pause { after: u64, time: Duration },
 }
 
 /// A response's body.
@@ -163,6 +164,10 @@ pub(crate) struct ResponseBody {
     reset: Arc<AtomicBool>,
     /// Turns given to the connection to flush what was sent before a cut.
     pauses: u8,
+    /// Ends a pause.
+    alarm: Option<Pin<Box<Sleep>>>,
+    /// What comes after a pause.
+    held: Option<Bytes>,
 }
 
 impl ResponseBody {
@@ -183,9 +188,12 @@ impl ResponseBody {
                 let last = length.map_or(*offset, |length| length.saturating_sub(1));
                 Some(Spoil::Corrupt { offset: (*offset).min(last) })
             }
+            Some(Effect::Pause { bytes, time }) if !beyond(*bytes) => {
+                Some(Spoil::Pause { after: *bytes, time: *time })
+            }
             _ => None,
         };
-        Self { inner, account, spoil, reset, pauses: 0 }
+        Self { inner, account, spoil, reset, pauses: 0, alarm: None, held: None }
     }
 
     /// Gives the connection some turns to send what it has, then breaks it.
@@ -202,9 +210,26 @@ impl ResponseBody {
         Poll::Ready(Interrupted::Weather.into())
     }
 
-    fn spoiled(&self, data: Bytes) -> Bytes {
+    /// Waits where a pause is due.
+    fn poll_pause(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(Spoil::Pause { after, time }) = self.spoil
+            && self.account.sent >= after
+        {
+            ready!(self.alarm.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
+            self.spoil = None;
+        }
+        Poll::Ready(())
+    }
+
+    fn spoiled(&mut self, data: Bytes) -> Bytes {
         let sent = self.account.sent;
         match self.spoil {
+            Some(Spoil::Pause { after, .. }) if sent + data.len() as u64 > after => {
+                let mut before = data;
+                let at = usize::try_from(after - sent).unwrap_or(usize::MAX);
+                self.held = Some(before.split_off(at));
+                before
+            }
             Some(Spoil::Cut { after, .. }) if sent + data.len() as u64 > after => {
                 data.slice(..usize::try_from(after - sent).unwrap_or(usize::MAX))
             }
@@ -238,7 +263,11 @@ impl Body for ResponseBody {
         {
             return this.poll_cut(cx, reset).map(|error| Some(Err(error)));
         }
-        let frame = ready!(Body::poll_frame(Pin::new(&mut this.inner), cx));
+        ready!(this.poll_pause(cx));
+        let frame = match this.held.take() {
+            Some(held) => Some(Ok(Frame::data(held))),
+            None => ready!(Body::poll_frame(Pin::new(&mut this.inner), cx)),
+        };
         let Some(Ok(frame)) = frame else { return Poll::Ready(frame) };
         match frame.into_data() {
             Ok(data) => {
@@ -251,7 +280,9 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        !matches!(self.spoil, Some(Spoil::Cut { .. })) && Body::is_end_stream(&self.inner)
+        self.held.is_none()
+            && !matches!(self.spoil, Some(Spoil::Cut { .. }))
+            && Body::is_end_stream(&self.inner)
     }
 
     fn size_hint(&self) -> SizeHint {

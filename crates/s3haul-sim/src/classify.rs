@@ -21,6 +21,9 @@ pub(crate) struct Target {
     pub(crate) prefix: String,
     /// A listing's `start-after`, `continuation-token`, `marker` or `key-marker`.
     pub(crate) position: String,
+    /// Number of a part, or where a range ends (which stays, where an interrupted answer is
+    /// continued).
+    pub(crate) part: String,
 }
 
 /// The pairs of a query, decoded.
@@ -57,8 +60,18 @@ pub(crate) fn classify(method: &Method, uri: &Uri, headers: &HeaderMap) -> Targe
         Target { operation, bucket: bucket.to_owned(), key: key.to_owned(), ..Target::default() };
     if operation.starts_with("List") {
         read_position(uri, &mut target);
+    } else {
+        target.part = part(uri, headers).unwrap_or_default();
     }
     target
+}
+
+fn part(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    if let Some(range) = headers.get(http::header::RANGE) {
+        return range.to_str().ok()?.split_once('-').map(|(_, end)| end.to_owned());
+    }
+    uri.query()?;
+    query_pairs(uri).find(|(name, _)| name == "partNumber").map(|(_, value)| value.into_owned())
 }
 
 fn read_position(uri: &Uri, target: &mut Target) {
@@ -202,6 +215,22 @@ mod tests {
         assert_eq!(name("POST", "/b?delete=").1, "DeleteObjects");
         assert_eq!(name("POST", "/b/k?uploads").1, "CreateMultipartUpload");
         assert_eq!(name("DELETE", "/b/k?uploadId=x").1, "AbortMultipartUpload");
+    }
+
+    #[test]
+    fn parts_are_told_apart_and_a_range_keeps_its_end() {
+        assert_eq!(name("PUT", "/b/k?partNumber=7&uploadId=x").0.part, "7");
+        let part = |range: &'static str| {
+            let headers = HeaderMap::from_iter([(
+                http::header::RANGE,
+                http::HeaderValue::from_static(range),
+            )]);
+            classify(&Method::GET, &Uri::from_static("/b/k"), &headers).part
+        };
+        assert_eq!(
+            (part("bytes=5-9"), part("bytes=7-9"), part("bytes=7-")),
+            ("9".to_owned(), "9".to_owned(), String::new())
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use http::HeaderValue;
 use tokio::time::Instant;
 
 /// Tells the time. Cheap to share; the offset can be changed while the server runs.
@@ -42,6 +43,16 @@ impl Clock {
         wall.saturating_add(self.offset_ms.load(Ordering::Relaxed))
     }
 
+    /// This clock's time for answers, where it is not that of the system, which hyper tells.
+    pub(crate) fn http_date(&self) -> Option<HeaderValue> {
+        if !self.follows_tokio && self.offset_ms.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let now = jiff::Timestamp::from_millisecond(self.now_ms()).ok()?;
+        let text = now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        HeaderValue::from_str(&text).ok()
+    }
+
     /// Microseconds since the server was made, by tokio's monotonic clock.
     pub(crate) fn monotonic_us(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
@@ -50,5 +61,17 @@ impl Clock {
     /// Sets how far this clock is ahead of (or behind) the true time.
     pub fn set_offset_ms(&self, offset_ms: i64) {
         self.offset_ms.store(offset_ms, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_wrong_says_so_in_its_answers() {
+        assert_eq!(Clock::new(false, 0).http_date(), None);
+        let clock = Clock { start_wall_ms: 0, ..Clock::new(true, 86_400_000) };
+        assert_eq!(clock.http_date().unwrap(), "Fri, 02 Jan 1970 00:00:00 GMT");
     }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::scenario::Scenario;
 use crate::server::{RunningServer, Sim, SimError};
 
 /// Access key of a server that was given none (loopback only).
@@ -160,6 +161,8 @@ pub struct SimConfig {
     pub limits: Limits,
     /// What listings do differently from S3.
     pub list_quirks: ListQuirks,
+    /// Random weather.
+    pub scenario: Option<Scenario>,
 }
 
 impl Default for SimConfig {
@@ -177,6 +180,7 @@ impl Default for SimConfig {
             latency: Duration::ZERO,
             limits: Limits::default(),
             list_quirks: ListQuirks::default(),
+            scenario: None,
         }
     }
 }
@@ -297,6 +301,12 @@ impl SimBuilder {
     /// Lets listings differ from those of S3.
     pub fn list_quirks(mut self, change: impl FnOnce(&mut ListQuirks)) -> Self {
         change(&mut self.config.list_quirks);
+        self
+    }
+
+    /// Sets random weather.
+    pub fn scenario(mut self, scenario: Scenario) -> Self {
+        self.config.scenario = Some(scenario);
         self
     }
 

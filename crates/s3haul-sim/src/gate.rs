@@ -50,6 +50,15 @@ struct Signature {
     token: Option<String>,
 }
 
+/// Whose credentials a request says it is signed with; empty for nobody's.
+pub(crate) fn signer(headers: &HeaderMap) -> String {
+    let header = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    let Some(signed) = header("authorization") else { return String::new() };
+    let credential = signed.split_once("Credential=").map_or("", |(_, rest)| rest);
+    let key = credential.split('/').next().unwrap_or_default();
+    format!("{key} {}", header("x-amz-security-token").unwrap_or_default())
+}
+
 /// A refusal, ready to be answered.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use s3s::config::{S3Config, StaticConfigProvider};
@@ -19,6 +19,7 @@ use crate::config::{AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, SimConfig
 use crate::gate::{self, KeyRing, Surroundings};
 use crate::hostile;
 use crate::ledger::Ledger;
+use crate::scenario::Visit;
 use crate::server::SimError;
 use crate::service::{Admission, ListRoute, Listing, SimService};
 use crate::store::disk::DiskStore;
@@ -48,6 +49,7 @@ pub(crate) struct Core {
     keys: KeyRing,
     config: SimConfig,
     requests: AtomicU64,
+    connections: AtomicU64,
 }
 
 fn open_store(config: &SimConfig) -> Result<Arc<dyn Store>, SimError> {
@@ -81,17 +83,35 @@ fn create_buckets(store: &dyn Store, config: &SimConfig, now_ms: i64) -> Result<
 }
 
 impl Core {
-    pub(crate) fn new(mut config: SimConfig) -> Result<Self, SimError> {
+    pub(crate) fn new(config: SimConfig) -> Result<Self, SimError> {
+        let store = open_store(&config)?;
+        Self::over(store, config)
+    }
+
+    /// The same objects under another sky: no weather, and a ledger of its own in memory.
+    pub(crate) fn calm(&self) -> Result<Self, SimError> {
+        let config = SimConfig {
+            scenario: None,
+            latency: Duration::ZERO,
+            ledger_file: None,
+            ..self.config.clone()
+        };
+        Self::over(Arc::clone(&self.store), config)
+    }
+
+    fn over(store: Arc<dyn Store>, mut config: SimConfig) -> Result<Self, SimError> {
         if config.access_keys.is_empty() {
             config.access_keys.push(AccessKey::new(DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY));
         }
-        let clock = Arc::new(Clock::new(config.virtual_clock, config.clock_offset_ms));
-        let store = open_store(&config)?;
+        let skew_ms = config.scenario.as_ref().map_or(0, |scenario| scenario.clock_skew_ms);
+        let offset_ms = config.clock_offset_ms.saturating_add(skew_ms);
+        let clock = Arc::new(Clock::new(config.virtual_clock, offset_ms));
         create_buckets(store.as_ref(), &config, clock.now_ms())?;
         let keys = KeyRing::new(&config.access_keys);
         let ledger = Ledger::new(config.ledger_records, config.ledger_file.as_deref());
         let weather = Weather::default();
         weather.set_latency(config.latency);
+        weather.set_scenario(config.scenario.clone());
         Ok(Self {
             s3: build_service(&store, &clock, &keys, &config),
             store,
@@ -101,6 +121,7 @@ impl Core {
             keys,
             config,
             requests: AtomicU64::new(fastrand::u64(..) >> 16),
+            connections: AtomicU64::new(0),
         })
     }
 
@@ -114,6 +135,11 @@ impl Core {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// The number of a new connection.
+    pub(crate) fn next_connection(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn config(&self) -> &SimConfig {
@@ -136,7 +162,12 @@ impl Core {
             intake: Arc::clone(&intake),
             sent: 0,
         };
-        let forecast = self.weather.forecast(&target);
+        let forecast = self.weather.forecast(&Visit {
+            target: &target,
+            now_us: at_us,
+            signer: &gate::signer(request.headers()),
+            is_conditional: is_conditional(request.headers()),
+        });
         if !forecast.delay.is_zero() {
             tokio::time::sleep(forecast.delay).await;
         }
@@ -153,13 +184,22 @@ impl Core {
                 return std::future::pending().await;
             }
             Some(Effect::ResetBeforeResponse) => return cut(),
+            Some(Effect::ResetInRequest { bytes }) => {
+                read_some(request.into_body(), *bytes).await;
+                return cut();
+            }
             _ => {}
         }
+        let mut request = request;
+        request.extensions_mut().insert(forecast.page);
         let mut response = self.respond(request, &target, effect.as_ref(), &intake).await;
         if effect == Some(Effect::LostResponse) {
             return cut();
         }
         add_headers(&mut response);
+        if let Some(date) = self.clock.http_date() {
+            response.headers_mut().insert(http::header::DATE, date);
+        }
         self.ledger.answer(account.number, response.status().as_u16(), fault);
         Ok(response.map(|body| ResponseBody::new(body, account, effect.as_ref(), reset)))
     }
@@ -305,6 +345,22 @@ fn build_service(
     builder.set_access(Admission { anonymous: config.allow_anonymous });
     builder.set_route(ListRoute { service, anonymous: config.allow_anonymous });
     builder.build()
+}
+
+/// Whether a request asks for a state of the object it is about.
+fn is_conditional(headers: &HeaderMap) -> bool {
+    headers.contains_key(http::header::IF_MATCH)
+        || headers.contains_key("x-amz-copy-source-if-match")
+}
+
+/// Reads the beginning of a body.
+async fn read_some(mut body: Incoming, bytes: u64) {
+    let mut read = 0;
+    while read < bytes
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        read += frame.data_ref().map_or(0, Bytes::len) as u64;
+    }
 }
 
 /// Reads the rest of a refused body, so that the client gets to see the answer.

@@ -23,10 +23,12 @@ mod gate;
 mod handler;
 mod hostile;
 mod ledger;
+mod scenario;
 mod server;
 mod service;
 mod store;
 mod weather;
+mod wire;
 mod xml;
 
 pub use clock::Clock;
@@ -35,6 +37,10 @@ pub use config::{
     ListQuirks, SimBuilder, SimConfig, StoreKind,
 };
 pub use ledger::{LEDGER_RECORDS_DEFAULT, Ledger, Record};
+pub use scenario::{
+    Bandwidth, Bursts, FaultKind, FaultRule, Latency, ListingWeather, Partitions, Scenario,
+    ScenarioError,
+};
 pub use server::{RunningServer, Sim, SimError, SimServer};
 pub use store::synthetic::SyntheticError;
 pub use weather::{Effect, Fault, Weather};

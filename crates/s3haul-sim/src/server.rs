@@ -22,6 +22,7 @@ use crate::handler::Core;
 use crate::ledger::Ledger;
 use crate::store::synthetic::SyntheticError;
 use crate::weather::Weather;
+use crate::wire::Wire;
 
 /// How long a shutdown waits for requests under way.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
@@ -83,6 +84,12 @@ impl Sim {
     pub fn new(config: SimConfig) -> Result<Self, SimError> {
         let has_own_keys = !config.access_keys.is_empty();
         Ok(Self { core: Arc::new(Core::new(config)?), has_own_keys })
+    }
+
+    /// The same objects without weather, and with a ledger of its own: for those who lay out what
+    /// a test needs, meddle with it, or look at what came of it.
+    pub fn calm(&self) -> Result<Self, SimError> {
+        Ok(Self { core: Arc::new(self.core.calm()?), has_own_keys: self.has_own_keys })
     }
 
     /// The record of requests.
@@ -223,13 +230,17 @@ where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = core.config().limits.clone();
+    let sky = core.weather().sky();
+    let idle_ms = sky.as_ref().map_or(0, |sky| sky.scenario().idle_close_ms);
+    let idle = (idle_ms > 0).then(|| Duration::from_millis(idle_ms));
+    let io = Wire::new(io, sky, core.next_connection());
     let service = service_fn(move |request| {
         let (core, reset) = (Arc::clone(&core), Arc::clone(&reset));
         async move { core.handle(request, reset).await }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
+        .header_read_timeout(idle.unwrap_or(limits.header_timeout).min(limits.header_timeout))
         .max_buf_size(limits.header_bytes_max)
         .serve_connection(TokioIo::new(io), service);
     let mut connection = std::pin::pin!(connection);

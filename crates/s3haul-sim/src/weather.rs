@@ -6,10 +6,11 @@
 //! behind `Weather::forecast` too.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::classify::Target;
+use crate::scenario::{PageWeather, Scenario, Sky, Visit};
 
 /// What happens to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,11 @@ pub enum Effect {
     },
     /// The connection is reset before the request is carried out.
     ResetBeforeResponse,
+    /// The connection is reset after this many bytes of the request's body; it is not carried out.
+    ResetInRequest {
+        /// Bytes that are read.
+        bytes: u64,
+    },
     /// The request is carried out, then the connection is reset before any byte of the response.
     LostResponse,
     /// The connection is reset after this many bytes of the response's body.
@@ -45,6 +51,13 @@ pub enum Effect {
     CorruptByte {
         /// Offset of the byte.
         offset: u64,
+    },
+    /// The response's body pauses after this many bytes.
+    Pause {
+        /// Bytes that come before.
+        bytes: u64,
+        /// How long.
+        time: Duration,
     },
     /// No answer, ever.
     Stall,
@@ -79,10 +92,12 @@ impl Effect {
             Self::Respond { .. } => "respond",
             Self::OkWithError { .. } => "ok-with-error",
             Self::ResetBeforeResponse => "reset-before-response",
+            Self::ResetInRequest { .. } => "reset-in-request",
             Self::LostResponse => "lost-response",
             Self::ResetAfter { .. } => "reset-after",
             Self::Truncate { .. } => "truncate",
             Self::CorruptByte { .. } => "corrupt-byte",
+            Self::Pause { .. } => "pause",
             Self::Stall => "stall",
             Self::Delay(_) => "delay",
         }
@@ -182,6 +197,8 @@ pub(crate) struct Forecast {
     pub(crate) delay: Duration,
     /// What else happens.
     pub(crate) effect: Option<Effect>,
+    /// What is odd about a page.
+    pub(crate) page: PageWeather,
 }
 
 /// The conditions of one server; can be changed while it runs.
@@ -190,6 +207,7 @@ pub struct Weather {
     latency_us: AtomicU64,
     faults: Mutex<Vec<Fault>>,
     struck: AtomicU64,
+    sky: RwLock<Option<Arc<Sky>>>,
 }
 
 impl Weather {
@@ -201,6 +219,17 @@ impl Weather {
     pub fn set_latency(&self, latency: Duration) {
         let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
         self.latency_us.store(micros, Ordering::Relaxed);
+    }
+
+    /// Random weather from now on, or none; connections that are open keep their bandwidth.
+    pub fn set_scenario(&self, scenario: Option<Scenario>) {
+        let sky = scenario.map(|scenario| Arc::new(Sky::new(scenario)));
+        *self.sky.write().unwrap_or_else(PoisonError::into_inner) = sky;
+    }
+
+    /// The scenario at work.
+    pub(crate) fn sky(&self) -> Option<Arc<Sky>> {
+        self.sky.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Adds a fault.
@@ -224,9 +253,23 @@ impl Weather {
     }
 
     /// Decides what happens to a request, and uses up the faults that strike.
-    pub(crate) fn forecast(&self, target: &Target) -> Forecast {
+    pub(crate) fn forecast(&self, visit: &Visit<'_>) -> Forecast {
+        let mut forecast = self.scripted(visit.target);
+        if let Some(sky) = self.sky() {
+            let fate = sky.fate(visit);
+            forecast.delay = forecast.delay.saturating_add(fate.delay);
+            forecast.page = fate.page;
+            if forecast.effect.is_none() && fate.effect.is_some() {
+                self.struck.fetch_add(1, Ordering::Relaxed);
+                forecast.effect = fate.effect;
+            }
+        }
+        forecast
+    }
+
+    fn scripted(&self, target: &Target) -> Forecast {
         let delay = Duration::from_micros(self.latency_us.load(Ordering::Relaxed));
-        let mut forecast = Forecast { delay, effect: None };
+        let mut forecast = Forecast { delay, ..Forecast::default() };
         let mut faults = self.lock();
         faults.retain_mut(|fault| {
             let open = forecast.effect.is_none() || matches!(fault.effect, Effect::Delay(_));
@@ -257,12 +300,12 @@ mod tests {
         weather.push(Fault::new(Effect::Stall).operation("PutObject").key("k").skip(1).times(2));
         weather.push(Fault::new(Effect::slow_down()).operation("PutObject").skip(3));
         let effects: Vec<_> =
-            (0..6).map(|_| weather.forecast(&target("PutObject", "k")).effect).collect();
+            (0..6).map(|_| weather.scripted(&target("PutObject", "k")).effect).collect();
         let (stall, slow) = (Some(Effect::Stall), Some(Effect::slow_down()));
         // The second fault does not see the two requests that the first one strikes.
         assert_eq!(effects, [None, stall.clone(), stall, None, None, slow]);
         assert_eq!((weather.waiting(), weather.struck()), (0, 3));
-        assert_eq!(weather.forecast(&target("GetObject", "k")).effect, None);
+        assert_eq!(weather.scripted(&target("GetObject", "k")).effect, None);
     }
 
     #[test]
@@ -271,7 +314,7 @@ mod tests {
         weather.set_latency(Duration::from_millis(5));
         weather.push(Fault::new(Effect::Delay(Duration::from_millis(7))));
         weather.push(Fault::new(Effect::Stall));
-        let forecast = weather.forecast(&target("GetObject", ""));
+        let forecast = weather.scripted(&target("GetObject", ""));
         assert_eq!(forecast.delay, Duration::from_millis(12));
         assert_eq!(forecast.effect, Some(Effect::Stall));
     }

@@ -44,6 +44,11 @@ pub(crate) struct ServeArgs {
     /// Let the restore of an archived object take this long, such as 30s.
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) restore_time: String,
+    /// Simulate bad weather: latency, limits of rate and bandwidth, refusals, broken connections
+    /// and damaged answers, as the scenario in this JSON file says. Its settings are described in
+    /// docs/weather.md; the same seed gives the same weather.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weather: Option<PathBuf>,
     /// The access key id that requests must be signed with.
     #[arg(long, value_name = "ID")]
     pub(crate) access_key: Option<String>,

@@ -65,6 +65,7 @@ fn config(settings: ServeSettings) -> SimConfig {
         ledger_file: settings.ledger,
         latency: settings.latency,
         limits: Limits { restore_time: settings.restore_time, ..Limits::default() },
+        scenario: settings.weather,
         ..SimConfig::default()
     }
 }

@@ -1,10 +1,12 @@
 //! `serve`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use s3haul_sim::{DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, StoreKind};
+use s3haul_sim::{
+    DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, Scenario, StoreKind,
+};
 
 use super::environment::Environment;
 use crate::args::{GlobalArgs, ServeArgs};
@@ -29,6 +31,8 @@ pub(crate) struct ServeSettings {
     pub(crate) latency: Duration,
     /// Time that the restore of an archived object takes.
     pub(crate) restore_time: Duration,
+    /// Random weather.
+    pub(crate) weather: Option<Scenario>,
     /// Stop at the end of standard input.
     pub(crate) stop_with_stdin: bool,
     /// The environment as JSON.
@@ -65,6 +69,7 @@ impl ServeSettings {
             ledger: args.ledger.clone(),
             latency: args.latency.as_deref().map_or(Ok(Duration::ZERO), duration)?,
             restore_time: duration(&args.restore_time)?,
+            weather: args.weather.as_deref().map(weather).transpose()?,
             stop_with_stdin: args.stop_with_stdin,
             json: global.json,
         })
@@ -86,6 +91,10 @@ fn store(args: &ServeArgs) -> Result<StoreKind, Failure> {
     } else {
         Err(Failure::usage("name the folder to serve"))
     }
+}
+
+fn weather(path: &Path) -> Result<Scenario, Failure> {
+    Scenario::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
 /// `30ms`, `1.5s` or `200us`.
@@ -127,6 +136,7 @@ mod tests {
             ledger: None,
             latency: None,
             restore_time: "1s".to_owned(),
+            weather: None,
             access_key: None,
             secret_key: None,
             stop_with_stdin: false,

@@ -49,6 +49,11 @@ impl Bench {
         self.server.wait().unwrap();
     }
 
+    /// A server in the weather of a scenario, which writes the file `ledger`.
+    pub(crate) fn in_weather(scenario: &str) -> Self {
+        Self::start(&["--memory", "--weather", scenario, "--ledger", "ledger"])
+    }
+
     /// A server that keeps objects in the folder `store`.
     pub(crate) fn on_disk() -> Self {
         Self::start(&["store"])

@@ -7,6 +7,7 @@ use s3s::route::S3Route;
 use s3s::{Body, S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
+use crate::scenario::PageWeather;
 
 /// Refuses unsigned requests unless they are allowed.
 pub(crate) struct Admission {
@@ -71,7 +72,8 @@ impl S3Route for ListRoute {
 
     async fn call(&self, request: S3Request<Body>) -> S3Result<S3Response<Body>> {
         let listing = request.extensions.get::<Listing>().copied().unwrap_or(Listing::Objects);
-        let text = self.service.list_xml(listing, &request.uri)?;
+        let weather = request.extensions.get::<PageWeather>().copied().unwrap_or_default();
+        let text = self.service.list_xml(listing, &request.uri, weather)?;
         let mut response = S3Response::new(Body::from(text));
         let kind = HeaderValue::from_static("application/xml");
         response.headers.insert(http::header::CONTENT_TYPE, kind);

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use http::header::{HeaderMap, HeaderName, IF_MATCH, IF_NONE_MATCH};
 use s3s::dto::{
-    ChecksumType, CopyObjectInput, CopyObjectOutput, CopyObjectResult, CopySource,
+    ChecksumType, CopyObjectInput, CopyObjectOutput, CopyObjectResult, CopySource, ETagCondition,
     MetadataDirective, TaggingDirective,
 };
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::checksum::{Algorithm, FULL_OBJECT};
-use super::conditions::ReadConditions;
+use super::conditions::{self, ReadConditions};
 use super::convert::{
     attributes_of, check_metadata, echo_encryption, etag, parse_tagging, show_checksums,
     storage_class, timestamp,
@@ -29,6 +30,13 @@ pub(super) struct CopyFrom {
     pub(super) name: (String, String),
     /// Whether the request names a version.
     pub(super) names_version: bool,
+}
+
+/// A condition on the object that a copy would replace.
+fn target_condition(headers: &HeaderMap, name: &HeaderName) -> S3Result<Option<ETagCondition>> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    let condition = ETagCondition::parse_http_header(value.as_bytes());
+    condition.map(Some).map_err(|_| s3_error!(InvalidArgument, "The condition is no ETag"))
 }
 
 impl SimService {
@@ -83,6 +91,9 @@ impl SimService {
         &self,
         req: S3Request<CopyObjectInput>,
     ) -> S3Result<S3Response<CopyObjectOutput>> {
+        // `s3s` does not know the conditions on the target of a copy.
+        let if_match = target_condition(&req.headers, &IF_MATCH)?;
+        let if_none_match = target_condition(&req.headers, &IF_NONE_MATCH)?;
         let input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
         let conditions = ReadConditions {
@@ -116,6 +127,8 @@ impl SimService {
         echo_encryption!(output, version.attributes);
         let mut version = Some(version);
         self.store.update(&input.bucket, &input.key, &mut |versions| {
+            let current = versions.first().map(AsRef::as_ref);
+            conditions::check_write(current, if_match.as_ref(), if_none_match.as_ref())?;
             let version = version.take().unwrap_or_default();
             output.version_id = Self::push_version(settings.versioning, versions, version);
             Ok(())

@@ -32,6 +32,8 @@ pub(crate) struct Query {
     pub(crate) after: String,
     pub(crate) page_size: usize,
     pub(crate) order: KeyOrder,
+    /// The page begins with the key that it should come after.
+    pub(crate) repeats: bool,
 }
 
 impl Query {
@@ -77,6 +79,7 @@ pub(super) fn start(query: &Query) -> Seek {
         && group_of(&query.after, &query.prefix, &query.delimiter) == Some(query.after.as_str());
     match beyond(&query.after).filter(|_| is_group) {
         Some(next) => Seek::At(next),
+        None if query.repeats => Seek::At(query.after.as_bytes().to_vec()),
         None => Seek::After(query.after.as_bytes().to_vec()),
     }
 }
@@ -306,7 +309,8 @@ mod tests {
         ) {
             let store = store_with(&keys);
             let order = KeyOrder::Bytes;
-            let mut query = Query { prefix, delimiter, after, page_size, order };
+            let repeats = false;
+            let mut query = Query { prefix, delimiter, after, page_size, order, repeats };
             let wanted = expected(&keys, &query);
             let mut shown = Vec::new();
             loop {

@@ -12,6 +12,7 @@ use super::access::Listing;
 use super::convert::OWNER_ID;
 use super::list::{self, KeyOrder, PAGE_MAX, Page, Query};
 use crate::classify::query_pairs;
+use crate::scenario::PageWeather;
 use crate::store::Listed;
 use crate::xml::Writer;
 
@@ -74,6 +75,7 @@ impl Parameters {
             after,
             page_size: self.max_keys,
             order: KeyOrder::default(),
+            repeats: false,
         }
     }
 
@@ -149,11 +151,16 @@ impl Page for XmlPage<'_> {
 
 impl SimService {
     /// Answers a listing.
-    pub(super) fn list_xml(&self, listing: Listing, uri: &Uri) -> S3Result<String> {
+    pub(super) fn list_xml(
+        &self,
+        listing: Listing,
+        uri: &Uri,
+        weather: PageWeather,
+    ) -> S3Result<String> {
         let mut parameters = Parameters::read(uri)?;
         self.bucket_settings(&parameters.bucket)?;
         match listing {
-            Listing::ObjectsV2 if !self.quirks.only_v1 => self.list_v2(&parameters),
+            Listing::ObjectsV2 if !self.quirks.only_v1 => self.list_v2(&parameters, weather),
             Listing::ObjectsV2 | Listing::Objects => {
                 parameters.owner = true;
                 self.list_v1(&parameters)
@@ -174,7 +181,7 @@ impl SimService {
         query
     }
 
-    fn list_v2(&self, parameters: &Parameters) -> S3Result<String> {
+    fn list_v2(&self, parameters: &Parameters, weather: PageWeather) -> S3Result<String> {
         let token = parameters.pairs.get("continuation-token");
         let position = match token {
             Some(token) => Token::decode(token)?,
@@ -182,10 +189,14 @@ impl SimService {
             None => Token { after: parameters.get("start-after").to_owned(), had_empty: false },
         };
         let mut page = XmlPage::new(parameters);
-        let next = if self.quirks.empty_pages && !position.had_empty {
+        let is_empty = self.quirks.empty_pages || weather.is_empty;
+        let next = if is_empty && !position.had_empty {
             Some(Token { had_empty: true, ..position })
         } else {
-            let query = self.query(parameters, position.after, token.is_none());
+            let mut query = self.query(parameters, position.after, token.is_none());
+            // A page that repeats a key needs room for another, or the listing has no end.
+            query.repeats = weather.repeats && token.is_some() && query.page_size > 1;
+            query.page_size = shortened(query.page_size, weather.share);
             list::list(self.store.as_ref(), &parameters.bucket, &query, &mut page)?
                 .map(|after| Token { after, had_empty: false })
         };
@@ -221,6 +232,18 @@ impl SimService {
         }
         Ok(finish(&xml, page.objects, &page.groups, "ListBucketResult"))
     }
+}
+
+/// Room of a page of which only a share is filled: for two entries at least.
+fn shortened(page_size: usize, share: Option<f64>) -> usize {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of at most a thousand"
+    )]
+    let room = |share: f64| (page_size as f64 * share) as usize;
+    share.map_or(page_size, |share| room(share).max(2).min(page_size))
 }
 
 pub(super) fn write_head(xml: &mut Writer, parameters: &Parameters, truncated: bool) {

@@ -227,7 +227,7 @@ fn check<P: Page>(
     if is_truncated && version == Version::Two && page.is_version_1() {
         return Ok(Fetched { page, next: None, verdict: Verdict::OldDocument });
     }
-    page.drop_repeated(position);
+    page.drop_repeated(position, floor)?;
     let next = if is_truncated { Some(next_position(&page, position, version)?) } else { None };
     let verdict = judge(&page, position, floor);
     Ok(Fetched { page, next, verdict })

@@ -32,7 +32,7 @@ pub(super) trait Page: Default + Send + Sync + 'static {
     /// Where the next page begins, if the page tells.
     fn next(&self, version: Version) -> Option<Position>;
     /// Drops a first entry that was the last one of the page before.
-    fn drop_repeated(&mut self, _position: &Position) {}
+    fn drop_repeated(&mut self, position: &Position, floor: &str) -> Result<()>;
     /// Whether it answers an older kind of request than was sent.
     fn is_version_1(&self) -> bool {
         false
@@ -93,6 +93,15 @@ impl Page for ListPage {
 
     fn may_leave_out(&self) -> bool {
         self.may_leave_out
+    }
+
+    /// S3 does not repeat keys. Who does would have an object moved twice.
+    fn drop_repeated(&mut self, position: &Position, floor: &str) -> Result<()> {
+        let goes_on = matches!(position, Position::Token(_) | Position::Marker(_));
+        if goes_on && self.get(0).is_some_and(|first| first.key == floor) {
+            ListPage::retain(self, |name| name != floor)?;
+        }
+        Ok(())
     }
 
     fn is_version_1(&self) -> bool {
@@ -175,15 +184,16 @@ impl Page for VersionPage {
     }
 
     /// Some servers begin a page with the entry that the marker names.
-    fn drop_repeated(&mut self, position: &Position) {
+    fn drop_repeated(&mut self, position: &Position, _floor: &str) -> Result<()> {
         let (Position::Entry { last: Some(last), .. }, Some(first)) =
             (position, self.versions.first())
         else {
-            return;
+            return Ok(());
         };
         if (&first.key, &first.version_id) == (&last.0, &last.1) {
             self.versions.remove(0);
         }
+        Ok(())
     }
 
     async fn fetch(context: &Context, position: &Position, _version: Version) -> Result<Self> {

@@ -6,7 +6,7 @@
 
 mod labels;
 
-use regex::Regex;
+use regex_lite::Regex;
 use thiserror::Error;
 
 use super::glob::{self, Text, Token};

@@ -184,6 +184,22 @@ async fn permanent_errors_are_final_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_objection_that_did_not_arrive_whole_is_asked_for_again() {
+    let cut = "HTTP/1.1 403 Forbidden\r\ncontent-length: 100\r\n\r\n<Error><Code>RequestTi";
+    let world = World::new(move |seen| match seen.number {
+        0 | 1 => Reply::raw(cut).closing(),
+        _ => Reply::ok(""),
+    });
+    client(&world).call(&get()).await.unwrap();
+    assert_eq!(world.seen().len(), 3);
+    // Where it never arrives, the status is what there is to tell.
+    let world = World::new(move |_| Reply::raw(cut).closing());
+    let error = client(&world).call(&get()).await.unwrap_err();
+    assert_eq!((error.kind(), error.code()), (ErrorKind::AccessDenied, "403"));
+    assert!(error.effort().attempts > 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_cannot_be_made_is_not_tried_for_ever() {
     let world = World::new(|_| Reply::ok(""));
     let mut config = config();

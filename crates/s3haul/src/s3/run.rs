@@ -98,14 +98,20 @@ impl<'r> Run<'r> {
         if head.status.is_success() {
             return Ok(OpenAnswer { status: head.status, headers: head.headers, body });
         }
-        let text = body.collect(ERROR_BODY_MAX).await.unwrap_or_default();
+        let text = body.collect(ERROR_BODY_MAX).await;
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &site.forwarder
         {
             return Err(Failure::new(proxy::asks_for_password(proxy)));
         }
         let operation = self.request.operation.name;
-        Err(Failure::answered(operation, head.status, &head.headers, &text))
+        let known = text.as_deref().unwrap_or_default();
+        let mut failure = Failure::answered(operation, head.status, &head.headers, known);
+        if text.is_err_and(|error| is_cut_off(&error)) && failure.verdict == Verdict::Permanent {
+            // What the server objects to was in the part that did not arrive, and may well pass.
+            failure.verdict = Verdict::Transient;
+        }
+        Err(failure)
     }
 
     /// Computes the digests that the payload lacks, once.
@@ -314,6 +320,11 @@ impl<'r> Run<'r> {
         self.is_refreshed = true;
         self.inner.credentials.expire(held.generation)
     }
+}
+
+/// Whether a body ended before its end.
+fn is_cut_off(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
 }
 
 /// A redirect to another host is followed within Amazon's names or the custom endpoint's only.

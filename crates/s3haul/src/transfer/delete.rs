@@ -140,7 +140,7 @@ fn conclude_batch(
             Err(error) if matches!(error.kind(), ErrorKind::Throttled | ErrorKind::Server) => {
                 again.push(action);
             }
-            result => conclude(engine, place, action, result),
+            result => conclude(engine, place, action, gone_is_removed(result)),
         }
     }
     // A server that names keys otherwise than they were asked for removed fewer than it seems.
@@ -200,10 +200,24 @@ async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
             let version_id = action.version_id.as_deref();
             let result =
                 remove_one(engine, place, &action.key, version_id, action.if_match()).await;
+            let result = gone_is_removed(result);
             conclude(engine, place, action, result);
         }))
         .await;
     }
+}
+
+/// A removal that finds nothing has come to its end: an attempt whose answer was lost may have made
+/// it, and a condition makes the next one fail, where a plain removal would succeed.
+fn gone_is_removed(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error) if is_gone(&error) => Ok(()),
+        result => result,
+    }
+}
+
+fn is_gone(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
 }
 
 /// One `DeleteObject`.
@@ -249,8 +263,6 @@ pub(super) async fn remove_source_object(
 /// What to do about a conditional removal that was refused: an attempt whose answer was lost may
 /// have removed the object, and not every server knows the condition.
 async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) -> Result<()> {
-    let is_gone =
-        |error: &Error| error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
     let is_refused = error.kind() == ErrorKind::PreconditionFailed;
     if is_gone(&error) {
         return Ok(());
@@ -306,6 +318,7 @@ fn error_of(refused: DeleteRefused) -> Error {
         "AccessDenied" => ErrorKind::AccessDenied,
         "SlowDown" => ErrorKind::Throttled,
         "InternalError" | "ServiceUnavailable" | "OperationAborted" => ErrorKind::Server,
+        "NoSuchKey" | "NoSuchVersion" => ErrorKind::NotFound,
         _ => ErrorKind::Request,
     };
     let DeleteRefused { code, message, .. } = refused;
@@ -408,6 +421,26 @@ mod tests {
         assert_eq!((counts.done, counts.failed), (3, 1));
         let alone = world.seen().iter().filter(|seen| seen.line().starts_with("DELETE")).count();
         assert_eq!(alone, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_gone_already_is_removed() {
+        let world = World::new(|seen| {
+            if seen.line().starts_with("DELETE") {
+                return Reply::error(404, "NoSuchKey");
+            }
+            Reply::ok(
+                "<DeleteResult><Error><Key>a</Key><Code>NoSuchKey</Code></Error></DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        for names in [&["a", "b"][..], &["c"]] {
+            let action = |key: &&str| DeleteAction { key: (*key).into(), ..Default::default() };
+            let batch = names.iter().map(action).collect();
+            remove_batch(&engine, Place::Target, batch, &AtomicBool::new(false)).await;
+        }
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (3, 0));
     }
 
     #[tokio::test(start_paused = true)]

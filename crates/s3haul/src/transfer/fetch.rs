@@ -92,7 +92,8 @@ fn changed(engine: &Engine, object: &ObjectState, error: Error) -> Error {
     replaced(engine, object)
 }
 
-fn replaced(engine: &Engine, object: &ObjectState) -> Error {
+/// The object has another state than the one that is read.
+pub(super) fn replaced(engine: &Engine, object: &ObjectState) -> Error {
     let (key, bucket) = (&object.key, &engine.settings.source_bucket);
     let message = format!(
         "Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag."

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::download::{DownloadTarget, SaveResult};
 use super::engine::Engine;
-use super::fetch::{ObjectState, RangeReader, wants_checksums};
+use super::fetch::{ObjectState, RangeReader, replaced, wants_checksums};
 use super::integrity::{Piece, check, combine, expected_of};
 use super::parts::{Part, download_parts};
 use super::preserve::finish_of;
@@ -225,12 +225,15 @@ async fn validate(
     check(&writing.object.key, &expected, computed.as_ref())
 }
 
-/// Asks for the stored checksum. An object that was replaced meanwhile has another.
+/// Asks for the stored checksum. That of an object that was replaced meanwhile is lost, and what
+/// cannot be checked is not kept.
 async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
     let version_id = writing.object.version_id.as_deref();
     let head = head(&writing.engine, &writing.object.key, version_id).await?;
-    let same = writing.object.etag.is_empty() || head.etag == writing.object.etag;
-    Ok(if same { expected_of(&head) } else { None })
+    if !writing.object.etag.is_empty() && head.etag != writing.object.etag {
+        return Err(replaced(&writing.engine, &writing.object));
+    }
+    Ok(expected_of(&head))
 }
 
 /// Whether the checksum of an object is asked for once its ranges are there, unless an answer to

@@ -11,6 +11,7 @@
 mod compare;
 mod conditions;
 mod filters;
+mod jobs;
 mod names;
 mod preserve;
 mod races;

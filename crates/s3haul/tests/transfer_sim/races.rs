@@ -9,8 +9,13 @@ use crate::world::{PART, World, bytes};
 
 /// Runs `mv x/k` while `x/k` is replaced at the first request for `operation`.
 async fn move_while_replaced(world: &World, target: &str, operation: &'static str) -> Summary {
-    world.sim.weather().push(Fault::new(Effect::slow_down()).operation(operation).times(4));
     let spec = world.spec(TransferCommand::Move, "s3://bucket/x/k", Some(target));
+    run_while_replaced(world, spec, operation).await
+}
+
+/// Runs a job while `x/k` is replaced at the first request for `operation`.
+async fn run_while_replaced(world: &World, spec: TransferSpec, operation: &'static str) -> Summary {
+    world.sim.weather().push(Fault::new(Effect::slow_down()).operation(operation).times(4));
     let meddle = async {
         while world.sim.ledger().count(operation) == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -67,4 +72,19 @@ async fn a_changed_file_does_not_wait_for_memory_that_waits_for_it() {
         Tuning { max_concurrent_requests: 1, memory_budget: 64 << 10, ..spec.tuning.clone() };
     let summary = world.run(TransferSpec { recursive: true, tuning, ..spec }).await.unwrap();
     assert_eq!((summary.done, summary.failed), (40, 1), "{:?}", world.log.lines());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_download_is_not_kept_because_its_checksum_is_gone() {
+    let world = World::new();
+    world.object("x/k", &bytes(PART as usize + 1, 1)).await;
+    let damage = Fault::new(Effect::CorruptByte { offset: 3 }).operation("GetObject").times(1);
+    world.sim.weather().push(damage);
+    // Listed, so that nobody knows the checksum beforehand.
+    let spec = world.spec(TransferCommand::Move, "s3://bucket/x", Some("out"));
+    let spec = TransferSpec { recursive: true, ..spec };
+    let summary = run_while_replaced(&world, spec, "HeadObject").await;
+    assert_eq!((summary.done, summary.failed), (0, 1), "{:?}", world.log.lines());
+    assert!(world.files().is_empty(), "{:?}", world.files());
+    assert_eq!(world.log.count("did not match expected ETag"), 1, "{:?}", world.log.lines());
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use s3haul::job::{TransferCommand, TransferSpec};
-use s3haul_sim::{Effect, Fault};
+use s3haul_sim::{Effect, Fault, ListingWeather, Scenario};
 
 use crate::world::{PART, World, bytes};
 
@@ -340,4 +340,20 @@ async fn a_slow_object_is_tried_to_the_end() {
     let summary = world.cp("large", "s3://bucket/large").await;
     assert_eq!(summary.done, 1, "{:?}", world.log.lines());
     assert_eq!(world.get("large").await.unwrap(), large);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_two_pages_list_is_one_object() {
+    let world = World::new();
+    for n in 0..30 {
+        world.object(&format!("x/{n:02}"), b"1").await;
+    }
+    let listing = ListingWeather { repeated_key: 1.0, ..ListingWeather::default() };
+    let scenario = Scenario { listing, ..Scenario::default() };
+    world.sim.weather().set_scenario(Some(scenario));
+    let spec = world.spec(TransferCommand::Move, "s3://bucket/x", Some("out"));
+    let spec = TransferSpec { recursive: true, page_size: Some(4), ..spec };
+    let summary = world.run(spec).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (30, 0), "{:?}", world.log.lines());
+    assert!(world.sim.ledger().count("ListObjectsV2") > 8);
 }

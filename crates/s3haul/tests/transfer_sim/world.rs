@@ -28,7 +28,8 @@ pub const PART: u64 = 5 << 20;
 /// Bytes that a pipe holds.
 const PIPE_BYTES: usize = 256 << 10;
 
-struct Pipes(Sim);
+/// Every connection is a pipe to a server.
+pub struct Pipes(pub Sim);
 
 impl Connector for Pipes {
     fn resolve<'a>(
@@ -197,8 +198,14 @@ impl World {
     }
 
     fn of(sim: Sim, url: &str) -> Self {
+        let connector = Arc::new(Pipes(sim.clone()));
+        Self::built(sim, url, connector, 7)
+    }
+
+    /// A world with connections and randomness of the caller's making.
+    pub fn built(sim: Sim, url: &str, connector: Arc<dyn Connector>, seed: u64) -> Self {
         let clock = TokioClock(SystemTime::now(), tokio::time::Instant::now());
-        let env = Env::new(Arc::new(Pipes(sim.clone())), Arc::new(clock), 7);
+        let env = Env::new(connector, Arc::new(clock), seed);
         let config = ClientConfig {
             endpoint: EndpointConfig {
                 url: Some(url.to_owned()),

@@ -1,0 +1,127 @@
+//! Random weather for whole jobs.
+
+#![expect(unreachable_pub, reason = "a test has no outside")]
+
+use s3haul_sim::{
+    Bandwidth, Bursts, FaultKind, FaultRule, Latency, ListingWeather, Partitions, Scenario,
+};
+
+/// How bad it may get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sky {
+    /// Nothing fails.
+    Fair,
+    /// All that fails passes: a job that retries does everything.
+    Passing,
+    /// Some of it does not pass: objects may fail, and must be safe.
+    Foul,
+}
+
+/// What passes.
+const PASSING: [(FaultKind, &[&str]); 13] = [
+    (FaultKind::SlowDown, &["any"]),
+    (FaultKind::InternalError, &["any"]),
+    (FaultKind::ResetBefore, &["any"]),
+    (FaultKind::ResetRequest, &["PutObject", "UploadPart", "CompleteMultipartUpload"]),
+    (FaultKind::LostResponse, &["write", "delete"]),
+    (FaultKind::ResetBody, &["any"]),
+    (FaultKind::Truncate, &["any"]),
+    (FaultKind::OkWithError, &["any"]),
+    (FaultKind::Corrupt, &["GetObject"]),
+    (FaultKind::SlowFirstByte, &["any"]),
+    (FaultKind::PauseBody, &["any"]),
+    // Operations that may rightly be silent for long are waited for too long to try again.
+    (FaultKind::Stall, &["GetObject"]),
+    (FaultKind::Stall, &["PutObject", "UploadPart"]),
+];
+
+/// What does not.
+const FOUL: [(FaultKind, &[&str]); 5] = [
+    (FaultKind::NotFound, &["any"]),
+    (FaultKind::Changed, &["any"]),
+    (FaultKind::Respond, &["any"]),
+    (FaultKind::Stall, &["any"]),
+    (FaultKind::Respond, &["write", "delete"]),
+];
+
+fn rule(
+    random: &mut fastrand::Rng,
+    (fault, requests): (FaultKind, &[&str]),
+    probability_max: f64,
+) -> FaultRule {
+    let most = if fault == FaultKind::Stall { 0.01 } else { probability_max };
+    let mut rule = FaultRule::new(fault, random.f64() * most).of(requests);
+    rule.bytes_max = [10, 2_000, 6_000_000][random.usize(0..3)];
+    if fault == FaultKind::Respond {
+        (rule.status, rule.code) = (403, "AccessDenied".to_owned());
+    }
+    rule
+}
+
+fn faults(sky: Sky, random: &mut fastrand::Rng) -> Vec<FaultRule> {
+    let probability_max = [0.05, 0.2, 0.6][random.usize(0..3)];
+    let mut kinds = PASSING.to_vec();
+    if sky == Sky::Foul {
+        kinds.extend(FOUL);
+    }
+    random.shuffle(&mut kinds);
+    kinds.truncate(random.usize(1..6));
+    kinds.into_iter().map(|kind| rule(random, kind, probability_max)).collect()
+}
+
+/// The sky of a seed, and its weather.
+pub fn draw(random: &mut fastrand::Rng) -> (Sky, Scenario) {
+    let sky = match random.u8(0..100) {
+        0..10 => Sky::Fair,
+        10..70 => Sky::Passing,
+        _ => Sky::Foul,
+    };
+    let mut one_in = |count: u8| random.u8(0..count) == 0;
+    let (is_slow, is_thin, is_throttled, has_bursts) = (one_in(2), one_in(4), one_in(8), one_in(3));
+    let (closes, is_skewed, is_odd) = (one_in(4), one_in(6), one_in(2));
+    let expires = sky == Sky::Foul && one_in(8);
+    let mut scenario = Scenario { seed: random.u64(..), ..Scenario::default() };
+    if is_slow {
+        let median_ms = random.f64() * 100.0;
+        let (sigma, tail_factor) = (random.f64(), 20.0);
+        scenario.latency =
+            Latency { median_ms, sigma, tail_probability: 0.02, tail_factor, max_ms: 5_000.0 };
+    }
+    if is_thin {
+        let rate = random.u64(200_000..5_000_000);
+        scenario.bandwidth =
+            Bandwidth { connection_bytes_per_s: rate, total_bytes_per_s: rate * 4 };
+    }
+    if is_throttled {
+        let per_s = 5.0 + random.f64() * 50.0;
+        scenario.partitions = Some(Partitions {
+            writes_per_s: per_s,
+            reads_per_s: per_s * 1.5,
+            split_after_s: 5.0,
+            partitions_max: 4,
+        });
+    }
+    if has_bursts {
+        scenario.bursts = Some(Bursts { calm_s: 2.0, rough_s: 0.5, factor: 5.0 });
+    }
+    if closes {
+        scenario.idle_close_ms = random.u64(50..3_000);
+    }
+    if is_skewed {
+        scenario.clock_skew_ms = random.i64(-3_600_000..3_600_000);
+    }
+    if is_odd {
+        let mut share = || if random.bool() { random.f64() * 0.5 } else { 0.0 };
+        scenario.listing =
+            ListingWeather { empty_page: share(), short_page: share(), repeated_key: share() };
+    }
+    if expires {
+        scenario.credentials_expire_ms = random.u64(1..5_000);
+    }
+    if sky != Sky::Fair {
+        scenario.in_a_row_max =
+            if sky == Sky::Foul && random.bool() { u32::MAX } else { random.u32(1..4) };
+        scenario.faults = faults(sky, random);
+    }
+    (sky, scenario)
+}
