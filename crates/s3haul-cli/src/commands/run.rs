@@ -112,6 +112,10 @@ impl Shared {
             if read.map_err(|error| self.cannot_read(&error))? == 0 {
                 break;
             }
+            if is_cut(&bytes) {
+                // What is left of it is no line of its own.
+                reader.skip_until(b'\n').map_err(|error| self.cannot_read(&error))?;
+            }
             let Some(item) = self.item(&mut parser, number, &bytes) else { continue };
             if !take(item)? {
                 break;
@@ -124,7 +128,7 @@ impl Shared {
     fn item(&self, parser: &mut Parser, number: u64, bytes: &[u8]) -> Option<Item> {
         let refused =
             |shown: String, why: &str| Some(Item { number, shown, line: Err(why.to_owned()) });
-        if bytes.len() as u64 == LINE_MAX && !bytes.ends_with(b"\n") {
+        if is_cut(bytes) {
             return refused(String::new(), "the line is too long");
         }
         let Ok(text) = std::str::from_utf8(bytes) else {
@@ -185,6 +189,11 @@ impl Shared {
         let work = self.clients.with(async { work(settings, line.command, &self.printer) }).await?;
         self.clients.with(work.run(interrupt)).await
     }
+}
+
+/// Whether a line is longer than what was read of it.
+fn is_cut(bytes: &[u8]) -> bool {
+    bytes.len() as u64 == LINE_MAX && !bytes.ends_with(b"\n")
 }
 
 /// How the commands so far ended.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use s3haul::job::ManifestEntry;
+use s3haul::job::{ManifestEntry, Version};
 use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
 use serde::{Deserialize, Deserializer};
@@ -53,6 +53,8 @@ struct ReportColumns {
     outcome: usize,
     source: usize,
     target: usize,
+    /// Reports of before there were versions have none.
+    version_id: Option<usize>,
 }
 
 /// Why a row cannot be read.
@@ -150,8 +152,9 @@ impl TextEntries {
             }
             Shape::ReportCells(columns) => {
                 let cell = |index: usize| cells.get(index).map_or("", String::as_str);
-                let ReportColumns { event, outcome, source, target } = *columns;
-                acted_upon(cell(event), cell(outcome), cell(source), cell(target))
+                let ReportColumns { event, outcome, source, target, version_id } = *columns;
+                let version_id = version_id.map_or("", cell);
+                acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
             }
             Shape::Cells { columns, is_url_encoded, may_be_short } => {
                 if cells.len() != columns.len() && !(*may_be_short && cells.len() >= 2) {
@@ -253,6 +256,7 @@ impl ReportColumns {
             outcome: column("outcome")?,
             source: column("source")?,
             target: column("target")?,
+            version_id: column("version_id").ok(),
         })
     }
 }
@@ -301,8 +305,11 @@ fn json_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let Some(key) = json.key else {
         // Listings end with an event that holds totals.
-        let is_event = json.event.is_some();
-        return if is_event { Ok(None) } else { Err("it has no `key`".to_owned()) };
+        return match json.event.as_deref() {
+            None => Err("it has no `key`".to_owned()),
+            Some("object") => Err("it is a row of a report: say --from-format report".to_owned()),
+            Some(_) => Ok(None),
+        };
     };
     let mut row = Row {
         bucket: json.bucket,
@@ -322,18 +329,21 @@ fn json_entry(line: &str) -> Named {
 fn report_entry(line: &str) -> Named {
     let Some(json) = json_row(line)? else { return Ok(None) };
     let event = json.event.unwrap_or_default();
-    acted_upon(&event, &json.outcome, &json.source, &json.target)
+    let version_id = json.version_id.unwrap_or_default();
+    acted_upon(&event, &json.outcome, [&json.source, &json.target], &version_id)
 }
 
 /// The object of a row of a report. What failed or was skipped was not done, and is left out:
-/// removing what was to be copied before would lose it.
-fn acted_upon(event: &str, outcome: &str, source: &str, target: &str) -> Named {
+/// removing what was to be copied before would lose it. What was done to a version was not done to
+/// the object that is current by now.
+fn acted_upon(event: &str, outcome: &str, sides: [&str; 2], version_id: &str) -> Named {
     if event != "object" || !matches!(outcome, "done" | "dry_run") {
         return Ok(None);
     }
-    let address = [source, target].into_iter().find(|text| s3_uri::is_s3(text));
+    let address = sides.into_iter().find(|text| s3_uri::is_s3(text));
     let address = address.ok_or_else(|| "it names no object of S3".to_owned())?;
-    line_entry(address)
+    let version = if version_id.is_empty() { Version::Current } else { Version::Named };
+    Ok(line_entry(address)?.map(|entry| ManifestEntry { version, ..entry }))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io::BufReader;
 
 use proptest::prelude::*;
-use s3haul::job::Version;
 
 use super::*;
 use crate::render::csv::push_row;
@@ -86,6 +85,19 @@ fn reports_name_what_was_done() {
                object,download,done,s3://b/a,/t/a\nobject,copy,skipped,s3://b/no,s3://c/no\n";
     assert_eq!(keys(TextFormat::ReportCsv, csv), ["a"]);
     assert!(keys(TextFormat::ReportCsv, "key\na\n")[0].contains("a column `event`"));
+}
+
+#[test]
+fn what_a_report_tells_of_a_version_is_not_the_current_object() {
+    let json = "{\"event\":\"object\",\"action\":\"delete\",\"outcome\":\"dry_run\",\
+                \"source\":\"s3://b/a\",\"version_id\":\"v1\"}\n";
+    let csv = "event,outcome,source,target,version_id\nobject,done,s3://b/a,,v1\n";
+    for (format, text) in [(TextFormat::ReportJsonl, json), (TextFormat::ReportCsv, csv)] {
+        let found = entries(format, text.as_bytes());
+        assert_eq!(found[0].as_ref().unwrap().version, Version::Named, "{format:?}");
+    }
+    // Rows of a report without its first one are no rows of a listing that end it.
+    assert!(keys(TextFormat::Jsonl, json)[0].contains("--from-format report"));
 }
 
 proptest! {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use s3haul::event::ActionKind;
-use s3haul::job::{NameSource, Named, Names};
+use s3haul::job::{COLLISION, NameSource, Named, Names};
 use s3haul::location::Location;
 use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
@@ -38,6 +38,7 @@ struct RowIn {
     event: String,
     action: String,
     outcome: String,
+    reason: String,
     source: String,
     target: String,
     path_base64: String,
@@ -125,7 +126,8 @@ fn named(row: &RowIn) -> Option<Named> {
     };
     let target =
         if row.target.is_empty() { None } else { Some(location(&row.target, &row.path_base64)?) };
-    Some(Named { action, source, target })
+    let collides = row.reason == COLLISION;
+    Some(Named { action, source, target, collides })
 }
 
 fn location(text: &str, path_base64: &str) -> Option<Location> {
@@ -208,9 +210,9 @@ impl Rows {
                 texts[*column] = String::from_utf8_lossy(cell);
             }
         }
-        let [event, action, outcome, _, _, _, source, target, _, path_base64, version_id] =
+        let [event, action, outcome, reason, _, _, source, target, _, path_base64, version_id] =
             texts.map(Cow::into_owned);
-        Ok(Some(RowIn { event, action, outcome, source, target, path_base64, version_id }))
+        Ok(Some(RowIn { event, action, outcome, reason, source, target, path_base64, version_id }))
     }
 
     fn record(&mut self) -> s3haul::error::Result<Option<Vec<Vec<u8>>>> {
@@ -285,7 +287,7 @@ mod tests {
                 let report = FailedNames::open(&path, &sides()).unwrap();
                 prop_assert!(!report.is_complete());
                 let found: Vec<_> = report.names().unwrap().map(|named| {
-                    let Named { action, source, target } = named.unwrap();
+                    let Named { action, source, target, .. } = named.unwrap();
                     assert_eq!(action, ActionKind::Upload);
                     match (source, target) {
                         (Location::Local(path), Some(Location::Object(name))) => (path, name.key),

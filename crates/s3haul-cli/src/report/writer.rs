@@ -1,7 +1,7 @@
 //! The file of a report. Rows gather in a buffer; full buffers wait in a bounded queue for a
 //! thread of their own, which also writes what has lain for a second.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -44,7 +44,7 @@ impl ReportWriter {
         }
         Row::first(sides).push(format, &mut first);
         let open = || {
-            let mut file = File::create(path)?;
+            let mut file = open_alone(path)?;
             file.write_all(&first)?;
             let buffer = Arc::<Mutex<Vec<u8>>>::default();
             let (queue, pieces) = sync_channel(BUFFERS_WAITING_MAX);
@@ -94,6 +94,21 @@ impl Drop for ReportWriter {
         // A command that ended early has told why.
         _ = self.finish(false);
     }
+}
+
+/// Makes or empties a file that no other command is writing, such as another line of `run`: their
+/// rows would lie over each other. Where files cannot be locked that is not looked for.
+fn open_alone(path: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        let message = "another command is writing it: give each its own file";
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
+    }
+    file.set_len(0)?;
+    Ok(file)
 }
 
 fn describe(path: &Path, error: &io::Error) -> String {
@@ -147,6 +162,20 @@ mod tests {
         for line in lines {
             let _: serde_json::Value = serde_json::from_str(line).unwrap();
         }
+    }
+
+    #[test]
+    fn two_commands_do_not_write_one_report() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.csv");
+        std::fs::write(&path, "x".repeat(10_000)).unwrap();
+        let first = ReportWriter::create(&path, &Sides::default()).unwrap();
+        let failure = ReportWriter::create(&path, &Sides::default()).err().unwrap();
+        assert!(failure.message.contains("another command is writing it"), "{failure:?}");
+        first.finish(true).unwrap();
+        drop(first);
+        assert!(!std::fs::read_to_string(&path).unwrap().contains('x'));
+        ReportWriter::create(&path, &Sides::default()).unwrap();
     }
 
     #[test]

@@ -43,6 +43,7 @@ impl TransferSettings {
         let command = TransferCommand::Undelete;
         let mut transfer = Self::in_place(settings, command, "undelete", &args.objects)?;
         transfer.spec.versions = Some(VersionRule::Hiding { since_s });
+        refuse_facts_of_markers(&transfer.spec)?;
         check_address(&transfer.spec)?;
         check_manifest(&transfer)?;
         Ok(transfer)
@@ -58,6 +59,7 @@ impl TransferSettings {
         self.spec.versions = removed_versions(versions, self.spec.conditions.older_than_s);
         if self.spec.versions.is_some() {
             self.spec.conditions.older_than_s = None;
+            refuse_facts_of_markers(&self.spec)?;
             check_address(&self.spec)?;
         }
         self.spec.bypass_governance = versions.bypass_governance;
@@ -92,6 +94,25 @@ fn check_address(spec: &TransferSpec) -> Result<(), Failure> {
             "`{}` names no object: give --recursive for all objects of the bucket",
             spec.source
         )));
+    }
+    Ok(())
+}
+
+/// Refuses conditions that no delete marker could meet, where there is nothing else.
+fn refuse_facts_of_markers(spec: &TransferSpec) -> Result<(), Failure> {
+    let is_of_markers = matches!(
+        spec.versions,
+        Some(VersionRule::DeleteMarkers { .. } | VersionRule::Hiding { .. })
+    );
+    let conditions = &spec.conditions;
+    let is_of_bytes = conditions.size_min.is_some()
+        || conditions.size_max.is_some()
+        || !conditions.storage_classes.is_empty();
+    if is_of_markers && is_of_bytes {
+        return Err(Failure::usage(
+            "delete markers have neither a size nor a storage class: no such condition could be \
+             met",
+        ));
     }
     Ok(())
 }

@@ -76,6 +76,22 @@ fn what_lies_outside_is_never_acted_upon() {
 }
 
 #[test]
+fn what_a_file_tells_of_an_object_that_was_replaced_removes_nothing() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let listed = bench.ok("list s3://box --format csv");
+    bench.file("inventory.csv", &listed);
+    bench.run_with_input("pipe s3://box/a", "another");
+    let (lines, told, code) = run(&bench, "rm s3://box --from inventory.csv --older-than 1s");
+    assert_eq!((lines.len(), code), (2, 1), "{lines:?} {told}");
+    assert!(told.contains("delete failed: s3://box/a") && told.contains("PreconditionFailed"));
+    assert_eq!(keys(&bench), ["a"]);
+    // Without conditions it is what the AWS tools do.
+    assert_eq!(run(&bench, "rm s3://box --from inventory.csv").2, 0);
+    assert_eq!(keys(&bench), [""; 0]);
+}
+
+#[test]
 fn filters_and_scripts_apply() {
     let bench = Bench::with_objects(&["a.txt", "b.log", "long-name.log"]);
     bench.file("keys", "a.txt\nb.log\nlong-name.log\nnone.log\n");

@@ -26,6 +26,50 @@ fn told(rows: &[Value], event: &str, fields: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn what_has_the_name_of_another_is_refused_again() {
+    for report in ["r.csv", "r.jsonl"] {
+        let bench = Bench::with_objects(&["a", "b"]);
+        bench.ok("mb s3://other");
+        let command = "mv --recursive s3://box s3://other --to-key same";
+        assert_eq!(bench.status(&format!("{command} --report {report}")), 1);
+        let again = format!("{command} --retry-failed {report} --report 2.jsonl");
+        let last = format!("{command} --retry-failed 2.jsonl");
+        for retry in [again, last] {
+            let output = bench.run(&retry);
+            assert!(stderr(&output).contains("also that of another object"), "{output:?}");
+            assert_eq!((stdout(&output), output.status.code()), (String::new(), Some(1)));
+        }
+        let left = bench.ok("list s3://box --format keys");
+        let kept = bench.ok("cat s3://other/same");
+        assert_ne!(left.trim(), kept, "{report}");
+    }
+}
+
+#[test]
+fn a_removal_is_tried_again_only_of_what_this_run_takes() {
+    let bench = Bench::with_objects(&["a", "b", "c"]);
+    let row = |key: &str| {
+        format!(
+            "{{\"v\":1,\"event\":\"object\",\"action\":\"delete\",\"outcome\":\"failed\",\
+             \"source\":\"s3://box/{key}\"}}\n"
+        )
+    };
+    let first = "{\"v\":1,\"event\":\"report\",\"action\":\"rm\",\"source\":\"s3://box\"}\n";
+    let end = "{\"v\":1,\"event\":\"end\",\"outcome\":\"complete\"}\n";
+    bench.file("r.jsonl", &format!("{first}{}{}{}{end}", row("a"), row("b"), row("gone")));
+    let retry = "rm --recursive s3://box --retry-failed r.jsonl";
+    // They were replaced since, and are not old any more.
+    let output = bench.run(&format!("{retry} --older-than 1h"));
+    assert_eq!((stdout(&output), output.status.code()), (String::new(), Some(2)), "{output:?}");
+    let output = bench.run(&format!("{retry} --exclude a"));
+    let lines = "delete: s3://box/b\ndelete: s3://box/gone\n";
+    let mut told: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    told.sort();
+    assert_eq!((told.join("\n") + "\n", output.status.code()), (lines.to_owned(), Some(2)));
+    assert_eq!(bench.lines("list s3://box --format keys").len(), 2);
+}
+
+#[test]
 fn a_report_tells_of_every_object_and_why() {
     let bench = Bench::new();
     bench.ok("mb s3://box");

@@ -173,6 +173,13 @@ fn reports_name_versions_and_bring_them_back() {
     let retry = "rm --recursive s3://box --noncurrent --retry-failed failed.jsonl";
     assert_eq!(bench.ok(retry), line);
     assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
+    // Nor is a version for the object: neither by a run without the flag, nor by a manifest.
+    let output = bench.run("rm --recursive s3://box --retry-failed failed.jsonl");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    bench.file("done.jsonl", &failed.replace("\"failed\"", "\"dry_run\""));
+    let output = bench.run("rm s3://box --from done.jsonl");
+    assert!(stderr(&output).contains("names a version of it"), "{output:?}");
+    assert_eq!(told(&bench, "s3://box/a"), ["a 3 current"]);
     // The current version is not taken for one that is not named.
     bench.file("plain.jsonl", &failed.replace("version_id", "other"));
     let output = bench.run("rm --recursive s3://box --versions --retry-failed plain.jsonl");
@@ -191,6 +198,8 @@ fn nonsense_is_refused_before_the_first_request() {
         ("rm s3://none/k --max-delete ten", "--max-delete takes a number"),
         ("rm s3://none--use1-az4--x-s3/k --versions", "directory buckets have no versions"),
         ("undelete s3://none", "--recursive"),
+        ("undelete s3://none/k --min-size 1", "neither a size"),
+        ("rm s3://none/k --delete-markers-only --storage-class STANDARD", "neither a size"),
         ("undelete s3://none/k --since soon", "--since `soon`"),
         ("undelete folder", "S3Uri"),
         ("cp s3://none/k . --as-of 2999-01-01", "lies in the future"),

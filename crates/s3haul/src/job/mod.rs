@@ -36,7 +36,7 @@ pub use compare::{
     CompareSink, CompareSpec, CompareSummary, Compared, Difference, Status, Tally, run_compare,
 };
 pub use manifest::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
-pub use names::{NameSource, Named, Names};
+pub use names::{COLLISION, NameSource, Named, Names};
 pub use open_uploads::{UploadsSpec, UploadsTask, run_uploads};
 pub use spec::{Clients, FilterRule, Streams, Summary, TransferCommand, TransferSpec};
 pub use sync::SyncOptions;

@@ -17,7 +17,13 @@ pub struct Named {
     pub source: Location,
     /// Target, absent for a removal.
     pub target: Option<Location>,
+    /// It was refused, because its new name is also that of another object ([`COLLISION`]).
+    pub collides: bool,
 }
+
+/// The reason in the event of an object whose new name is also that of another one. What holds
+/// that name is not known to a later run, so that it has to be refused there, too.
+pub const COLLISION: &str = "collision";
 
 /// A stream of names. Reading it blocks.
 pub type Names = Box<dyn Iterator<Item = Result<Named>> + Send>;

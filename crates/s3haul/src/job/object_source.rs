@@ -7,6 +7,7 @@ use super::chooser::{Candidate, Choice, Chooser};
 use super::manifest::plan_manifest;
 use super::name_listing::{NameListing, NamesRequest};
 use super::named;
+use super::names::COLLISION;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use super::version_source::{check_limit, limit_reached, version_of_source};
@@ -352,6 +353,18 @@ pub(super) fn report_collision(
         }
         _ => engine.target_object(name.to_owned()),
     };
+    tell_collision(job, engine, source, target, name, bytes);
+}
+
+/// The same of a target.
+pub(super) fn tell_collision(
+    job: &Prepared,
+    engine: &Engine,
+    source: Location,
+    target: Location,
+    name: &str,
+    bytes: u64,
+) {
     let message = format!(
         "the new name `{name}` is also that of another object of this job: nothing was written"
     );
@@ -362,7 +375,7 @@ pub(super) fn report_collision(
         source,
         target: Some(target),
         bytes,
-        reason: None,
+        reason: Some(COLLISION),
         outcome: Outcome::Failed(Error::new(ErrorKind::Config, message)),
     });
 }
@@ -434,13 +447,16 @@ pub(super) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
 }
 
 /// The action for a removal.
-pub(super) fn delete_action(found: &Found<'_>) -> DeleteAction {
-    // `rm` removes whatever is there, as the AWS tools do.
+pub(super) fn delete_action(job: &Prepared, found: &Found<'_>) -> DeleteAction {
+    // `rm` removes whatever is there, as the AWS tools do. But what conditions were asked of may
+    // be what a manifest told long ago: then it must still be that.
+    let is_looked_at = job.chooser.is_some() || job.spec.conditions.needs_facts();
+    let is_told = job.spec.manifest.is_some() && is_looked_at;
     DeleteAction {
         key: found.object.key.to_owned(),
         version_id: found.version_id.map(str::to_owned),
         size: found.object.size,
-        etag: String::new(),
+        etag: if is_told { found.object.etag.to_owned() } else { String::new() },
     }
 }
 

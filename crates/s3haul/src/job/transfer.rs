@@ -240,7 +240,9 @@ async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
 
 /// Lets downloads be looked at before they are queued, where that is asked for.
 pub(super) fn screen(job: &Prepared, target: &DownloadTarget, queue: &mut Queue<DownloadAction>) {
-    let no_overwrite = job.spec.no_overwrite && job.spec.command != TransferCommand::Sync;
+    // A sync compares before, but for names that an earlier run gave.
+    let is_compared = job.spec.command == TransferCommand::Sync && job.spec.names.is_none();
+    let no_overwrite = job.spec.no_overwrite && !is_compared;
     let (place, guard) = (target.clone(), job.case_guard.clone());
     if !no_overwrite && guard.is_none() {
         return;
@@ -298,7 +300,7 @@ async fn copy(job: &Prepared, engine: Arc<Engine>) {
 
 async fn remove(job: &Prepared, engine: Arc<Engine>) {
     let (queue, actions) = queue(job, &engine, describe_delete(Place::Source));
-    let make: MakeAction<DeleteAction> = Box::new(|_, _, found| Some(delete_action(&found)));
+    let make: MakeAction<DeleteAction> = Box::new(|job, _, found| Some(delete_action(job, &found)));
     let planned = async {
         plan_objects(job, &engine, &queue, make).await;
         drop(queue);

@@ -87,7 +87,8 @@ impl Conditions {
             && self.takes_name(name)
     }
 
-    fn takes_name(&self, name: &str) -> bool {
+    /// Whether this name below the source is taken, as far as names go.
+    pub fn takes_name(&self, name: &str) -> bool {
         let is_any = |globs: &[NameGlob]| globs.iter().any(|glob| glob.matches(name));
         (self.names.is_empty() || is_any(&self.names))
             && (self.patterns.is_empty()

@@ -135,8 +135,11 @@ impl ObjectChange {
     pub(crate) fn steps(&self, head: &ObjectHead, now_s: i64) -> Result<Steps> {
         let present = &head.properties;
         let wanted = self.merged(present, now_s);
-        let replaces_metadata = differs(&wanted, present);
-        let needs_copy = replaces_metadata
+        let is_different = differs(&wanted, present);
+        // MinIO drops `Expires` from a copy that is told to keep the metadata.
+        let has_expires = present.expires.is_some() && head.missing_metadata == 0;
+        let replaces_metadata = is_different || has_expires;
+        let needs_copy = is_different
             || class_of(&wanted) != class_of(present)
             || wanted.encryption != present.encryption;
         if needs_copy {

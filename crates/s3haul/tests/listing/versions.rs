@@ -1,5 +1,7 @@
 //! Versions and delete markers: pages may end within a key's versions.
 
+use std::collections::BTreeSet;
+
 use s3haul::list::{ListRequest, Order, list_versions};
 
 use super::server::{Manner, Server};
@@ -32,6 +34,19 @@ async fn every_version_comes_once_in_both_orders() {
             assert_eq!(listed, wanted, "round {round}, {request:?}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_that_never_get_past_their_first_entry_are_an_error() {
+    let keys = BTreeSet::from(["a".to_owned()]);
+    let server = Server::new(1, &keys).with(|state| {
+        state.page_max = 8;
+        state.manner = Manner::RepeatsVersion;
+        state.keys.insert("a".to_owned(), vec!["v1".to_owned(), "v2".to_owned()]);
+    });
+    let request = ListRequest { page_size: Some(1), ..ListRequest::new("bucket") };
+    let (_, error) = collect(&mut list_versions(server.client(), request)).await;
+    assert!(error.unwrap().to_string().contains("has no end"));
 }
 
 async fn listed(server: &Server, request: &ListRequest) -> Vec<(String, String)> {

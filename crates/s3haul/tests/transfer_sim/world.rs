@@ -13,7 +13,7 @@ use s3haul::Result;
 use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary,
+    COLLISION, CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary,
     SyncOptions, TagTask, TransferCommand, TransferSpec, Tuning, run_transfer,
 };
 use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
@@ -95,7 +95,9 @@ impl EventSink for Log {
                 };
                 if matches!(object.outcome, Outcome::Failed(_)) {
                     let (action, source) = (object.action, object.source.clone());
-                    let named = Named { action, source, target: object.target.clone() };
+                    let (target, collides) =
+                        (object.target.clone(), object.reason == Some(COLLISION));
+                    let named = Named { action, source, target, collides };
                     self.failed.lock().unwrap().push(named);
                 }
                 let verb = if object.is_move { "move" } else { "" };

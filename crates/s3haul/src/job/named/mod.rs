@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::names::{NameSource, Named, Names};
-use super::object_source::{Found, MakeAction};
+use super::object_source::{Found, MakeAction, tell_collision};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use crate::error::{Error, ErrorKind, Result};
@@ -89,6 +89,10 @@ fn upload_action(job: &Prepared, engine: &Engine, named: &Named) -> Result<Optio
         _ => return Err(foreign(named)),
     };
     let key = object_target(job, engine, named, relative)?;
+    if named.collides {
+        refuse_collision(job, engine, named);
+        return Ok(None);
+    }
     let options =
         WalkOptions { follow_symlinks: job.spec.follow_symlinks, ..WalkOptions::default() };
     let mut size = None;
@@ -168,7 +172,7 @@ async fn object_action<A>(
     named: &Named,
 ) -> Result<Option<A>> {
     let action = job.plan.action;
-    let NamedPlace { key, relative, version_id } = match place(job, engine, named) {
+    let place = match place(job, engine, named) {
         Ok(place) => place,
         // A manifest had this name, and it was refused then, too.
         Err(error) if job.spec.manifest.is_some() => {
@@ -178,6 +182,10 @@ async fn object_action<A>(
         }
         Err(error) => return Err(error),
     };
+    if job.removes() && !removals::is_still_taken(job, engine, named, &place).await {
+        return Ok(None);
+    }
+    let NamedPlace { key, relative, version_id } = place;
     if job.acts_in_place() {
         let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
         let found = Found { object, version_id, relative, name: None, head: None };
@@ -187,6 +195,10 @@ async fn object_action<A>(
         ActionKind::Copy => Some(object_target(job, engine, named, relative)?),
         _ => file_target(job, named, relative)?,
     };
+    if named.collides {
+        refuse_collision(job, engine, named);
+        return Ok(None);
+    }
     match head(engine, key, version_id).await {
         Ok(head) => {
             let storage_class = head.properties.storage_class.clone().unwrap_or_default();
@@ -208,6 +220,17 @@ async fn object_action<A>(
     }
 }
 
+/// Tells once more that the new name of a source is also that of another: nobody knows any more
+/// which of them is there.
+fn refuse_collision(job: &Prepared, engine: &Engine, named: &Named) {
+    let Some(target) = named.target.clone() else { return };
+    let name = match &target {
+        Location::Object(object) => object.key.clone(),
+        other => other.to_string(),
+    };
+    tell_collision(job, engine, named.source.clone(), target, &name, 0);
+}
+
 fn listed<'a>(
     key: &'a str,
     head: &ObjectHead,
@@ -226,11 +249,12 @@ struct NamedPlace<'a> {
 }
 
 /// Key of a name, what of it lies below the source, and its version. A job on versions never takes
-/// the current one instead.
+/// the current one instead, and one on objects never removes a version for good.
 fn place<'a>(job: &'a Prepared, engine: &Engine, named: &'a Named) -> Result<NamedPlace<'a>> {
     let Location::Object(name) = &named.source else { return Err(foreign(named)) };
-    let is_missing = job.spec.versions.is_some() && name.version_id.is_none();
-    if name.bucket != engine.settings.source_bucket || is_missing {
+    let (is_about_versions, has_version) = (job.spec.versions.is_some(), name.version_id.is_some());
+    let is_other_kind = is_about_versions != has_version && (is_about_versions || job.removes());
+    if name.bucket != engine.settings.source_bucket || is_other_kind {
         return Err(foreign(named));
     }
     let relative = match name.key.strip_prefix(job.source_key()) {

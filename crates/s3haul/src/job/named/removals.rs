@@ -1,7 +1,8 @@
 //! The removals of a `sync` that an earlier run named.
 //!
 //! One is done only if the source still has no such name, and none if the source has nothing at
-//! all, unless that was asked for: a source that is gone has no names either.
+//! all, unless that was asked for: a source that is gone has no names either. And what `rm` asks
+//! again of what it failed at.
 
 use std::io::ErrorKind as IoKind;
 use std::path::Path;
@@ -16,7 +17,7 @@ use super::super::prepare::Prepared;
 use super::super::queue::{Planned, Queue};
 use super::super::side::is_folder_marker;
 use super::super::transfer::{describe_delete, describe_file_removal, queue};
-use super::{GONE, foreign, is_gone, is_plain, listed, next, open};
+use super::{GONE, NamedPlace, foreign, is_gone, is_plain, listed, next, open};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
@@ -37,6 +38,43 @@ const BACK: &str = "It is not removed, because the source has it by now.";
 const OF_SOURCE: &str = "It is not removed, because it is of the source.";
 /// What is said of a removal that the filters or conditions of this run leave out.
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
+
+/// Whether this run still takes what `rm` could not remove: the filters and conditions on names
+/// hold as they are given now, and an object may have been replaced, so that the other conditions
+/// are asked again. A version is what it was.
+pub(super) async fn is_still_taken(
+    job: &Prepared,
+    engine: &Engine,
+    named: &Named,
+    place: &NamedPlace<'_>,
+) -> bool {
+    let conditions = &job.spec.conditions;
+    let is_included = job.filter.includes(place.relative) && conditions.takes_name(place.relative);
+    if is_included && (place.version_id.is_some() || !conditions.needs_facts()) {
+        return true;
+    }
+    let meets = async || {
+        if !is_included {
+            return Ok(false);
+        }
+        let head = head(engine, place.key, None).await?;
+        let class = head.properties.storage_class.as_deref().unwrap_or_default();
+        let object = listed(place.key, &head, &head.etag, class);
+        Ok(conditions.takes(place.relative, &facts_of(&object)))
+    };
+    let why = match meets().await {
+        Ok(true) => return true,
+        Ok(false) => LEFT_OUT,
+        Err(error) if is_gone(&error) => GONE,
+        Err(error) => {
+            engine.report.planned(0);
+            engine.conclude(job.plan.action, named.source.clone(), None, 0, Err(error));
+            return false;
+        }
+    };
+    engine.report.warning(warning::skipping(&named.source, why));
+    false
+}
 
 /// The removals of a `sync` that are named, once its transfers are done.
 pub(in crate::job) async fn remove(

@@ -80,6 +80,19 @@ fn a_class_alone_replaces_nothing() {
 }
 
 #[test]
+fn an_expiry_is_sent_again_where_nothing_is_lost_by_it() {
+    let class = Some("GLACIER_IR".to_owned());
+    let change = change(ObjectProperties { storage_class: class, ..ObjectProperties::default() });
+    let mut head = head();
+    head.properties.expires = Some("Wed, 01 Jan 2031 00:00:00 GMT".into());
+    let copy = change.steps(&head, 0).unwrap().copy.unwrap();
+    assert!(copy.replaces_metadata);
+    assert_eq!(copy.properties.expires, head.properties.expires);
+    head.missing_metadata = 1;
+    assert!(!change.steps(&head, 0).unwrap().copy.unwrap().replaces_metadata);
+}
+
+#[test]
 fn metadata_is_added_and_removed_by_name_without_case() {
     let change = ObjectChange {
         add_metadata: pairs(&[("B", "3"), ("c", "4")]),
