@@ -54,6 +54,15 @@ fn files_go_up_are_listed_and_come_back() {
 }
 
 #[test]
+fn a_folder_for_one_object_is_made_when_it_comes() {
+    let bench = Bench::with_objects(&["a/k"]);
+    assert_eq!(bench.run("cp s3://box/a/none new/folder/").status.code(), Some(1));
+    assert!(!bench.folder().join("new").exists());
+    bench.ok("cp s3://box/a/k new/folder/");
+    assert_eq!(bench.read("new/folder/k"), "a/k");
+}
+
+#[test]
 fn the_word_s3_and_global_flags_may_stand_before() {
     let bench = Bench::new();
     bench.ok("--region us-east-1 s3 mb --no-progress s3://box");

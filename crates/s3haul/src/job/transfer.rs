@@ -1,6 +1,6 @@
 //! `cp`, `mv`, `rm`, `tag`, `undelete` and the frame of `sync`, `set` and `restore`.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -279,13 +279,29 @@ fn skip_existing(
 pub(super) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
     if let Some(folder) = job.plan.target_directory() {
         let folder = folder.to_owned();
-        return blocking(move || TargetRoot::open(&folder)).await.map(DownloadTarget::Below);
+        let file = named_file(job, &folder);
+        return blocking(move || match file {
+            // As with the AWS tools: for an object that is not there no folder is made.
+            Some(file) if !folder.exists() => Ok(DownloadTarget::Exactly(file)),
+            _ => TargetRoot::open(&folder).map(DownloadTarget::Below),
+        })
+        .await;
     }
     let path = match &job.plan.target {
         Some(Side::Local(path)) => PathBuf::from(path),
         _ => PathBuf::new(),
     };
     Ok(DownloadTarget::Exactly(path))
+}
+
+/// The one file of a job, where its name is told by the paths alone.
+fn named_file(job: &Prepared, folder: &Path) -> Option<PathBuf> {
+    let name = job.plan.single_name();
+    let mut components = Path::new(name).components();
+    let is_plain = matches!(components.next(), Some(Component::Normal(first)) if first == name)
+        && components.next().is_none();
+    let is_told = !job.plan.is_directory && job.chooser.is_none() && job.spec.names.is_none();
+    (is_told && is_plain).then(|| folder.join(name))
 }
 
 async fn copy(job: &Prepared, engine: Arc<Engine>) {
