@@ -10,6 +10,7 @@ mod inventory;
 mod orc;
 mod parquet;
 mod row;
+mod table;
 mod text;
 mod url;
 

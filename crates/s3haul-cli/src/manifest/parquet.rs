@@ -15,16 +15,28 @@ use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use s3haul::error::Result;
-use s3haul::job::ManifestEntry;
-use s3haul::{Error, ErrorKind};
 
 use super::row::{Cell, Column, Row};
+use super::table::{RowReader, TableEntries, unreadable};
 
 /// Rows that are read together.
 const ROWS_MAX: usize = 1024;
 
-/// The entries of a file. After an error there are no more.
-pub(super) struct ParquetEntries {
+/// The entries of a file.
+pub(super) type ParquetEntries = TableEntries<ParquetRows>;
+
+impl ParquetEntries {
+    /// Reads the footer.
+    pub(super) fn open(file: File, name: &str) -> Result<Self> {
+        let rows = ParquetRows::new(file);
+        let rows = rows.map_err(|error| unreadable(ParquetRows::FORMAT, name, &error))?;
+        let columns: Vec<_> = rows.columns.iter().map(|(_, column)| *column).collect();
+        Self::new(rows, columns.into_iter(), name)
+    }
+}
+
+/// The rows of a file.
+pub(super) struct ParquetRows {
     file: Arc<File>,
     metadata: ParquetMetaData,
     /// The columns that mean something, by their places.
@@ -32,9 +44,6 @@ pub(super) struct ParquetEntries {
     /// The next row group.
     group: usize,
     chunks: Vec<Chunk>,
-    rows: std::vec::IntoIter<Row>,
-    name: String,
-    is_over: bool,
 }
 
 /// A column of the present row group.
@@ -47,27 +56,23 @@ struct Chunk {
     ticks: i64,
 }
 
-impl ParquetEntries {
-    /// Reads the footer.
-    pub(super) fn open(file: File, name: &str) -> Result<Self> {
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file);
-        let metadata = metadata.map_err(|error| unreadable(name, &error))?;
+impl ParquetRows {
+    fn new(file: File) -> std::result::Result<Self, ParquetError> {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
         let schema = metadata.file_metadata().schema_descr();
         let places = schema.columns().iter().enumerate();
         let columns: Vec<_> = places
             .filter(|(_, column)| column.path().parts().len() == 1 && column.max_rep_level() == 0)
             .filter_map(|(index, column)| Some((index, Column::of(column.name())?)))
             .collect();
-        if !columns.iter().any(|(_, column)| *column == Column::Key) {
-            let message = format!("the manifest `{name}` has no column `key`");
-            return Err(Error::new(ErrorKind::Config, message));
-        }
-        let (chunks, rows) = (Vec::new(), Vec::new().into_iter());
-        let (file, name) = (Arc::new(file), name.to_owned());
-        Ok(Self { file, metadata, columns, group: 0, chunks, rows, name, is_over: false })
+        Ok(Self { file: Arc::new(file), metadata, columns, group: 0, chunks: Vec::new() })
     }
+}
 
-    /// The next rows; none at the end of the file.
+impl RowReader for ParquetRows {
+    const FORMAT: &str = "Parquet";
+    type Error = ParquetError;
+
     fn read(&mut self) -> std::result::Result<Vec<Row>, ParquetError> {
         loop {
             let mut rows = Vec::new();
@@ -124,30 +129,6 @@ impl Reader {
                 return Err(ParquetError::General(message));
             }
         })
-    }
-}
-
-impl Iterator for ParquetEntries {
-    type Item = Result<ManifestEntry>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(row) = self.rows.next() {
-            return Some(Ok(row.into_entry()));
-        }
-        if self.is_over {
-            return None;
-        }
-        match self.read() {
-            Ok(rows) => {
-                self.is_over = rows.is_empty();
-                self.rows = rows.into_iter();
-                self.rows.next().map(|row| Ok(row.into_entry()))
-            }
-            Err(error) => {
-                self.is_over = true;
-                Some(Err(unreadable(&self.name, &error)))
-            }
-        }
     }
 }
 
@@ -213,9 +194,4 @@ fn ticks(column: &ColumnDescriptor) -> i64 {
         (_, ConvertedType::TIMESTAMP_MICROS) => 1_000_000,
         _ => 1,
     }
-}
-
-fn unreadable(name: &str, error: &ParquetError) -> Error {
-    let message = format!("the manifest `{name}` cannot be read as Parquet: {error}");
-    Error::new(ErrorKind::Config, message)
 }

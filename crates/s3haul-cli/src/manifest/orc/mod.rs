@@ -14,20 +14,19 @@ use std::fs::File;
 use std::io;
 
 use s3haul::error::Result;
-use s3haul::job::ManifestEntry;
-use s3haul::{Error, ErrorKind};
 
 use self::column::ColumnReader;
 use self::stream::Region;
 use self::tail::{Stripe, Tail};
 use super::row::{Column, Row};
+use super::table::{RowReader, TableEntries, unreadable};
 
 /// Rows that are read together.
 const ROWS_MAX: u64 = 1024;
 
 /// Why a file cannot be read.
 #[derive(Debug)]
-enum OrcError {
+pub(super) enum OrcError {
     Io(io::Error),
     /// It breaks the rules of the format.
     Broken(&'static str),
@@ -53,8 +52,20 @@ impl std::fmt::Display for OrcError {
 
 type Orc<T> = std::result::Result<T, OrcError>;
 
-/// The entries of a file. After an error there are no more.
-pub(super) struct OrcEntries {
+/// The entries of a file.
+pub(super) type OrcEntries = TableEntries<OrcRows>;
+
+impl OrcEntries {
+    /// Reads the end of a file, where it says what is in it.
+    pub(super) fn open(file: File, name: &str) -> Result<Self> {
+        let rows = OrcRows::new(file).map_err(|error| unreadable(OrcRows::FORMAT, name, &error))?;
+        let columns: Vec<_> = rows.columns.iter().map(|(column, ..)| *column).collect();
+        Self::new(rows, columns.into_iter(), name)
+    }
+}
+
+/// The rows of a file.
+pub(super) struct OrcRows {
     region: Region,
     /// The columns that mean something, by their numbers, and the kinds of their types.
     columns: Vec<(Column, u64, u64)>,
@@ -62,41 +73,24 @@ pub(super) struct OrcEntries {
     readers: Vec<ColumnReader>,
     /// Rows of the present stripe that are still to be read.
     rows_left: u64,
-    rows: std::vec::IntoIter<Row>,
-    name: String,
-    is_over: bool,
 }
 
-impl OrcEntries {
-    /// Reads the end of a file, where it says what is in it.
-    pub(super) fn open(file: File, name: &str) -> Result<Self> {
-        let opened = Self::new(file, name).map_err(|error| unreadable(name, &error))?;
-        if !opened.columns.iter().any(|(column, ..)| *column == Column::Key) {
-            let message = format!("the manifest `{name}` has no column `key`");
-            return Err(Error::new(ErrorKind::Config, message));
-        }
-        Ok(opened)
-    }
-
-    fn new(file: File, name: &str) -> Orc<Self> {
+impl OrcRows {
+    fn new(file: File) -> Orc<Self> {
         let (region, tail) = Tail::read(file)?;
         let named = tail.columns.into_iter();
         let columns = named
             .filter_map(|(name, number, kind)| Some((Column::of(&name)?, number, kind)))
             .collect();
-        Ok(Self {
-            region,
-            columns,
-            stripes: tail.stripes.into_iter(),
-            readers: Vec::new(),
-            rows_left: 0,
-            rows: Vec::new().into_iter(),
-            name: name.to_owned(),
-            is_over: false,
-        })
+        let stripes = tail.stripes.into_iter();
+        Ok(Self { region, columns, stripes, readers: Vec::new(), rows_left: 0 })
     }
+}
 
-    /// The next rows; none at the end of the file.
+impl RowReader for OrcRows {
+    const FORMAT: &str = "ORC";
+    type Error = OrcError;
+
     fn read(&mut self) -> Orc<Vec<Row>> {
         while self.rows_left == 0 {
             let Some(stripe) = self.stripes.next() else { return Ok(Vec::new()) };
@@ -119,35 +113,6 @@ impl OrcEntries {
         }
         Ok(rows)
     }
-}
-
-impl Iterator for OrcEntries {
-    type Item = Result<ManifestEntry>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(row) = self.rows.next() {
-            return Some(Ok(row.into_entry()));
-        }
-        if self.is_over {
-            return None;
-        }
-        match self.read() {
-            Ok(rows) => {
-                self.is_over = rows.is_empty();
-                self.rows = rows.into_iter();
-                self.rows.next().map(|row| Ok(row.into_entry()))
-            }
-            Err(error) => {
-                self.is_over = true;
-                Some(Err(unreadable(&self.name, &error)))
-            }
-        }
-    }
-}
-
-fn unreadable(name: &str, error: &OrcError) -> Error {
-    let message = format!("the manifest `{name}` cannot be read as ORC: {error}");
-    Error::new(ErrorKind::Config, message)
 }
 
 #[cfg(test)]
