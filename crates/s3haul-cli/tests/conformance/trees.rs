@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -38,25 +39,35 @@ pub(crate) fn write_raw(root: &Path, name: &[u8], bytes: &[u8]) -> PathBuf {
 
 /// All files under a folder, by their name below it.
 pub(crate) fn read(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
+    let named = |name: String| {
+        let bytes = fs::read(root.join(&name)).unwrap_or_default();
+        (name, bytes)
+    };
+    names(root).into_iter().map(named).collect()
+}
+
+/// Names of all files under a folder, in order. What a command that is still running takes away
+/// in the meantime is not among them.
+pub(crate) fn names(root: &Path) -> Vec<String> {
+    let mut names = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if fs::symlink_metadata(&path).unwrap().is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-                files.insert(name, fs::read(&path).unwrap_or_default());
+            let entry = entry.unwrap();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(_) => {
+                    let path = entry.path();
+                    let name = path.strip_prefix(root).unwrap();
+                    names.push(name.to_string_lossy().into_owned());
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => panic!("{}: {error}", entry.path().display()),
             }
         }
     }
-    files
-}
-
-/// Names of all files under a folder.
-pub(crate) fn names(root: &Path) -> Vec<String> {
-    read(root).into_keys().collect()
+    names.sort_unstable();
+    names
 }
 
 /// Asserts that two folders, or a folder and a map, hold the same files.
