@@ -75,6 +75,11 @@ impl BodyStream {
         body
     }
 
+    /// Bounds the time without a byte, where the client's own limit is not stricter.
+    pub(crate) fn limit_silence(&mut self, silence_max: Duration) {
+        self.silence = self.silence.min(silence_max);
+    }
+
     /// Lets the body end with an error if its bytes do not have this checksum. To be called before
     /// the first byte is read.
     pub fn validate(&mut self, expected: Checksum) {

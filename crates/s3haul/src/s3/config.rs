@@ -174,6 +174,8 @@ pub struct ClientConfig {
     pub request_checksums: ChecksumMode,
     /// `response_checksum_validation`.
     pub response_checksums: ChecksumMode,
+    /// Send a second request where one takes far longer than others of its kind.
+    pub hedging: bool,
     /// Send `x-amz-request-payer: requester`.
     pub request_payer: bool,
     /// Open connections at most, over all hosts.
@@ -202,6 +204,7 @@ impl Default for ClientConfig {
             payload_signing: false,
             request_checksums: ChecksumMode::default(),
             response_checksums: ChecksumMode::default(),
+            hedging: true,
             request_payer: false,
             max_connections: 1024,
             user_agent: concat!("s3haul/", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -19,6 +19,7 @@ mod counts;
 mod credentials;
 mod endpoint;
 mod headers;
+mod hedge;
 mod list_page;
 mod list_scan;
 mod lock;
@@ -28,6 +29,7 @@ mod payload;
 mod pool;
 mod properties;
 mod proxy;
+mod race;
 mod request;
 mod retry;
 mod run;
@@ -38,6 +40,8 @@ mod xml;
 
 #[cfg(test)]
 mod client_tests;
+#[cfg(test)]
+mod race_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use super::endpoint::SplitUrl;
 use super::payload::{DigestPlan, Payload};
 use super::pool::Lease;
 use super::proxy;
+use super::race::Watch;
 use super::request::{Answer, OpenAnswer, Request};
 use super::retry::{self, Verdict};
 use super::site::{Site, Sites};
@@ -39,6 +41,10 @@ pub(super) struct Run<'r> {
     inner: &'r Inner,
     request: &'r Request<'r>,
     payload: Cow<'r, Payload>,
+    /// Who may send a second one while this one is under way.
+    watch: Option<&'r Watch>,
+    /// An address that it should not be sent to.
+    avoid: Option<SocketAddr>,
     /// Where the next attempt goes, if not where the bucket's requests usually go.
     site: Option<Arc<Site>>,
     /// Where the last attempt went, and with which credentials.
@@ -60,6 +66,8 @@ impl<'r> Run<'r> {
             inner,
             request,
             payload: Cow::Borrowed(&request.payload),
+            watch: None,
+            avoid: None,
             site: None,
             last: None,
             started: Instant::now(),
@@ -69,6 +77,16 @@ impl<'r> Run<'r> {
             is_clock_mended: false,
             is_refreshed: false,
         }
+    }
+
+    /// Tells when and where it is sent.
+    pub(super) fn watched(self, watch: Option<&'r Watch>) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// Is rather sent to another address than this one.
+    pub(super) fn away_from(self, avoid: Option<SocketAddr>) -> Self {
+        Self { avoid, ..self }
     }
 
     fn silence(&self) -> Duration {
@@ -149,10 +167,11 @@ impl<'r> Run<'r> {
             return Err(Failure::new(unanswered(site)));
         }
         loop {
-            let mut lease = self.inner.pool.checkout(&site.host, is_fresh).await?;
+            let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
             self.inner.counters.note(self.request.operation, &self.request.method);
-            let error = match lease.connection.exchange(sent, self.silence()).await {
+            let wake_at = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
+            let error = match lease.connection.exchange(sent, self.silence(), wake_at).await {
                 Ok(response) => {
                     circuit.note_answer();
                     return Ok((lease, response));

@@ -74,6 +74,8 @@ impl Engine {
         let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
+        // Requests that race late ones are among those that the job bounds.
+        let [source, target] = [source, target].map(|client| client.within(limits.requests()));
         let engine = Self {
             settings,
             source,
