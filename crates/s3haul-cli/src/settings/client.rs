@@ -18,8 +18,9 @@ use crate::failure::Failure;
 const FOREVER: Duration = Duration::from_hours(365 * 24);
 
 /// Names of the `s3 =` section.
-const S3_NAMES: [&str; 9] = [
+const S3_NAMES: [&str; 10] = [
     "addressing_style",
+    "hedging",
     "max_bandwidth",
     "max_concurrent_requests",
     "max_queue_size",
@@ -48,6 +49,7 @@ pub(super) fn config(
         proxy: proxy(environment),
         timeouts: timeouts(global),
         retry: retry(environment, profile)?,
+        hedging: profile.s3("hedging").map_or(Ok(true), |text| flag("hedging", Some(text)))?,
         payload_signing: flag("payload_signing_enabled", profile.s3("payload_signing_enabled"))?,
         request_checksums: checksums(
             env_vars::AWS_REQUEST_CHECKSUM_CALCULATION,

@@ -54,10 +54,9 @@ impl Class {
     pub(super) fn of(request: &Request<'_>) -> Option<Self> {
         let name = request.operation.name;
         match request.method {
-            Method::HEAD => Some(Self::Head),
             Method::GET if name == "GetObject" => Some(Self::Get),
             Method::GET if name.starts_with("List") => Some(Self::List),
-            Method::GET => Some(Self::Head),
+            Method::GET | Method::HEAD => Some(Self::Head),
             Method::PUT if name == "UploadPart" => Some(Self::Part),
             _ => None,
         }

@@ -19,6 +19,7 @@ mod relay;
 mod restore;
 mod rules;
 mod set;
+mod stragglers;
 mod sync;
 mod tags;
 mod uploads;
