@@ -191,7 +191,7 @@ impl Client {
         run.recover(failure).await
     }
 
-    fn watch(&self, request: &Request<'_>) -> Option<Watch> {
+    fn watch(&self, request: &Request<'_>) -> Option<Watch<'_>> {
         Watch::of(request, self.inner.hedging.as_ref()?)
     }
 

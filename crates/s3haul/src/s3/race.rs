@@ -46,7 +46,8 @@ type Ended = Result<OpenAnswer, Failure>;
 
 /// What is known of a request that may be raced.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct Watch<'h> {
+    hedging: &'h Hedging,
     class: Class,
     bytes: u64,
     state: Mutex<State>,
@@ -59,13 +60,13 @@ struct State {
     sent: Option<(Instant, SocketAddr)>,
 }
 
-impl Watch {
+impl<'h> Watch<'h> {
     /// Watches a request that may be sent twice.
-    pub(super) fn of(request: &Request<'_>, hedging: &Hedging) -> Option<Self> {
+    pub(super) fn of(request: &Request<'_>, hedging: &'h Hedging) -> Option<Self> {
         let class = Class::of(request)?;
         let bytes = request.payload.len();
         let state = State { after: hedging.begins(class, bytes), sent: None };
-        Some(Self { class, bytes, state: Mutex::new(state) })
+        Some(Self { hedging, class, bytes, state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -99,10 +100,10 @@ impl Watch {
         state.sent.map(|(_, address)| address)
     }
 
-    fn learn(&self, hedging: &Hedging) {
+    fn learn(&self) {
         let sent = self.state().sent;
         if let Some((at, _)) = sent {
-            hedging.answered(self.class, self.bytes, at.elapsed());
+            self.hedging.answered(self.class, self.bytes, at.elapsed());
         }
     }
 }
@@ -187,27 +188,28 @@ impl Client {
         &self,
         run: &mut Run<'_>,
         request: &Request<'_>,
-        watch: Option<&Watch>,
+        watch: Option<&Watch<'_>>,
     ) -> Ended {
-        let Some((watch, hedging)) = watch.zip(self.inner.hedging.as_ref()) else {
-            return run.attempt().await;
-        };
-        watch.begin();
+        if let Some(watch) = watch {
+            watch.begin();
+        }
         // The second place among the requests in flight is given back after the first request.
         let (ended, _room) = {
             let mut first = pin!(run.attempt());
             let in_time = std::future::poll_fn(|cx| match first.as_mut().poll(cx) {
-                Poll::Ready(ended) => Poll::Ready(Some(ended)),
-                Poll::Pending if watch.is_late() => Poll::Ready(None),
-                Poll::Pending => Poll::Pending,
+                Poll::Ready(ended) => Poll::Ready(Ok(ended)),
+                Poll::Pending => match watch.filter(|watch| watch.is_late()) {
+                    Some(watch) => Poll::Ready(Err(watch)),
+                    None => Poll::Pending,
+                },
             });
             match in_time.await {
-                Some(ended) => (ended, None),
-                None => Box::pin(self.race(first, request, watch, hedging)).await,
+                Ok(ended) => (ended, None),
+                Err(watch) => Box::pin(self.race(first, request, watch)).await,
             }
         };
-        if ended.is_ok() {
-            watch.learn(hedging);
+        if let (Some(watch), true) = (watch, ended.is_ok()) {
+            watch.learn();
         }
         ended
     }
@@ -217,10 +219,9 @@ impl Client {
         &self,
         mut first: Pin<&mut (impl Future<Output = Ended> + Send)>,
         request: &Request<'_>,
-        watch: &Watch,
-        hedging: &Hedging,
+        watch: &Watch<'_>,
     ) -> (Ended, Option<OwnedSemaphorePermit>) {
-        let avoid = watch.raced();
+        let (avoid, hedging) = (watch.raced(), watch.hedging);
         if !hedging.affords() {
             return (first.await, None);
         }

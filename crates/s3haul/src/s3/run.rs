@@ -42,7 +42,7 @@ pub(super) struct Run<'r> {
     request: &'r Request<'r>,
     payload: Cow<'r, Payload>,
     /// Who may send a second one while this one is under way.
-    watch: Option<&'r Watch>,
+    watch: Option<&'r Watch<'r>>,
     /// An address that it should not be sent to.
     avoid: Option<SocketAddr>,
     /// Where the next attempt goes, if not where the bucket's requests usually go.
@@ -80,7 +80,7 @@ impl<'r> Run<'r> {
     }
 
     /// Tells when and where it is sent.
-    pub(super) fn watched(self, watch: Option<&'r Watch>) -> Self {
+    pub(super) fn watched(self, watch: Option<&'r Watch<'r>>) -> Self {
         Self { watch, ..self }
     }
 
