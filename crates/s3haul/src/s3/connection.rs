@@ -181,18 +181,21 @@ impl Connection {
 
     /// Sends a request and gives the head of its answer. `silence` is how long nothing may happen
     /// after the request was taken by the socket; time in which bytes are taken does not count.
-    /// At `wake_at` whoever polls is woken once, to look at the time for purposes of their own.
+    /// Whoever polls is woken after `wake_after`, and then each quarter of it, to look at the time
+    /// for purposes of their own.
     pub(crate) async fn exchange(
         &mut self,
         request: Request<SendBody>,
         silence: Duration,
-        mut wake_at: Option<Instant>,
+        wake_after: Option<Duration>,
     ) -> std::result::Result<Response<Incoming>, Broken> {
         let body_length = request.body().left;
         let grace = body_length.min(KERNEL_BUFFER) / SLOWEST_BYTES_PER_S;
         let silence = silence + Duration::from_secs(grace);
         let mut written = self.meter.written();
         let mut deadline = Instant::now() + silence;
+        let mut wake_at = wake_after.map(|after| Instant::now() + after);
+        let wake_every = wake_after.unwrap_or_default() / 4;
         let mut answer = pin!(tokio::task::unconstrained(self.sender.send_request(request)));
         std::future::poll_fn(|cx| {
             self.drive(cx);
@@ -206,11 +209,11 @@ impl Connection {
                 written = self.meter.written();
                 deadline = Instant::now() + silence;
             }
-            if let Some(at) = wake_at.filter(|at| *at < deadline) {
+            while let Some(at) = wake_at.filter(|at| *at < deadline) {
                 if self.poll_deadline(cx, at).is_pending() {
                     return Poll::Pending;
                 }
-                wake_at = None;
+                wake_at = Some(Instant::now() + wake_every);
             }
             self.poll_deadline(cx, deadline).map(|()| Err(Broken::Silent))
         })

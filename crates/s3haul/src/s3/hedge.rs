@@ -169,7 +169,7 @@ impl Policy {
     /// A request is about to be sent; gives the time after which a second one may be.
     fn begins(&mut self, class: Class, bytes: u64) -> Option<Duration> {
         self.saved = (self.saved + 1).min(SAVED_MAX * REQUESTS_PER_EXTRA);
-        self.times[class as usize].far_beyond(bytes)
+        self.far_beyond(class, bytes)
     }
 
     /// A request was answered so long after it was sent.
@@ -182,18 +182,25 @@ impl Policy {
         self.calm_from = Some(now + CALM_AFTER);
     }
 
-    /// Whether there is an extra request to be had.
-    fn affords(&self, now: Instant) -> bool {
-        self.saved >= REQUESTS_PER_EXTRA && self.calm_from.is_none_or(|calm| calm <= now)
-    }
-
-    /// Takes one, if there is one.
-    fn spend(&mut self, now: Instant) -> bool {
-        let affords = self.affords(now);
-        if affords {
+    /// Takes an extra request for one that was sent so long ago, if that is too long by what is
+    /// known now, and if there is one to be had.
+    fn take(&mut self, class: Class, bytes: u64, waited: Duration, now: Instant) -> bool {
+        let is_late = self.far_beyond(class, bytes).is_some_and(|after| after <= waited);
+        let is_calm = self.calm_from.is_none_or(|calm| calm <= now);
+        let takes = is_late && is_calm && self.saved >= REQUESTS_PER_EXTRA;
+        if takes {
             self.saved -= REQUESTS_PER_EXTRA;
         }
-        affords
+        takes
+    }
+
+    /// What was taken was not sent.
+    fn give_back(&mut self) {
+        self.saved = (self.saved + REQUESTS_PER_EXTRA).min(SAVED_MAX * REQUESTS_PER_EXTRA);
+    }
+
+    fn far_beyond(&self, class: Class, bytes: u64) -> Option<Duration> {
+        self.times[class as usize].far_beyond(bytes)
     }
 }
 
@@ -226,14 +233,15 @@ impl Hedging {
         self.policy().throttled(Instant::now());
     }
 
-    /// Whether there is an extra request to be had.
-    pub(super) fn affords(&self) -> bool {
-        self.policy().affords(Instant::now())
+    /// Takes an extra request for one that was sent so long ago, if that is too long by what is
+    /// known now, and if there is one to be had.
+    pub(super) fn take(&self, class: Class, bytes: u64, waited: Duration) -> bool {
+        self.policy().take(class, bytes, waited, Instant::now())
     }
 
-    /// Takes one, if there is one.
-    pub(super) fn spend(&self) -> bool {
-        self.policy().spend(Instant::now())
+    /// What was taken was not sent.
+    pub(super) fn give_back(&self) {
+        self.policy().give_back();
     }
 }
 
@@ -311,13 +319,19 @@ mod tests {
     #[test]
     fn a_refusal_stops_it_for_a_while() {
         let (mut policy, start) = (Policy::new(), Instant::now());
-        for _ in 0..REQUESTS_PER_EXTRA {
+        for _ in 0..REQUESTS_PER_EXTRA + 20 {
             policy.begins(Class::Get, 0);
+            policy.answered(Class::Get, 0, ms(50));
         }
+        let mut takes = |waited, after| policy.take(Class::Get, 0, ms(waited), start + after);
+        assert!(!takes(149, Duration::ZERO), "it is not late");
         policy.throttled(start);
-        assert!(!policy.spend(start) && !policy.spend(start + CALM_AFTER / 2));
-        assert!(policy.spend(start + CALM_AFTER));
-        assert!(!policy.spend(start + CALM_AFTER), "that was the only one");
+        let mut takes = |waited, after| policy.take(Class::Get, 0, ms(waited), start + after);
+        assert!(!takes(500, Duration::ZERO) && !takes(500, CALM_AFTER / 2));
+        assert!(takes(500, CALM_AFTER));
+        assert!(!takes(500, CALM_AFTER), "that was the only one");
+        policy.give_back();
+        assert!(policy.take(Class::Get, 0, ms(500), start + CALM_AFTER));
     }
 
     #[test]
@@ -334,7 +348,8 @@ mod tests {
         Begins(usize),
         Answered(usize, u64),
         Throttled,
-        Spend,
+        Take(usize),
+        GiveBack,
         Waits(u64),
     }
 
@@ -343,7 +358,8 @@ mod tests {
             8 => (0..4_usize).prop_map(Step::Begins),
             4 => (0..4_usize, 0..100_000_u64).prop_map(|(at, ms)| Step::Answered(at, ms)),
             1 => Just(Step::Throttled),
-            4 => Just(Step::Spend),
+            4 => (0..4_usize).prop_map(Step::Take),
+            1 => Just(Step::GiveBack),
             1 => (0..30_000_u64).prop_map(Step::Waits),
         ];
         prop::collection::vec(step, 0..3_000)
@@ -366,8 +382,14 @@ mod tests {
                         policy.throttled(now);
                         (None, false)
                     }
-                    Step::Spend => (None, policy.spend(now)),
-                    Step::Waits(_) => (None, false),
+                    Step::Take(at) => {
+                        (None, policy.take(CLASSES[at], 1 << 20, Duration::MAX, now))
+                    }
+                    Step::GiveBack if extra > 0 => {
+                        policy.give_back();
+                        (None, false)
+                    }
+                    Step::GiveBack | Step::Waits(_) => (None, false),
                 });
                 prop_assert_eq!(told[0], told[1]);
                 let (after, is_extra) = told[0];
@@ -380,9 +402,13 @@ mod tests {
                     }
                     Step::Answered(at, _) => answers[at] += 1,
                     Step::Waits(waits) => now += ms(waits),
-                    Step::Throttled | Step::Spend => {}
+                    Step::Take(at) => {
+                        prop_assert!(!is_extra || answers[at] >= CLASSES[at].samples_min());
+                        extra += u32::from(is_extra);
+                    }
+                    Step::GiveBack => extra = extra.saturating_sub(1),
+                    Step::Throttled => {}
                 }
-                extra += u32::from(is_extra);
                 prop_assert!(extra * REQUESTS_PER_EXTRA <= sent, "{} of {}", extra, sent);
             }
         }

@@ -6,7 +6,8 @@
 //! connection. A failure that may pass counts only when the other request has failed, too. The
 //! time counts from the sending on: waiting for leave, for a slot or for a connection is not slow
 //! service. A request in time costs a look at the clock for each time that it is polled, and no
-//! timer of its own: that of its connection is set to the earlier time.
+//! timer of its own: that of its connection is set to the earlier time. What is late is decided by
+//! what is known by then, so that requests whose kind has become slow are not raced in a row.
 //!
 //! A second request is one in flight like any other. Where a client was told of the bound of a job
 //! ([`Client::within`]), it waits for a place there while the first one goes on.
@@ -39,6 +40,8 @@ use super::retry::Verdict;
 use super::run::Run;
 use crate::error::ErrorKind;
 
+/// How soon it is looked again whether a request is late, where nothing is known yet.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a part that was sent twice is waited for.
 const REST_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -55,9 +58,10 @@ pub(super) struct Watch<'h> {
 
 #[derive(Debug)]
 struct State {
-    /// Time after which it is raced; none where too little is known, or where it was raced before.
-    after: Option<Duration>,
+    /// Time after which it may be late by what was known when it began.
+    after: Duration,
     sent: Option<(Instant, SocketAddr)>,
+    is_raced: bool,
 }
 
 impl<'h> Watch<'h> {
@@ -65,7 +69,8 @@ impl<'h> Watch<'h> {
     pub(super) fn of(request: &Request<'_>, hedging: &'h Hedging) -> Option<Self> {
         let class = Class::of(request)?;
         let bytes = request.payload.len();
-        let state = State { after: hedging.begins(class, bytes), sent: None };
+        let after = hedging.begins(class, bytes).unwrap_or(LOOK_AGAIN);
+        let state = State { after, sent: None, is_raced: false };
         Some(Self { hedging, class, bytes, state: Mutex::new(state) })
     }
 
@@ -73,31 +78,33 @@ impl<'h> Watch<'h> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is being sent; gives the time from which it is late.
-    pub(super) fn sent(&self, address: SocketAddr) -> Option<Instant> {
-        let now = Instant::now();
+    /// It is being sent; gives the time after which it is to be polled again, and again.
+    pub(super) fn sent(&self, address: SocketAddr) -> Option<Duration> {
         let mut state = self.state();
-        state.sent = Some((now, address));
-        state.after.map(|after| now + after)
+        state.sent = Some((Instant::now(), address));
+        (!state.is_raced).then_some(state.after)
     }
 
     fn begin(&self) {
         self.state().sent = None;
     }
 
-    fn is_late(&self) -> bool {
-        let state = self.state();
-        match (state.after, state.sent) {
-            (Some(after), Some((at, _))) => at.elapsed() >= after,
-            _ => false,
+    /// Whether it is late now, and there is a second one to be had, which is then taken; gives
+    /// where the first was sent.
+    fn takes_second(&self) -> Option<SocketAddr> {
+        let mut state = self.state();
+        let (at, address) = state.sent.filter(|_| !state.is_raced)?;
+        let waited = at.elapsed();
+        if waited < state.after || !self.hedging.take(self.class, self.bytes, waited) {
+            return None;
         }
+        state.is_raced = true;
+        Some(address)
     }
 
-    /// It is raced, and will not be again; gives where it was sent.
-    fn raced(&self) -> Option<SocketAddr> {
-        let mut state = self.state();
-        state.after = None;
-        state.sent.map(|(_, address)| address)
+    /// The second one was not sent.
+    fn gives_back(&self) {
+        self.hedging.give_back();
     }
 
     fn learn(&self) {
@@ -198,14 +205,14 @@ impl Client {
             let mut first = pin!(run.attempt());
             let in_time = std::future::poll_fn(|cx| match first.as_mut().poll(cx) {
                 Poll::Ready(ended) => Poll::Ready(Ok(ended)),
-                Poll::Pending => match watch.filter(|watch| watch.is_late()) {
-                    Some(watch) => Poll::Ready(Err(watch)),
-                    None => Poll::Pending,
-                },
+                Poll::Pending => {
+                    let Some(watch) = watch else { return Poll::Pending };
+                    watch.takes_second().map_or(Poll::Pending, |at| Poll::Ready(Err((watch, at))))
+                }
             });
             match in_time.await {
                 Ok(ended) => (ended, None),
-                Err(watch) => Box::pin(self.race(first, request, watch)).await,
+                Err((watch, at)) => Box::pin(self.race(first, request, watch, at)).await,
             }
         };
         if let (Some(watch), true) = (watch, ended.is_ok()) {
@@ -220,24 +227,21 @@ impl Client {
         mut first: Pin<&mut (impl Future<Output = Ended> + Send)>,
         request: &Request<'_>,
         watch: &Watch<'_>,
+        avoid: SocketAddr,
     ) -> (Ended, Option<OwnedSemaphorePermit>) {
-        let (avoid, hedging) = (watch.raced(), watch.hedging);
-        if !hedging.affords() {
-            return (first.await, None);
-        }
         let room = tokio::select! {
             biased;
-            ended = &mut first => return (ended, None),
+            ended = &mut first => {
+                watch.gives_back();
+                return (ended, None);
+            }
             room = self.room() => room,
         };
-        if !hedging.spend() {
-            return (first.await, None);
-        }
         tracing::debug!(operation = request.operation.name, "late, sent once more");
         let request_again = again(request);
-        let mut run = Run::new(&self.inner, &request_again).away_from(avoid);
+        let mut run = Run::new(&self.inner, &request_again).away_from(Some(avoid));
         let mut second = pin!(run.attempt());
-        let (ended, left) = faster(first.as_mut(), second.as_mut(), hedging).await;
+        let (ended, left) = faster(first.as_mut(), second.as_mut(), watch.hedging).await;
         match left {
             Left::Neither => {}
             Left::First => settle(first, &request.payload).await,

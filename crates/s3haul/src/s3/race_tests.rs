@@ -137,6 +137,24 @@ async fn nothing_extra_is_sent_before_enough_is_known_or_where_it_is_switched_of
     }
 }
 
+/// What began before anything was known is raced once enough is.
+#[tokio::test(start_paused = true)]
+async fn the_first_request_of_all_may_be_raced() {
+    let world = but(0, hangs);
+    let client = client(&world);
+    let began = Instant::now();
+    let (first, all) = (get_object(), get_object());
+    let others = async {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        warm_up(&client, &all).await;
+    };
+    let (ended, ()) = tokio::join!(client.call(&first), others);
+    ended.unwrap();
+    // It took as long as sixty-four others, one after the other, not as long as the time limit.
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(world.seen().len(), WARM_UP + 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_second_goes_to_another_address() {
     let world = but(WARM_UP, hangs);

@@ -170,8 +170,8 @@ impl<'r> Run<'r> {
             let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
             self.inner.counters.note(self.request.operation, &self.request.method);
-            let wake_at = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
-            let error = match lease.connection.exchange(sent, self.silence(), wake_at).await {
+            let wake_after = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
+            let error = match lease.connection.exchange(sent, self.silence(), wake_after).await {
                 Ok(response) => {
                     circuit.note_answer();
                     return Ok((lease, response));
