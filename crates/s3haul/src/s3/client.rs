@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 
+use super::admission::Admission;
 use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
@@ -48,6 +49,7 @@ pub(super) struct Inner {
     pub(super) config: ClientConfig,
     pub(super) env: Env,
     pub(super) pool: Pool,
+    pub(super) admission: Admission,
     pub(super) credentials: CredentialsCache,
     pub(super) sites: Sites,
     pub(super) user_agent: HeaderValue,
@@ -97,6 +99,13 @@ impl Client {
     /// Makes a client. Opens no connection and fetches no credentials yet; an endpoint that is no
     /// URL is refused, and a bundle of certificates that cannot be used where there is TLS.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {
+        let admission = Admission::new(config.load);
+        Self::with_admission(config, env, admission)
+    }
+
+    /// The same with bounds of requests that it has in common with others; those of its own
+    /// settings do not count.
+    pub fn with_admission(config: ClientConfig, env: Env, admission: Admission) -> Result<Self> {
         endpoint::check(&config.endpoint)?;
         if !config.is_plain() {
             Tls::check(&config.tls)?;
@@ -113,14 +122,28 @@ impl Client {
         let credentials = CredentialsCache::new(&config, &env);
         let (sites, clock_offset_ms) = (Sites::default(), AtomicI64::new(0));
         let counters = Counters::default();
-        let inner =
-            Inner { config, env, pool, credentials, sites, user_agent, counters, clock_offset_ms };
+        let inner = Inner {
+            config,
+            env,
+            pool,
+            admission,
+            credentials,
+            sites,
+            user_agent,
+            counters,
+            clock_offset_ms,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The settings.
     pub fn config(&self) -> &ClientConfig {
         &self.inner.config
+    }
+
+    /// How many requests it is worth making at once.
+    pub(crate) fn requests_wanted(&self) -> usize {
+        self.inner.admission.requests_wanted()
     }
 
     /// Requests sent so far by this client and its clones, each attempt by itself.

@@ -7,6 +7,7 @@
 //! expects.
 
 mod addresses;
+mod admission;
 mod attempt;
 mod body;
 mod checksum;
@@ -37,12 +38,15 @@ mod tls;
 mod xml;
 
 #[cfg(test)]
+mod admission_tests;
+#[cfg(test)]
 mod client_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tls_tests;
 
+pub use admission::Admission;
 pub use body::BodyStream;
 pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use client::Client;

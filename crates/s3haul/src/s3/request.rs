@@ -25,6 +25,11 @@ impl Operation {
     pub(crate) fn is_cleanup(&self) -> bool {
         self.name == "AbortMultipartUpload"
     }
+
+    /// Whether it gives a page of a listing.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.name.starts_with("List")
+    }
 }
 
 /// One request, addressed by bucket and key; the client adds endpoint, signature, digests,
@@ -35,6 +40,8 @@ pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) bucket: Option<&'a str>,
     pub(crate) key: Option<&'a str>,
+    /// Keys that it is about, which is what services count: 1 but for `DeleteObjects`.
+    pub(crate) keys: u32,
     /// Unencoded names and values in any order; an empty value gives `name=`.
     pub(crate) query: Vec<(&'static str, Cow<'a, str>)>,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
