@@ -103,7 +103,7 @@ impl ConcurrencyLoop {
             limit: START.min(cap),
             cap,
             phase: Phase::Doubling { before: 0.0, misses: 0 },
-            window: Window::new(now),
+            window: Window::new(now, START.min(cap)),
             latency_low: Record::new(f64::min),
             goodput_best: Record::new(f64::max),
             is_knee_below: true,
@@ -113,6 +113,11 @@ impl ConcurrencyLoop {
     /// Requests in flight at most.
     pub fn limit(&self) -> u32 {
         self.limit
+    }
+
+    /// Notes that so many were in flight until now. To be told before each change.
+    pub fn had(&mut self, now: Duration, in_flight: u32) {
+        self.window.had(now, in_flight);
     }
 
     /// Whether one more may be sent while `in_flight` are.
@@ -128,7 +133,7 @@ impl ConcurrencyLoop {
     pub fn answered(&mut self, now: Duration, latency: Duration, work: f64, in_flight: u32) {
         let latency = latency.as_secs_f64();
         let limit = self.limit;
-        self.window.answer(now, Answered { work, latency, in_flight, limit });
+        self.window.answer(now, Answered { work, latency, in_flight });
         let (latencies, answers) = match self.phase {
             Phase::Doubling { .. } | Phase::Idle => {
                 (1.0, (2 * limit.min(1 << 20)).clamp(ANSWERS_START_MIN, ANSWERS_START_MAX))
@@ -141,7 +146,8 @@ impl ConcurrencyLoop {
             let before = self.limit;
             self.step(measured, now);
             let settle = if self.limit == before { 0.0 } else { measured.latency };
-            self.window = Window::new(now + Duration::from_secs_f64(settle.min(5.0)));
+            let begin = now + Duration::from_secs_f64(settle.min(5.0));
+            self.window = Window::new(begin, self.limit);
         }
     }
 

@@ -160,7 +160,10 @@ impl Controller {
         if self.is_adaptive {
             class.ranges.sent(now, ask.key, ask.cost);
         }
-        class.in_flight += u32::from(!ask.is_rate_only);
+        if !ask.is_rate_only {
+            class.concurrency.had(now, class.in_flight);
+            class.in_flight += 1;
+        }
         Grant::Go
     }
 
@@ -176,6 +179,9 @@ impl Controller {
         class.in_flight = in_flight.saturating_sub(u32::from(!sent.is_rate_only));
         if !self.is_adaptive {
             return;
+        }
+        if !sent.is_rate_only {
+            class.concurrency.had(now, in_flight);
         }
         match outcome {
             Outcome::Done { .. } if sent.is_rate_only => {}
