@@ -12,7 +12,7 @@ const fn ms(millis: u64) -> Duration {
 }
 
 const fn write(key: &[u8]) -> Ask<'_> {
-    Ask { class: Class::Write, key, cost: 1, is_rate_only: false }
+    Ask { class: Class::Write, key, kind: 0, cost: 1, is_rate_only: false }
 }
 
 fn controller(max_concurrent_requests: u32) -> Controller {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::latency::Latencies;
+
 /// What is seen while the limit stays the same.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Window {
@@ -10,6 +12,8 @@ pub(super) struct Window {
     answers: u32,
     work: f64,
     latency: f64,
+    /// The same by kind and size.
+    pub(super) latencies: Latencies,
     /// Seconds of requests in flight, up to `seen`.
     in_flight_s: f64,
     seen: Duration,
@@ -25,8 +29,6 @@ pub(super) struct Measured {
     pub(super) goodput: f64,
     /// Mean seconds of a request.
     pub(super) latency: f64,
-    /// The same with a margin for chance: a low mean of few answers says little.
-    pub(super) latency_at_most: f64,
     /// Whether more would have been sent, had the limit been higher.
     pub(super) is_full: bool,
     pub(super) in_flight_max: u32,
@@ -46,8 +48,8 @@ impl Window {
     /// Notes that so many were in flight until now. Over time, not at answers: these often come
     /// together, and leave few in flight for a moment that means nothing.
     pub(super) fn had(&mut self, now: Duration, in_flight: u32) {
-        if now > self.seen {
-            self.in_flight_s += f64::from(in_flight) * (now - self.seen).as_secs_f64();
+        if let Some(passed) = now.checked_sub(self.seen) {
+            self.in_flight_s += f64::from(in_flight) * passed.as_secs_f64();
             self.seen = now;
         }
     }
@@ -66,6 +68,7 @@ impl Window {
         self.answers += 1;
         self.work += answer.work;
         self.latency += answer.latency;
+        self.latencies.note(answer.kind, answer.bytes, answer.latency);
         self.in_flight_max = self.in_flight_max.max(answer.in_flight);
     }
 
@@ -84,7 +87,6 @@ impl Window {
         Some(Measured {
             goodput: self.work / elapsed.as_secs_f64(),
             latency,
-            latency_at_most: latency * (1.0 + f64::from(self.answers).sqrt().recip()),
             is_full: self.was_denied && self.in_flight_s >= FULL * most_s,
             in_flight_max: self.in_flight_max,
         })
@@ -95,6 +97,10 @@ impl Window {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answered {
     pub(super) work: f64,
+    /// Seconds.
     pub(super) latency: f64,
+    pub(super) kind: u8,
+    pub(super) bytes: u64,
+    /// With it.
     pub(super) in_flight: u32,
 }

@@ -56,6 +56,7 @@ struct Waiting {
 struct Asked {
     class: Class,
     key: Box<[u8]>,
+    kind: u8,
     cost: u32,
     is_rate_only: bool,
 }
@@ -66,14 +67,15 @@ impl Asked {
         Self {
             class: if is_read { Class::Read } else { Class::Write },
             key: place_of(request),
+            kind: request.operation.kind(),
             cost: request.keys,
             is_rate_only: request.operation.is_listing(),
         }
     }
 
     fn ask(&self) -> Ask<'_> {
-        let Self { class, key, cost, is_rate_only } = self;
-        Ask { class: *class, key, cost: *cost, is_rate_only: *is_rate_only }
+        let Self { class, key, kind, cost, is_rate_only } = self;
+        Ask { class: *class, key, kind: *kind, cost: *cost, is_rate_only: *is_rate_only }
     }
 }
 

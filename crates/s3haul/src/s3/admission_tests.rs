@@ -74,7 +74,7 @@ async fn the_number_in_flight_grows_while_it_pays() {
     assert_eq!(client.requests_wanted(), 10);
     let begun = Instant::now();
     all_at_once(&client, 5_000, "k").join_all().await;
-    assert!(client.requests_wanted() > 100, "{}", client.requests_wanted());
+    assert!(client.requests_wanted() >= 100, "{}", client.requests_wanted());
     // Eight at a time would take 19 s.
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
