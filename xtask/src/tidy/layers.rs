@@ -13,14 +13,15 @@ const LIBRARY: &str = "crates/s3haul/src/";
 const GROUND: [&str; 5] = ["error", "units", "event", "env", "location"];
 
 /// The layers above: module, layer, what it may use beside [`GROUND`] and itself.
-const MODULES: [(&str, u8, &[&str]); 8] = [
-    ("s3", 1, &[]),
+const MODULES: [(&str, u8, &[&str]); 9] = [
+    ("controller", 1, &[]),
+    ("s3", 1, &["controller"]),
     ("fs", 1, &[]),
     ("plan", 2, &[]),
     ("list", 2, &["s3"]),
     ("script", 2, &["s3"]),
     ("summary", 2, &["s3"]),
-    ("transfer", 2, &["plan", "s3", "fs"]),
+    ("transfer", 2, &["controller", "plan", "s3", "fs"]),
     ("job", 3, &["s3", "fs", "plan", "list", "script", "summary", "transfer"]),
 ];
 

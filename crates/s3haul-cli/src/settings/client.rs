@@ -18,12 +18,14 @@ use crate::failure::Failure;
 const FOREVER: Duration = Duration::from_hours(365 * 24);
 
 /// Names of the `s3 =` section.
-const S3_NAMES: [&str; 10] = [
+const S3_NAMES: [&str; 12] = [
+    "adaptive_requests",
     "addressing_style",
     "hedging",
     "max_bandwidth",
     "max_concurrent_requests",
     "max_queue_size",
+    "max_requests_per_second",
     "multipart_chunksize",
     "multipart_threshold",
     "payload_signing_enabled",
@@ -232,7 +234,7 @@ fn checksum_mode(
 }
 
 /// A boolean of the configuration file.
-fn flag(key: &str, value: Option<&str>) -> Result<bool, Failure> {
+pub(super) fn flag(key: &str, value: Option<&str>) -> Result<bool, Failure> {
     match value.map(|value| value.trim().to_ascii_lowercase()).as_deref() {
         None | Some("" | "false" | "0" | "no" | "off") => Ok(false),
         Some("true" | "1" | "yes" | "on") => Ok(true),

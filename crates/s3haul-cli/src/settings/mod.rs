@@ -90,8 +90,10 @@ impl Settings {
         name: &ProfileName,
         profile: &Profile,
     ) -> Result<Self, Failure> {
-        let tuning = tuning::tuning(profile)?;
+        let bounds = tuning::bounds(global, profile)?;
+        let tuning = tuning::tuning(global, profile, bounds)?;
         let mut client = client::config(global, &environment, name, profile)?;
+        client.load = bounds;
         client.max_connections = client.max_connections.max(tuning.max_concurrent_requests);
         let (json, progress) = (global.json, !global.no_progress);
         Ok(Self { client, tuning, json, progress, environment, global: global.clone() })

@@ -13,6 +13,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::admission::Pass;
 use super::checksum::{Checksum, Hasher};
 use super::pool::Lease;
 use crate::error::{Error, ErrorKind, Result};
@@ -87,6 +88,11 @@ impl BodyStream {
         self.validation = Some(Box::new(Validation { expected, hasher }));
     }
 
+    /// The leave for the request, from whoever is to tell how it ended.
+    pub(super) fn take_pass(&mut self) -> Option<Pass> {
+        self.source.as_mut()?.lease.pass.take()
+    }
+
     /// The next piece; `None` at the end. Cancel-safe.
     pub async fn next(&mut self) -> Option<Result<Bytes>> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
@@ -157,8 +163,11 @@ impl BodyStream {
     }
 
     fn release(&mut self) {
-        if let Some(source) = self.source.take() {
+        if let Some(mut source) = self.source.take() {
             drop(source.incoming);
+            if let Some(pass) = &mut source.lease.pass {
+                pass.moved(self.received);
+            }
             source.lease.release();
         }
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::HeaderValue;
 use tokio::sync::Semaphore;
 
+use super::admission::Admission;
 use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
@@ -53,6 +54,7 @@ pub(super) struct Inner {
     pub(super) config: ClientConfig,
     pub(super) env: Env,
     pub(super) pool: Pool,
+    pub(super) admission: Admission,
     pub(super) credentials: CredentialsCache,
     pub(super) sites: Sites,
     pub(super) user_agent: HeaderValue,
@@ -104,6 +106,13 @@ impl Client {
     /// Makes a client. Opens no connection and fetches no credentials yet; an endpoint that is no
     /// URL is refused, and a bundle of certificates that cannot be used where there is TLS.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {
+        let admission = Admission::new(config.load);
+        Self::with_admission(config, env, admission)
+    }
+
+    /// The same with bounds of requests that it has in common with others; those of its own
+    /// settings do not count.
+    pub fn with_admission(config: ClientConfig, env: Env, admission: Admission) -> Result<Self> {
         endpoint::check(&config.endpoint)?;
         if !config.is_plain() {
             Tls::check(&config.tls)?;
@@ -124,6 +133,7 @@ impl Client {
             config,
             env,
             pool,
+            admission,
             credentials,
             sites,
             user_agent,
@@ -137,6 +147,11 @@ impl Client {
     /// The settings.
     pub fn config(&self) -> &ClientConfig {
         &self.inner.config
+    }
+
+    /// How many requests it is worth making at once.
+    pub(crate) fn requests_wanted(&self) -> usize {
+        self.inner.admission.requests_wanted()
     }
 
     /// Requests sent so far by this client and its clones, each attempt by itself.

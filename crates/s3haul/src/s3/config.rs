@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::checksum::ChecksumMode;
+use crate::controller::Bounds;
 
 /// How the bucket is put into the URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,6 +179,8 @@ pub struct ClientConfig {
     pub hedging: bool,
     /// Send `x-amz-request-payer: requester`.
     pub request_payer: bool,
+    /// How many requests at once, and how many a second.
+    pub load: Bounds,
     /// Open connections at most, over all hosts.
     pub max_connections: usize,
     /// `User-Agent`.
@@ -206,6 +209,7 @@ impl Default for ClientConfig {
             response_checksums: ChecksumMode::default(),
             hedging: true,
             request_payer: false,
+            load: Bounds::default(),
             max_connections: 1024,
             user_agent: concat!("s3haul/", env!("CARGO_PKG_VERSION")).to_owned(),
         }

@@ -7,6 +7,7 @@
 //! expects.
 
 mod addresses;
+mod admission;
 mod attempt;
 mod body;
 mod checksum;
@@ -39,6 +40,8 @@ mod tls;
 mod xml;
 
 #[cfg(test)]
+mod admission_tests;
+#[cfg(test)]
 mod client_tests;
 #[cfg(test)]
 mod race_tests;
@@ -47,6 +50,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tls_tests;
 
+pub use admission::Admission;
 pub use body::BodyStream;
 pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use client::Client;

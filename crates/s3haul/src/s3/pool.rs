@@ -16,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::addresses::{AddressLease, Addresses};
+use super::admission::Pass;
 use super::circuit::Circuit;
 use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
@@ -100,6 +101,8 @@ pub(crate) struct Lease {
     pub(crate) connection: Box<Connection>,
     /// It has carried a request before.
     pub(crate) is_reused: bool,
+    /// Leave for the request that it carries.
+    pub(super) pass: Option<Pass>,
     host: Arc<Host>,
     _slot: OwnedSemaphorePermit,
 }
@@ -247,7 +250,8 @@ impl Pool {
             Some(connection) => connection,
             None => self.dial(host, avoid).await?,
         };
-        Ok(Lease { connection, is_reused, host: Arc::clone(host), _slot: slot })
+        let host = Arc::clone(host);
+        Ok(Lease { connection, is_reused, pass: None, host, _slot: slot })
     }
 
     async fn dial(&self, host: &Host, avoid: Option<SocketAddr>) -> Result<Box<Connection>> {

@@ -10,6 +10,7 @@ use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::admission::Pass;
 use super::attempt::{self, Failure};
 use super::body::BodyStream;
 use super::circuit::SUBJECTS_MIN;
@@ -50,6 +51,8 @@ pub(super) struct Run<'r> {
     /// Where the last attempt went, and with which credentials.
     last: Option<(Arc<Site>, Option<Arc<Held>>)>,
     started: Instant,
+    /// Time that it waited for leave to send, which is nobody's failure.
+    waited: Duration,
     attempts: u32,
     /// Requests sent once more over a new connection. They do not count against the limit, but
     /// the server may have carried out the first of them.
@@ -71,6 +74,7 @@ impl<'r> Run<'r> {
             site: None,
             last: None,
             started: Instant::now(),
+            waited: Duration::ZERO,
             attempts: 0,
             resends: 0,
             is_redirected: false,
@@ -104,8 +108,15 @@ impl<'r> Run<'r> {
         };
         self.digest(&site, held.is_some());
         self.last = Some((Arc::clone(&site), held.clone()));
-        let (lease, response) = self.exchange(&site, held.as_deref()).await?;
+        let (mut lease, response) = self.exchange(&site, held.as_deref()).await?;
         let (head, incoming) = response.into_parts();
+        let mut pass = lease.pass.take();
+        if head.status.is_success() {
+            if let Some(pass) = &mut pass {
+                pass.moved(self.payload.len());
+            }
+            lease.pass = pass.take();
+        }
         let mut body = BodyStream::new(incoming, lease, &head.headers, self.silence());
         tracing::debug!(
             operation = self.request.operation.name,
@@ -125,6 +136,9 @@ impl<'r> Run<'r> {
         let operation = self.request.operation.name;
         let known = text.as_deref().unwrap_or_default();
         let mut failure = Failure::answered(operation, head.status, &head.headers, known);
+        if let Some(pass) = &mut pass {
+            note_refusal(pass, &failure);
+        }
         if text.is_err_and(|error| is_cut_off(&error)) && failure.verdict == Verdict::Permanent {
             // What the server objects to was in the part that did not arrive, and may well pass.
             failure.verdict = Verdict::Transient;
@@ -166,6 +180,9 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
+        let asked_at = Instant::now();
+        let pass = self.inner.admission.enter(self.request).await;
+        self.waited += asked_at.elapsed();
         loop {
             let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
@@ -174,6 +191,7 @@ impl<'r> Run<'r> {
             let error = match lease.connection.exchange(sent, self.silence(), wake_after).await {
                 Ok(response) => {
                     circuit.note_answer();
+                    lease.pass = Some(pass);
                     return Ok((lease, response));
                 }
                 Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
@@ -200,10 +218,24 @@ impl<'r> Run<'r> {
 
     /// Reads the rest of an answer, and finds the error that hides in a 200.
     pub(super) async fn read_whole(&self, mut open: OpenAnswer) -> Result<Answer, Failure> {
+        if !self.request.operation.error_in_200 {
+            let body = open.body.collect(BODY_MAX).await?;
+            return Ok(Answer { headers: open.headers, body });
+        }
+        let mut pass = open.body.take_pass();
         let body = open.body.collect(BODY_MAX).await?;
-        if self.request.operation.error_in_200 && xml::parse_error(&body).is_some() {
+        if xml::parse_error(&body).is_some() {
             let operation = self.request.operation.name;
-            return Err(Failure::answered(operation, open.status, &open.headers, &body));
+            let failure = Failure::answered(operation, open.status, &open.headers, &body);
+            if let Some(pass) = &mut pass {
+                note_refusal(pass, &failure);
+            }
+            return Err(failure);
+        }
+        if let Some(pass) = &mut pass
+            && refused_keys(&body) > self.request.keys as usize / 2
+        {
+            pass.throttled();
         }
         Ok(Answer { headers: open.headers, body })
     }
@@ -214,7 +246,7 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Ok(());
         }
-        let elapsed = self.started.elapsed();
+        let elapsed = self.started.elapsed().saturating_sub(self.waited);
         let delay = retry::next_delay(
             &self.inner.config.retry,
             self.verdict(&failure),
@@ -339,6 +371,21 @@ impl<'r> Run<'r> {
         self.is_refreshed = true;
         self.inner.credentials.expire(held.generation)
     }
+}
+
+/// Tells the controller of an error answer: that there was too much to do, or that the question was
+/// answered.
+fn note_refusal(pass: &mut Pass, failure: &Failure) {
+    if failure.verdict == Verdict::Throttle || failure.error.code() == "RequestTimeout" {
+        pass.throttled();
+    } else if failure.verdict == Verdict::Permanent {
+        pass.moved(0);
+    }
+}
+
+/// Keys of a `DeleteObjects` that were refused because there was too much to do.
+fn refused_keys(body: &[u8]) -> usize {
+    memchr::memmem::find_iter(body, b"<Code>SlowDown</Code>").count()
 }
 
 /// Whether a body ended before its end.

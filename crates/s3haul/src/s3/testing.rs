@@ -237,6 +237,7 @@ pub(crate) fn request(method: Method, key: &str) -> Request<'_> {
         method,
         bucket: Some("bucket"),
         key: Some(key),
+        keys: 1,
         query: Vec::new(),
         headers: Vec::new(),
         payload: Payload::empty(),

@@ -16,6 +16,7 @@ use async_channel::{Receiver, Sender};
 
 use super::budget::Share;
 use super::buffers::Buffers;
+use super::each::Crew;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
 use super::parts::{parts, upload_part_size};
@@ -81,11 +82,7 @@ async fn upload_all(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
     let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
     let how = Reading::new(&engine);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.workers() {
-        tasks.spawn(send_loop(how.clone(), Arc::clone(&engine), ready_out.clone()));
-    }
-    drop(ready_out);
-    let mut readers = Readers::new(how, ready_in);
+    let mut readers = Readers::new(how, ready_in, ready_out);
     while let Ok(batch) = actions.recv().await {
         dispatch(&engine, batch, &mut readers, &mut tasks).await;
         tasks.reap();
@@ -102,6 +99,9 @@ struct Readers {
     batches: Sender<Vec<UploadAction>>,
     waiting: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
+    /// What those take from who send.
+    sending: Receiver<Prepared>,
+    senders: Crew,
     count: usize,
     count_max: usize,
     /// Batches in a row at whose coming the senders had nothing left to send.
@@ -109,11 +109,19 @@ struct Readers {
 }
 
 impl Readers {
-    fn new(how: Reading, ready: Sender<Prepared>) -> Self {
+    fn new(how: Reading, ready: Sender<Prepared>, sending: Receiver<Prepared>) -> Self {
         let count_max = std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2);
         let count_max = count_max.clamp(READERS.0, READERS.1);
         let (batches, waiting) = async_channel::bounded(count_max);
-        Self { how, batches, waiting, ready, count: 0, count_max, starved: 0 }
+        let senders = Crew::default();
+        Self { how, batches, waiting, ready, sending, senders, count: 0, count_max, starved: 0 }
+    }
+
+    /// Sees to it that what is read is sent by as many as requests are worth making.
+    fn hire(&mut self, engine: &Arc<Engine>, tasks: &mut Tasks) {
+        if self.senders.is_short(engine) {
+            tasks.spawn(send_loop(self.how.clone(), Arc::clone(engine), self.sending.clone()));
+        }
     }
 
     /// Whether a batch would be read at once.
@@ -161,6 +169,7 @@ async fn dispatch(
             readers.read(engine, &mut group, tasks).await;
             group_bytes = 0;
         }
+        readers.hire(engine, tasks);
         group_bytes += action.size;
         group.push(action);
     }

@@ -12,6 +12,7 @@ mod compare;
 mod conditions;
 mod filters;
 mod jobs;
+mod load;
 mod names;
 mod preserve;
 mod races;

@@ -163,6 +163,7 @@ impl Client {
         // S3 wants an MD5 or a checksum; the MD5 is what every service of this kind understands.
         request.md5 = true;
         request.operation.error_in_200 = true;
+        request.keys = u32::try_from(objects.len()).unwrap_or(u32::MAX);
         let answer = self.call(&request).await?;
         let root = document(&request, &answer, "DeleteResult")?;
         Ok(root.all("Error").map(read_refused).collect())

@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use super::latency::{Lowest, Record};
 use super::window::{Answered, Measured, Window};
 
 /// Requests in flight at the start.
@@ -31,8 +32,6 @@ const MORE_PAYS: f64 = 1.05;
 const LESS_COSTS: f64 = 0.985;
 /// Windows between trials.
 const REST_WINDOWS: u32 = 3;
-/// How long the lowest latency and the best goodput count.
-const REMEMBER: Duration = Duration::from_secs(30);
 /// Answers of a window while doubling (twice the limit, within bounds), and while trying.
 const ANSWERS_START_MIN: u32 = 16;
 const ANSWERS_START_MAX: u32 = 64;
@@ -50,37 +49,6 @@ enum Phase {
     Trying { limit: u32, goodput: f64 },
 }
 
-/// The smallest or greatest value of the last while, in two halves.
-#[derive(Debug, Clone, Copy)]
-struct Record {
-    older: f64,
-    newer: f64,
-    turned: Duration,
-    pick: fn(f64, f64) -> f64,
-}
-
-impl Record {
-    fn new(pick: fn(f64, f64) -> f64) -> Self {
-        Self { older: f64::NAN, newer: f64::NAN, turned: Duration::ZERO, pick }
-    }
-
-    fn note(&mut self, value: f64, now: Duration) {
-        if now.saturating_sub(self.turned) >= REMEMBER / 2 {
-            (self.older, self.newer, self.turned) = (self.newer, f64::NAN, now);
-        }
-        self.newer = (self.pick)(self.newer, value);
-    }
-
-    fn restart(&mut self, value: f64, now: Duration) {
-        (self.older, self.newer, self.turned) = (f64::NAN, value, now);
-    }
-
-    /// `min` and `max` of floats leave out what is not a number.
-    fn value(&self) -> f64 {
-        (self.pick)(self.older, self.newer)
-    }
-}
-
 /// The limit of one class of operations.
 #[derive(Debug, Clone)]
 pub struct ConcurrencyLoop {
@@ -88,7 +56,7 @@ pub struct ConcurrencyLoop {
     cap: u32,
     phase: Phase,
     window: Window,
-    latency_low: Record,
+    lowest: Lowest,
     goodput_best: Record,
     /// No doubling ever paid, so that even the start may be above the knee, and the lowest latency
     /// seen that of a queue.
@@ -103,8 +71,8 @@ impl ConcurrencyLoop {
             limit: START.min(cap),
             cap,
             phase: Phase::Doubling { before: 0.0, misses: 0 },
-            window: Window::new(now),
-            latency_low: Record::new(f64::min),
+            window: Window::new(now, START.min(cap)),
+            lowest: Lowest::new(),
             goodput_best: Record::new(f64::max),
             is_knee_below: true,
         }
@@ -113,6 +81,11 @@ impl ConcurrencyLoop {
     /// Requests in flight at most.
     pub fn limit(&self) -> u32 {
         self.limit
+    }
+
+    /// Notes that so many were in flight until now. To be told before each change.
+    pub fn had(&mut self, now: Duration, in_flight: u32) {
+        self.window.had(now, in_flight);
     }
 
     /// Whether one more may be sent while `in_flight` are.
@@ -124,11 +97,10 @@ impl ConcurrencyLoop {
         is_room
     }
 
-    /// Notes an answer that did useful work; `in_flight` were with it.
-    pub fn answered(&mut self, now: Duration, latency: Duration, work: f64, in_flight: u32) {
-        let latency = latency.as_secs_f64();
+    /// Notes an answer that did useful work.
+    pub(super) fn answered(&mut self, now: Duration, answer: Answered) {
         let limit = self.limit;
-        self.window.answer(now, Answered { work, latency, in_flight, limit });
+        self.window.answer(now, answer);
         let (latencies, answers) = match self.phase {
             Phase::Doubling { .. } | Phase::Idle => {
                 (1.0, (2 * limit.min(1 << 20)).clamp(ANSWERS_START_MIN, ANSWERS_START_MAX))
@@ -136,12 +108,13 @@ impl ConcurrencyLoop {
             _ => (2.0, ANSWERS_TRIAL.max(limit)),
         };
         if let Some(measured) = self.window.measured(now, latencies, answers) {
-            self.latency_low.note(measured.latency_at_most, now);
+            self.lowest.note(&self.window.latencies, now);
             self.goodput_best.note(measured.goodput, now);
             let before = self.limit;
             self.step(measured, now);
             let settle = if self.limit == before { 0.0 } else { measured.latency };
-            self.window = Window::new(now + Duration::from_secs_f64(settle.min(5.0)));
+            let begin = now + Duration::from_secs_f64(settle.min(5.0));
+            self.window = Window::new(begin, self.limit);
         }
     }
 
@@ -168,20 +141,23 @@ impl ConcurrencyLoop {
         } else if misses + 1 < MISSES_MAX {
             self.phase = Phase::Doubling { before, misses: misses + 1 };
         } else {
-            let knee = measured.goodput.max(before) / measured.goodput * self.knee(measured) * KNEE;
+            let knee = measured.goodput.max(before) / measured.goodput * self.knee() * KNEE;
             self.set(ceiling(knee).min(self.limit));
             self.phase = Phase::Resting { windows: 0 };
         }
     }
 
     /// Requests in flight that would do as much work without queue.
-    fn knee(&self, measured: Measured) -> f64 {
-        f64::from(self.limit) * self.latency_low.value() / measured.latency
+    fn knee(&self) -> f64 {
+        f64::from(self.limit) / self.inflation()
+    }
+
+    fn inflation(&self) -> f64 {
+        self.lowest.inflation(&self.window.latencies)
     }
 
     fn start_trial(&mut self, measured: Measured) {
-        let inflated = measured.latency / self.latency_low.value();
-        let is_queue = self.is_knee_below || inflated > QUEUE_SEEN;
+        let is_queue = self.is_knee_below || self.inflation() > QUEUE_SEEN;
         let factor = if is_queue { LESS } else { MORE };
         let limit = self.limit;
         self.set(ceiling(f64::from(limit) * factor));
@@ -205,7 +181,7 @@ impl ConcurrencyLoop {
             // Goodput fell with the limit, so there was no queue: the lowest latency was chance.
             self.set(limit);
             self.is_knee_below = false;
-            self.latency_low.restart(measured.latency, now);
+            self.lowest.restart(&self.window.latencies, now);
         }
         self.phase = Phase::Resting { windows: 0 };
     }

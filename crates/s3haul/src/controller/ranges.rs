@@ -47,6 +47,11 @@ impl Ranges {
         self.ranges[index].rate.wait(now)
     }
 
+    /// Whether the range of a key has a limit.
+    pub fn is_limited(&self, key: &[u8]) -> bool {
+        !self.ranges[self.find(key)].rate.is_free()
+    }
+
     /// Notes a request.
     pub fn sent(&mut self, now: Duration, key: &[u8], cost: u32) {
         let index = self.find(key);

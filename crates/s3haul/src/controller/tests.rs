@@ -12,11 +12,11 @@ const fn ms(millis: u64) -> Duration {
 }
 
 const fn write(key: &[u8]) -> Ask<'_> {
-    Ask { class: Class::Write, key, cost: 1 }
+    Ask { class: Class::Write, key, kind: 0, cost: 1, is_rate_only: false }
 }
 
 fn controller(max_concurrent_requests: u32) -> Controller {
-    Controller::new(Bounds { max_concurrent_requests, max_requests_per_second: None }, ms(0))
+    Controller::new(Bounds { max_concurrent_requests, ..Bounds::default() }, ms(0))
 }
 
 /// Offers a request a millisecond `per_ms` times to a service that admits `limit` a second and
@@ -129,7 +129,8 @@ fn classes_are_limited_apart() {
 
 #[test]
 fn the_fixed_bounds_hold() {
-    let bounds = Bounds { max_concurrent_requests: 3, max_requests_per_second: Some(50.0) };
+    let bounds =
+        Bounds { max_concurrent_requests: 3, max_requests_per_second: Some(50), is_adaptive: true };
     let mut controller = Controller::new(bounds, ms(0));
     let mut granted = 0;
     for time in 0..2_000 {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::latency::Latencies;
+
 /// What is seen while the limit stays the same.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Window {
@@ -10,8 +12,12 @@ pub(super) struct Window {
     answers: u32,
     work: f64,
     latency: f64,
-    /// Sum of the shares of the limit that were in flight.
-    filled: f64,
+    /// The same by kind and size.
+    pub(super) latencies: Latencies,
+    /// Seconds of requests in flight, up to `seen`.
+    in_flight_s: f64,
+    seen: Duration,
+    limit: u32,
     was_denied: bool,
     in_flight_max: u32,
 }
@@ -23,8 +29,6 @@ pub(super) struct Measured {
     pub(super) goodput: f64,
     /// Mean seconds of a request.
     pub(super) latency: f64,
-    /// The same with a margin for chance: a low mean of few answers says little.
-    pub(super) latency_at_most: f64,
     /// Whether more would have been sent, had the limit been higher.
     pub(super) is_full: bool,
     pub(super) in_flight_max: u32,
@@ -37,8 +41,17 @@ const LENGTH_MAX: Duration = Duration::from_secs(3);
 
 impl Window {
     /// A window that begins at `began`.
-    pub(super) fn new(began: Duration) -> Self {
-        Self { began, ..Self::default() }
+    pub(super) fn new(began: Duration, limit: u32) -> Self {
+        Self { began, seen: began, limit, ..Self::default() }
+    }
+
+    /// Notes that so many were in flight until now. Over time, not at answers: these often come
+    /// together, and leave few in flight for a moment that means nothing.
+    pub(super) fn had(&mut self, now: Duration, in_flight: u32) {
+        if let Some(passed) = now.checked_sub(self.seen) {
+            self.in_flight_s += f64::from(in_flight) * passed.as_secs_f64();
+            self.seen = now;
+        }
     }
 
     /// Notes that a request had to wait for the limit.
@@ -46,15 +59,16 @@ impl Window {
         self.was_denied = true;
     }
 
-    /// Notes an answer while `filled` of the limit was in flight.
+    /// Notes an answer.
     pub(super) fn answer(&mut self, now: Duration, answer: Answered) {
-        if now < self.began {
+        // Those of the first moment were sent a latency before it, and belong to the time before.
+        if now <= self.began {
             return;
         }
         self.answers += 1;
         self.work += answer.work;
         self.latency += answer.latency;
-        self.filled += f64::from(answer.in_flight) / f64::from(answer.limit);
+        self.latencies.note(answer.kind, answer.bytes, answer.latency);
         self.in_flight_max = self.in_flight_max.max(answer.in_flight);
     }
 
@@ -69,11 +83,11 @@ impl Window {
         if !(is_long && self.answers >= answers) && elapsed < LENGTH_MAX {
             return None;
         }
+        let most_s = f64::from(self.limit) * elapsed.as_secs_f64();
         Some(Measured {
             goodput: self.work / elapsed.as_secs_f64(),
             latency,
-            latency_at_most: latency * (1.0 + f64::from(self.answers).sqrt().recip()),
-            is_full: self.was_denied && self.filled >= FULL * f64::from(self.answers),
+            is_full: self.was_denied && self.in_flight_s >= FULL * most_s,
             in_flight_max: self.in_flight_max,
         })
     }
@@ -83,7 +97,10 @@ impl Window {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answered {
     pub(super) work: f64,
+    /// Seconds.
     pub(super) latency: f64,
+    pub(super) kind: u8,
+    pub(super) bytes: u64,
+    /// With it.
     pub(super) in_flight: u32,
-    pub(super) limit: u32,
 }

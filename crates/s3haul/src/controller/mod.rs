@@ -13,11 +13,12 @@
 //! cut once; the same calls give the same answers; memory is bounded (`RANGES_MAX` ranges of a few
 //! kilobytes, and 512 sampled keys each).
 //!
-//! The engine does not use it yet: `transfer::scheduler` has a fixed number of permits.
-//! `docs/design/03-controller.md` has the comparison behind it.
+//! `s3::admission` asks it for every attempt of a request. `docs/design/03-controller.md` has the
+//! comparison behind it.
 
 mod concurrency;
 mod flow;
+mod latency;
 mod ranges;
 mod rate;
 mod sample;
@@ -28,6 +29,8 @@ mod window;
 mod tests;
 
 use std::time::Duration;
+
+use window::Answered;
 
 pub use concurrency::{ConcurrencyLoop, LIMIT_MIN, START};
 pub use ranges::{RANGES_MAX, Ranges};
@@ -53,8 +56,13 @@ pub struct Ask<'k> {
     pub class: Class,
     /// Bucket and key, or what else orders requests as the service's partitions do.
     pub key: &'k [u8],
+    /// Requests of one kind take equally long, but for their bytes. Sixteen are told apart.
+    pub kind: u8,
     /// What it counts for: the number of keys of a `DeleteObjects`, else 1.
     pub cost: u32,
+    /// Somebody else bounds how many are in flight, so that only the rate does here: requests of a
+    /// listing, whose splitting depends on their number.
+    pub is_rate_only: bool,
 }
 
 /// What [`Controller::ask`] says.
@@ -83,12 +91,21 @@ pub enum Outcome {
 }
 
 /// What the user fixed.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Requests in flight at most, of both classes together.
     pub max_concurrent_requests: u32,
     /// Requests a second at most, of both classes together.
-    pub max_requests_per_second: Option<f64>,
+    pub max_requests_per_second: Option<u32>,
+    /// Find out how many are worth it within these bounds, else use them up.
+    pub is_adaptive: bool,
+}
+
+impl Default for Bounds {
+    /// What one process with the usual number of open files can do.
+    fn default() -> Self {
+        Self { max_concurrent_requests: 512, max_requests_per_second: None, is_adaptive: true }
+    }
 }
 
 /// The limits of one class.
@@ -104,6 +121,7 @@ struct ClassControl {
 pub struct Controller {
     classes: [ClassControl; 2],
     in_flight_max: u32,
+    is_adaptive: bool,
     requests: Option<Tokens>,
 }
 
@@ -120,20 +138,21 @@ impl Controller {
         Self {
             classes: [class.clone(), class],
             in_flight_max,
-            requests: requests.map(|rate| Tokens::new(rate.max(f64::MIN_POSITIVE), now)),
+            is_adaptive: bounds.is_adaptive,
+            requests: requests.map(|rate| Tokens::new(f64::from(rate.max(1)), now)),
         }
     }
 
     /// Whether a request may go now. Where it may, it is in flight until [`Self::answered`].
     pub fn ask(&mut self, now: Duration, ask: Ask<'_>) -> Grant {
-        if self.in_flight() >= self.in_flight_max {
-            return Grant::Full;
-        }
+        let is_room = ask.is_rate_only || self.in_flight() < self.in_flight_max;
         let class = &mut self.classes[ask.class as usize];
-        if !class.concurrency.admits(class.in_flight) {
+        let is_fixed = ask.is_rate_only || !self.is_adaptive;
+        if !is_room || !(is_fixed || class.concurrency.admits(class.in_flight)) {
             return Grant::Full;
         }
-        let mut wait = class.ranges.wait(now, ask.key);
+        let mut wait =
+            if self.is_adaptive { class.ranges.wait(now, ask.key) } else { Duration::ZERO };
         if let Some(requests) = &mut self.requests {
             wait = wait.max(requests.wait(now));
         }
@@ -143,21 +162,39 @@ impl Controller {
         if let Some(requests) = &mut self.requests {
             requests.take(1);
         }
-        class.ranges.sent(now, ask.key, ask.cost);
-        class.in_flight += 1;
+        if self.is_adaptive {
+            class.ranges.sent(now, ask.key, ask.cost);
+        }
+        if !ask.is_rate_only {
+            class.concurrency.had(now, class.in_flight);
+            class.in_flight += 1;
+        }
         Grant::Go
+    }
+
+    /// Whether requests for a key may have to wait for a rate.
+    pub fn has_rate(&self, class: Class, key: &[u8]) -> bool {
+        self.requests.is_some() || self.classes[class as usize].ranges.is_limited(key)
     }
 
     /// Notes the end of a request that went at `sent_at`.
     pub fn answered(&mut self, now: Duration, sent: Ask<'_>, sent_at: Duration, outcome: Outcome) {
         let class = &mut self.classes[sent.class as usize];
         let in_flight = class.in_flight;
-        class.in_flight = in_flight.saturating_sub(1);
+        class.in_flight = in_flight.saturating_sub(u32::from(!sent.is_rate_only));
+        if !self.is_adaptive {
+            return;
+        }
+        if !sent.is_rate_only {
+            class.concurrency.had(now, in_flight);
+        }
         match outcome {
+            Outcome::Done { .. } if sent.is_rate_only => {}
             Outcome::Done { bytes } => {
                 let work = REQUEST_WORK_BYTES * f64::from(sent.cost) + bytes_f64(bytes);
-                let latency = now.saturating_sub(sent_at);
-                class.concurrency.answered(now, latency, work, in_flight);
+                let latency = now.saturating_sub(sent_at).as_secs_f64();
+                let answer = Answered { work, latency, kind: sent.kind, bytes, in_flight };
+                class.concurrency.answered(now, answer);
             }
             Outcome::Throttled => {
                 class.ranges.refused(now, sent.key, sent_at, sent.cost);
@@ -174,7 +211,11 @@ impl Controller {
 
     /// Requests of a class in flight at most.
     pub fn limit(&self, class: Class) -> u32 {
-        self.classes[class as usize].concurrency.limit()
+        if self.is_adaptive {
+            self.classes[class as usize].concurrency.limit()
+        } else {
+            self.in_flight_max
+        }
     }
 
     /// Ranges of a class: first key, and requests a second where there is a limit.
