@@ -102,9 +102,17 @@ impl<'h> Watch<'h> {
         Some(address)
     }
 
-    /// The second one was not sent.
-    fn gives_back(&self) {
-        self.hedging.give_back();
+    /// Watches the second one, which is not raced.
+    fn of_second(&self) -> Self {
+        let state = State { after: Duration::MAX, sent: None, is_raced: true };
+        Self { state: Mutex::new(state), ..*self }
+    }
+
+    /// What was taken for a second one is given back where that was not sent.
+    fn give_back_unsent(&self) {
+        if self.state().sent.is_none() {
+            self.hedging.give_back();
+        }
     }
 
     fn learn(&self) {
@@ -232,14 +240,16 @@ impl Client {
         let room = tokio::select! {
             biased;
             ended = &mut first => {
-                watch.gives_back();
+                watch.hedging.give_back();
                 return (ended, None);
             }
             room = self.room() => room,
         };
         tracing::debug!(operation = request.operation.name, "late, sent once more");
         let request_again = again(request);
-        let mut run = Run::new(&self.inner, &request_again).away_from(Some(avoid));
+        let second_watch = watch.of_second();
+        let run = Run::new(&self.inner, &request_again).away_from(Some(avoid));
+        let mut run = run.watched(Some(&second_watch));
         let mut second = pin!(run.attempt());
         let (ended, left) = faster(first.as_mut(), second.as_mut(), watch.hedging).await;
         match left {
@@ -247,6 +257,7 @@ impl Client {
             Left::First => settle(first, &request.payload).await,
             Left::Second => settle(second, &request_again.payload).await,
         }
+        second_watch.give_back_unsent();
         (ended, room)
     }
 
