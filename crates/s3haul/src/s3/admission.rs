@@ -43,6 +43,8 @@ pub(super) struct State {
     /// Wait for a rate.
     for_rate: VecDeque<Waiting>,
     timer: Option<AbortHandle>,
+    /// Limits that were told last.
+    told: [u32; 2],
 }
 
 #[derive(Debug)]
@@ -135,6 +137,7 @@ impl Admission {
             for_room: Default::default(),
             for_rate: VecDeque::new(),
             timer: None,
+            told: [0; 2],
         };
         Self { gate: Arc::new(Gate { started: Instant::now(), state: Mutex::new(state) }) }
     }
@@ -200,6 +203,7 @@ impl Gate {
         let mut state = self.lock();
         state.controller.answered(now, pass.asked.ask(), pass.sent_at, pass.outcome);
         let granted = self.grant_room(&mut state, now);
+        state.tell(pass.asked.class);
         drop(state);
         deliver(granted);
     }
@@ -301,6 +305,15 @@ impl State {
             return Grant::Wait(TICK);
         }
         self.controller.ask(now, asked.ask())
+    }
+
+    /// Tells who looks on how many requests are worth it now.
+    fn tell(&mut self, class: Class) {
+        let limit = self.controller.limit(class);
+        let told = std::mem::replace(&mut self.told[class as usize], limit);
+        if told != limit {
+            tracing::debug!(?class, limit, "requests in flight at most");
+        }
     }
 }
 
