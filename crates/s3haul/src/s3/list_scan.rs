@@ -264,7 +264,10 @@ impl<'a> Scanner<'a> {
             return Some(());
         }
         loop {
-            self.rest = &self.rest[memchr(b'<', self.rest)?..];
+            let (text, rest) = self.rest.split_at(memchr(b'<', self.rest)?);
+            // What means nothing here has to be right all the same.
+            std::str::from_utf8(&unescape(text)?).ok()?;
+            self.rest = rest;
             if self.at_end(tag.name)? {
                 return Some(());
             }
@@ -356,6 +359,12 @@ fn digits(text: &[u8]) -> Option<u64> {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
         value.checked_mul(10)?.checked_add(digit)
     })
+}
+
+/// A page as both readers read it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn both(body: &[u8]) -> (Option<ListPage>, Result<ListPage>) {
+    (Scanner::new(body).page(), strict(body))
 }
 
 /// Reads a page with the strict reader.
@@ -462,7 +471,7 @@ impl Decoder {
 
 /// Appends what a text of `encoding-type=url` stands for: `+` is a blank, `%XX` a byte. A `%`
 /// without two digits stands for itself.
-fn decode_url(text: &[u8], into: &mut Vec<u8>) {
+pub(super) fn decode_url(text: &[u8], into: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'%', b'+', rest) {
         into.extend_from_slice(&rest[..at]);

@@ -38,6 +38,8 @@ mod xml;
 
 #[cfg(test)]
 mod client_tests;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
