@@ -1,4 +1,4 @@
-//! `fuzz`: the targets of `fuzz/` under libFuzzer, for as long as somebody wants them to run.
+//! `fuzz`: the targets of `fuzz/` under `libFuzzer`, for as long as somebody wants them to run.
 
 use std::fs;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn nightly(args: &[&str]) -> Command {
     command
 }
 
-/// libFuzzer on a target. There is no unsafe code, so no sanitizer either: they cost half the speed.
+/// `libFuzzer` on a target. There is no unsafe code, so no sanitizer either: they cost half the speed.
 fn command(target: &str, seconds: u64) -> Result<Command> {
     let build = process::target().join("fuzz");
     let found = build.join("corpus").join(target);

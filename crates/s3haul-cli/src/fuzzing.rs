@@ -2,7 +2,7 @@
 //! any text of a flag.
 //!
 //! Each function takes what a fuzzer made and panics where a property does not hold. `fuzz/` calls
-//! them under libFuzzer, the tests here call them with a fixed number of inputs. They are not part
+//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not part
 //! of the interface.
 
 pub use crate::batch::fuzzing::words;

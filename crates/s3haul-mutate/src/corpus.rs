@@ -34,7 +34,7 @@ impl Corpus {
     }
 }
 
-/// The words of a dictionary as libFuzzer has it: one in quotes a line.
+/// The words of a dictionary as `libFuzzer` has it: one in quotes a line.
 fn words(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let text = fs::read_to_string(path)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

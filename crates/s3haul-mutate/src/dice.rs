@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine (SplitMix64).
+//! Random numbers that are the same on every machine (`SplitMix64`).
 
 /// A sequence of numbers.
 #[derive(Clone, Debug)]

@@ -27,24 +27,22 @@ pub fn config(data: &[u8]) {
 }
 
 fn write(sections: &Sections) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (name, section) in sections {
-        text.push_str(&format!("[{name}]\n"));
+        lines.push(format!("[{name}]"));
         for (key, value) in section {
             match value {
                 Value::Text(value) => {
-                    text.push_str(&format!("{key}={}\n", value.replace('\n', "\n ")));
+                    lines.push(format!("{key}={}", value.replace('\n', "\n ")));
                 }
                 Value::Nested(pairs) => {
-                    text.push_str(&format!("{key}=\n"));
-                    for (key, value) in pairs {
-                        text.push_str(&format!(" {key}={value}\n"));
-                    }
+                    lines.push(format!("{key}="));
+                    lines.extend(pairs.iter().map(|(key, value)| format!(" {key}={value}")));
                 }
             }
         }
     }
-    text
+    lines.join("\n")
 }
 
 /// Maps, times and ages as flags have them; and any number as a time that is shown.

@@ -24,7 +24,7 @@ pub fn local_names(data: &[u8]) {
     assert_eq!(joined, name);
     let path = std::path::Path::new("/root").join(&*name);
     let is_plain = |part| matches!(part, std::path::Component::Normal(_));
-    assert!(path.components().skip(1).all(is_plain), "{path:?}");
+    assert!(path.components().skip(1).all(is_plain), "{name:?}");
     let temporary = temporary_name(last, 0xdead_beef);
     assert!(temporary.len() <= 255 && !temporary.contains('/') && temporary != "..");
 }

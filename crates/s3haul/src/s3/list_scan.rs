@@ -110,11 +110,11 @@ impl<'a> Scanner<'a> {
         let rest = self.rest.strip_prefix(b"<ListBucketResult")?;
         let end = memchr(b'>', rest)?;
         let attributes = &rest[..end];
-        if !attributes.is_empty() && !attributes.starts_with(b" xmlns=\"http://")
-            || attributes.ends_with(b"/")
-            || attributes.contains(&b'<')
-        {
-            return None;
+        if !attributes.is_empty() {
+            let space = attributes.strip_prefix(b" xmlns=\"http://")?.strip_suffix(b"\"")?;
+            if space.iter().any(|byte| !byte.is_ascii_graphic() || matches!(byte, b'"' | b'<')) {
+                return None;
+            }
         }
         self.rest = &rest[end + 1..];
         Some(())

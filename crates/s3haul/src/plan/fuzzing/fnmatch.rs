@@ -57,8 +57,7 @@ fn pieces(pattern: &str, has_sets: bool) -> Vec<Piece> {
                 let end = (from + 1..characters.len()).find(|end| characters[*end] == ']');
                 match end {
                     Some(end) => {
-                        let is_negated = from > at + 1;
-                        pieces.push(Piece::Set(is_negated, ranges(&characters[from..end])));
+                        pieces.push(set(from > at + 1, &characters[from..end]));
                         at = end;
                     }
                     None => pieces.push(Piece::One('[')),
@@ -71,20 +70,34 @@ fn pieces(pattern: &str, has_sets: bool) -> Vec<Piece> {
     pieces
 }
 
+/// Ranges at the start that run backwards are dropped before a set is looked at: `[b-a!x]` is
+/// `[!x]`.
+fn set(is_negated: bool, whole: &[char]) -> Piece {
+    let mut inside = whole;
+    while let [low, '-', high, rest @ ..] = inside
+        && low > high
+    {
+        inside = rest;
+    }
+    match inside {
+        ['!', rest @ ..] if !is_negated && inside.len() < whole.len() => {
+            Piece::Set(true, ranges(rest))
+        }
+        _ => Piece::Set(is_negated, ranges(inside)),
+    }
+}
+
 /// A hyphen between two characters makes a range, which holds nothing where it runs backwards.
 fn ranges(inside: &[char]) -> Vec<(char, char)> {
     let mut ranges = Vec::new();
     let mut at = 0;
     while at < inside.len() {
-        match (inside.get(at + 1), inside.get(at + 2)) {
-            (Some('-'), Some(high)) => {
-                ranges.push((inside[at], *high));
-                at += 3;
-            }
-            _ => {
-                ranges.push((inside[at], inside[at]));
-                at += 1;
-            }
+        if let (Some('-'), Some(high)) = (inside.get(at + 1), inside.get(at + 2)) {
+            ranges.push((inside[at], *high));
+            at += 3;
+        } else {
+            ranges.push((inside[at], inside[at]));
+            at += 1;
         }
     }
     ranges

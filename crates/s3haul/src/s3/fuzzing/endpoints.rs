@@ -43,10 +43,9 @@ pub fn endpoints(data: &[u8]) {
         };
         let found = proxy::for_host(&config, split.https, &split.host, split.port);
         if let Ok(Some(found)) = found {
-            let authority = match found.host.contains(':') {
-                true => format!("[{}]:{}", found.host, found.port),
-                false => format!("{}:{}", found.host, found.port),
-            };
+            let is_v6 = found.host.contains(':');
+            let host = if is_v6 { format!("[{}]", found.host) } else { found.host.clone() };
+            let authority = format!("{host}:{}", found.port);
             check_authority(&authority, &found.host, found.port);
         }
     }

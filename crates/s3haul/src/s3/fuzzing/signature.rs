@@ -84,9 +84,9 @@ fn check_headers(method: &str, path: &str, query: &str, headers: &HeaderMap) {
     let mut canonical = format!("{method}\n{}\n{}\n", canonical_path(path), canonical_query(query));
     for name in &names {
         let values: Vec<_> = headers.get_all(*name).iter().map(trimmed).collect();
-        canonical.push_str(&format!("{name}:{}\n", values.join(",")));
+        canonical += &[name, ":", &values.join(","), "\n"].concat();
     }
-    canonical.push_str(&format!("\n{signed}\n{}", text("x-amz-content-sha256")));
+    canonical += &["\n", signed, "\n", text("x-amz-content-sha256")].concat();
     let canonical: Vec<u8> = bytes_of(&canonical);
     assert_eq!(signature, worked_out(credential, text("x-amz-date"), &canonical));
 }
@@ -174,5 +174,6 @@ fn worked_out(credential: &str, date: &str, canonical: &[u8]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
