@@ -70,7 +70,8 @@ fn nightly(args: &[&str]) -> Command {
     command
 }
 
-/// `libFuzzer` on a target. There is no unsafe code, so no sanitizer either: they cost half the speed.
+/// `libFuzzer` on a target. There is no unsafe code, so there is no sanitizer, which would cost half
+/// the speed.
 fn command(target: &str, seconds: u64) -> Result<Command> {
     let build = process::target().join("fuzz");
     let found = build.join("corpus").join(target);

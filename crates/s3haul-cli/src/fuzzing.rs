@@ -2,8 +2,8 @@
 //! any text of a flag.
 //!
 //! Each function takes what a fuzzer made and panics where a property does not hold. `fuzz/` calls
-//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not part
-//! of the interface.
+//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not
+//! part of the interface.
 
 pub use crate::batch::fuzzing::words;
 pub use crate::manifest::fuzzing::{manifest_orc, manifest_parquet, manifest_text};

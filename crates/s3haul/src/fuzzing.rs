@@ -2,8 +2,8 @@
 //! command line may hold.
 //!
 //! Each function takes what a fuzzer made and panics where a property does not hold. `fuzz/` calls
-//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not part
-//! of the interface.
+//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not
+//! part of the interface.
 
 pub use crate::fs::fuzzing::local_names;
 pub use crate::plan::fuzzing::{filters, paths, units};

@@ -1,8 +1,8 @@
 //! Entry points of the fuzz targets: what must hold for any request, weather or key.
 //!
 //! Each function takes what a fuzzer made and panics where a property does not hold. `fuzz/` calls
-//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not part
-//! of the interface.
+//! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not
+//! part of the interface.
 
 mod requests;
 mod scenario;
