@@ -70,7 +70,7 @@ fn nightly(args: &[&str]) -> Command {
     command
 }
 
-/// `libFuzzer` on a target. There is no unsafe code, so there is no sanitizer, which would cost half
+/// `libFuzzer` on a target. There is no unsafe code, so there is no sanitizer, which costs half
 /// the speed.
 fn command(target: &str, seconds: u64) -> Result<Command> {
     let build = process::target().join("fuzz");
