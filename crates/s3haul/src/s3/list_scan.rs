@@ -188,7 +188,7 @@ impl<'a> Scanner<'a> {
 
     fn entry_key(&mut self, text: &[u8], entry: &mut Entry) -> Option<()> {
         once(&mut entry.seen, field::KEY)?;
-        let text = unescape(text)?;
+        let text = unescape(text).filter(|text| !self.url || is_text(text))?;
         append_key(self.url, &text, &mut self.entries.keys);
         Some(())
     }
@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
 
     /// Text of an element that holds a key.
     fn key(&mut self, tag: &Tag<'a>) -> Option<String> {
-        let text = self.text(tag)?;
+        let text = self.text(tag).filter(|text| is_text(text))?;
         let mut bytes = Vec::with_capacity(text.len());
         append_key(self.url, &text, &mut bytes);
         String::from_utf8(bytes).ok()
@@ -244,7 +244,7 @@ impl<'a> Scanner<'a> {
     /// Text without references.
     fn plain(&mut self, tag: &Tag<'a>) -> Option<&'a [u8]> {
         let text = self.raw(tag)?;
-        memchr(b'&', text).is_none().then_some(text)
+        (memchr(b'&', text).is_none() && is_text(text)).then_some(text)
     }
 
     /// Text as it stands.
@@ -266,7 +266,7 @@ impl<'a> Scanner<'a> {
         loop {
             let (text, rest) = self.rest.split_at(memchr(b'<', self.rest)?);
             // What means nothing here has to be right all the same.
-            std::str::from_utf8(&unescape(text)?).ok()?;
+            unescape(text).filter(|text| is_text(text))?;
             self.rest = rest;
             if self.at_end(tag.name)? {
                 return Some(());
@@ -309,6 +309,11 @@ fn once(seen: &mut u32, field: u32) -> Option<()> {
     let first = *seen & field == 0;
     *seen |= field;
     first.then_some(())
+}
+
+/// Whether bytes are UTF-8. Those of keys that are not encoded are looked at all together.
+fn is_text(text: &[u8]) -> bool {
+    text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
 /// Appends a key as it is meant.
