@@ -186,7 +186,7 @@ impl<'r> Run<'r> {
             let operation = self.request.operation.name;
             return Err(Failure::answered(operation, open.status, &open.headers, &body));
         }
-        Ok(Answer { headers: open.headers, body })
+        Ok(Answer { headers: open.headers, body, attempts: self.attempts + self.resends })
     }
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.
