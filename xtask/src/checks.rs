@@ -8,7 +8,7 @@ use std::{fmt, fs};
 use anyhow::{Result, bail};
 
 use crate::servers::Servers;
-use crate::{process, servers, term, tidy};
+use crate::{kill, process, servers, term, tidy};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
     Step { name: "deny", extent: Extent::Full, run: deny },
     Step { name: "doc", extent: Extent::Full, run: doc },
     Step { name: "test", extent: Extent::Full, run: test },
+    Step { name: "kills", extent: Extent::Full, run: kill::a_few },
 ];
 
 /// Installed into `target/tools` when missing: two minutes on two cores.

@@ -6,6 +6,7 @@
 mod bench;
 mod checks;
 mod demo;
+mod kill;
 mod layouts;
 mod process;
 mod servers;
@@ -26,7 +27,8 @@ Tasks:
   check [--keep-going]    format, tidy and clippy: the quick part of `test`
   test [--keep-going]     all that must pass before a change lands
   soak [OPTION]...        random commands next to the real aws: --sequences, --seed, --server;
-                          or whole jobs in simulated weather: --jobs, --seed
+                          or whole jobs in simulated weather: --jobs, --seed, --canary BUG;
+                          or real kills: --kill [N], --seed, --server embedded|versitygw, --binary
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
