@@ -70,8 +70,13 @@ async fn leftovers_of_downloads_are_removed_and_never_go_up() {
     let summary = sync(&world, "s3://bucket/x", "out", size_only).await;
     assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
     assert_eq!(world.files(), ["out/.gone.s3haul-tmp", "out/a", "out/b"]);
-    sync(&world, "s3://bucket/x", "out", deleting()).await;
-    assert_eq!(world.files(), ["out/a", "out/b"]);
+    world.file("out/.held.s3haul-tmp", b"1");
+    let held = std::fs::File::open(world.path("out/.held.s3haul-tmp")).unwrap();
+    held.lock().unwrap();
+    let warnings = summary.warnings;
+    let summary = sync(&world, "s3://bucket/x", "out", deleting()).await;
+    assert_eq!((summary.warnings, summary.failed), (warnings, 0), "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/.held.s3haul-tmp", "out/a", "out/b"]);
 }
 
 #[tokio::test(start_paused = true)]

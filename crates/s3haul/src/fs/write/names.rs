@@ -60,7 +60,7 @@ impl EscapeReason {
             Self::Nul => "Key has a NUL byte, which a local path cannot hold.",
             Self::LinkOnTheWay => "It is not removed, because a symbolic link is on its path.",
             Self::Temporary => "Such names are kept for files that are being written.",
-            Self::InUse => "It is not removed, because another process is writing it.",
+            Self::InUse => "It is not removed, because it is being written.",
             Self::Link => "A symbolic link on its path leads out of the target directory.",
         }
     }
