@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::servers::Servers;
-use crate::{deny, process, servers, term, tidy};
+use crate::{deny, kill, process, servers, term, tidy};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "deny", extent: Extent::Full, run: deny::run },
     Step { name: "doc", extent: Extent::Full, run: doc },
     Step { name: "test", extent: Extent::Full, run: test },
+    Step { name: "kills", extent: Extent::Full, run: kill::a_few },
 ];
 
 /// Runs the steps; stops at the first that fails unless `--keep-going` is given.

@@ -8,6 +8,7 @@ mod checks;
 mod demo;
 mod deny;
 mod fuzz;
+mod kill;
 mod layouts;
 mod process;
 mod servers;
@@ -28,7 +29,8 @@ Tasks:
   check [--keep-going]    format, tidy and clippy: the quick part of `test`
   test [--keep-going]     all that must pass before a change lands
   soak [OPTION]...        random commands next to the real aws: --sequences, --seed, --server;
-                          or whole jobs in simulated weather: --jobs, --seed
+                          or whole jobs in simulated weather: --jobs, --seed, --canary BUG;
+                          or real kills: --kill [N], --seed, --server embedded|versitygw, --binary
   deny                    licences, banned crates, sources, advisories
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    layer and style rules that clippy does not know

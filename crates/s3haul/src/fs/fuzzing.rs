@@ -25,6 +25,8 @@ pub fn local_names(data: &[u8]) {
     let path = std::path::Path::new("/root").join(&*name);
     let is_plain = |part| matches!(part, std::path::Component::Normal(_));
     assert!(path.components().skip(1).all(is_plain), "{name:?}");
-    let temporary = temporary_name(last, 0xdead_beef);
-    assert!(temporary.len() <= 255 && !temporary.contains('/') && temporary != "..");
+    for random in [None, Some(0xdead_beef)] {
+        let temporary = temporary_name(last, random);
+        assert!(temporary.len() <= 255 && !temporary.contains('/') && temporary != "..");
+    }
 }

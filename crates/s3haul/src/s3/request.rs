@@ -66,6 +66,8 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// How often it was asked for.
+    pub(crate) attempts: u32,
 }
 
 /// An answer whose body is still coming.

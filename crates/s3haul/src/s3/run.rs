@@ -218,9 +218,10 @@ impl<'r> Run<'r> {
 
     /// Reads the rest of an answer, and finds the error that hides in a 200.
     pub(super) async fn read_whole(&self, mut open: OpenAnswer) -> Result<Answer, Failure> {
+        let attempts = self.attempts + self.resends;
         if !self.request.operation.error_in_200 {
             let body = open.body.collect(BODY_MAX).await?;
-            return Ok(Answer { headers: open.headers, body });
+            return Ok(Answer { headers: open.headers, body, attempts });
         }
         let mut pass = open.body.take_pass();
         let body = open.body.collect(BODY_MAX).await?;
@@ -237,7 +238,7 @@ impl<'r> Run<'r> {
         {
             pass.throttled();
         }
-        Ok(Answer { headers: open.headers, body })
+        Ok(Answer { headers: open.headers, body, attempts })
     }
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender};
 
-use super::budget::Share;
+use super::budget::{self, Share};
 use super::buffers::Buffers;
 use super::each::Crew;
 use super::engine::Engine;
@@ -159,18 +159,21 @@ async fn dispatch(
 ) {
     let mut group = Vec::new();
     let mut group_bytes = 0;
+    // A batch beyond the budget would count as the whole of it, and be more.
+    let bytes_max = BATCH_BYTES_MAX.min(engine.limits.budget.bytes());
     for action in batch {
         if engine.settings.is_multipart(action.size) {
             start_large(engine, action, tasks).await;
             continue;
         }
         let files_max = if readers.are_idle() { BATCH_FILES_IDLE_MAX } else { BATCH_FILES_MAX };
-        if group.len() >= files_max || group_bytes + action.size > BATCH_BYTES_MAX {
+        let bytes = budget::counted(action.size);
+        if group.len() >= files_max || group_bytes + bytes > bytes_max {
             readers.read(engine, &mut group, tasks).await;
             group_bytes = 0;
         }
         readers.hire(engine, tasks);
-        group_bytes += action.size;
+        group_bytes += bytes;
         group.push(action);
     }
     readers.read(engine, &mut group, tasks).await;

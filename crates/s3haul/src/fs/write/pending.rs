@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +12,11 @@ use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::directories::open_root;
-use super::names;
+use super::{leftover, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{meta, warning};
 
-/// How many random temporary names are tried before giving up.
+/// How many temporary names are tried before giving up.
 const NAME_TRIES: u32 = 16;
 
 /// Where a file will be.
@@ -154,14 +154,19 @@ impl PendingFile {
     fn create_temporary(place: Place) -> Result<Self> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
+        // The same each time, so that what a killed process left is found.
+        let mut name = names::temporary_name(&place.name, None);
         for _ in 0..NAME_TRIES {
-            let name = names::temporary_name(&place.name, fastrand::u32(..));
             match rustix::fs::openat(&place.parent, &name, flags | OFlags::NOFOLLOW, mode) {
-                Ok(fd) => {
+                Ok(fd) if leftover::claim(fd.as_fd()) => {
                     let mode = WriteMode::Temporary(Some(name));
                     return Ok(Self { file: File::from(fd), place, mode });
                 }
-                Err(Errno::EXIST | Errno::INTR) => {}
+                Err(Errno::EXIST) if leftover::remove(place.parent.as_fd(), &name) => {}
+                Ok(_) | Err(Errno::EXIST) => {
+                    name = names::temporary_name(&place.name, Some(fastrand::u32(..)));
+                }
+                Err(Errno::INTR) => {}
                 Err(errno) => return Err(place.fail("could not create", errno)),
             }
         }
