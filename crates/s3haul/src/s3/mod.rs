@@ -28,6 +28,7 @@ mod payload;
 mod pool;
 mod properties;
 mod proxy;
+mod redact;
 mod request;
 mod retry;
 mod run;
@@ -38,6 +39,8 @@ mod xml;
 
 #[cfg(test)]
 mod client_tests;
+#[cfg(test)]
+mod secret_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod pending;
 mod root;
 
 pub use names::{Escape, EscapeReason, collapse};
-pub use pending::{Committed, Finish, PendingFile};
+pub use pending::{Access, Committed, Finish, PendingFile};
 pub use root::{CreateError, TargetRoot};
 
 use std::path::Path;

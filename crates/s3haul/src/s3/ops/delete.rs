@@ -9,6 +9,7 @@ use http::Method;
 use super::build::{document, quick, request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::headers::{self, Headers};
+use crate::s3::redact::Secrets;
 use crate::s3::xml::{self, Element, Writer};
 use crate::s3::{Client, Payload};
 
@@ -165,7 +166,8 @@ impl Client {
         request.operation.error_in_200 = true;
         let answer = self.call(&request).await?;
         let root = document(&request, &answer, "DeleteResult")?;
-        Ok(root.all("Error").map(read_refused).collect())
+        let secrets = self.inner.secrets();
+        Ok(root.all("Error").map(|entry| read_refused(entry, &secrets)).collect())
     }
 }
 
@@ -228,12 +230,12 @@ fn body(objects: &[&ObjectIdentifier]) -> Bytes {
     writer.finish("Delete")
 }
 
-fn read_refused(entry: &Element) -> DeleteRefused {
+fn read_refused(entry: &Element, secrets: &Secrets) -> DeleteRefused {
     DeleteRefused {
         key: entry.text_of("Key").to_owned(),
         version_id: entry.filled("VersionId"),
         code: entry.text_of("Code").to_owned(),
-        message: entry.text_of("Message").to_owned(),
+        message: secrets.redact(entry.text_of("Message")),
     }
 }
 
