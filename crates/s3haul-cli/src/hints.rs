@@ -56,8 +56,10 @@ fn for_kind(error: &Error) -> Option<String> {
     let hint = match error.kind() {
         ErrorKind::WrongRegion => {
             match error.service_error().and_then(|service| service.region.as_deref()) {
-                Some(region) => format!("the bucket is in {region}: add `--region {region}`"),
-                None => "name the bucket's region with `--region`".to_owned(),
+                Some(region) if is_plain(region) => {
+                    format!("the bucket is in {region}: add `--region {region}`")
+                }
+                _ => "name the bucket's region with `--region`".to_owned(),
             }
         }
         ErrorKind::Credentials => {
@@ -79,6 +81,11 @@ fn for_kind(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// Whether it can be the name of a region: what a server tells may be anything.
+fn is_plain(region: &str) -> bool {
+    region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn is_directory_read(message: &str) -> bool {
@@ -131,6 +138,8 @@ mod tests {
         assert!(unread.contains("`s3haul ls`"), "{unread}");
         let moved = service(ErrorKind::WrongRegion, "PermanentRedirect", Some("eu-west-1"));
         assert_eq!(hint(moved).unwrap(), "the bucket is in eu-west-1: add `--region eu-west-1`");
+        let odd = service(ErrorKind::WrongRegion, "PermanentRedirect", Some("x; rm -rf /"));
+        assert_eq!(hint(odd).unwrap(), "name the bucket's region with `--region`");
         assert!(hint(Error::new(ErrorKind::Transport, "Connection refused")).is_some());
         assert!(hint(Error::new(ErrorKind::Transport, "connection reset")).is_none());
         assert!(hint(service(ErrorKind::NotFound, "NoSuchKey", None)).is_none());

@@ -19,6 +19,7 @@ mod hints;
 mod interrupt;
 mod logging;
 mod manifest;
+mod panics;
 mod printer;
 mod progress;
 mod render;
@@ -27,16 +28,18 @@ mod runtime;
 mod settings;
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 
 use args::{ColorChoice, GlobalArgs};
 use failure::Failure;
 use printer::Printer;
-use render::escape::push_name;
+use render::escape::{push_name, tame};
 use settings::Environment;
 
 /// Runs a command line (the program's name first) to its end and gives the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    panics::tell_quietly();
     match args::parse(args) {
         Ok(cli) => {
             let (global, command) = cli.into_parts();
@@ -97,15 +100,30 @@ fn report(failure: &Failure, printer: &Printer) {
             buffer.push(b'\n');
         }
         if let Some(hint) = &failure.hint {
-            buffer.extend_from_slice(format!("hint: {hint}\n").as_bytes());
+            buffer.extend_from_slice(b"hint: ");
+            push_name(buffer, hint, escape);
+            buffer.push(b'\n');
         }
     });
 }
 
 /// Prints help, version or a usage error the way clap has it, with the exit codes of `aws`.
 fn report_usage(error: &clap::Error) -> u8 {
-    let to_output = !error.use_stderr();
+    let text = error.render();
+    let (mut stream, is_terminal): (Box<dyn Write>, bool) = if error.use_stderr() {
+        (Box::new(io::stderr()), io::stderr().is_terminal())
+    } else {
+        (Box::new(io::stdout()), io::stdout().is_terminal())
+    };
+    // Colours as clap decides on them; a word of the command line may have come from a key.
+    let is_dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
+    let is_coloured = is_terminal && !is_dumb && std::env::var_os(env_vars::NO_COLOR).is_none();
+    let mut bytes =
+        if is_coloured { text.ansi().to_string() } else { text.to_string() }.into_bytes();
+    if is_terminal {
+        tame(&mut bytes, 0, is_coloured);
+    }
     // Nobody is left to tell when this fails.
-    _ = error.print();
-    if to_output { exit::SUCCESS } else { exit::USAGE }
+    _ = stream.write_all(&bytes).and_then(|()| stream.flush());
+    if error.use_stderr() { exit::USAGE } else { exit::SUCCESS }
 }

@@ -4,13 +4,16 @@
 //! buffer is full, when [`Printer::flush`] is called (a ticker does, ten times a second) and at
 //! the end. A progress bar is taken away while lines are written, so nothing tears. When whoever
 //! reads standard output has gone, what is meant for it is dropped and
-//! [`Printer::output_is_closed`] tells.
+//! [`Printer::output_is_closed`] tells. What a terminal would obey, other than colours, does not
+//! reach one.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indicatif::ProgressBar;
+
+use crate::render::escape::tame;
 
 /// A buffer that is this full in bytes is written.
 const BUFFER_FULL: usize = 64 * 1024;
@@ -25,6 +28,8 @@ pub(crate) struct Printer {
     color: bool,
     /// Somebody flushes for all commands of the process.
     is_flushed: AtomicBool,
+    /// It was told that certificates are not verified.
+    has_warned: AtomicBool,
 }
 
 #[derive(Default)]
@@ -48,6 +53,15 @@ impl Printer {
             error_is_terminal,
             color: color.unwrap_or(error_is_terminal),
             is_flushed: AtomicBool::new(false),
+            has_warned: AtomicBool::new(false),
+        }
+    }
+
+    /// Tells once that anybody may pose as the server.
+    pub(crate) fn warn_of_unverified(&self) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            let text = b"warning: --no-verify-ssl: nobody knows whether this is the right server\n";
+            self.error(|buffer| buffer.extend_from_slice(text));
         }
     }
 
@@ -81,6 +95,9 @@ impl Printer {
         let mut buffers = self.lock();
         let start = buffers.output.len();
         write(&mut buffers.output);
+        if self.output_is_terminal {
+            tame(&mut buffers.output, start, false);
+        }
         let covered = std::mem::take(&mut buffers.covered);
         cover(&mut buffers.output, start, covered);
         if buffers.output.len() >= BUFFER_FULL || (self.output_is_terminal && buffers.bar.is_none())
@@ -95,6 +112,9 @@ impl Printer {
         let mut buffers = self.lock();
         let start = buffers.error.len();
         write(&mut buffers.error);
+        if self.error_is_terminal {
+            tame(&mut buffers.error, start, self.color);
+        }
         let covered = std::mem::take(&mut buffers.covered);
         cover(&mut buffers.error, start, covered);
         if buffers.bar.is_none() {

@@ -54,15 +54,23 @@ impl Intake {
     }
 }
 
+/// Least bytes of a body that must come while its reader waits for as long as the patience lasts:
+/// who sends a drop now and then holds nothing open.
+const DRIBBLE_BYTES_MIN: u64 = 4096;
+
 /// A request's body.
 pub(crate) struct RequestBody {
     inner: Option<Incoming>,
     intake: Arc<Intake>,
     bytes_max: u64,
     patience: Duration,
+    /// What is left of the patience; whole again whenever enough has come.
+    left: Duration,
+    /// Bytes that came since it was whole.
+    come: u64,
     alarm: Option<Pin<Box<Sleep>>>,
-    /// Whether the alarm is set.
-    waiting: bool,
+    /// Since when the reader waits. Time in which nobody wanted more does not count.
+    waiting: Option<Instant>,
 }
 
 impl RequestBody {
@@ -72,19 +80,31 @@ impl RequestBody {
         bytes_max: u64,
         patience: Duration,
     ) -> Self {
-        Self { inner: Some(inner), intake, bytes_max, patience, alarm: None, waiting: false }
+        let (left, come, alarm, waiting) = (patience, 0, None, None);
+        Self { inner: Some(inner), intake, bytes_max, patience, left, come, alarm, waiting }
     }
 
-    /// Fires when nothing has come for as long as the patience lasts, counted from the first
-    /// time that something was wanted.
+    /// Fires when too little has come for as long as the patience lasts.
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let patience = self.patience;
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(patience)));
-        if !self.waiting {
-            self.waiting = true;
-            alarm.as_mut().reset(Instant::now() + patience);
+        let left = self.left;
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep(left)));
+        if self.waiting.is_none() {
+            let now = Instant::now();
+            self.waiting = Some(now);
+            alarm.as_mut().reset(now + left);
         }
         alarm.as_mut().poll(cx)
+    }
+
+    /// Notes that bytes came.
+    fn note(&mut self, bytes: u64) {
+        let waited = self.waiting.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.left = self.left.saturating_sub(waited);
+        self.come += bytes;
+        if self.come >= DRIBBLE_BYTES_MIN {
+            self.come = 0;
+            self.left = self.patience;
+        }
     }
 }
 
@@ -103,11 +123,11 @@ impl Body for RequestBody {
             this.intake.is_broken.store(true, Ordering::Relaxed);
             return Poll::Ready(Some(Err(Interrupted::Timeout.into())));
         };
-        this.waiting = false;
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {
             let length = data.len() as u64;
+            this.note(length);
             let before = this.intake.read.fetch_add(length, Ordering::Relaxed);
             if before + length > this.bytes_max {
                 return Poll::Ready(Some(Err(Interrupted::TooLarge.into())));

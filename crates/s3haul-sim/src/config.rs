@@ -87,8 +87,10 @@ pub struct Limits {
     /// Longest time for a request's line and headers to arrive, counted from the end of the
     /// request before: also the time an idle connection is kept.
     pub header_timeout: Duration,
-    /// Longest wait for the next byte of a request's body.
+    /// Longest wait for the next 4 KiB of a request's body.
     pub body_timeout: Duration,
+    /// Longest wait for a client to take more of an answer.
+    pub answer_timeout: Duration,
     /// Most bytes of a request's body (S3: 5 GiB and some framing).
     pub body_bytes_max: u64,
     /// Most connections at once.
@@ -108,6 +110,8 @@ impl Default for Limits {
             // Whoever holds connections without asking anything must not keep others out for long.
             header_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_mins(1),
+            // Clients that limit their bandwidth rest for long.
+            answer_timeout: Duration::from_mins(5),
             body_bytes_max: 6 << 30,
             connections_max: 4096,
             part_bytes_min: 5 << 20,

@@ -1,6 +1,8 @@
-//! What S3 checks before it looks at the signature: the clock, the region and the session token.
+//! What S3 checks before it looks at the signature: that there is one of a kind that ends and that
+//! covers what it must, the clock, the region and the session token.
 //!
-//! `s3s` verifies signatures but knows neither our clock nor our regions.
+//! `s3s` verifies signatures but knows neither our clock nor our regions. It would also take
+//! signatures of version 2, which never grow old, and ones that leave out headers.
 
 use std::collections::HashMap;
 
@@ -13,6 +15,10 @@ use crate::config::AccessKey;
 
 /// Greatest difference between the clocks of client and server.
 pub(crate) const SKEW_MS_MAX: i64 = 15 * 60 * 1000;
+/// Longest life of a presigned URL.
+const EXPIRES_S_MAX: i64 = 7 * 24 * 60 * 60;
+/// How the value of `Authorization` begins.
+const SCHEME: &str = "AWS4-HMAC-SHA256";
 
 /// The keys that may sign.
 #[derive(Clone)]
@@ -40,7 +46,7 @@ impl S3Auth for KeyRing {
 }
 
 /// What a request says about its signature.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 struct Signature {
     access_key: String,
     region: String,
@@ -48,6 +54,9 @@ struct Signature {
     /// Life of a presigned URL in seconds.
     expires: Option<i64>,
     token: Option<String>,
+    service: String,
+    /// Names of the headers that it covers, joined by `;`.
+    signed_headers: String,
 }
 
 /// Whose credentials a request says it is signed with; empty for nobody's.
@@ -94,10 +103,73 @@ pub(crate) fn check(
     keys: &KeyRing,
     around: &Surroundings<'_>,
 ) -> Result<(), Refusal> {
+    check_kind(headers, uri)?;
     let Some(signature) = read_signature(headers, uri) else { return Ok(()) };
+    check_scope(&signature, headers)?;
     check_time(&signature, around.now_ms)?;
     check_region(&signature, target, around)?;
     check_token(&signature, keys)
+}
+
+/// Refuses signatures of other kinds, and two at once: which one counts would be a guess.
+fn check_kind(headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
+    let authorizations = headers.get_all(http::header::AUTHORIZATION).iter();
+    let (mut others, mut ours) = (0, 0);
+    for value in authorizations {
+        let is_ours = value.as_bytes().starts_with(SCHEME.as_bytes());
+        *(if is_ours { &mut ours } else { &mut others }) += 1;
+    }
+    for (name, _) in query_pairs(uri) {
+        match &*name {
+            "X-Amz-Signature" => ours += 1,
+            "Signature" | "AWSAccessKeyId" => others += 1,
+            _ => {}
+        }
+    }
+    if others > 0 {
+        let message = "The authorization mechanism you have provided is not supported. Please use \
+                       AWS4-HMAC-SHA256.";
+        return Err(Refusal::new(400, "InvalidRequest", message));
+    }
+    if ours > 1 {
+        let message = "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter \
+                       or the Authorization header should be specified";
+        return Err(Refusal::new(400, "InvalidArgument", message));
+    }
+    Ok(())
+}
+
+/// A signature is for S3 and covers the host and all `x-amz-*` headers, or those could be changed
+/// on the way.
+fn check_scope(signature: &Signature, headers: &HeaderMap) -> Result<(), Refusal> {
+    if signature.service != "s3" {
+        let message = "The authorization header is malformed; incorrect service. This endpoint \
+                       belongs to \"s3\".";
+        return Err(Refusal::new(400, "AuthorizationHeaderMalformed", message));
+    }
+    if signature.expires.is_some_and(|seconds| !(1..=EXPIRES_S_MAX).contains(&seconds)) {
+        let message = "X-Amz-Expires must be between 1 and 604800 seconds";
+        return Err(Refusal::new(400, "AuthorizationQueryParametersError", message));
+    }
+    let is_presigned = signature.expires.is_some();
+    let must_be_signed = |name: &str| {
+        // The hash of the body that comes with a presigned URL is checked by itself.
+        let is_exempt = is_presigned && name == "x-amz-content-sha256";
+        name == "host" || (name.starts_with("x-amz-") && !is_exempt)
+    };
+    let is_signed = |name: &str| signature.signed_headers.split(';').any(|known| known == name);
+    let unsigned: Vec<_> = headers
+        .keys()
+        .map(http::HeaderName::as_str)
+        .filter(|name| must_be_signed(name) && !is_signed(name))
+        .collect();
+    if unsigned.is_empty() && is_signed("host") {
+        return Ok(());
+    }
+    let message = "There were headers present in the request which were not signed";
+    let mut refusal = Refusal::new(403, "AccessDenied", message);
+    refusal.details = vec![("HeadersNotSigned", unsigned.join(", "))];
+    Err(refusal)
 }
 
 fn read_signature(headers: &HeaderMap, uri: &Uri) -> Option<Signature> {
@@ -105,27 +177,31 @@ fn read_signature(headers: &HeaderMap, uri: &Uri) -> Option<Signature> {
     let mut signature = Signature::default();
     let credential;
     if let Some(authorization) = header("authorization") {
-        let rest = authorization.strip_prefix("AWS4-HMAC-SHA256")?;
-        let found = rest.split([',', ' ']).find_map(|field| field.strip_prefix("Credential="));
-        credential = found?.to_owned();
+        let rest = authorization.strip_prefix(SCHEME)?;
+        let field = |name| rest.split([',', ' ']).find_map(|field| field.strip_prefix(name));
+        credential = field("Credential=")?.to_owned();
+        field("SignedHeaders=").unwrap_or_default().clone_into(&mut signature.signed_headers);
         header("x-amz-date").or_else(|| header("date"))?.clone_into(&mut signature.date);
         signature.token = header("x-amz-security-token").map(str::to_owned);
     } else {
-        uri.query().filter(|query| query.contains("X-Amz-Signature"))?;
-        let mut found = None;
+        uri.query()?;
+        let (mut found, mut is_signed) = (None, false);
         for (name, value) in query_pairs(uri) {
             match &*name {
                 "X-Amz-Credential" => found = Some(value.into_owned()),
                 "X-Amz-Date" => signature.date = value.into_owned(),
                 "X-Amz-Expires" => signature.expires = value.parse().ok(),
                 "X-Amz-Security-Token" => signature.token = Some(value.into_owned()),
+                "X-Amz-SignedHeaders" => signature.signed_headers = value.into_owned(),
+                "X-Amz-Signature" => is_signed = true,
                 _ => {}
             }
         }
-        credential = found?;
+        credential = found.filter(|_| is_signed)?;
     }
     // From the end: an access key may hold a slash.
-    let mut fields = credential.rsplit('/').skip(2);
+    let mut fields = credential.rsplit('/').skip(1);
+    fields.next()?.clone_into(&mut signature.service);
     fields.next()?.clone_into(&mut signature.region);
     fields.next()?;
     fields.next()?.clone_into(&mut signature.access_key);
@@ -220,7 +296,8 @@ mod tests {
              SignedHeaders=host, Signature=0"
         );
         headers.insert("authorization", credential.parse().unwrap());
-        headers.insert("x-amz-date", "20231114T221320Z".parse().unwrap());
+        headers.insert("date", "20231114T221320Z".parse().unwrap());
+        headers.insert("host", "h".parse().unwrap());
         let target = Target { operation, ..Target::default() };
         let around = Surroundings { now_ms: NOW_MS, server_region: "us-east-1", bucket_region };
         let uri = "/b/k".parse().unwrap();
@@ -237,6 +314,68 @@ mod tests {
         assert_eq!(outcome("GetObject", "eu-west-1", Some("eu-west-1")), "ok");
         assert_eq!(outcome("GetObject", "us-east-1", Some("eu-west-1")), "301 PermanentRedirect");
         assert_eq!(outcome("GetBucketLocation", "us-east-1", Some("eu-west-1")), "ok");
+    }
+
+    fn kind(lines: &[(&'static str, &str)], uri: &str) -> String {
+        let uri = uri.parse().unwrap();
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        headers.insert("date", "20231114T221320Z".parse().unwrap());
+        let around =
+            Surroundings { now_ms: NOW_MS, server_region: "us-east-1", bucket_region: None };
+        let target = Target { operation: "GetObject", ..Target::default() };
+        match check(&headers, &uri, &target, &KeyRing::new(&[]), &around) {
+            Ok(()) => "ok".to_owned(),
+            Err(refusal) => format!("{} {}", refusal.status, refusal.code),
+        }
+    }
+
+    #[test]
+    fn only_one_signature_of_version_4_counts() {
+        let own = "AWS4-HMAC-SHA256 Credential=AK/20231114/us-east-1/s3/aws4_request, \
+                   SignedHeaders=host, Signature=0";
+        let (host, signed) = (("host", "h"), ("authorization", own));
+        assert_eq!(kind(&[host, signed], "/b/k"), "ok");
+        assert_eq!(kind(&[host, ("authorization", "AWS AK:c2ln")], "/b/k"), "400 InvalidRequest");
+        assert_eq!(kind(&[host], "/b/k?AWSAccessKeyId=AK&Expires=9"), "400 InvalidRequest");
+        assert_eq!(kind(&[host], "/b/k?%53ignature=x"), "400 InvalidRequest");
+        assert_eq!(kind(&[host, signed, signed], "/b/k"), "400 InvalidArgument");
+        assert_eq!(kind(&[host, signed], "/b/k?X-Amz-Sign%61ture=0"), "400 InvalidArgument");
+        let sts = own.replace("/s3/", "/sts/");
+        let malformed = kind(&[host, ("authorization", &sts)], "/b/k");
+        assert_eq!(malformed, "400 AuthorizationHeaderMalformed");
+    }
+
+    #[test]
+    fn headers_that_s3_reads_are_signed() {
+        let own = |signed: &str| {
+            format!(
+                "AWS4-HMAC-SHA256 Credential=AK/20231114/us-east-1/s3/aws4_request, \
+                 SignedHeaders={signed}, Signature=0"
+            )
+        };
+        let with = |signed: &str| {
+            let own = own(signed);
+            let copy = ("x-amz-copy-source", "/b/other");
+            kind(&[("host", "h"), ("range", "bytes=0-1"), copy, ("authorization", &own)], "/b/k")
+        };
+        assert_eq!(with("host;x-amz-copy-source"), "ok");
+        assert_eq!(with("host"), "403 AccessDenied");
+        assert_eq!(with("x-amz-copy-source"), "403 AccessDenied");
+        let query = |more: &str| {
+            format!(
+                "/b/k?X-Amz-Credential=AK%2F20231114%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=\
+                 20231114T221300Z&X-Amz-SignedHeaders=host&X-Amz-Signature=0&{more}"
+            )
+        };
+        let host = ("host", "h");
+        assert_eq!(kind(&[host], &query("X-Amz-Expires=60")), "ok");
+        let late = query("X-Amz-Expires=604801");
+        assert_eq!(kind(&[host], &late), "400 AuthorizationQueryParametersError");
+        let acl = ("x-amz-acl", "public-read");
+        assert_eq!(kind(&[host, acl], &query("X-Amz-Expires=60")), "403 AccessDenied");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is refused before `s3s` sees it, because nothing behind would: subresources that this
-//! server does not have (a `DELETE` of an object's `?policy` must not delete the object), and XML
-//! documents longer than any that S3 takes. And messages for the errors that `s3s` tells by their
-//! code alone.
+//! server does not have (a `DELETE` of an object's `?policy` must not delete the object), XML
+//! documents longer than any that S3 takes, and forms of browsers. And messages for the errors that
+//! `s3s` tells by their code alone.
 
 use http::{HeaderMap, Method, Uri};
 
@@ -75,11 +75,24 @@ pub(crate) fn check(
     if uri.query().is_some() && *method != Method::HEAD && SUBRESOURCES.iter().any(lacks) {
         return Err(Objection { status: 501, code: "NotImplemented" });
     }
+    if *method == Method::POST && is_form(headers) {
+        // Forms of browsers bring a signature of their own kind, which the gate does not know.
+        return Err(Objection { status: 501, code: "NotImplemented" });
+    }
     let takes_data = matches!(target.operation, "PutObject" | "UploadPart");
     if !takes_data && content_length(headers).is_some_and(|length| length > XML_BYTES_MAX) {
         return Err(Objection { status: 400, code: "MalformedXML" });
     }
     Ok(())
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    let types = headers.get_all(http::header::CONTENT_TYPE).iter();
+    let is_one = |kind: &http::HeaderValue| {
+        let text = kind.as_bytes().trim_ascii_start().to_ascii_lowercase();
+        text.starts_with(b"multipart/form-data")
+    };
+    types.into_iter().any(is_one)
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

@@ -26,6 +26,7 @@ mod gate;
 mod handler;
 mod hostile;
 mod ledger;
+mod patience;
 mod scenario;
 mod server;
 mod service;

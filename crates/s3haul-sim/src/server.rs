@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::config::{SimBuilder, SimConfig};
 use crate::handler::Core;
 use crate::ledger::Ledger;
+use crate::patience::Patient;
 use crate::store::synthetic::SyntheticError;
 use crate::weather::Weather;
 use crate::wire::Wire;
@@ -233,6 +234,7 @@ where
     let sky = core.weather().sky();
     let idle_ms = sky.as_ref().map_or(0, |sky| sky.scenario().idle_close_ms);
     let idle = (idle_ms > 0).then(|| Duration::from_millis(idle_ms));
+    let io = Patient::new(io, limits.answer_timeout);
     let io = Wire::new(io, sky.clone(), core.next_connection());
     let service = service_fn(move |request| {
         let (core, reset) = (Arc::clone(&core), Arc::clone(&reset));

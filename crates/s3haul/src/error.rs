@@ -168,6 +168,28 @@ impl Error {
         self
     }
 
+    /// The same without what a reader of texts takes out of them. The cause becomes text.
+    #[must_use]
+    pub(crate) fn map_texts(mut self, map: impl Fn(&str) -> String) -> Self {
+        let inner = &mut *self.0;
+        inner.message = map(&inner.message);
+        if let Some(source) = &inner.source {
+            let (plain, shown) = (source.to_string(), map(&source.to_string()));
+            if plain != shown {
+                inner.source = Some(shown.into());
+            }
+        }
+        if let Some(service) = &mut inner.service {
+            for text in [&mut service.code, &mut service.message, &mut service.request_id] {
+                *text = map(text);
+            }
+            for text in [&mut service.region, &mut service.endpoint].into_iter().flatten() {
+                *text = map(text);
+            }
+        }
+        self
+    }
+
     /// Kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -269,6 +291,26 @@ impl StdError for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_texts_of_an_error_are_mapped() {
+        let hide = |text: &str| text.replace("secret", "******");
+        let service = ServiceError {
+            status: 403,
+            code: "secret-code".to_owned(),
+            message: "a secret message".to_owned(),
+            request_id: "secret".to_owned(),
+            region: Some("secret-1".to_owned()),
+            endpoint: Some("secret.test".to_owned()),
+        };
+        let answered = Error::service(ErrorKind::AccessDenied, "GetObject", service);
+        let failed = Error::new(ErrorKind::Transport, "secret").with_source("the secret cause");
+        for error in [answered, failed] {
+            let shown = error.map_texts(hide);
+            let all = format!("{shown} {shown:?}");
+            assert!(all.contains("******") && !all.contains("secret"), "{all}");
+        }
+    }
 
     #[test]
     fn only_failures_that_may_pass_tell_of_retries() {

@@ -1,10 +1,11 @@
 //! Rules of this codebase that neither rustfmt nor clippy knows: which module may use which, and
 //! how files look. Reads the files git knows or would add, so build output is never looked at.
 //!
-//! Rules live in three tables: [`layers`] (modules and crates), [`text`] (lines and files). Each
-//! rule has a test that plants a violation.
+//! Rules live in [`layers`] (modules and crates), [`secrets`] (what `Debug` must not print) and
+//! [`text`] (lines and files). Each rule has a test that plants a violation.
 
 mod layers;
+mod secrets;
 mod source;
 mod text;
 
@@ -50,6 +51,7 @@ fn check(files: &[Source]) -> Vec<Violation> {
     let mut violations = Vec::new();
     for file in files {
         layers::check(file, &mut violations);
+        secrets::check(file, &mut violations);
         text::check(file, &test_modules, &mut violations);
     }
     violations.sort();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{CustomerKeyArgs, FilterArgs, RequestArgs, SidesArgs};
+use super::{CustomerKeyArgs, FilterArgs, RequestArgs, Secret, SidesArgs};
 
 /// What a comparison is printed as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -77,7 +77,7 @@ pub(crate) struct TreesArgs {
     pub(crate) sse_c_copy_source: Option<String>,
     /// The key for --sse-c-copy-source.
     #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
-    pub(crate) sse_c_copy_source_key: Option<String>,
+    pub(crate) sse_c_copy_source_key: Option<Secret>,
     /// Two places.
     #[command(flatten)]
     pub(crate) sides: SidesArgs,

@@ -18,6 +18,7 @@ mod requests;
 mod restore;
 mod run;
 mod script;
+mod secret;
 mod serve;
 mod set;
 mod sides;
@@ -31,6 +32,7 @@ mod versions;
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use buckets::{MbArgs, RbArgs, WebsiteArgs};
@@ -49,6 +51,7 @@ pub(crate) use requests::{ObjectsArgs, PayerArgs, RequestArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use script::{EachArgs, MapArgs};
+pub(crate) use secret::Secret;
 pub(crate) use serve::ServeArgs;
 pub(crate) use set::{ChangeArgs, SetArgs};
 pub(crate) use sides::SidesArgs;
@@ -259,8 +262,17 @@ pub(crate) fn parse_with(
     definition: &mut clap::Command,
     args: impl IntoIterator<Item = OsString>,
 ) -> Result<Cli, clap::Error> {
-    let matches = definition.try_get_matches_from_mut(args)?;
+    let matches = definition.try_get_matches_from_mut(args).map_err(without_keys)?;
     Cli::from_arg_matches(&matches)
+}
+
+/// The error without the value of a flag about keys: it may be a key in the wrong place.
+fn without_keys(mut error: clap::Error) -> clap::Error {
+    let about = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    if about.starts_with("--sse-c") || about.starts_with("--secret") {
+        error.insert(ContextKind::InvalidValue, ContextValue::String("******".to_owned()));
+    }
+    error
 }
 
 impl Cli {

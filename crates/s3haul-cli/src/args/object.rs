@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::Secret;
+
 /// Properties of the objects written.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Properties of the objects written")]
@@ -77,5 +79,5 @@ pub(crate) struct CustomerKeyArgs {
     /// The key for --sse-c: its 32 bytes as text, or the path of a file that holds them, with
     /// `fileb://` before it.
     #[arg(long, value_name = "KEY")]
-    pub(crate) sse_c_key: Option<String>,
+    pub(crate) sse_c_key: Option<Secret>,
 }

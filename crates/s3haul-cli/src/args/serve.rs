@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+use super::Secret;
+
 /// Serves a folder as an S3 endpoint for trying and testing: the folders in it are buckets, their
 /// files are objects. What it prints to standard output are shell commands that set the
 /// environment which reaches it.
@@ -52,9 +54,10 @@ pub(crate) struct ServeArgs {
     /// The access key id that requests must be signed with.
     #[arg(long, value_name = "ID")]
     pub(crate) access_key: Option<String>,
-    /// The secret access key that requests must be signed with.
+    /// The secret access key that requests must be signed with. Other users of this machine can
+    /// see flags: `S3HAUL_SERVE_SECRET_KEY` in the environment is kept from them.
     #[arg(long, value_name = "SECRET")]
-    pub(crate) secret_key: Option<String>,
+    pub(crate) secret_key: Option<Secret>,
     /// Stop when standard input ends.
     #[arg(long)]
     pub(crate) stop_with_stdin: bool,

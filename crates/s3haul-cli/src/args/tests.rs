@@ -96,3 +96,13 @@ fn nonsense_is_refused() {
         assert!(is_refused(line), "{line}");
     }
 }
+
+#[test]
+fn keys_in_the_wrong_place_are_not_shown() {
+    let args = ["s3haul", "cp", "a", "s3://b", "--sse-c", "0123456789012345678901234567890k"];
+    let error = parse(args.map(OsString::from)).unwrap_err().to_string();
+    assert!(error.contains("'******'") && !error.contains("0123456"), "{error}");
+    let args = ["s3haul", "cp", "a", "s3://b", "--sse-c", "AES256", "--sse-c-key", "geheim"];
+    let shown = format!("{:?}", parse(args.map(OsString::from)).unwrap().into_parts().1);
+    assert!(shown.contains("******") && !shown.contains("geheim"), "{shown}");
+}

@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::{
     AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, FromArgs, ObjectArgs, ObjectsArgs,
-    RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, SidesArgs, as_source_class,
+    RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, Secret, SidesArgs,
+    as_source_class,
 };
 
 /// What is printed.
@@ -116,7 +117,7 @@ pub(crate) struct CopyArgs {
     pub(crate) sse_c_copy_source: Option<String>,
     /// The key for --sse-c-copy-source.
     #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
-    pub(crate) sse_c_copy_source_key: Option<String>,
+    pub(crate) sse_c_copy_source_key: Option<Secret>,
     /// Let the data of copies go through this machine even where the server could copy. It does
     /// so by itself where source and target have different endpoints or credentials.
     #[arg(long, help_heading = "Two services, accounts or regions")]

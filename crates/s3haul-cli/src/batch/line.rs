@@ -6,7 +6,11 @@ use super::words::{join, split};
 use crate::args::{self, Command, GlobalArgs};
 
 /// Flags whose values are secrets.
-const SECRET_FLAGS: [&str; 2] = ["--sse-c-key", "--sse-c-copy-source-key"];
+const SECRET_FLAGS: [&str; 3] = ["--sse-c-key", "--sse-c-copy-source-key", "--secret-key"];
+/// Flags that say how a key is used. What else stands there is a key in the wrong place.
+const METHOD_FLAGS: [&str; 2] = ["--sse-c", "--sse-c-copy-source"];
+/// The only method.
+const METHOD: &str = "AES256";
 /// What stands for a secret.
 const HIDDEN: &str = "******";
 
@@ -63,19 +67,39 @@ impl Line {
             return format!("{} …", text.split_whitespace().next().unwrap_or_default());
         };
         let mut shown = Vec::with_capacity(words.len());
-        let mut is_secret = false;
+        let mut before = None;
         for word in &words {
-            let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
-            let names_secret = is_secret_flag(flag);
-            shown.push(match () {
-                () if is_secret => HIDDEN.to_owned(),
-                () if names_secret && flag.len() < word.len() => format!("{flag}={HIDDEN}"),
-                () => word.clone(),
+            let (flag, value) = match word.split_once('=') {
+                Some((flag, value)) => (flag, Some(value)),
+                None => (word.as_str(), None),
+            };
+            shown.push(match value {
+                _ if before.is_some_and(|flag| is_hidden(flag, word)) => HIDDEN.to_owned(),
+                Some(value) if is_hidden(flag, value) => format!("{flag}={HIDDEN}"),
+                _ => without_user(word),
             });
-            is_secret = names_secret && flag.len() == word.len();
+            before = value.is_none().then_some(flag);
         }
         join(shown.iter().map(String::as_str))
     }
+}
+
+/// Whether the value of a flag is a secret.
+fn is_hidden(flag: &str, value: &str) -> bool {
+    let is_method = value == METHOD || value.starts_with("--");
+    is_secret_flag(flag) || (METHOD_FLAGS.contains(&flag) && !is_method)
+}
+
+/// A word without the user and password of a URL in it.
+fn without_user(word: &str) -> String {
+    let hide = |(start, rest): (&str, &str)| {
+        let authority = rest.split('/').next().unwrap_or(rest);
+        let (user, _) = authority.rsplit_once('@')?;
+        Some(format!("{start}://{HIDDEN}{}", &rest[user.len()..]))
+    };
+    let is_web = word.contains("http://") || word.contains("https://");
+    let hidden = word.split_once("://").filter(|_| is_web).and_then(hide);
+    hidden.unwrap_or_else(|| word.to_owned())
 }
 
 /// Whether a flag may be one of those with secrets; flags may be shortened.
@@ -179,5 +203,13 @@ mod tests {
             "cp 'a b' s3://b --sse-c-key '******' '--sse-c-copy-source-k=******' --sse AES256"
         );
         assert_eq!(Line::shown("cp a --sse-c AES256"), "cp a --sse-c AES256");
+        assert_eq!(Line::shown("cp --sse-c --recursive a b"), "cp --sse-c --recursive a b");
+        assert_eq!(Line::shown("cp a --sse-c geheim b"), "cp a --sse-c '******' b");
+        assert_eq!(Line::shown("cp a --sse-c=geheim"), "cp a '--sse-c=******'");
+        assert_eq!(Line::shown("serve d --secret-key geheim"), "serve d --secret-key '******'");
+        assert_eq!(
+            Line::shown("ls --endpoint-url http://user:geheim@host:1/x s3://b/a@b"),
+            "ls --endpoint-url 'http://******@host:1/x' s3://b/a@b"
+        );
     }
 }

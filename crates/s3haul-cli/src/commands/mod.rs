@@ -55,6 +55,9 @@ pub(crate) fn dispatch(
         let settings = ServeSettings::new(global, args, &environment)?;
         return runtime::serve_on(serve::run(settings, printer));
     }
+    if global.no_verify_ssl {
+        printer.warn_of_unverified();
+    }
     let settings = Settings::load(global, environment)?;
     if let Command::Run(args) = &command {
         return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));

@@ -154,6 +154,9 @@ impl Shared {
         self.read(|item| {
             let Item { number, shown, line } = item;
             let checked = line.map_err(Failure::usage).and_then(|line| {
+                if line.global.no_verify_ssl {
+                    self.printer.warn_of_unverified();
+                }
                 let settings = self.settings_of(&line.global, self.settings.environment.clone())?;
                 work(settings, line.command, &self.printer).map(drop)
             });

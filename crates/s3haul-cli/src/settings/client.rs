@@ -107,8 +107,9 @@ fn endpoint_url(
             return Ok(Some(url.clone()));
         }
         return Err(Failure::usage(format!(
-            "Bad value for --endpoint-url \"{url}\": scheme is missing. Must be of the form \
-             http://<hostname>/ or https://<hostname>/"
+            "Bad value for --endpoint-url \"{}\": scheme is missing. Must be of the form \
+             http://<hostname>/ or https://<hostname>/",
+            without_user(url)
         )));
     }
     let ignored = environment.is_true(env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS)
@@ -119,10 +120,16 @@ fn endpoint_url(
     let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];
     match environment.first(&variables).or_else(|| profile.endpoint_url()) {
         Some(url) if !has_http_scheme(url) => {
-            Err(Failure::other(format!("Invalid endpoint: {url}")))
+            Err(Failure::other(format!("Invalid endpoint: {}", without_user(url))))
         }
         url => Ok(url.map(str::to_owned)),
     }
+}
+
+/// What may be shown of a URL: not the user and password that it may have.
+fn without_user(url: &str) -> &str {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    url.rsplit_once('@').map_or(url, |(_, rest)| rest)
 }
 
 fn has_http_scheme(url: &str) -> bool {

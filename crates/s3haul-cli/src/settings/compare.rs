@@ -112,7 +112,7 @@ impl CompareSettings {
 fn keys(args: &TreesArgs) -> Result<(Option<CustomerKey>, Option<CustomerKey>), Failure> {
     let key = customer_key(&args.customer_key)?;
     let method = args.sse_c_copy_source.as_deref();
-    let source = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_deref())?;
+    let source = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_ref())?;
     if s3_uri::is_s3(&args.target) {
         return Ok((source, key));
     }

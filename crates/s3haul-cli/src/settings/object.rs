@@ -5,7 +5,7 @@ use s3haul::s3::{ChecksumAlgorithm, CustomerKey, Encryption, Grant, ObjectProper
 
 use super::shorthand;
 use super::timestamp::http_date;
-use crate::args::{CustomerKeyArgs, ObjectArgs};
+use crate::args::{CustomerKeyArgs, ObjectArgs, Secret};
 use crate::failure::Failure;
 
 /// Properties of the objects written.
@@ -60,14 +60,14 @@ pub(super) fn checksum_algorithm(args: &ObjectArgs) -> Result<Option<ChecksumAlg
 
 /// `--sse-c` and `--sse-c-key`.
 pub(super) fn customer_key(args: &CustomerKeyArgs) -> Result<Option<CustomerKey>, Failure> {
-    key_pair("--sse-c", args.sse_c.as_deref(), args.sse_c_key.as_deref())
+    key_pair("--sse-c", args.sse_c.as_deref(), args.sse_c_key.as_ref())
 }
 
 /// A method flag and its key flag, which belong together.
 pub(super) fn key_pair(
     flag: &str,
     method: Option<&str>,
-    key: Option<&str>,
+    key: Option<&Secret>,
 ) -> Result<Option<CustomerKey>, Failure> {
     let both = |given: String, missing: String| {
         Failure::usage(format!("It {given} is specified, {missing} must be specified as well."))
@@ -77,7 +77,7 @@ pub(super) fn key_pair(
         (Some(_), None) => Err(both(flag.to_owned(), format!("{flag}-key"))),
         (None, Some(_)) => Err(both(format!("{flag}-key"), flag.to_owned())),
         (Some(algorithm), Some(key)) => {
-            let key = key_bytes(&format!("{flag}-key"), key)?;
+            let key = key_bytes(&format!("{flag}-key"), key.reveal())?;
             Ok(Some(CustomerKey { algorithm: algorithm.to_owned(), key }))
         }
     }
@@ -150,8 +150,9 @@ mod tests {
             failure.message,
             "It --sse-c is specified, --sse-c-key must be specified as well."
         );
-        assert!(key_pair("--sse-c", None, Some("k")).is_err());
-        let key = key_pair("--sse-c", Some("AES256"), Some("secret")).unwrap().unwrap();
+        let secret = |text: &str| Secret::from(text.to_owned());
+        assert!(key_pair("--sse-c", None, Some(&secret("k"))).is_err());
+        let key = key_pair("--sse-c", Some("AES256"), Some(&secret("secret"))).unwrap().unwrap();
         assert_eq!(key.key, b"secret");
     }
 

@@ -9,7 +9,7 @@ use s3haul_sim::{
 };
 
 use super::environment::Environment;
-use crate::args::{GlobalArgs, ServeArgs};
+use crate::args::{GlobalArgs, Secret, ServeArgs};
 use crate::env_vars;
 use crate::failure::Failure;
 
@@ -46,11 +46,12 @@ impl ServeSettings {
         args: &ServeArgs,
         environment: &Environment,
     ) -> Result<Self, Failure> {
-        let given = |flag: &Option<String>, variable| {
-            flag.clone().or_else(|| environment.get(variable).map(str::to_owned))
+        let given = |flag: Option<&str>, variable| {
+            flag.or_else(|| environment.get(variable)).map(str::to_owned)
         };
-        let access_key = given(&args.access_key, env_vars::S3HAUL_SERVE_ACCESS_KEY);
-        let secret_key = given(&args.secret_key, env_vars::S3HAUL_SERVE_SECRET_KEY);
+        let secret_key = args.secret_key.as_ref().map(Secret::reveal);
+        let access_key = given(args.access_key.as_deref(), env_vars::S3HAUL_SERVE_ACCESS_KEY);
+        let secret_key = given(secret_key, env_vars::S3HAUL_SERVE_SECRET_KEY);
         if access_key.is_some() != secret_key.is_some() {
             return Err(Failure::usage("--access-key and --secret-key belong together"));
         }

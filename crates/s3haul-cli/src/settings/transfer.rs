@@ -355,7 +355,7 @@ fn copy_props(name: Option<&str>) -> Result<CopyProps, Failure> {
 
 fn source_customer_key(args: &CopyArgs, paths: PathPair) -> Result<Option<CustomerKey>, Failure> {
     let method = args.sse_c_copy_source.as_deref();
-    let key = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_deref())?;
+    let key = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_ref())?;
     if key.is_some() && paths != PathPair::Remote {
         let message = "--sse-c-copy-source is only supported for copy operations.";
         return Err(Failure::usage(message));

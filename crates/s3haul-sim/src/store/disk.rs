@@ -112,9 +112,7 @@ impl DiskStore {
     /// Takes the versions whose files are there and whole.
     fn load_versions(&self, bucket: &str, sidecar: Sidecar<Version>) -> StoreResult {
         let whole = |version: &Version| match &version.blob {
-            Blob::File(path) => {
-                fs::metadata(self.root.join(path)).is_ok_and(|file| file.len() == version.size)
-            }
+            Blob::File(path) => self.is_whole(path, version.size),
             _ => version.delete_marker || version.size == 0,
         };
         let key = sidecar.key;
@@ -126,6 +124,24 @@ impl DiskStore {
         self.index.load(bucket, &key, versions)
     }
 
+    /// Whether an object's file is there, in the store itself: its metadata may have been made by
+    /// others, and lead elsewhere.
+    fn is_whole(&self, path: &str, size: u64) -> bool {
+        let is_plain = |name: &str| !matches!(name, "" | "." | "..");
+        path.split('/').all(is_plain)
+            && !self.leads_out(path)
+            && fs::symlink_metadata(self.root.join(path))
+                .is_ok_and(|file| file.is_file() && file.len() == size)
+    }
+
+    /// Whether a symbolic link stands in for one of the directories on a path.
+    fn leads_out(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(end, _)| &path[..end]);
+        ends.into_iter().any(|directory| {
+            fs::symlink_metadata(self.root.join(directory)).is_ok_and(|found| found.is_symlink())
+        })
+    }
+
     fn load_uploads(&self) -> StoreResult {
         let uploads = self.hidden("uploads");
         for id in list_directory(&uploads)? {
@@ -134,7 +150,12 @@ impl DiskStore {
             self.index.put_upload(upload);
             for name in list_directory(&directory)? {
                 if name.starts_with("part-") {
-                    self.index.put_part(&id, read_json(&directory.join(name))?, &mut None);
+                    let part: Part = read_json(&directory.join(name))?;
+                    let is_here =
+                        !matches!(&part.blob, Blob::File(path) if !self.is_whole(path, part.size));
+                    if is_here {
+                        self.index.put_part(&id, part, &mut None);
+                    }
                 }
             }
         }
@@ -185,7 +206,7 @@ impl DiskStore {
         else {
             return Ok(());
         };
-        if path == natural {
+        if path == natural || self.leads_out(&natural) {
             return Ok(());
         }
         if let Some(parent) = self.root.join(&natural).parent() {
@@ -209,7 +230,9 @@ impl DiskStore {
             let relative = format!("{bucket}/{natural}");
             let target = self.root.join(&relative);
             let parent = target.parent().unwrap_or(&self.root);
-            let free = fs::create_dir_all(parent).is_ok() && fs::symlink_metadata(&target).is_err();
+            let free = !self.leads_out(&relative)
+                && fs::create_dir_all(parent).is_ok()
+                && fs::symlink_metadata(&target).is_err();
             if free && fs::rename(&from, &target).is_ok() {
                 return Ok(relative);
             }

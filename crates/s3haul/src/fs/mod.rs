@@ -21,6 +21,6 @@ pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
 pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
 pub use walk::{LocalFile, Walk, WalkItem, WalkOptions};
 pub use write::{
-    Committed, CreateError, Escape, EscapeReason, Finish, PendingFile, TargetRoot, collapse,
-    remove_file,
+    Access, Committed, CreateError, Escape, EscapeReason, Finish, PendingFile, TargetRoot,
+    collapse, remove_file,
 };

@@ -14,6 +14,7 @@ use super::client::Inner;
 use super::connection::SendBody;
 use super::credentials::Held;
 use super::payload::Payload;
+use super::redact::Secrets;
 use super::request::Request;
 use super::retry::{self, Verdict};
 use super::sign::{PayloadHash, encode_path, encode_query};
@@ -72,6 +73,13 @@ impl Failure {
             date: text(headers, &DATE).and_then(|date| httpdate::parse_http_date(date).ok()),
             location: text(headers, &LOCATION).map(str::to_owned),
         }
+    }
+}
+
+impl Failure {
+    /// The same without secrets: a server may tell what it was sent.
+    pub(crate) fn redacted(self, secrets: &Secrets) -> Self {
+        Self { error: self.error.map_texts(|text| secrets.redact(text)), ..self }
     }
 }
 

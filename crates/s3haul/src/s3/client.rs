@@ -19,6 +19,7 @@ use super::hedge::Hedging;
 use super::payload::DigestPlan;
 use super::pool::Pool;
 use super::race::{Watch, heed};
+use super::redact::Secrets;
 use super::request::{Answer, OpenAnswer, Request};
 use super::run::Run;
 use super::sign::{Signer, encode_path};
@@ -83,6 +84,12 @@ impl Inner {
             Err(behind) => i64::try_from(behind.duration().as_millis()).map_or(0, |ms| -ms),
         };
         self.clock_offset_ms.store(offset_ms, Ordering::Relaxed);
+    }
+
+    /// What no message may show of the credentials that requests are signed with.
+    pub(super) fn secrets(&self) -> Secrets {
+        let held = self.credentials.held();
+        held.map_or_else(Secrets::default, |held| Secrets::of_credentials(&held.credentials))
     }
 
     pub(super) fn site(&self, bucket: Option<&str>, region: Option<&str>) -> Result<Arc<Site>> {

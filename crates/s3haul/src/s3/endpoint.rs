@@ -47,8 +47,8 @@ fn default_port(https: bool) -> u16 {
     if https { 443 } else { 80 }
 }
 
-/// The parts of a URL that matter here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The parts of a URL that matter here. `Debug` never shows its user and password.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SplitUrl {
     pub(crate) https: bool,
     /// `user:password` before the host, still percent-encoded.
@@ -57,6 +57,12 @@ pub(crate) struct SplitUrl {
     pub(crate) port: u16,
     /// Empty, or begins with `/` and does not end with one.
     pub(crate) path: String,
+}
+
+impl std::fmt::Debug for SplitUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SplitUrl({}:{}{}, https: {})", self.host, self.port, self.path, self.https)
+    }
 }
 
 impl SplitUrl {
@@ -209,6 +215,22 @@ fn amazon_host(config: &EndpointConfig, base: &str, region: &str) -> String {
     let fips = if config.fips { "-fips" } else { "" };
     let dualstack = if config.dualstack { ".dualstack" } else { "" };
     format!("{base}{fips}{dualstack}.{region}.{}", dns_suffix(region))
+}
+
+/// Whether a name is one of S3 itself: customers' machines and balancers have names in Amazon's
+/// domain, too.
+pub(crate) fn is_amazon_s3(host: &str) -> bool {
+    let names = ["amazonaws.com.cn", "amazonaws.com"]
+        .iter()
+        .find_map(|suffix| host.strip_suffix(suffix).and_then(|rest| rest.strip_suffix('.')));
+    let labels: Vec<&str> = names.unwrap_or_default().split('.').collect();
+    let is_service = |label: &str| label == "s3" || label.starts_with("s3-");
+    let is_place = |label: &&str| {
+        let is_region = label.contains('-') && label.ends_with(|last: char| last.is_ascii_digit());
+        *label == "dualstack" || is_region
+    };
+    let service = labels.iter().rposition(|label| is_service(label));
+    service.is_some_and(|at| labels[at + 1..].iter().all(is_place))
 }
 
 fn amazon(host: String, path_prefix: String, region: &str) -> Target {
@@ -434,6 +456,34 @@ mod tests {
             assert!(text.contains(expected), "{text}");
         }
         assert!(at(&auto, Some("bucket"), "evil.com/").starts_with("error: Provided region_name"));
+    }
+
+    #[test]
+    fn names_of_s3_are_told_from_names_of_its_customers() {
+        for host in [
+            "s3.amazonaws.com",
+            "s3-eu-west-1.amazonaws.com",
+            "s3.eu-west-1.amazonaws.com",
+            "box.s3.dualstack.us-west-2.amazonaws.com",
+            "a.b.s3.amazonaws.com",
+            "box.s3-fips.us-gov-west-1.amazonaws.com",
+            "box.s3-accelerate.amazonaws.com",
+            "s3.cn-north-1.amazonaws.com.cn",
+        ] {
+            assert!(is_amazon_s3(host), "{host}");
+        }
+        for host in [
+            "amazonaws.com",
+            "ec2-1-2-3-4.compute-1.amazonaws.com",
+            "s3-evil-1.elb.us-east-1.amazonaws.com",
+            "s3.evil-1.us-east-1.elb.amazonaws.com",
+            "abc.execute-api.us-east-1.amazonaws.com",
+            "s3.amazonaws.com.evil.test",
+            "s3amazonaws.com",
+            "s3.evil.test",
+        ] {
+            assert!(!is_amazon_s3(host), "{host}");
+        }
     }
 
     proptest! {

@@ -113,11 +113,13 @@ impl Headers {
         let Some(key) = key else { return Ok(()) };
         let (value, md5) = key.encoded();
         self.text(names[0], &key.algorithm)?;
-        self.text(names[1], &value)?;
-        if let Some((_, value)) = self.0.last_mut() {
-            value.set_sensitive(true);
+        for (name, value) in [(names[1], value), (names[2], md5)] {
+            self.text(name, &value)?;
+            if let Some((_, value)) = self.0.last_mut() {
+                value.set_sensitive(true);
+            }
         }
-        self.text(names[2], &md5)
+        Ok(())
     }
 }
 

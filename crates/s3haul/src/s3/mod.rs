@@ -31,6 +31,7 @@ mod pool;
 mod properties;
 mod proxy;
 mod race;
+mod redact;
 mod request;
 mod retry;
 mod run;
@@ -47,6 +48,8 @@ mod client_tests;
 pub(crate) mod fuzzing;
 #[cfg(test)]
 mod race_tests;
+#[cfg(test)]
+mod secret_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

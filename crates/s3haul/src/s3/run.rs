@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::PROXY_AUTHORIZATION;
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
@@ -17,11 +18,12 @@ use super::circuit::SUBJECTS_MIN;
 use super::client::Inner;
 use super::connection::Broken;
 use super::credentials::Held;
-use super::endpoint::SplitUrl;
+use super::endpoint::{SplitUrl, is_amazon_s3};
 use super::payload::{DigestPlan, Payload};
 use super::pool::Lease;
 use super::proxy;
 use super::race::Watch;
+use super::redact::Secrets;
 use super::request::{Answer, OpenAnswer, Request};
 use super::retry::{self, Verdict};
 use super::site::{Site, Sites};
@@ -135,7 +137,8 @@ impl<'r> Run<'r> {
         }
         let operation = self.request.operation.name;
         let known = text.as_deref().unwrap_or_default();
-        let mut failure = Failure::answered(operation, head.status, &head.headers, known);
+        let failure = Failure::answered(operation, head.status, &head.headers, known);
+        let mut failure = failure.redacted(&self.secrets());
         if let Some(pass) = &mut pass {
             note_refusal(pass, &failure);
         }
@@ -144,6 +147,19 @@ impl<'r> Run<'r> {
             failure.verdict = Verdict::Transient;
         }
         Err(failure)
+    }
+
+    /// What the request was signed with and what else it held that no message may show.
+    fn secrets(&self) -> Secrets {
+        let (site, held) =
+            self.last.as_ref().map_or((None, None), |(site, held)| (Some(site), held.as_deref()));
+        let mut secrets =
+            held.map_or_else(Secrets::default, |held| Secrets::of_credentials(&held.credentials));
+        let headers = self.request.headers.iter().map(|(name, value)| (name, value));
+        secrets.add_headers(headers);
+        let proxy = site.and_then(|site| site.forwarder.as_ref()?.authorization.as_ref());
+        secrets.add_headers(proxy.into_iter().map(|value| (&PROXY_AUTHORIZATION, value)));
+        secrets
     }
 
     /// Computes the digests that the payload lacks, once.
@@ -231,7 +247,7 @@ impl<'r> Run<'r> {
             if let Some(pass) = &mut pass {
                 note_refusal(pass, &failure);
             }
-            return Err(failure);
+            return Err(failure.redacted(&self.secrets()));
         }
         if let Some(pass) = &mut pass
             && refused_keys(&body) > self.request.keys as usize / 2
@@ -394,16 +410,15 @@ fn is_cut_off(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
 }
 
-/// A redirect to another host is followed within Amazon's names or the custom endpoint's only.
+/// A redirect to another host is followed among Amazon's names of S3 and within the custom
+/// endpoint's only, and never from https to http.
 fn is_trusted(present: &Site, location: &SplitUrl) -> bool {
     let same_scheme = location.https == present.target.https;
-    let ends = |host: &str, suffix: &str| {
-        host == suffix || host.strip_suffix(suffix).is_some_and(|rest| rest.ends_with('.'))
+    let is_within = |host: &str, domain: &str| {
+        host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
     };
-    let amazon = ["amazonaws.com", "amazonaws.com.cn"]
-        .iter()
-        .any(|suffix| ends(&present.target.host, suffix) && ends(&location.host, suffix));
-    same_scheme && (amazon || ends(&location.host, &present.target.host))
+    let amazon = is_amazon_s3(&present.target.host) && is_amazon_s3(&location.host);
+    same_scheme && (amazon || is_within(&location.host, &present.target.host))
 }
 
 fn unanswered(site: &Site) -> Error {

@@ -367,6 +367,13 @@ pub(crate) fn encode_query(query: &[(&str, &str)]) -> String {
     text
 }
 
+/// Encodes a value as it stands in a query.
+pub(crate) fn encode_query_value(value: &str) -> String {
+    let mut encoded = String::with_capacity(value.len());
+    encode(value, &mut encoded, false);
+    encoded
+}
+
 fn encode(text: &str, into: &mut String, keep_slash: bool) {
     into.reserve(text.len());
     let plain = |byte: u8| {

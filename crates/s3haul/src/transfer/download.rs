@@ -21,7 +21,7 @@ use super::receive::{Answer, receive};
 use super::scheduler::{Tasks, blocking};
 use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
-use crate::fs::{Committed, CreateError, FileInfo, Finish, PendingFile, TargetRoot};
+use crate::fs::{Access, Committed, CreateError, FileInfo, Finish, PendingFile, TargetRoot};
 use crate::location::Location;
 use crate::plan::compare::Reason;
 use crate::transfer::action::DownloadAction;
@@ -52,10 +52,14 @@ impl DownloadTarget {
     }
 
     /// Starts a file. Blocks.
-    pub(crate) fn create(&self, relative: &str) -> Result<PendingFile, CreateError> {
+    pub(crate) fn create(
+        &self,
+        relative: &str,
+        access: Access,
+    ) -> Result<PendingFile, CreateError> {
         match self {
-            Self::Below(root) => root.create(relative),
-            Self::Exactly(path) => Ok(PendingFile::at(path)?),
+            Self::Below(root) => root.create_for(relative, access),
+            Self::Exactly(path) => Ok(PendingFile::at_for(path, access)?),
         }
     }
 
@@ -208,8 +212,14 @@ async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Recei
     }
 }
 
+/// Who may read a file before it has the permissions that the object brings with it.
+pub(super) fn access_of(has_permissions: bool) -> Access {
+    if has_permissions { Access::Owner } else { Access::ByUmask }
+}
+
 fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult {
-    let file = target.create(&object.action.relative)?;
+    let access = access_of(object.finish.permissions.is_some());
+    let file = target.create(&object.action.relative, access)?;
     let mut position = 0;
     for chunk in &object.chunks {
         file.write_at(position, chunk)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::download::{DownloadTarget, SaveResult};
+use super::download::{DownloadTarget, SaveResult, access_of};
 use super::engine::Engine;
 use super::fetch::{ObjectState, RangeReader, back_off, replaced, wants_checksums};
 use super::integrity::{Piece, check, combine, expected_of, may_read_again};
@@ -105,7 +105,7 @@ async fn start(
     let object = ObjectState::new(action.key.clone(), action.etag.clone())
         .in_version(action.version_id.clone());
     blocking(move || {
-        let file = target.create(&relative)?;
+        let file = target.create(&relative, access_of(engine.settings.preserves))?;
         file.preallocate(size)?;
         let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
         let finish = OnceLock::new();

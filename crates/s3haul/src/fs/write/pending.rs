@@ -39,6 +39,26 @@ pub struct PendingFile {
     file: File,
     place: Place,
     mode: WriteMode,
+    access: Access,
+}
+
+/// Who may read a file while it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Whom the umask lets.
+    #[default]
+    ByUmask,
+    /// Its owner only: what it gets at the end may be narrower than the umask.
+    Owner,
+}
+
+impl Access {
+    fn mode(self) -> Mode {
+        Mode::from_raw_mode(match self {
+            Self::ByUmask => 0o666,
+            Self::Owner => 0o600,
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -103,6 +123,11 @@ impl PendingFile {
     /// followed, and a device or FIFO (also behind a link, such as `/dev/stdout`) is written
     /// directly.
     pub fn at(path: &Path) -> Result<Self> {
+        Self::at_for(path, Access::ByUmask)
+    }
+
+    /// The same, for those who may read it while it is written.
+    pub fn at_for(path: &Path, access: Access) -> Result<Self> {
         let fail = |source: io::Error| Error::local("could not create", path, source);
         let name = path.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| fail(Errno::INVAL.into()))?.to_owned();
@@ -119,28 +144,33 @@ impl PendingFile {
         match rustix::fs::stat(path) {
             // Whatever `/dev/stdout` leads to, its name must not be replaced by a file.
             Ok(_) if directory == Path::new("/dev") => Self::open_direct(place, OFlags::empty()),
-            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty()),
-            Err(_) => Self::create_temporary(place),
+            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::empty(), access),
+            Err(_) => Self::create_temporary(place, access),
         }
     }
 
     /// Starts a file in a directory, never following a link at its name.
-    pub(super) fn create(place: Place) -> Result<Self> {
+    pub(super) fn create(place: Place, access: Access) -> Result<Self> {
         match rustix::fs::statat(&place.parent, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::NOFOLLOW),
-            Err(_) => Self::create_temporary(place),
+            Ok(stat) => Self::create_over(place, stat.st_mode, OFlags::NOFOLLOW, access),
+            Err(_) => Self::create_temporary(place, access),
         }
     }
 
     /// Starts a file where something is; `links` says whether a device may be behind a link.
-    fn create_over(place: Place, existing_mode: u32, links: OFlags) -> Result<Self> {
+    fn create_over(
+        place: Place,
+        existing_mode: u32,
+        links: OFlags,
+        access: Access,
+    ) -> Result<Self> {
         match FileType::from_raw_mode(existing_mode) {
             FileType::Directory => Err(place.fail("a directory is in the way of", Errno::ISDIR)),
             FileType::CharacterDevice | FileType::BlockDevice | FileType::Fifo => {
                 Self::open_direct(place, links)
             }
             FileType::Socket => Err(place.fail("could not write to a socket", Errno::NXIO)),
-            _ => Self::create_temporary(place),
+            _ => Self::create_temporary(place, access),
         }
     }
 
@@ -148,29 +178,13 @@ impl PendingFile {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | links;
         let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());
         let file = File::from(opened.map_err(|errno| place.fail("could not open", errno))?);
-        Ok(Self { file, place, mode: WriteMode::Direct(Mutex::new(0)) })
+        let (mode, access) = (WriteMode::Direct(Mutex::new(0)), Access::ByUmask);
+        Ok(Self { file, place, mode, access })
     }
 
-    fn create_temporary(place: Place) -> Result<Self> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(0o666);
-        // The same each time, so that what a killed process left is found.
-        let mut name = names::temporary_name(&place.name, None);
-        for _ in 0..NAME_TRIES {
-            match rustix::fs::openat(&place.parent, &name, flags | OFlags::NOFOLLOW, mode) {
-                Ok(fd) if leftover::claim(fd.as_fd()) => {
-                    let mode = WriteMode::Temporary(Some(name));
-                    return Ok(Self { file: File::from(fd), place, mode });
-                }
-                Err(Errno::EXIST) if leftover::remove(place.parent.as_fd(), &name) => {}
-                Ok(_) | Err(Errno::EXIST) => {
-                    name = names::temporary_name(&place.name, Some(fastrand::u32(..)));
-                }
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(place.fail("could not create", errno)),
-            }
-        }
-        Err(place.fail("could not create a temporary file for", Errno::EXIST))
+    fn create_temporary(place: Place, access: Access) -> Result<Self> {
+        let (file, name) = place.open_temporary(access)?;
+        Ok(Self { file, place, mode: WriteMode::Temporary(Some(name)), access })
     }
 
     /// Path of the file once it is committed.
@@ -244,6 +258,10 @@ impl PendingFile {
         let WriteMode::Temporary(temporary) = &mut self.mode else {
             return Ok(Committed::default());
         };
+        let mut finish = finish;
+        if self.access == Access::Owner && finish.permissions.is_none() {
+            finish.permissions = Some(self.place.usual_permissions()?);
+        }
         let warning = finish.apply(&self.file, &self.place.path);
         if let Some(name) = temporary.as_deref() {
             let Place { parent, name: target, .. } = &self.place;
@@ -267,6 +285,36 @@ impl Drop for PendingFile {
 }
 
 impl Place {
+    /// Opens a new file of a temporary name.
+    fn open_temporary(&self, access: Access) -> Result<(File, String)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NOFOLLOW;
+        // The same each time, so that what a killed process left is found.
+        let mut name = names::temporary_name(&self.name, None);
+        for _ in 0..NAME_TRIES {
+            match rustix::fs::openat(&self.parent, &name, flags, access.mode()) {
+                Ok(fd) if leftover::claim(fd.as_fd()) => return Ok((File::from(fd), name)),
+                Err(Errno::EXIST) if leftover::remove(self.parent.as_fd(), &name) => {}
+                Ok(_) | Err(Errno::EXIST) => {
+                    name = names::temporary_name(&self.name, Some(fastrand::u32(..)));
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.fail("could not create", errno)),
+            }
+        }
+        Err(self.fail("could not create a temporary file for", Errno::EXIST))
+    }
+
+    /// The permissions that a new file gets here. Only making one tells: the umask cannot be read
+    /// without being changed, and the directory may have a say.
+    fn usual_permissions(&self) -> Result<u32> {
+        let (probe, name) = self.open_temporary(Access::ByUmask)?;
+        let stat = rustix::fs::fstat(&probe);
+        let removed = rustix::fs::unlinkat(&self.parent, &name, AtFlags::empty());
+        let stat = removed.and(stat).map_err(|errno| self.fail("could not examine", errno))?;
+        Ok(stat.st_mode & 0o777)
+    }
+
     fn fail(&self, doing: &str, errno: Errno) -> Error {
         Error::local(doing, &self.path, errno.into())
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::directories::{Directories, open_root};
 use super::leftover;
 use super::names::{self, Escape, EscapeReason};
-use super::pending::{PendingFile, Place};
+use super::pending::{Access, PendingFile, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::FileInfo;
 
@@ -78,12 +78,18 @@ impl TargetRoot {
 
     /// Starts a file: creates missing parents and a temporary file beside the target.
     pub fn create(&self, relative: &str) -> Result<PendingFile, CreateError> {
+        self.create_for(relative, Access::ByUmask)
+    }
+
+    /// The same, for those who may read it while it is written.
+    pub fn create_for(&self, relative: &str, access: Access) -> Result<PendingFile, CreateError> {
         let (directory, name) = names::split_checked(relative)?;
         let path = self.path_of(relative);
         check_length(name, &path)?;
         for last_try in [false, true] {
             let parent = self.directories.create(directory).map_err(|error| error.of(relative))?;
-            match PendingFile::create(Place { parent, name: name.to_owned(), path: path.clone() }) {
+            let place = Place { parent, name: name.to_owned(), path: path.clone() };
+            match PendingFile::create(place, access) {
                 // The directory was removed since it was opened: make it anew, once.
                 Err(error) if !last_try && is_missing(&error) => {
                     self.directories.forget(directory);

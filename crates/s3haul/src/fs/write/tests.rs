@@ -177,6 +177,24 @@ fn permissions_are_those_of_any_new_file() {
     assert_eq!(mode("f"), mode("g"));
 }
 
+/// A file whose permissions come with the object is nobody else's before it has them.
+#[test]
+fn nobody_reads_a_file_before_it_has_its_permissions() {
+    let place = place();
+    let mode =
+        |name: &str| fs::metadata(place.root.path_of(name)).unwrap().permissions().mode() & 0o777;
+    fs::write(place.root.path_of("usual"), b"").unwrap();
+    for (permissions, expected) in [(Some(0o640), 0o640), (None, mode("usual"))] {
+        let pending = place.root.create_for("f", Access::Owner).unwrap();
+        let names = place.names("");
+        let temporary = names.iter().find(|name| name.starts_with("f.")).unwrap();
+        assert_eq!(mode(temporary), 0o600);
+        let _ = pending.commit(Finish { permissions, ..Finish::default() }).unwrap();
+        assert_eq!(mode("f"), expected);
+        assert_eq!(place.names(""), ["f", "usual"]);
+    }
+}
+
 #[test]
 fn names_that_lead_out_are_told_apart() {
     let place = place();

@@ -16,6 +16,7 @@ use super::{process, sso};
 use crate::env::BoxFuture;
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::endpoint::DEFAULT_REGION;
+use crate::s3::redact::Secrets;
 
 /// Profiles that may lead to one another.
 const PROFILE_DEPTH_MAX: usize = 8;
@@ -59,8 +60,53 @@ impl Chain {
         self.context.env_var(name).filter(|value| !value.is_empty())
     }
 
-    /// The first credentials found.
+    /// The first credentials found. Errors show no secrets: services and programs may have put
+    /// what they were given or should give into theirs.
     pub(super) async fn provide(&self) -> Result<Credential> {
+        match self.find().await {
+            Ok(found) => Ok(found),
+            Err(error) => {
+                let secrets = self.secrets().await;
+                Err(error.map_texts(|text| secrets.redact(text)))
+            }
+        }
+    }
+
+    /// What may have been given to a service: of the environment and the profiles.
+    async fn secrets(&self) -> Secrets {
+        const VARIABLES: [&str; 4] = [
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "AWS_SECURITY_TOKEN",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+        ];
+        const TOKEN_FILES: [&str; 2] =
+            ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"];
+        let mut secrets = Secrets::default();
+        for value in VARIABLES.iter().filter_map(|name| self.variable(name)) {
+            secrets.add(value.trim().as_bytes());
+        }
+        if let Some(path) = self.variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
+            secrets.add(path.as_bytes());
+        }
+        if let Some(url) = self.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") {
+            let query = url.split_once('?').map_or("", |(_, query)| query);
+            secrets.add(query.as_bytes());
+        }
+        let files = Files::read(&self.context).await;
+        for value in files.secrets() {
+            secrets.add(value.as_bytes());
+        }
+        let named = TOKEN_FILES.iter().filter_map(|name| self.variable(name));
+        for path in named.chain(files.token_files().map(str::to_owned)) {
+            if let Ok(token) = self.context.file_read(&path).await {
+                secrets.add(token.trim_ascii());
+            }
+        }
+        secrets
+    }
+
+    async fn find(&self) -> Result<Credential> {
         if self.profile.is_none()
             && let Some(found) = self.environment()
         {

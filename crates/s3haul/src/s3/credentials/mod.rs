@@ -113,7 +113,8 @@ impl CredentialsCache {
         }
     }
 
-    fn held(&self) -> Option<Arc<Held>> {
+    /// Those at hand.
+    pub(crate) fn held(&self) -> Option<Arc<Held>> {
         self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -46,6 +46,27 @@ impl Files {
     }
 }
 
+impl Files {
+    /// Values that no message may show.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
+        const NAMES: [&str; 3] =
+            ["aws_secret_access_key", "aws_session_token", "aws_security_token"];
+        self.values(&NAMES)
+    }
+
+    /// Files with tokens.
+    pub(super) fn token_files(&self) -> impl Iterator<Item = &str> {
+        self.values(&["web_identity_token_file"])
+    }
+
+    fn values<'f>(&'f self, names: &'static [&str]) -> impl Iterator<Item = &'f str> {
+        let sections = self.config.values().chain(self.credentials.values());
+        sections
+            .flat_map(move |section| names.iter().filter_map(|name| section.get(*name)))
+            .map(String::as_str)
+    }
+}
+
 /// A key pair as it stands in a file.
 pub(super) struct Keys {
     pub(super) access_key_id: String,

@@ -9,6 +9,7 @@ use http::Method;
 use super::build::{document, quick, request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::headers::{self, Headers};
+use crate::s3::redact::Secrets;
 use crate::s3::xml::{self, Element, Writer};
 use crate::s3::{Client, Payload};
 
@@ -166,7 +167,8 @@ impl Client {
         request.keys = u32::try_from(objects.len()).unwrap_or(u32::MAX);
         let answer = self.call(&request).await?;
         let root = document(&request, &answer, "DeleteResult")?;
-        Ok(root.all("Error").map(read_refused).collect())
+        let secrets = self.inner.secrets();
+        Ok(root.all("Error").map(|entry| read_refused(entry, &secrets)).collect())
     }
 }
 
@@ -229,12 +231,12 @@ fn body(objects: &[&ObjectIdentifier]) -> Bytes {
     writer.finish("Delete")
 }
 
-pub(super) fn read_refused(entry: &Element) -> DeleteRefused {
+pub(super) fn read_refused(entry: &Element, secrets: &Secrets) -> DeleteRefused {
     DeleteRefused {
         key: entry.text_of("Key").to_owned(),
         version_id: entry.filled("VersionId"),
         code: entry.text_of("Code").to_owned(),
-        message: entry.text_of("Message").to_owned(),
+        message: secrets.redact(entry.text_of("Message")),
     }
 }
 

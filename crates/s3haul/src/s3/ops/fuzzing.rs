@@ -8,6 +8,7 @@ use super::object::covered;
 use super::{bucket, delete, multipart, tagging};
 use crate::s3::attempt::Failure;
 use crate::s3::properties::ObjectHead;
+use crate::s3::redact::Secrets;
 use crate::s3::xml::{Element, checksum_of};
 use crate::units::ByteRange;
 
@@ -30,7 +31,8 @@ pub fn answers(data: &[u8]) {
     if let Ok(page) = multipart::read_uploads(&root) {
         assert!(page.uploads.iter().map(|upload| upload.key.len()).sum::<usize>() <= data.len());
     }
-    let refused: Vec<_> = root.all("Error").map(delete::read_refused).collect();
+    let refused: Vec<_> =
+        root.all("Error").map(|entry| delete::read_refused(entry, &Secrets::default())).collect();
     assert!(refused.iter().map(|entry| entry.message.len()).sum::<usize>() <= data.len());
     let acl = Acl::read(&root);
     let grants = acl.as_grants();
