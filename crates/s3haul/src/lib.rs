@@ -24,6 +24,9 @@ pub mod env;
 pub mod error;
 pub mod event;
 pub mod fs;
+#[doc(hidden)]
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod job;
 pub mod list;
 pub mod location;

@@ -7,6 +7,8 @@ mod compare;
 mod conditions;
 mod environment;
 mod find;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod ini;
 mod list;
 mod list_buckets;

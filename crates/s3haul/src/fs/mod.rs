@@ -9,6 +9,8 @@
 //! * [`mod@write`] writes to a temporary file beside the target and renames it.
 //! * [`meta`] holds sizes, times and identities of files; [`warning`] the texts scripts know.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 pub mod meta;
 pub mod read;
 pub mod walk;

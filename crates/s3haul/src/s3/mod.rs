@@ -43,6 +43,8 @@ mod xml;
 mod admission_tests;
 #[cfg(test)]
 mod client_tests;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 #[cfg(test)]
 mod race_tests;
 #[cfg(test)]

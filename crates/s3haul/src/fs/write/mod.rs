@@ -13,6 +13,8 @@ mod pending;
 mod root;
 
 pub use names::{Escape, EscapeReason, collapse};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) use names::{split_checked, temporary_name};
 pub use pending::{Committed, Finish, PendingFile};
 pub use root::{CreateError, TargetRoot};
 

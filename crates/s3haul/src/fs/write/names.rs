@@ -68,7 +68,7 @@ impl std::error::Error for Escape {}
 
 /// Splits a relative name into its directory (empty for the root) and its last component, after
 /// checking that it stays below the root.
-pub(super) fn split_checked(relative: &str) -> Result<(&str, &str), Escape> {
+pub(in crate::fs) fn split_checked(relative: &str) -> Result<(&str, &str), Escape> {
     check(relative).map_err(|reason| Escape { name: relative.to_owned(), reason })?;
     Ok(relative.rsplit_once('/').unwrap_or(("", relative)))
 }
@@ -105,7 +105,7 @@ fn check(relative: &str) -> Result<(), EscapeReason> {
 }
 
 /// `<name>.<8 hex digits>`, the name cut at a character so that the whole fits a file system.
-pub(super) fn temporary_name(name: &str, random: u32) -> String {
+pub(in crate::fs) fn temporary_name(name: &str, random: u32) -> String {
     let mut end = name.len().min(NAME_LENGTH_MAX - SUFFIX_LENGTH);
     while !name.is_char_boundary(end) {
         end -= 1;

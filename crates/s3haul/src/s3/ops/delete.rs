@@ -229,7 +229,7 @@ fn body(objects: &[&ObjectIdentifier]) -> Bytes {
     writer.finish("Delete")
 }
 
-fn read_refused(entry: &Element) -> DeleteRefused {
+pub(super) fn read_refused(entry: &Element) -> DeleteRefused {
     DeleteRefused {
         key: entry.text_of("Key").to_owned(),
         version_id: entry.filled("VersionId"),

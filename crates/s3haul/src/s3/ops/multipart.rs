@@ -300,7 +300,7 @@ fn is_completed_before(error: &Error) -> bool {
 
 /// `ETag` that S3 gives to an object of these parts: the MD5 of their MD5s. `None` where the
 /// parts' `ETag`s are none (SSE-KMS, SSE-C).
-fn multipart_etag(parts: &[CompletedPart]) -> Option<String> {
+pub(super) fn multipart_etag(parts: &[CompletedPart]) -> Option<String> {
     let mut md5 = Md5::new();
     for part in parts {
         md5.update(md5_of_etag(&part.etag)?);
@@ -342,7 +342,7 @@ fn complete_body(parts: &[CompletedPart]) -> Bytes {
     writer.finish(ROOT)
 }
 
-fn read_parts(root: &Element) -> Result<PartPage> {
+pub(super) fn read_parts(root: &Element) -> Result<PartPage> {
     let part = |part: &Element| {
         Ok(CompletedPart {
             part_number: part.text_of("PartNumber").parse().map_err(|_| malformed())?,
@@ -359,7 +359,7 @@ fn read_parts(root: &Element) -> Result<PartPage> {
     Ok(PartPage { parts, next_marker })
 }
 
-fn read_uploads(root: &Element) -> Result<UploadPage> {
+pub(super) fn read_uploads(root: &Element) -> Result<UploadPage> {
     let decode = Decoder::of(root);
     let upload = |upload: &Element| {
         Ok(MultipartUpload {
