@@ -75,7 +75,7 @@ impl Class {
     /// What is never too long: a pause of the server, of the network or of this machine.
     fn floor(self) -> Duration {
         Duration::from_millis(match self {
-            Self::Head | Self::Get => 100,
+            Self::Head | Self::Get => 200,
             Self::List => 500,
             Self::Part => 1_000,
         })
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn noise_does_not_trigger() {
         let quick = (0..500).map(|n| Duration::from_micros(200 + n));
-        assert_eq!(knows(Class::Head, quick).begins(Class::Head, 0), Some(ms(100)));
+        assert_eq!(knows(Class::Head, quick).begins(Class::Head, 0), Some(ms(200)));
     }
 
     #[test]

@@ -115,9 +115,10 @@ impl<'h> Watch<'h> {
         }
     }
 
-    fn learn(&self) {
+    /// Learns from the time that it took, also where the second one was faster.
+    fn learn(&self, ended: &Ended) {
         let sent = self.state().sent;
-        if let Some((at, _)) = sent {
+        if let (Some((at, _)), Ok(_)) = (sent, ended) {
             self.hedging.answered(self.class, self.bytes, at.elapsed());
         }
     }
@@ -219,13 +220,15 @@ impl Client {
                 }
             });
             match in_time.await {
-                Ok(ended) => (ended, None),
+                Ok(ended) => {
+                    if let Some(watch) = watch {
+                        watch.learn(&ended);
+                    }
+                    (ended, None)
+                }
                 Err((watch, at)) => Box::pin(self.race(first, request, watch, at)).await,
             }
         };
-        if let (Some(watch), true) = (watch, ended.is_ok()) {
-            watch.learn();
-        }
         ended
     }
 
@@ -241,6 +244,7 @@ impl Client {
             biased;
             ended = &mut first => {
                 watch.hedging.give_back();
+                watch.learn(&ended);
                 return (ended, None);
             }
             room = self.room() => room,
@@ -252,6 +256,7 @@ impl Client {
         let mut run = run.watched(Some(&second_watch));
         let mut second = pin!(run.attempt());
         let (ended, left) = faster(first.as_mut(), second.as_mut(), watch.hedging).await;
+        watch.learn(&ended);
         match left {
             Left::Neither => {}
             Left::First => settle(first, &request.payload).await,
