@@ -1,14 +1,12 @@
 //! `check` and `test`: the steps that must pass before a change lands, each with its time.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::fmt;
 use std::time::Instant;
-use std::{fmt, fs};
 
 use anyhow::{Result, bail};
 
 use crate::servers::Servers;
-use crate::{process, servers, term, tidy};
+use crate::{deny, kill, process, servers, term, tidy};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,13 +29,11 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", extent: Extent::Quick, run: tidy::run },
     Step { name: "clippy", extent: Extent::Quick, run: clippy },
     Step { name: "servers", extent: Extent::Full, run: servers::run },
-    Step { name: "deny", extent: Extent::Full, run: deny },
+    Step { name: "deny", extent: Extent::Full, run: deny::run },
     Step { name: "doc", extent: Extent::Full, run: doc },
     Step { name: "test", extent: Extent::Full, run: test },
+    Step { name: "kills", extent: Extent::Full, run: kill::a_few },
 ];
-
-/// Installed into `target/tools` when missing: two minutes on two cores.
-const CARGO_DENY_VERSION: &str = "0.20.2";
 
 /// Runs the steps; stops at the first that fails unless `--keep-going` is given.
 pub(crate) fn run(extent: Extent, args: &[String]) -> Result<()> {
@@ -74,7 +70,9 @@ fn run_step(step: &Step) -> Result<()> {
 }
 
 fn fmt() -> Result<()> {
-    process::run(&mut process::cargo(&["fmt", "--all", "--check"]))
+    process::run(&mut process::cargo(&["fmt", "--all", "--check"]))?;
+    let targets = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
+    process::run(&mut process::cargo(&targets))
 }
 
 fn clippy() -> Result<()> {
@@ -87,44 +85,6 @@ fn clippy() -> Result<()> {
 fn doc() -> Result<()> {
     let mut cargo = process::cargo(&["doc", "-q", "--workspace", "--no-deps", "--lib"]);
     process::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-/// Licences, banned crates and sources, which need no network, then advisories where their
-/// database can be fetched.
-fn deny() -> Result<()> {
-    let program = ensure_cargo_deny()?;
-    process::run(&mut cargo_deny(&program, &["licenses", "bans", "sources"])?)?;
-    let output = process::output(&mut cargo_deny(&program, &["advisories"])?)?;
-    let report = String::from_utf8_lossy(&output.stderr);
-    if report.contains("failed to fetch advisory database") {
-        term::line("deny: the database of advisories cannot be reached; not checked");
-    } else if !output.status.success() {
-        bail!("advisories concern our dependencies\n{report}");
-    }
-    Ok(())
-}
-
-fn cargo_deny(program: &Path, checks: &[&str]) -> Result<Command> {
-    let mut search: Vec<PathBuf> = program.parent().map(PathBuf::from).into_iter().collect();
-    search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    let mut deny = process::cargo(&["deny", "--locked", "check"]);
-    deny.args(checks).env("PATH", std::env::join_paths(search)?);
-    Ok(deny)
-}
-
-fn ensure_cargo_deny() -> Result<PathBuf> {
-    let root = process::target().join("tools");
-    let program = root.join("bin/cargo-deny");
-    let stamp = root.join("cargo-deny.version");
-    let installed = fs::read_to_string(&stamp).is_ok_and(|stamp| stamp == CARGO_DENY_VERSION);
-    if !(installed && program.exists()) {
-        term::line(&format!("deny: building cargo-deny {CARGO_DENY_VERSION} (minutes, once)"));
-        let mut cargo = process::cargo(&["install", "--quiet", "--locked", "cargo-deny"]);
-        cargo.args(["--version", CARGO_DENY_VERSION, "--force", "--root"]).arg(&root);
-        process::run(&mut cargo)?;
-        fs::write(stamp, CARGO_DENY_VERSION)?;
-    }
-    Ok(program)
 }
 
 /// Plain `cargo test`: the same on every machine, and documentation examples run too.

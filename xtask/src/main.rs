@@ -6,6 +6,9 @@
 mod bench;
 mod checks;
 mod demo;
+mod deny;
+mod fuzz;
+mod kill;
 mod layouts;
 mod process;
 mod servers;
@@ -26,7 +29,10 @@ Tasks:
   check [--keep-going]    format, tidy and clippy: the quick part of `test`
   test [--keep-going]     all that must pass before a change lands
   soak [OPTION]...        random commands next to the real aws: --sequences, --seed, --server;
-                          or whole jobs in simulated weather: --jobs, --seed
+                          or whole jobs in simulated weather: --jobs, --seed, --canary BUG;
+                          or real kills: --kill [N], --seed, --server embedded|versitygw, --binary
+  deny                    licences, banned crates, sources, advisories
+  fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
@@ -54,6 +60,8 @@ fn run(args: &[String]) -> Result<()> {
         "check" => checks::run(checks::Extent::Quick, rest),
         "test" => checks::run(checks::Extent::Full, rest),
         "soak" => soak::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "deny" => no_arguments(rest).and_then(|()| deny::run()),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
         "demo" => demo::run(rest),

@@ -76,7 +76,7 @@ fn for_kind(error: &Error) -> Option<String> {
             "add `--recursive` to transfer a whole directory".to_owned()
         }
         ErrorKind::Throttled => {
-            "the service asks for fewer requests: lower max_concurrent_requests".to_owned()
+            "the service asks for fewer requests: set --max-requests-per-second".to_owned()
         }
         _ => return None,
     };

@@ -12,6 +12,9 @@ mod commands;
 pub mod env_vars;
 pub mod exit;
 mod failure;
+#[doc(hidden)]
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod hints;
 mod interrupt;
 mod logging;

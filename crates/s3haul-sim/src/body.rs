@@ -32,6 +32,8 @@ pub(crate) enum Interrupted {
 #[derive(Default)]
 pub(crate) struct Intake {
     read: AtomicU64,
+    /// The body broke off.
+    is_broken: AtomicBool,
     /// The body, when its reader went away before the end.
     rest: Mutex<Option<Incoming>>,
 }
@@ -39,6 +41,11 @@ pub(crate) struct Intake {
 impl Intake {
     pub(crate) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
+    }
+
+    /// Whether the body broke off before its end.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
     }
 
     /// The unread rest of the body.
@@ -113,6 +120,7 @@ impl Body for RequestBody {
         let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
         let Poll::Ready(frame) = Pin::new(inner).poll_frame(cx) else {
             ready!(this.poll_alarm(cx));
+            this.intake.is_broken.store(true, Ordering::Relaxed);
             return Poll::Ready(Some(Err(Interrupted::Timeout.into())));
         };
         if let Some(Ok(frame)) = &frame
@@ -124,6 +132,9 @@ impl Body for RequestBody {
             if before + length > this.bytes_max {
                 return Poll::Ready(Some(Err(Interrupted::TooLarge.into())));
             }
+        }
+        if matches!(frame, Some(Err(_))) {
+            this.intake.is_broken.store(true, Ordering::Relaxed);
         }
         Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
     }

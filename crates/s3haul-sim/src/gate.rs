@@ -232,7 +232,7 @@ fn check_time(signature: &Signature, now_ms: i64) -> Result<(), Refusal> {
         ];
         return Err(refusal);
     }
-    if signature.expires.is_some_and(|seconds| age_ms > seconds * 1000) {
+    if signature.expires.is_some_and(|seconds| age_ms > seconds.saturating_mul(1000)) {
         return Err(Refusal::new(403, "AccessDenied", "Request has expired"));
     }
     Ok(())

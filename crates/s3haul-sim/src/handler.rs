@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use s3s::config::{S3Config, StaticConfigProvider};
@@ -225,6 +225,19 @@ impl Core {
             }
             None => self.call(request, target, effect, &request_id).await,
         };
+        if intake.is_broken() && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+            // `s3s` takes what the client did not send for a fault of the server.
+            let (code, resource) = ("IncompleteBody", format!("/{}/{}", target.bucket, target.key));
+            let message = "The request body terminated unexpectedly";
+            let body = ErrorBody {
+                code,
+                message,
+                details: &[],
+                resource: &resource,
+                request_id: &request_id,
+            };
+            response = body.to_response(400).map(s3s::Body::from);
+        }
         if waits_for_continue && intake.bytes_read() == 0 {
             // Nobody asked for the body, so where the next request starts is anybody's guess.
             // Also after an empty body, where it is known: botocore takes the status line of an

@@ -19,6 +19,9 @@ mod body;
 mod classify;
 mod clock;
 mod config;
+#[doc(hidden)]
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod gate;
 mod handler;
 mod hostile;

@@ -235,7 +235,7 @@ where
     let idle_ms = sky.as_ref().map_or(0, |sky| sky.scenario().idle_close_ms);
     let idle = (idle_ms > 0).then(|| Duration::from_millis(idle_ms));
     let io = Patient::new(io, limits.answer_timeout);
-    let io = Wire::new(io, sky, core.next_connection());
+    let io = Wire::new(io, sky.clone(), core.next_connection());
     let service = service_fn(move |request| {
         let (core, reset) = (Arc::clone(&core), Arc::clone(&reset));
         async move { core.handle(request, reset).await }
@@ -254,6 +254,9 @@ where
         }
     };
     if let Err(error) = ended {
+        if let Some(sky) = sky.filter(|_| idle.is_some() && error.is_timeout()) {
+            sky.note("idle_close");
+        }
         tracing::debug!(%error, "a connection ended badly");
     }
 }

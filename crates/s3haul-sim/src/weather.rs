@@ -5,6 +5,7 @@
 //! other effects the first one wins. Distributions, token buckets and scenario files will sit
 //! behind `Weather::forecast` too.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -250,6 +251,11 @@ impl Weather {
     /// Number of times that a fault struck.
     pub fn struck(&self) -> u64 {
         self.struck.load(Ordering::Relaxed)
+    }
+
+    /// How often the scenario's weather befell somebody, by the names of faults and settings.
+    pub fn met(&self) -> BTreeMap<&'static str, u64> {
+        self.sky().map_or_else(BTreeMap::new, |sky| sky.met())
     }
 
     /// Decides what happens to a request, and uses up the faults that strike.

@@ -121,6 +121,7 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Wire<I> {
             return Pin::new(&mut this.io).poll_write(cx, buf);
         };
         if lanes.withholds_continue && buf.starts_with(CONTINUE) {
+            lanes.sky.note("no_continue");
             return Poll::Ready(Ok(CONTINUE.len()));
         }
         ready!(lanes.poll_free(OUTWARD, cx));

@@ -7,6 +7,7 @@
 //! | layer | module | owns |
 //! |---|---|---|
 //! | 0 | [`error`] [`units`] [`event`] [`mod@env`] [`location`] | errors, sizes, events, the seam for clock, randomness and connections |
+//! | 1 | [`controller`] | how many requests at once and a second, as a pure rule |
 //! | 1 | [`s3`] | the wire: one async method for each S3 operation |
 //! | 1 | [`fs`] | local trees: walking, reading, atomic writing |
 //! | 2 | [`mod@list`] | listing with many requests in flight |
@@ -18,10 +19,14 @@
 //!
 //! The library prints nothing, reads no flags and never exits the process.
 
+pub mod controller;
 pub mod env;
 pub mod error;
 pub mod event;
 pub mod fs;
+#[doc(hidden)]
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod job;
 pub mod list;
 pub mod location;

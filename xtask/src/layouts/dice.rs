@@ -1,15 +1,15 @@
 //! Random numbers that are the same on every machine and in every version: splitmix64.
 
 /// A seeded source of numbers.
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// 64 random bits.
-    pub(super) fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,29 +18,29 @@ impl Dice {
     }
 
     /// A number below a bound, which must not be 0.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.bits()) * u128::from(bound);
         u64::try_from(wide >> 64).expect("the upper half of 128 bits is 64 bits")
     }
 
     /// A number from the first to the last.
-    pub(super) fn between(&mut self, first: u64, last: u64) -> u64 {
+    pub(crate) fn between(&mut self, first: u64, last: u64) -> u64 {
         first + self.below(last - first + 1)
     }
 
     /// A number from 0 to below 1.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are a float's own precision")]
-    pub(super) fn fraction(&mut self) -> f64 {
+    pub(crate) fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// One of the values.
-    pub(super) fn pick<'a, T>(&mut self, values: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, values: &'a [T]) -> &'a T {
         &values[usize::try_from(self.below(values.len() as u64)).expect("an index fits")]
     }
 
     /// An index, drawn by weights.
-    pub(super) fn weighted(&mut self, weights: &[u32]) -> usize {
+    pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: u32 = weights.iter().sum();
         let mut left = self.below(u64::from(total));
         for (index, weight) in weights.iter().enumerate() {
@@ -54,12 +54,12 @@ impl Dice {
     }
 
     /// A size with a heavy tail: at least 1, above `x` with probability `x^-shape`.
-    pub(super) fn pareto(&mut self, shape: f64) -> f64 {
+    pub(crate) fn pareto(&mut self, shape: f64) -> f64 {
         (1.0 - self.fraction()).powf(-1.0 / shape)
     }
 
     /// Changes the order of the values.
-    pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             let other = usize::try_from(self.below(last as u64 + 1)).expect("an index fits");
             values.swap(last, other);

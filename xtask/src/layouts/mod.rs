@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::{process, term};
-use dice::Dice;
+pub(crate) use dice::Dice;
 use key_set::KeySet;
 
 /// Writes the next key into the empty text; false when there are no more.

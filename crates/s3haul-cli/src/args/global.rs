@@ -45,6 +45,18 @@ pub(crate) struct GlobalArgs {
     /// Give up opening a connection after this many seconds; 0 waits forever.
     #[arg(long, global = true, value_name = "SECONDS")]
     pub(crate) cli_connect_timeout: Option<u64>,
+    /// Send at most this many requests at a time, instead of 512; how many are worth it within that
+    /// is found out.
+    #[arg(long, global = true, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_concurrent_requests: Option<u32>,
+    /// Send at most this many requests a second.
+    #[arg(long, global = true, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_requests_per_second: Option<u32>,
+    /// Move at most this much a second, such as 50MB/s or 400Mb/s.
+    #[arg(long, global = true, value_name = "RATE")]
+    pub(crate) max_bandwidth: Option<String>,
     /// Write one JSON object a line to standard output instead of text.
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -89,6 +101,9 @@ impl GlobalArgs {
             ca_bundle: self.ca_bundle.or(outer.ca_bundle),
             cli_read_timeout: self.cli_read_timeout.or(outer.cli_read_timeout),
             cli_connect_timeout: self.cli_connect_timeout.or(outer.cli_connect_timeout),
+            max_concurrent_requests: self.max_concurrent_requests.or(outer.max_concurrent_requests),
+            max_requests_per_second: self.max_requests_per_second.or(outer.max_requests_per_second),
+            max_bandwidth: self.max_bandwidth.or(outer.max_bandwidth),
             json: self.json || outer.json,
             no_progress: self.no_progress || outer.no_progress,
             color: self.color.or(outer.color),

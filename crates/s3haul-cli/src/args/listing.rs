@@ -27,7 +27,8 @@ pub(crate) struct ListingArgs {
     /// `js:({Key, Size, LastModified, ETag, StorageClass}) => …`, or keys that match `js:/…/`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
-    /// Send this many requests at a time; `max_concurrent_requests` of the profile where absent.
+    /// Send this many requests at a time; 64 where absent, or `max_concurrent_requests` where that
+    /// is fewer.
     #[arg(long, value_name = "REQUESTS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: Option<u32>,

@@ -1,5 +1,7 @@
 //! `run`: the lines of a file of commands, as types and values. What runs them is in `commands`.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod line;
 mod report;
 mod words;

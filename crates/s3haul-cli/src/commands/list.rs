@@ -76,13 +76,13 @@ impl Totals {
     /// Counts an entry.
     pub(super) fn add(&mut self, entry: &Entry<'_>) {
         self.objects += 1;
-        self.bytes += entry.object.size;
+        self.bytes = self.bytes.saturating_add(entry.object.size);
     }
 
     fn sum(all: Vec<Self>) -> Self {
         all.into_iter().fold(Self::default(), |sum, totals| Self {
             objects: sum.objects + totals.objects,
-            bytes: sum.bytes + totals.bytes,
+            bytes: sum.bytes.saturating_add(totals.bytes),
         })
     }
 }

@@ -156,7 +156,8 @@ impl Looking {
         while let Some(piece) = listing.next().await {
             let page = piece?.page;
             counts.objects += page.len() as u64;
-            counts.bytes += page.iter().map(|object| object.size).sum::<u64>();
+            let sizes = page.iter().map(|object| object.size);
+            counts.bytes = sizes.fold(counts.bytes, u64::saturating_add);
         }
         Ok(counts)
     }

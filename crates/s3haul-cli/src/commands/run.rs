@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::shared::SharedClients;
+use super::shared::{SharedClients, bound_requests};
 use super::work;
 use crate::args::GlobalArgs;
 use crate::batch::{FailedLines, Line, LineReport, LineResult, Parser};
@@ -77,6 +77,7 @@ struct Item {
 impl Shared {
     fn new(settings: &Arc<RunSettings>, printer: &Arc<Printer>) -> Result<Self, Failure> {
         let read = |path| FailedLines::read(path, &settings.source());
+        bound_requests(settings.load);
         Ok(Self {
             settings: Arc::clone(settings),
             failed: settings.retry.as_deref().map(read).transpose()?,

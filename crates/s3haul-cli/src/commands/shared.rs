@@ -2,15 +2,19 @@
 //! each endpoint and its credentials.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use s3haul::controller::Bounds;
 use s3haul::env::Env;
-use s3haul::s3::{Client, ClientConfig};
+use s3haul::s3::{Admission, Client, ClientConfig};
 
 use crate::failure::Failure;
 
 /// Clients that are kept at most; the oldest goes first.
 const CLIENTS_MAX: usize = 64;
+
+/// Bounds of all requests of the process.
+static ADMISSION: OnceLock<Admission> = OnceLock::new();
 
 tokio::task_local! {
     static CLIENTS: Arc<SharedClients>;
@@ -33,7 +37,7 @@ impl SharedClients {
         if let Some(client) = clients.iter().find(|client| *client.config() == config) {
             return Ok(client.clone());
         }
-        let client = Client::new(config, Env::system())?;
+        let client = connect(config)?;
         if clients.len() == CLIENTS_MAX {
             clients.remove(0);
         }
@@ -46,8 +50,18 @@ impl SharedClients {
 pub(super) fn client(config: ClientConfig) -> Result<Client, Failure> {
     match CLIENTS.try_with(Arc::clone) {
         Ok(shared) => shared.get(config),
-        Err(_) => Ok(Client::new(config, Env::system())?),
+        Err(_) => connect(config),
     }
+}
+
+/// Bounds all requests of the process; the first call counts.
+pub(super) fn bound_requests(bounds: Bounds) -> Admission {
+    ADMISSION.get_or_init(|| Admission::new(bounds)).clone()
+}
+
+fn connect(config: ClientConfig) -> Result<Client, Failure> {
+    let admission = bound_requests(config.load);
+    Ok(Client::with_admission(config, Env::system(), admission)?)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 mod detect;
 mod fetch;
 mod file;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod inventory;
 mod orc;
 mod parquet;

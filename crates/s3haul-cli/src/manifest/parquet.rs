@@ -2,8 +2,12 @@
 //!
 //! Row groups are read piece by piece; only the columns that mean something are. Only the types
 //! that these have are named here: each brings some 30 KB of code along.
+//!
+//! The library behind this panics on some broken files. Those are known by their footer or, where
+//! it comes to a panic, told as broken all the same: after an error nothing is read any more.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
@@ -28,7 +32,7 @@ pub(super) type ParquetEntries = TableEntries<ParquetRows>;
 impl ParquetEntries {
     /// Reads the footer.
     pub(super) fn open(file: File, name: &str) -> Result<Self> {
-        let rows = ParquetRows::new(file);
+        let rows = guarded(|| ParquetRows::new(file));
         let rows = rows.map_err(|error| unreadable(ParquetRows::FORMAT, name, &error))?;
         let columns: Vec<_> = rows.columns.iter().map(|(_, column)| *column).collect();
         Self::new(rows, columns.into_iter(), name)
@@ -59,6 +63,7 @@ struct Chunk {
 impl ParquetRows {
     fn new(file: File) -> std::result::Result<Self, ParquetError> {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+        check(&metadata)?;
         let schema = metadata.file_metadata().schema_descr();
         let places = schema.columns().iter().enumerate();
         let columns: Vec<_> = places
@@ -74,6 +79,36 @@ impl RowReader for ParquetRows {
     type Error = ParquetError;
 
     fn read(&mut self) -> std::result::Result<Vec<Row>, ParquetError> {
+        guarded(|| self.read_rows())
+    }
+}
+
+/// Runs what may panic in the library.
+fn guarded<T>(
+    run: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> std::result::Result<T, ParquetError> {
+    let result = catch_unwind(AssertUnwindSafe(run));
+    result.unwrap_or_else(|_| Err(ParquetError::General("it is broken".to_owned())))
+}
+
+/// Finds places and numbers below 0, which the library does not expect.
+fn check(metadata: &ParquetMetaData) -> std::result::Result<(), ParquetError> {
+    for group in metadata.row_groups() {
+        let is_sound = group.num_rows() >= 0
+            && group.columns().iter().all(|column| {
+                let start = column.dictionary_page_offset().unwrap_or(0);
+                let numbers = [column.data_page_offset(), column.compressed_size(), start];
+                numbers.iter().all(|number| *number >= 0) && column.num_values() >= 0
+            });
+        if !is_sound {
+            return Err(ParquetError::General("its footer is broken".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+impl ParquetRows {
+    fn read_rows(&mut self) -> std::result::Result<Vec<Row>, ParquetError> {
         loop {
             let mut rows = Vec::new();
             for chunk in &mut self.chunks {

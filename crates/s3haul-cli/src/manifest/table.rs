@@ -31,12 +31,23 @@ impl<R: RowReader> TableEntries<R> {
     /// Starts at the first row of a file that has these columns.
     pub(super) fn new(
         reader: R,
-        mut columns: impl Iterator<Item = Column>,
+        columns: impl Iterator<Item = Column>,
         name: &str,
     ) -> Result<Self> {
-        if !columns.any(|column| column == Column::Key) {
-            let message = format!("the manifest `{name}` has no column `key`");
-            return Err(Error::new(ErrorKind::Config, message));
+        let refused = |why: String| {
+            let message = format!("the manifest `{name}` {why}");
+            Error::new(ErrorKind::Config, message)
+        };
+        let mut found = Vec::new();
+        for column in columns {
+            // Which one is meant nobody knows, and thousands would take as many buffers.
+            if found.contains(&column) {
+                return Err(refused(format!("has two columns of the meaning {column:?}")));
+            }
+            found.push(column);
+        }
+        if !found.contains(&Column::Key) {
+            return Err(refused("has no column `key`".to_owned()));
         }
         let (rows, name) = (Vec::new().into_iter(), name.to_owned());
         Ok(Self { reader, rows, name, is_over: false })

@@ -3,6 +3,8 @@
 //!
 //! The format is in `docs/reports.md`. Rows have the same fields as JSON lines and as CSV.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod reader;
 mod records;
 mod row;

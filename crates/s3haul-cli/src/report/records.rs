@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead};
 
+/// Most cells of a record: an empty one takes more memory than its comma.
+const CELLS_MAX: usize = 4096;
+
 /// Reads records.
 pub(crate) struct Records;
 
@@ -60,7 +63,13 @@ impl Records {
                 match step {
                     Step::Skip => {}
                     Step::Take => cell.push(byte),
-                    Step::EndCell => cells.push(std::mem::take(&mut cell)),
+                    Step::EndCell if cells.len() < CELLS_MAX => {
+                        cells.push(std::mem::take(&mut cell));
+                    }
+                    Step::EndCell => {
+                        let message = "a row has too many cells";
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                    }
                     Step::EndRecord => {
                         is_whole = true;
                         break;
@@ -132,6 +141,8 @@ mod tests {
         assert_eq!(read(b"a,b\r\n\"c\",\"\"\r\n,\n"), [["a", "b"], ["c", ""], ["", ""]]);
         assert_eq!(read(b"a,b\nc,d"), [["a", "b"]], "what breaks off is no record");
         assert_eq!(read(b"a,\"b\nc"), [[""; 0]; 0]);
+        let many = vec![b','; 5_000];
+        assert!(Records::next(&mut io::BufReader::new(&*many), 10_000).is_err());
         let long = vec![b'x'; 2_000];
         assert!(Records::next(&mut io::BufReader::with_capacity(3, &*long), 1_000).is_err());
     }

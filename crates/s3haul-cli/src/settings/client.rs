@@ -18,11 +18,14 @@ use crate::failure::Failure;
 const FOREVER: Duration = Duration::from_hours(365 * 24);
 
 /// Names of the `s3 =` section.
-const S3_NAMES: [&str; 9] = [
+const S3_NAMES: [&str; 12] = [
+    "adaptive_requests",
     "addressing_style",
+    "hedging",
     "max_bandwidth",
     "max_concurrent_requests",
     "max_queue_size",
+    "max_requests_per_second",
     "multipart_chunksize",
     "multipart_threshold",
     "payload_signing_enabled",
@@ -48,6 +51,7 @@ pub(super) fn config(
         proxy: proxy(environment),
         timeouts: timeouts(global),
         retry: retry(environment, profile)?,
+        hedging: profile.s3("hedging").map_or(Ok(true), |text| flag("hedging", Some(text)))?,
         payload_signing: flag("payload_signing_enabled", profile.s3("payload_signing_enabled"))?,
         request_checksums: checksums(
             env_vars::AWS_REQUEST_CHECKSUM_CALCULATION,
@@ -237,7 +241,7 @@ fn checksum_mode(
 }
 
 /// A boolean of the configuration file.
-fn flag(key: &str, value: Option<&str>) -> Result<bool, Failure> {
+pub(super) fn flag(key: &str, value: Option<&str>) -> Result<bool, Failure> {
     match value.map(|value| value.trim().to_ascii_lowercase()).as_deref() {
         None | Some("" | "false" | "0" | "no" | "off") => Ok(false),
         Some("true" | "1" | "yes" | "on") => Ok(true),

@@ -84,7 +84,8 @@ fn a_profile_flag_goes_before_credentials_of_the_environment() {
 fn the_rest_of_the_profile_counts() {
     let config = "[default]\nca_bundle = ~/ca.pem\nmax_attempts = 3\nuse_fips_endpoint = true\n\
                   request_checksum_calculation = when_required\ns3 =\n  addressing_style = path\n  \
-                  payload_signing_enabled = true\n  use_accelerate_endpoint = true\n";
+                  payload_signing_enabled = true\n  use_accelerate_endpoint = true\n  \
+                  hedging = false\n";
     let global = GlobalArgs { cli_read_timeout: Some(0), ..GlobalArgs::default() };
     let pairs = [("HOME", "/home/x"), ("HTTPS_PROXY", "http://a"), ("https_proxy", "http://b")];
     let no_fips = [("AWS_USE_FIPS_ENDPOINT", "false")];
@@ -97,6 +98,7 @@ fn the_rest_of_the_profile_counts() {
     assert_eq!(client.request_checksums, ChecksumMode::WhenRequired);
     assert_eq!(client.proxy.https.as_deref(), Some("http://b"));
     assert_eq!(client.timeouts.read, FOREVER);
+    assert!(!client.hedging && settings(&global, &pairs, "").unwrap().client.hedging);
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl LsSettings {
             human_readable: args.human_readable,
             summarize: args.summarize,
             page_size: args.requests.page_size,
-            concurrency: settings.tuning.max_concurrent_requests,
+            concurrency: settings.tuning.requests_at_once(),
             bucket_name_prefix: args.bucket_name_prefix.clone(),
             bucket_region: args.bucket_region.clone(),
             selection,

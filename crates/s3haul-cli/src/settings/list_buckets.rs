@@ -27,7 +27,7 @@ impl ListBucketsSettings {
     pub(crate) fn new(settings: Settings, args: &ListBucketsArgs) -> Self {
         let default = if settings.json { BucketsFormat::Jsonl } else { BucketsFormat::Text };
         let concurrency = args.concurrency.map(|requests| requests as usize);
-        let concurrency = concurrency.unwrap_or(settings.tuning.max_concurrent_requests);
+        let concurrency = concurrency.unwrap_or(settings.tuning.requests_at_once());
         let max_connections = settings.client.max_connections.max(concurrency);
         Self {
             client: ClientConfig { max_connections, ..settings.client },

@@ -58,7 +58,7 @@ impl ListingSettings {
         let concurrency = match (args.serial, args.concurrency) {
             (true, _) => 1,
             (false, Some(requests)) => requests as usize,
-            (false, None) => settings.tuning.max_concurrent_requests,
+            (false, None) => settings.tuning.requests_at_once(),
         };
         let mut client = settings.client.clone();
         client.request_payer = args.requests.payer.is_requester();

@@ -7,6 +7,8 @@ mod compare;
 mod conditions;
 mod environment;
 mod find;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod ini;
 mod list;
 mod list_buckets;
@@ -90,8 +92,10 @@ impl Settings {
         name: &ProfileName,
         profile: &Profile,
     ) -> Result<Self, Failure> {
-        let tuning = tuning::tuning(profile)?;
+        let bounds = tuning::bounds(global, profile)?;
+        let tuning = tuning::tuning(global, profile, bounds)?;
         let mut client = client::config(global, &environment, name, profile)?;
+        client.load = bounds;
         client.max_connections = client.max_connections.max(tuning.max_concurrent_requests);
         let (json, progress) = (global.json, !global.no_progress);
         Ok(Self { client, tuning, json, progress, environment, global: global.clone() })

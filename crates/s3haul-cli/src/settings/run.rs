@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use s3haul::controller::Bounds;
 use s3haul::job::Tuning;
 
 use super::report::is_same;
@@ -28,6 +29,8 @@ pub(crate) struct RunSettings {
     pub(crate) json: bool,
     /// Limits of all commands together.
     pub(crate) tuning: Tuning,
+    /// Bounds of their requests.
+    pub(crate) load: Bounds,
     /// Flags of all commands, for those of the file.
     pub(crate) global: GlobalArgs,
     /// The environment, for the settings of the commands.
@@ -50,10 +53,10 @@ impl RunSettings {
                 "--report would overwrite a file that is read: give it another one",
             ));
         }
-        let Settings { tuning, json, environment, global, .. } = settings;
+        let Settings { client, tuning, json, environment, global, .. } = settings;
         // Bars of several commands would overwrite each other.
         let global = GlobalArgs { no_progress: true, ..global };
-        let jobs = args.jobs.map_or(tuning.max_concurrent_requests, usize::from);
+        let jobs = args.jobs.map_or(tuning.requests_at_once(), usize::from);
         let (dry_run, stop_on_error) = (args.dryrun, args.stop_on_error);
         Ok(Self {
             file,
@@ -64,6 +67,7 @@ impl RunSettings {
             retry,
             json,
             tuning,
+            load: client.load,
             global,
             environment,
         })

@@ -67,7 +67,7 @@ impl UploadsSettings {
                 prefix: object.key,
                 begun_until_s: None,
                 task,
-                concurrency: settings.tuning.max_concurrent_requests,
+                concurrency: settings.tuning.requests_at_once(),
             },
             age_s: args.older_than.as_deref().map(age_s).transpose()?,
             aborts: false,

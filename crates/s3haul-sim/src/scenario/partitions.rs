@@ -103,6 +103,11 @@ impl Partitions {
         Self { settings, by_start }
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.by_start.len()
+    }
+
     /// Whether a request is let through.
     pub(super) fn admits(&mut self, now_us: u64, name: &str, is_write: bool) -> bool {
         let up_to = (Bound::Unbounded, Bound::Included(name));
@@ -130,11 +135,6 @@ impl Partitions {
         let fresh = || Partition::new(&self.settings, now_us);
         let halves = [(start.to_owned(), fresh()), (middle, fresh())];
         self.by_start.extend(halves);
-    }
-
-    #[cfg(test)]
-    fn count(&self) -> usize {
-        self.by_start.len()
     }
 }
 

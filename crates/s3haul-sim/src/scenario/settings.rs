@@ -163,6 +163,29 @@ pub enum FaultKind {
     PauseBody,
 }
 
+impl FaultKind {
+    /// Its name in a scenario file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::SlowDown => "slow_down",
+            Self::InternalError => "internal_error",
+            Self::Respond => "respond",
+            Self::OkWithError => "ok_with_error",
+            Self::NotFound => "not_found",
+            Self::Changed => "changed",
+            Self::ResetBefore => "reset_before",
+            Self::ResetRequest => "reset_request",
+            Self::LostResponse => "lost_response",
+            Self::ResetBody => "reset_body",
+            Self::Truncate => "truncate",
+            Self::Corrupt => "corrupt",
+            Self::Stall => "stall",
+            Self::SlowFirstByte => "slow_first_byte",
+            Self::PauseBody => "pause_body",
+        }
+    }
+}
+
 /// A fault, and how often which requests get it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

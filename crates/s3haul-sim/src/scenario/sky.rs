@@ -1,6 +1,6 @@
 //! What a scenario has in store for one request.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -76,6 +76,7 @@ pub(crate) struct Sky {
     /// The line that all connections share: towards the server, and back.
     pub(crate) lines: [Mutex<Link>; 2],
     begin: Instant,
+    met: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 impl Sky {
@@ -89,11 +90,22 @@ impl Sky {
         };
         let line = || Mutex::new(Link::new(scenario.bandwidth.total_bytes_per_s));
         let lines = [line(), line()];
-        Self { scenario, state: Mutex::new(state), lines, begin: Instant::now() }
+        let (state, met) = (Mutex::new(state), Mutex::default());
+        Self { scenario, state, lines, begin: Instant::now(), met }
     }
 
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// Counts something that befell a request or a connection.
+    pub(crate) fn note(&self, what: &'static str) {
+        *self.met.lock().unwrap_or_else(PoisonError::into_inner).entry(what).or_default() += 1;
+    }
+
+    /// How often what befell somebody.
+    pub(crate) fn met(&self) -> BTreeMap<&'static str, u64> {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// When the lines' time began.
@@ -119,8 +131,9 @@ impl Sky {
         past.asked += 1;
         let (asked, is_spared) = (past.asked, past.in_a_row >= self.scenario.in_a_row_max);
         let mut draws = Draws::new(identity.and(&asked.to_le_bytes()).finish());
-        let delay = delay(&self.scenario.latency, &mut draws);
+        let (delay, is_tail) = delay(&self.scenario.latency, &mut draws);
         let page = page(&self.scenario.listing, visit.target, &mut draws);
+        self.note_times(delay, is_tail, page);
         if let Some(effect) = self.refusal(&mut state, visit) {
             return Fate { delay, effect: Some(effect), page };
         }
@@ -132,10 +145,34 @@ impl Sky {
             let strikes = draws.happens(rule.probability * factor);
             struck = struck.or(strikes.then_some(rule));
         }
-        let effect = struck.filter(|_| !is_spared).map(|rule| effect(rule, &mut draws));
+        let struck = struck.filter(|_| !is_spared);
+        if let Some(rule) = struck {
+            self.note(rule.fault.name());
+            if factor > 1.0 {
+                self.note("burst");
+            }
+        }
+        let effect = struck.map(|rule| effect(rule, &mut draws));
         let past = remembered(&mut state.pasts, identity.finish());
         past.in_a_row = if effect.is_some() { past.in_a_row + 1 } else { 0 };
         Fate { delay, effect, page }
+    }
+
+    fn note_times(&self, delay: Duration, is_tail: bool, page: PageWeather) {
+        let bandwidth = &self.scenario.bandwidth;
+        for (what, is_so) in [
+            ("latency", !delay.is_zero()),
+            ("latency_tail", is_tail && !delay.is_zero()),
+            ("connection_bandwidth", bandwidth.connection_bytes_per_s > 0),
+            ("total_bandwidth", bandwidth.total_bytes_per_s > 0),
+            ("empty_page", page.is_empty),
+            ("short_page", page.share.is_some()),
+            ("repeated_key", page.repeats),
+        ] {
+            if is_so {
+                self.note(what);
+            }
+        }
     }
 
     /// What is refused for other reasons than luck.
@@ -148,6 +185,7 @@ impl Sky {
             let signer = Fingerprint::new(0).and(visit.signer.as_bytes()).finish();
             let first_us = *state.signers.entry(signer).or_insert(visit.now_us);
             if visit.now_us.saturating_sub(first_us) >= expire_us {
+                self.note("credentials_expired");
                 return Some(Effect::respond(400, "ExpiredToken"));
             }
         }
@@ -156,7 +194,16 @@ impl Sky {
         let key = if target.key.is_empty() { &target.prefix } else { &target.key };
         let name = format!("{}/{key}", target.bucket);
         let is_write = !matches!(class(target.operation), "read" | "list");
-        (!partitions.admits(visit.now_us, &name, is_write)).then(Effect::slow_down)
+        let count = partitions.count();
+        let is_admitted = partitions.admits(visit.now_us, &name, is_write);
+        if partitions.count() > count {
+            self.note("partition_split");
+        }
+        if is_admitted {
+            return None;
+        }
+        self.note("partition_refused");
+        Some(Effect::slow_down())
     }
 }
 
@@ -229,7 +276,8 @@ fn effect(rule: &FaultRule, draws: &mut Draws) -> Effect {
     }
 }
 
-fn delay(latency: &Latency, draws: &mut Draws) -> Duration {
+/// A wait, and whether it is of the tail.
+fn delay(latency: &Latency, draws: &mut Draws) -> (Duration, bool) {
     let (normal, is_tail) = (draws.normal(), draws.happens(latency.tail_probability));
     let mut ms = latency.median_ms * (latency.sigma * normal).exp();
     if is_tail {
@@ -238,7 +286,7 @@ fn delay(latency: &Latency, draws: &mut Draws) -> Duration {
     if latency.max_ms > 0.0 {
         ms = ms.min(latency.max_ms);
     }
-    Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::MAX)
+    (Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::MAX), is_tail)
 }
 
 fn page(listing: &ListingWeather, target: &Target, draws: &mut Draws) -> PageWeather {

@@ -125,7 +125,7 @@ pub(super) fn unhashed_etag() -> String {
     format!("{:016x}{:016x}-1", fastrand::u64(..), fastrand::u64(..))
 }
 
-fn parse_md5(header: &str) -> S3Result<[u8; 16]> {
+pub(super) fn parse_md5(header: &str) -> S3Result<[u8; 16]> {
     let invalid = || s3_error!(InvalidDigest, "The Content-MD5 you specified was invalid.");
     let bytes = BASE64.decode(header.trim()).map_err(|_| invalid())?;
     bytes.try_into().map_err(|_| invalid())

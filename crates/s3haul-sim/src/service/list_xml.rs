@@ -32,7 +32,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    fn read(uri: &Uri) -> S3Result<Self> {
+    pub(super) fn read(uri: &Uri) -> S3Result<Self> {
         let path = percent_encoding::percent_decode_str(uri.path()).decode_utf8_lossy();
         let bucket = path.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
         let pairs: HashMap<String, String> =

@@ -7,6 +7,8 @@ mod conditions;
 mod convert;
 mod copy;
 mod delete;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod get;
 mod ingest;
 mod list;

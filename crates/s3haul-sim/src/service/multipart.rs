@@ -367,7 +367,7 @@ fn checksum_kind(
 }
 
 /// The byte range of `x-amz-copy-source-range`, which must lie inside the source.
-fn copy_range(header: Option<&str>, size: u64) -> S3Result<std::ops::Range<u64>> {
+pub(super) fn copy_range(header: Option<&str>, size: u64) -> S3Result<std::ops::Range<u64>> {
     let Some(header) = header else { return Ok(0..size) };
     let invalid = || {
         s3_error!(

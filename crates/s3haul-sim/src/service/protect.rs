@@ -110,7 +110,7 @@ fn check_lock(settings: &Bucket) -> S3Result<()> {
 }
 
 /// The permissions of a canned list or of grants; none where only the owner has some.
-fn acl_of(
+pub(super) fn acl_of(
     canned: Option<&ObjectCannedACL>,
     grants: &[(&'static str, Option<&str>)],
 ) -> S3Result<Option<Vec<AclEntry>>> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use s3haul::transfer::controller::{Ask, Bounds, Class, Controller, Grant, Outcome};
+use s3haul::controller::{Ask, Bounds, Class, Controller, Grant, Outcome};
 
 /// A key, in the order of partitions.
 pub(crate) type Key = [u8; 8];
@@ -76,20 +76,22 @@ pub(crate) struct Ours {
 
 impl Ours {
     pub(crate) fn new(class: Class, max_concurrent_requests: u32) -> Self {
-        let bounds = Bounds { max_concurrent_requests, max_requests_per_second: None };
+        let bounds = Bounds { max_concurrent_requests, ..Bounds::default() };
         Self { controller: Controller::new(bounds, Duration::ZERO), class }
     }
 }
 
 impl Client for Ours {
     fn ask(&mut self, now: Duration, key: Key, _attempt: u32) -> Grant {
-        self.controller.ask(now, Ask { class: self.class, key: &key, cost: 1 })
+        self.controller
+            .ask(now, Ask { class: self.class, key: &key, kind: 0, cost: 1, is_rate_only: false })
     }
 
     fn ended(&mut self, now: Duration, ended: &Ended) -> Option<Duration> {
         let outcome =
             if ended.is_refused { Outcome::Throttled } else { Outcome::Done { bytes: 16_384 } };
-        let sent = Ask { class: self.class, key: &ended.key, cost: 1 };
+        let sent =
+            Ask { class: self.class, key: &ended.key, kind: 0, cost: 1, is_rate_only: false };
         self.controller.answered(now, sent, ended.sent_at, outcome);
         None
     }

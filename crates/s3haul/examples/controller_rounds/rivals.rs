@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use s3haul::transfer::controller::{Grant, Tokens};
+use s3haul::controller::{Grant, Tokens};
 
 use crate::client::{Client, Ended, Fixed, Key, backoff};
 

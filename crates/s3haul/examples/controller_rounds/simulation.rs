@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use s3haul::transfer::controller::Grant;
+use s3haul::controller::Grant;
 
 use crate::client::{Client, Ended};
 use crate::service::Service;

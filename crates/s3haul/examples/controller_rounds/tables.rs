@@ -1,6 +1,6 @@
 //! The tables: each service with each client.
 
-use s3haul::transfer::controller::Class;
+use s3haul::controller::Class;
 
 use crate::client::{Client, Fixed, Ours};
 use crate::rivals::{BbrLike, EpochAimd, Gradient, SdkAdaptive};

@@ -9,6 +9,8 @@
 //! * [`mod@write`] writes to a temporary file beside the target and renames it.
 //! * [`meta`] holds sizes, times and identities of files; [`warning`] the texts scripts know.
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 pub mod meta;
 pub mod read;
 pub mod walk;
@@ -19,5 +21,6 @@ pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
 pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
 pub use walk::{LocalFile, Walk, WalkItem, WalkOptions};
 pub use write::{
-    Access, Committed, CreateError, Escape, Finish, PendingFile, TargetRoot, collapse, remove_file,
+    Access, Committed, CreateError, Escape, EscapeReason, Finish, PendingFile, TargetRoot,
+    collapse, remove_file,
 };

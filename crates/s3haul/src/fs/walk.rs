@@ -18,6 +18,7 @@ use rustix::io::Errno;
 
 use super::meta::{FileInfo, FileKind};
 use super::warning;
+use super::write::is_temporary;
 use directory::Level;
 
 /// Files and warnings handed over at a time by [`Walk::next_batch`].
@@ -36,11 +37,13 @@ pub struct WalkOptions {
     pub follow_symlinks: bool,
     /// Directories that need not be looked into.
     pub prune: Option<Prune>,
+    /// Whether temporary files of downloads are found. No source has any business with them.
+    pub takes_temporary: bool,
 }
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { follow_symlinks: true, prune: None }
+        Self { follow_symlinks: true, prune: None, takes_temporary: false }
     }
 }
 
@@ -49,6 +52,7 @@ impl std::fmt::Debug for WalkOptions {
         f.debug_struct("WalkOptions")
             .field("follow_symlinks", &self.follow_symlinks)
             .field("prune", &self.prune.is_some())
+            .field("takes_temporary", &self.takes_temporary)
             .finish()
     }
 }
@@ -163,6 +167,9 @@ impl Walk {
         };
         let level = &*level;
         let name = level.name(index);
+        if !self.options.takes_temporary && is_temporary(name) {
+            return true;
+        }
         if let Some(directory) = name.strip_suffix('/') {
             let path = level.path().join(directory);
             let parent_length = self.relative.len();

@@ -164,7 +164,7 @@ impl NameListing {
             client: place.client(engine).clone(),
             request: ListRequest {
                 order: Order::Ascending,
-                concurrency: engine.limits.requests_max().div_ceil(LISTING_SHARE),
+                concurrency: engine.limits.at_once().div_ceil(LISTING_SHARE),
                 page_size: names.page_size,
                 permits: Some(engine.limits.requests()),
                 ..ListRequest::new(place.bucket(engine))

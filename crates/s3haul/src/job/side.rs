@@ -202,18 +202,15 @@ impl SideStream {
     /// Walks a folder on a thread of its own.
     pub(super) fn of_folder(
         folder: &str,
-        follow_symlinks: bool,
+        mut options: WalkOptions,
         filter: Arc<Filter>,
         engine: &Arc<Engine>,
         tasks: &mut Tasks,
     ) -> Self {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         let pruning = Arc::clone(&filter);
-        let options = WalkOptions {
-            follow_symlinks,
-            prune: (!filter.is_all())
-                .then(|| Arc::new(move |folder: &str| pruning.excludes_all_below(folder)) as _),
-        };
+        options.prune = (!filter.is_all())
+            .then(|| Arc::new(move |folder: &str| pruning.excludes_all_below(folder)) as _);
         let (folder, engine) = (folder.to_owned(), Arc::clone(engine));
         tasks.spawn(blocking(move || {
             walk(&mut Walk::tree(Path::new(&folder), options), &sender);

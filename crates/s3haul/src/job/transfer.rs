@@ -85,6 +85,9 @@ pub async fn run_transfer(
     }
     let counts = report.counts();
     let cancelled = result.is_none();
+    if cancelled {
+        report.settle();
+    }
     result.transpose()?;
     Ok(Summary {
         done: counts.done,

@@ -35,11 +35,15 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// The bytes of the word that a text begins with, and the word's length.
+/// The bytes of the word that a text begins with, and the word's length. No part of a word holds a
+/// `?`, so that a text of many beginnings is not searched to its end for each of them.
 fn word(text: &str) -> Option<(Vec<u8>, usize)> {
-    let mut pieces = text.strip_prefix("=?")?.splitn(3, '?');
-    let (charset, encoding, rest) = (pieces.next()?, pieces.next()?, pieces.next()?);
-    let (encoded, _) = rest.split_once("?=")?;
+    let mut pieces = text.strip_prefix("=?")?.splitn(4, '?');
+    let (charset, encoding) = (pieces.next()?, pieces.next()?);
+    let (encoded, rest) = (pieces.next()?, pieces.next()?);
+    if !rest.starts_with('=') {
+        return None;
+    }
     if !charset.eq_ignore_ascii_case("utf-8") {
         return None;
     }
@@ -85,6 +89,7 @@ mod tests {
             ("=?UTF-8?B?%%?=", "=?UTF-8?B?%%?="),
             ("=?UTF-8?Q?=FC?=", "=?UTF-8?Q?=FC?="),
             ("a=?b", "a=?b"),
+            ("=?utf-8?B?=?utf-8?B?w7w=?=", "=?utf-8?B?ü"),
         ] {
             assert_eq!(decode(told), expected, "{told}");
         }

@@ -10,6 +10,8 @@ pub mod content;
 pub mod content_type;
 pub mod encoded_words;
 pub mod filter;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod glob;
 pub mod join;
 pub mod paths;

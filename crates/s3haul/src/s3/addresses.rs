@@ -65,16 +65,22 @@ impl AddressBook {
             .retain(|entry| entry.connections > 0 || now.duration_since(entry.seen) <= REMEMBERED);
     }
 
+    /// Whether there is more than one.
+    pub(crate) fn has_several(&self) -> bool {
+        self.entries.len() > 1
+    }
+
     /// The address for the next connection, and how many others there are: the one with the
-    /// fewest connections of those not set aside, else the one whose time ends first. Counts the
-    /// connection; [`Self::closed`] takes it back.
-    fn pick(&mut self, now: Instant) -> Option<(SocketAddr, usize)> {
+    /// fewest connections of those not set aside, else the one whose time ends first; rather any
+    /// of them than the one to avoid. Counts the connection; [`Self::closed`] takes it back.
+    fn pick(&mut self, now: Instant, avoid: Option<SocketAddr>) -> Option<(SocketAddr, usize)> {
         self.picks += 1;
         let (picks, others) = (self.picks, self.entries.len().saturating_sub(1));
         let chosen = self.entries.iter_mut().min_by_key(|entry| {
             let waits = entry.set_aside_until.filter(|until| *until > now);
             let gone = now.duration_since(entry.seen) > REMEMBERED;
-            (waits, gone, entry.connections, entry.last_picked)
+            let avoided = avoid == Some(entry.address);
+            (waits, avoided, gone, entry.connections, entry.last_picked)
         })?;
         chosen.last_picked = picks;
         chosen.connections += 1;
@@ -120,8 +126,8 @@ impl Addresses {
     }
 
     /// The address for the next connection, and how many others there are.
-    pub(crate) fn pick(&self) -> Option<(AddressLease, usize)> {
-        let (address, others) = self.book().pick(Instant::now())?;
+    pub(crate) fn pick(&self, avoid: Option<SocketAddr>) -> Option<(AddressLease, usize)> {
+        let (address, others) = self.book().pick(Instant::now(), avoid)?;
         Some((AddressLease { addresses: self.clone(), address }, others))
     }
 }
@@ -169,17 +175,18 @@ mod tests {
         let now = Instant::now();
         assert!(book.is_stale(now) && book.is_empty());
         book.merge(&[address(1), address(2), address(3)], now);
-        let picked: Vec<_> = (0..6).map(|_| book.pick(now).unwrap().0).collect();
+        let picked: Vec<_> = (0..6).map(|_| book.pick(now, None).unwrap().0).collect();
         for last in 1..=3 {
             assert_eq!(picked.iter().filter(|one| **one == address(last)).count(), 2);
         }
         book.closed(address(2));
-        assert_eq!(book.pick(now).unwrap(), (address(2), 2));
+        assert_eq!(book.pick(now, None).unwrap(), (address(2), 2));
         book.failed(address(2), now);
         book.closed(address(2));
-        let next: Vec<_> = (0..2).map(|_| book.pick(now).unwrap().0).collect();
+        let next: Vec<_> = (0..2).map(|_| book.pick(now, None).unwrap().0).collect();
         assert!(!next.contains(&address(2)));
-        assert_eq!(book.pick(now + SET_ASIDE).unwrap().0, address(2));
+        assert_ne!(book.pick(now + SET_ASIDE, Some(address(2))).unwrap().0, address(2));
+        assert_eq!(book.pick(now + SET_ASIDE, None).unwrap().0, address(2));
     }
 
     #[tokio::test(start_paused = true)]
@@ -189,6 +196,6 @@ mod tests {
         book.merge(&[address(1)], now);
         let later = now + REMEMBERED + Duration::from_secs(1);
         book.merge(&[address(2)], later);
-        assert_eq!(book.pick(later).unwrap(), (address(2), 0));
+        assert_eq!(book.pick(later, Some(address(2))).unwrap(), (address(2), 0));
     }
 }

@@ -13,6 +13,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::admission::Pass;
 use super::checksum::{Checksum, Hasher};
 use super::pool::Lease;
 use crate::error::{Error, ErrorKind, Result};
@@ -75,11 +76,21 @@ impl BodyStream {
         body
     }
 
+    /// Bounds the time without a byte, where the client's own limit is not stricter.
+    pub(crate) fn limit_silence(&mut self, silence_max: Duration) {
+        self.silence = self.silence.min(silence_max);
+    }
+
     /// Lets the body end with an error if its bytes do not have this checksum. To be called before
     /// the first byte is read.
     pub fn validate(&mut self, expected: Checksum) {
         let hasher = Hasher::new(expected.algorithm);
         self.validation = Some(Box::new(Validation { expected, hasher }));
+    }
+
+    /// The leave for the request, from whoever is to tell how it ended.
+    pub(super) fn take_pass(&mut self) -> Option<Pass> {
+        self.source.as_mut()?.lease.pass.take()
     }
 
     /// The next piece; `None` at the end. Cancel-safe.
@@ -152,8 +163,11 @@ impl BodyStream {
     }
 
     fn release(&mut self) {
-        if let Some(source) = self.source.take() {
+        if let Some(mut source) = self.source.take() {
             drop(source.incoming);
+            if let Some(pass) = &mut source.lease.pass {
+                pass.moved(self.received);
+            }
             source.lease.release();
         }
     }

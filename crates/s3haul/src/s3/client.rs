@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
+use tokio::sync::Semaphore;
 
+use super::admission::Admission;
 use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
@@ -13,8 +15,10 @@ use super::connect::Dialer;
 use super::counts::Counters;
 use super::credentials::CredentialsCache;
 use super::endpoint::{self, DEFAULT_REGION};
+use super::hedge::Hedging;
 use super::payload::DigestPlan;
 use super::pool::Pool;
+use super::race::{Watch, heed};
 use super::redact::Secrets;
 use super::request::{Answer, OpenAnswer, Request};
 use super::run::Run;
@@ -29,6 +33,8 @@ use crate::units::RequestCounts;
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(super) inner: Arc<Inner>,
+    /// Where second requests take their permits.
+    pub(super) room: Option<Arc<Semaphore>>,
 }
 
 /// What a presigned URL is made of.
@@ -49,10 +55,13 @@ pub(super) struct Inner {
     pub(super) config: ClientConfig,
     pub(super) env: Env,
     pub(super) pool: Pool,
+    pub(super) admission: Admission,
     pub(super) credentials: CredentialsCache,
     pub(super) sites: Sites,
     pub(super) user_agent: HeaderValue,
     pub(super) counters: Counters,
+    /// When late requests are sent twice; none where they never are.
+    pub(super) hedging: Option<Hedging>,
     /// What the server's clock is ahead of ours, once a request was refused for it.
     clock_offset_ms: AtomicI64,
 }
@@ -104,6 +113,13 @@ impl Client {
     /// Makes a client. Opens no connection and fetches no credentials yet; an endpoint that is no
     /// URL is refused, and a bundle of certificates that cannot be used where there is TLS.
     pub fn new(config: ClientConfig, env: Env) -> Result<Self> {
+        let admission = Admission::new(config.load);
+        Self::with_admission(config, env, admission)
+    }
+
+    /// The same with bounds of requests that it has in common with others; those of its own
+    /// settings do not count.
+    pub fn with_admission(config: ClientConfig, env: Env, admission: Admission) -> Result<Self> {
         endpoint::check(&config.endpoint)?;
         if !config.is_plain() {
             Tls::check(&config.tls)?;
@@ -119,15 +135,30 @@ impl Client {
         let pool = Pool::new(dialer, config.max_connections);
         let credentials = CredentialsCache::new(&config, &env);
         let (sites, clock_offset_ms) = (Sites::default(), AtomicI64::new(0));
-        let counters = Counters::default();
-        let inner =
-            Inner { config, env, pool, credentials, sites, user_agent, counters, clock_offset_ms };
-        Ok(Self { inner: Arc::new(inner) })
+        let (counters, hedging) = (Counters::default(), config.hedging.then(Hedging::new));
+        let inner = Inner {
+            config,
+            env,
+            pool,
+            admission,
+            credentials,
+            sites,
+            user_agent,
+            counters,
+            hedging,
+            clock_offset_ms,
+        };
+        Ok(Self { inner: Arc::new(inner), room: None })
     }
 
     /// The settings.
     pub fn config(&self) -> &ClientConfig {
         &self.inner.config
+    }
+
+    /// How many requests it is worth making at once.
+    pub(crate) fn requests_wanted(&self) -> usize {
+        self.inner.admission.requests_wanted()
     }
 
     /// Requests sent so far by this client and its clones, each attempt by itself.
@@ -148,15 +179,16 @@ impl Client {
     /// Sends a request with retries and gives its whole answer, which is a success (2xx without
     /// an error in its body). Bodies of answers are small here; more than 64 MiB is an error.
     pub(crate) async fn call(&self, request: &Request<'_>) -> Result<Answer> {
-        let mut run = Run::new(&self.inner, request);
+        let watch = self.watch(request);
+        let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
         loop {
-            let result = match run.attempt().await {
+            let result = match self.attempt(&mut run, request, watch.as_ref()).await {
                 Ok(open) => run.read_whole(open).await,
                 Err(failure) => Err(failure),
             };
             match result {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => run.recover(failure).await?,
+                Err(failure) => self.recover(&mut run, failure).await?,
             }
         }
     }
@@ -164,13 +196,25 @@ impl Client {
     /// Sends a request with retries up to the headers of a successful answer and gives the body
     /// to read.
     pub(crate) async fn open(&self, request: &Request<'_>) -> Result<OpenAnswer> {
-        let mut run = Run::new(&self.inner, request);
+        let watch = self.watch(request);
+        let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
         loop {
-            match run.attempt().await {
+            match self.attempt(&mut run, request, watch.as_ref()).await {
                 Ok(open) => return Ok(open),
-                Err(failure) => run.recover(failure).await?,
+                Err(failure) => self.recover(&mut run, failure).await?,
             }
         }
+    }
+
+    async fn recover(&self, run: &mut Run<'_>, failure: Failure) -> Result<()> {
+        if let Some(hedging) = &self.inner.hedging {
+            heed(hedging, &failure);
+        }
+        run.recover(failure).await
+    }
+
+    fn watch(&self, request: &Request<'_>) -> Option<Watch<'_>> {
+        Watch::of(request, self.inner.hedging.as_ref()?)
     }
 
     /// What a presigned URL is made of.

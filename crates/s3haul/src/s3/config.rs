@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::checksum::ChecksumMode;
+use crate::controller::Bounds;
 
 /// How the bucket is put into the URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,8 +175,12 @@ pub struct ClientConfig {
     pub request_checksums: ChecksumMode,
     /// `response_checksum_validation`.
     pub response_checksums: ChecksumMode,
+    /// Send a second request where one takes far longer than others of its kind.
+    pub hedging: bool,
     /// Send `x-amz-request-payer: requester`.
     pub request_payer: bool,
+    /// How many requests at once, and how many a second.
+    pub load: Bounds,
     /// Open connections at most, over all hosts.
     pub max_connections: usize,
     /// `User-Agent`.
@@ -202,7 +207,9 @@ impl Default for ClientConfig {
             payload_signing: false,
             request_checksums: ChecksumMode::default(),
             response_checksums: ChecksumMode::default(),
+            hedging: true,
             request_payer: false,
+            load: Bounds::default(),
             max_connections: 1024,
             user_agent: concat!("s3haul/", env!("CARGO_PKG_VERSION")).to_owned(),
         }

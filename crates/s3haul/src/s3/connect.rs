@@ -6,6 +6,7 @@
 //! it hung up is still read.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -197,14 +198,16 @@ pub(crate) struct Dialer {
 }
 
 impl Dialer {
-    /// Opens a connection along a route, to one of the addresses.
+    /// Opens a connection along a route, to one of the addresses, if possible to another than the
+    /// one to avoid.
     pub(crate) async fn dial(
         &self,
         route: &Route,
         addresses: &Addresses,
+        avoid: Option<SocketAddr>,
     ) -> Result<(Wire, AddressLease)> {
         let deadline = Instant::now() + self.connect_timeout;
-        let (socket, address) = self.connect_any(route, addresses, deadline).await?;
+        let (socket, address) = self.connect_any(route, addresses, avoid, deadline).await?;
         let wrapped = tokio::time::timeout_at(deadline, self.wrap(route, socket)).await;
         match wrapped {
             Ok(Ok(stream)) => {
@@ -223,11 +226,12 @@ impl Dialer {
         &self,
         route: &Route,
         addresses: &Addresses,
+        avoid: Option<SocketAddr>,
         deadline: Instant,
     ) -> Result<(Box<dyn Io>, AddressLease)> {
         let mut last = None;
         for left in (1..=ADDRESSES_PER_CONNECT).rev() {
-            let Some((address, others)) = addresses.pick() else { break };
+            let Some((address, others)) = addresses.pick(avoid) else { break };
             let budget = deadline.saturating_duration_since(Instant::now());
             let share = if others == 0 { budget } else { budget / left };
             match tokio::time::timeout(share, self.env.connector.connect(address.address())).await {

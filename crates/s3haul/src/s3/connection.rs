@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future as _;
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -131,7 +132,7 @@ pub(crate) struct Connection {
     has_ended: bool,
     meter: Arc<Meter>,
     timer: Option<Pin<Box<Sleep>>>,
-    _open: OpenGuard,
+    open: OpenGuard,
 }
 
 impl std::fmt::Debug for Connection {
@@ -150,7 +151,12 @@ impl Connection {
             .await
             .map_err(|error| Error::new(ErrorKind::Transport, "HTTP").with_source(error))?;
         let (has_ended, timer) = (false, None);
-        Ok(Box::new(Self { sender, driver, has_ended, meter, timer, _open: open }))
+        Ok(Box::new(Self { sender, driver, has_ended, meter, timer, open }))
+    }
+
+    /// Where it goes.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.open.address()
     }
 
     /// Whether the last exchange is complete in both directions and leaves the connection open.
@@ -175,16 +181,21 @@ impl Connection {
 
     /// Sends a request and gives the head of its answer. `silence` is how long nothing may happen
     /// after the request was taken by the socket; time in which bytes are taken does not count.
+    /// Whoever polls is woken after `wake_after`, and then each quarter of it, to look at the time
+    /// for purposes of their own.
     pub(crate) async fn exchange(
         &mut self,
         request: Request<SendBody>,
         silence: Duration,
+        wake_after: Option<Duration>,
     ) -> std::result::Result<Response<Incoming>, Broken> {
         let body_length = request.body().left;
         let grace = body_length.min(KERNEL_BUFFER) / SLOWEST_BYTES_PER_S;
         let silence = silence + Duration::from_secs(grace);
         let mut written = self.meter.written();
         let mut deadline = Instant::now() + silence;
+        let mut wake_at = wake_after.map(|after| Instant::now() + after);
+        let wake_every = wake_after.unwrap_or_default() / 4;
         let mut answer = pin!(tokio::task::unconstrained(self.sender.send_request(request)));
         std::future::poll_fn(|cx| {
             self.drive(cx);
@@ -197,6 +208,12 @@ impl Connection {
             if self.meter.written() != written {
                 written = self.meter.written();
                 deadline = Instant::now() + silence;
+            }
+            while let Some(at) = wake_at.filter(|at| *at < deadline) {
+                if self.poll_deadline(cx, at).is_pending() {
+                    return Poll::Pending;
+                }
+                wake_at = Some(Instant::now() + wake_every);
             }
             self.poll_deadline(cx, deadline).map(|()| Err(Broken::Silent))
         })

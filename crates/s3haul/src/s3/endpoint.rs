@@ -84,18 +84,23 @@ impl SplitUrl {
             None => (None, authority),
         };
         let (host, port) = split_port(host_port, default_port(https))?;
-        let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
+        let host = match host.strip_prefix('[') {
+            Some(address) => address.strip_suffix(']').filter(|address| address.contains(':'))?,
+            None => host,
+        };
+        let host = host.to_ascii_lowercase();
         is_host(&host).then(|| Self { https, user_info, host, port, path: path.to_owned() })
     }
 }
 
 /// Whether a name or address can be asked for: letters, digits, `-` and `_` between dots, or IPv6.
 fn is_host(host: &str) -> bool {
-    if host.contains(':') {
-        let address = host.split('%').next().unwrap_or(host);
-        return address.parse::<Ipv6Addr>().is_ok();
-    }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if host.contains(':') {
+        let (address, zone) = host.split_once('%').unwrap_or((host, "0"));
+        let is_zone = !zone.is_empty() && zone.bytes().all(|byte| is_plain(byte) || byte == b'%');
+        return is_zone && address.parse::<Ipv6Addr>().is_ok();
+    }
     let name = host.strip_suffix('.').unwrap_or(host);
     let mut labels = name.split('.');
     name.len() <= HOST_LENGTH_MAX

@@ -110,11 +110,11 @@ impl<'a> Scanner<'a> {
         let rest = self.rest.strip_prefix(b"<ListBucketResult")?;
         let end = memchr(b'>', rest)?;
         let attributes = &rest[..end];
-        if !attributes.is_empty() && !attributes.starts_with(b" xmlns=\"http://")
-            || attributes.ends_with(b"/")
-            || attributes.contains(&b'<')
-        {
-            return None;
+        if !attributes.is_empty() {
+            let space = attributes.strip_prefix(b" xmlns=\"http://")?.strip_suffix(b"\"")?;
+            if space.iter().any(|byte| !byte.is_ascii_graphic() || matches!(byte, b'"' | b'<')) {
+                return None;
+            }
         }
         self.rest = &rest[end + 1..];
         Some(())
@@ -188,7 +188,7 @@ impl<'a> Scanner<'a> {
 
     fn entry_key(&mut self, text: &[u8], entry: &mut Entry) -> Option<()> {
         once(&mut entry.seen, field::KEY)?;
-        let text = unescape(text)?;
+        let text = unescape(text).filter(|text| !self.url || is_text(text))?;
         append_key(self.url, &text, &mut self.entries.keys);
         Some(())
     }
@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
 
     /// Text of an element that holds a key.
     fn key(&mut self, tag: &Tag<'a>) -> Option<String> {
-        let text = self.text(tag)?;
+        let text = self.text(tag).filter(|text| is_text(text))?;
         let mut bytes = Vec::with_capacity(text.len());
         append_key(self.url, &text, &mut bytes);
         String::from_utf8(bytes).ok()
@@ -244,7 +244,7 @@ impl<'a> Scanner<'a> {
     /// Text without references.
     fn plain(&mut self, tag: &Tag<'a>) -> Option<&'a [u8]> {
         let text = self.raw(tag)?;
-        memchr(b'&', text).is_none().then_some(text)
+        (memchr(b'&', text).is_none() && is_text(text)).then_some(text)
     }
 
     /// Text as it stands.
@@ -264,7 +264,10 @@ impl<'a> Scanner<'a> {
             return Some(());
         }
         loop {
-            self.rest = &self.rest[memchr(b'<', self.rest)?..];
+            let (text, rest) = self.rest.split_at(memchr(b'<', self.rest)?);
+            // What means nothing here has to be right all the same.
+            unescape(text).filter(|text| is_text(text))?;
+            self.rest = rest;
             if self.at_end(tag.name)? {
                 return Some(());
             }
@@ -306,6 +309,11 @@ fn once(seen: &mut u32, field: u32) -> Option<()> {
     let first = *seen & field == 0;
     *seen |= field;
     first.then_some(())
+}
+
+/// Whether bytes are UTF-8. Those of keys that are not encoded are looked at all together.
+fn is_text(text: &[u8]) -> bool {
+    text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
 /// Appends a key as it is meant.
@@ -356,6 +364,12 @@ fn digits(text: &[u8]) -> Option<u64> {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
         value.checked_mul(10)?.checked_add(digit)
     })
+}
+
+/// A page as both readers read it.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn both(body: &[u8]) -> (Option<ListPage>, Result<ListPage>) {
+    (Scanner::new(body).page(), strict(body))
 }
 
 /// Reads a page with the strict reader.
@@ -462,7 +476,7 @@ impl Decoder {
 
 /// Appends what a text of `encoding-type=url` stands for: `+` is a blank, `%XX` a byte. A `%`
 /// without two digits stands for itself.
-fn decode_url(text: &[u8], into: &mut Vec<u8>) {
+pub(super) fn decode_url(text: &[u8], into: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'%', b'+', rest) {
         into.extend_from_slice(&rest[..at]);

@@ -7,6 +7,7 @@
 //! expects.
 
 mod addresses;
+mod admission;
 mod attempt;
 mod body;
 mod checksum;
@@ -19,6 +20,7 @@ mod counts;
 mod credentials;
 mod endpoint;
 mod headers;
+mod hedge;
 mod list_page;
 mod list_scan;
 mod lock;
@@ -28,6 +30,7 @@ mod payload;
 mod pool;
 mod properties;
 mod proxy;
+mod race;
 mod redact;
 mod request;
 mod retry;
@@ -38,7 +41,13 @@ mod tls;
 mod xml;
 
 #[cfg(test)]
+mod admission_tests;
+#[cfg(test)]
 mod client_tests;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
+#[cfg(test)]
+mod race_tests;
 #[cfg(test)]
 mod secret_tests;
 #[cfg(test)]
@@ -46,6 +55,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tls_tests;
 
+pub use admission::Admission;
 pub use body::BodyStream;
 pub use checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use client::Client;

@@ -6,6 +6,7 @@
 //! it. There is no task: a connection is driven by whoever uses it.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::addresses::{AddressLease, Addresses};
+use super::admission::Pass;
 use super::circuit::Circuit;
 use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
@@ -79,7 +81,14 @@ impl Drop for OpenCount {
 #[derive(Debug)]
 pub(crate) struct OpenGuard {
     _count: OpenCount,
-    _address: AddressLease,
+    address: AddressLease,
+}
+
+impl OpenGuard {
+    /// Where the connection goes.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address.address()
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -92,6 +101,8 @@ pub(crate) struct Lease {
     pub(crate) connection: Box<Connection>,
     /// It has carried a request before.
     pub(crate) is_reused: bool,
+    /// Leave for the request that it carries.
+    pub(super) pass: Option<Pass>,
     host: Arc<Host>,
     _slot: OwnedSemaphorePermit,
 }
@@ -152,11 +163,12 @@ impl Host {
         drop(oldest);
     }
 
-    /// The idle connection that this runtime used last, if it is still alive.
-    fn take_idle(&self) -> Option<Box<Connection>> {
+    /// The idle connection that this runtime used last, if it is still alive; not one to an
+    /// address to avoid.
+    fn take_idle(&self, avoid: Option<SocketAddr>) -> Option<Box<Connection>> {
         let runtime = Handle::current().id();
         loop {
-            let mut idle = self.take_idle_of(runtime)?;
+            let mut idle = self.take_idle_of(runtime, avoid)?;
             if idle.since.elapsed() > IDLE_MAX {
                 self.drop_expired();
                 return None;
@@ -167,9 +179,12 @@ impl Host {
         }
     }
 
-    fn take_idle_of(&self, runtime: Id) -> Option<Idle> {
+    fn take_idle_of(&self, runtime: Id, avoid: Option<SocketAddr>) -> Option<Idle> {
         let mut idle = lock(&self.idle);
-        let at = idle.iter().rposition(|idle| idle.runtime == runtime)?;
+        let is_fit = |idle: &Idle| {
+            idle.runtime == runtime && avoid.is_none_or(|avoid| avoid != idle.connection.address())
+        };
+        let at = idle.iter().rposition(is_fit)?;
         idle.remove(at)
     }
 
@@ -214,8 +229,13 @@ impl Pool {
     }
 
     /// Waits for a slot under the cap and gives a connection: an idle one, unless a `fresh` one is
-    /// wanted.
-    pub(crate) async fn checkout(&self, host: &Arc<Host>, fresh: bool) -> Result<Lease> {
+    /// wanted; to another address than the one to avoid, where the host has several.
+    pub(crate) async fn checkout(
+        &self,
+        host: &Arc<Host>,
+        fresh: bool,
+        avoid: Option<SocketAddr>,
+    ) -> Result<Lease> {
         let slot = match Arc::clone(&self.slots).try_acquire_owned() {
             Ok(slot) => slot,
             Err(_) => Arc::clone(&self.slots)
@@ -223,24 +243,26 @@ impl Pool {
                 .await
                 .map_err(|_| Error::new(ErrorKind::Cancelled, "the client was closed"))?,
         };
-        let kept = if fresh { None } else { host.take_idle() };
+        let avoid = avoid.filter(|_| host.addresses.book().has_several());
+        let kept = if fresh { None } else { host.take_idle(avoid) };
         let is_reused = kept.is_some();
         let connection = match kept {
             Some(connection) => connection,
-            None => self.dial(host).await?,
+            None => self.dial(host, avoid).await?,
         };
-        Ok(Lease { connection, is_reused, host: Arc::clone(host), _slot: slot })
+        let host = Arc::clone(host);
+        Ok(Lease { connection, is_reused, pass: None, host, _slot: slot })
     }
 
-    async fn dial(&self, host: &Host) -> Result<Box<Connection>> {
+    async fn dial(&self, host: &Host, avoid: Option<SocketAddr>) -> Result<Box<Connection>> {
         self.resolve(host).await?;
         let count = OpenCount::new(&self.open);
         self.make_room();
-        let dialed = self.dialer.dial(&host.route, &host.addresses).await;
+        let dialed = self.dialer.dial(&host.route, &host.addresses, avoid).await;
         host.note_dial(dialed.is_ok());
         let (wire, address) = dialed?;
         tracing::debug!(address = %address.address(), "connection opened");
-        Connection::new(wire, OpenGuard { _count: count, _address: address }).await
+        Connection::new(wire, OpenGuard { _count: count, address }).await
     }
 
     /// Closes one idle connection where the cap is passed: connections in use are bounded by the

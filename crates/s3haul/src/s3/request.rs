@@ -25,6 +25,18 @@ impl Operation {
     pub(crate) fn is_cleanup(&self) -> bool {
         self.name == "AbortMultipartUpload"
     }
+
+    /// A number below 16 that tells the usual operations apart: 43 is a factor with which they
+    /// all differ.
+    pub(crate) fn kind(&self) -> u8 {
+        let mix = |sum: u32, byte| sum.wrapping_mul(43).wrapping_add(u32::from(byte));
+        (self.name.bytes().fold(0, mix) >> 28) as u8
+    }
+
+    /// Whether it gives a page of a listing.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.name.starts_with("List")
+    }
 }
 
 /// One request, addressed by bucket and key; the client adds endpoint, signature, digests,
@@ -35,6 +47,8 @@ pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) bucket: Option<&'a str>,
     pub(crate) key: Option<&'a str>,
+    /// Keys that it is about, which is what services count: 1 but for `DeleteObjects`.
+    pub(crate) keys: u32,
     /// Unencoded names and values in any order; an empty value gives `name=`.
     pub(crate) query: Vec<(&'static str, Cow<'a, str>)>,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
@@ -52,6 +66,8 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// How often it was asked for.
+    pub(crate) attempts: u32,
 }
 
 /// An answer whose body is still coming.
@@ -60,4 +76,34 @@ pub(crate) struct OpenAnswer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: BodyStream,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_operations_differ_in_kind() {
+        let kind = |name| Operation { name, slow: false, error_in_200: false }.kind();
+        let reads = ["GetObject", "HeadObject", "GetObjectTagging", "GetObjectAcl"].map(kind);
+        let writes = [
+            "PutObject",
+            "UploadPart",
+            "CopyObject",
+            "UploadPartCopy",
+            "DeleteObject",
+            "DeleteObjects",
+            "PutObjectTagging",
+            "CreateMultipartUpload",
+            "CompleteMultipartUpload",
+            "RestoreObject",
+        ]
+        .map(kind);
+        for kinds in [&reads[..], &writes[..]] {
+            let mut told = kinds.to_vec();
+            told.sort_unstable();
+            told.dedup();
+            assert_eq!(told.len(), kinds.len());
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::admission::Pass;
 use super::attempt::{self, Failure};
 use super::body::BodyStream;
 use super::circuit::SUBJECTS_MIN;
@@ -20,6 +22,7 @@ use super::endpoint::{SplitUrl, is_amazon_s3};
 use super::payload::{DigestPlan, Payload};
 use super::pool::Lease;
 use super::proxy;
+use super::race::Watch;
 use super::redact::Secrets;
 use super::request::{Answer, OpenAnswer, Request};
 use super::retry::{self, Verdict};
@@ -41,11 +44,17 @@ pub(super) struct Run<'r> {
     inner: &'r Inner,
     request: &'r Request<'r>,
     payload: Cow<'r, Payload>,
+    /// Who may send a second one while this one is under way.
+    watch: Option<&'r Watch<'r>>,
+    /// An address that it should not be sent to.
+    avoid: Option<SocketAddr>,
     /// Where the next attempt goes, if not where the bucket's requests usually go.
     site: Option<Arc<Site>>,
     /// Where the last attempt went, and with which credentials.
     last: Option<(Arc<Site>, Option<Arc<Held>>)>,
     started: Instant,
+    /// Time that it waited for leave to send, which is nobody's failure.
+    waited: Duration,
     attempts: u32,
     /// Requests sent once more over a new connection. They do not count against the limit, but
     /// the server may have carried out the first of them.
@@ -62,15 +71,28 @@ impl<'r> Run<'r> {
             inner,
             request,
             payload: Cow::Borrowed(&request.payload),
+            watch: None,
+            avoid: None,
             site: None,
             last: None,
             started: Instant::now(),
+            waited: Duration::ZERO,
             attempts: 0,
             resends: 0,
             is_redirected: false,
             is_clock_mended: false,
             is_refreshed: false,
         }
+    }
+
+    /// Tells when and where it is sent.
+    pub(super) fn watched(self, watch: Option<&'r Watch<'r>>) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// Is rather sent to another address than this one.
+    pub(super) fn away_from(self, avoid: Option<SocketAddr>) -> Self {
+        Self { avoid, ..self }
     }
 
     fn silence(&self) -> Duration {
@@ -88,8 +110,15 @@ impl<'r> Run<'r> {
         };
         self.digest(&site, held.is_some());
         self.last = Some((Arc::clone(&site), held.clone()));
-        let (lease, response) = self.exchange(&site, held.as_deref()).await?;
+        let (mut lease, response) = self.exchange(&site, held.as_deref()).await?;
         let (head, incoming) = response.into_parts();
+        let mut pass = lease.pass.take();
+        if head.status.is_success() {
+            if let Some(pass) = &mut pass {
+                pass.moved(self.payload.len());
+            }
+            lease.pass = pass.take();
+        }
         let mut body = BodyStream::new(incoming, lease, &head.headers, self.silence());
         tracing::debug!(
             operation = self.request.operation.name,
@@ -110,6 +139,9 @@ impl<'r> Run<'r> {
         let known = text.as_deref().unwrap_or_default();
         let failure = Failure::answered(operation, head.status, &head.headers, known);
         let mut failure = failure.redacted(&self.secrets());
+        if let Some(pass) = &mut pass {
+            note_refusal(pass, &failure);
+        }
         if text.is_err_and(|error| is_cut_off(&error)) && failure.verdict == Verdict::Permanent {
             // What the server objects to was in the part that did not arrive, and may well pass.
             failure.verdict = Verdict::Transient;
@@ -164,13 +196,18 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
+        let asked_at = Instant::now();
+        let pass = self.inner.admission.enter(self.request).await;
+        self.waited += asked_at.elapsed();
         loop {
-            let mut lease = self.inner.pool.checkout(&site.host, is_fresh).await?;
+            let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
             self.inner.counters.note(self.request.operation, &self.request.method);
-            let error = match lease.connection.exchange(sent, self.silence()).await {
+            let wake_after = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
+            let error = match lease.connection.exchange(sent, self.silence(), wake_after).await {
                 Ok(response) => {
                     circuit.note_answer();
+                    lease.pass = Some(pass);
                     return Ok((lease, response));
                 }
                 Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
@@ -197,13 +234,27 @@ impl<'r> Run<'r> {
 
     /// Reads the rest of an answer, and finds the error that hides in a 200.
     pub(super) async fn read_whole(&self, mut open: OpenAnswer) -> Result<Answer, Failure> {
+        let attempts = self.attempts + self.resends;
+        if !self.request.operation.error_in_200 {
+            let body = open.body.collect(BODY_MAX).await?;
+            return Ok(Answer { headers: open.headers, body, attempts });
+        }
+        let mut pass = open.body.take_pass();
         let body = open.body.collect(BODY_MAX).await?;
-        if self.request.operation.error_in_200 && xml::parse_error(&body).is_some() {
+        if xml::parse_error(&body).is_some() {
             let operation = self.request.operation.name;
             let failure = Failure::answered(operation, open.status, &open.headers, &body);
+            if let Some(pass) = &mut pass {
+                note_refusal(pass, &failure);
+            }
             return Err(failure.redacted(&self.secrets()));
         }
-        Ok(Answer { headers: open.headers, body })
+        if let Some(pass) = &mut pass
+            && refused_keys(&body) > self.request.keys as usize / 2
+        {
+            pass.throttled();
+        }
+        Ok(Answer { headers: open.headers, body, attempts })
     }
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.
@@ -212,7 +263,7 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Ok(());
         }
-        let elapsed = self.started.elapsed();
+        let elapsed = self.started.elapsed().saturating_sub(self.waited);
         let delay = retry::next_delay(
             &self.inner.config.retry,
             self.verdict(&failure),
@@ -337,6 +388,21 @@ impl<'r> Run<'r> {
         self.is_refreshed = true;
         self.inner.credentials.expire(held.generation)
     }
+}
+
+/// Tells the controller of an error answer: that there was too much to do, or that the question was
+/// answered.
+fn note_refusal(pass: &mut Pass, failure: &Failure) {
+    if failure.verdict == Verdict::Throttle || failure.error.code() == "RequestTimeout" {
+        pass.throttled();
+    } else if failure.verdict == Verdict::Permanent {
+        pass.moved(0);
+    }
+}
+
+/// Keys of a `DeleteObjects` that were refused because there was too much to do.
+fn refused_keys(body: &[u8]) -> usize {
+    memchr::memmem::find_iter(body, b"<Code>SlowDown</Code>").count()
 }
 
 /// Whether a body ended before its end.

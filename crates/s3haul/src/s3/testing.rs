@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -94,6 +94,8 @@ pub(crate) struct World {
     pub(crate) connections: Arc<AtomicUsize>,
     pub(crate) open: Arc<AtomicUsize>,
     pub(crate) open_max: Arc<AtomicUsize>,
+    /// Requests that begin now are never read to their end.
+    pub(crate) stuck: Arc<AtomicBool>,
     requests: Arc<AtomicUsize>,
     answer: Arc<Answer>,
 }
@@ -107,6 +109,7 @@ impl World {
             connections: Arc::default(),
             open: Arc::default(),
             open_max: Arc::default(),
+            stuck: Arc::default(),
             requests: Arc::default(),
             answer: Arc::new(answer),
         }
@@ -121,7 +124,7 @@ impl World {
     }
 
     async fn serve(self, mut stream: DuplexStream, address: SocketAddr) {
-        while let Some((head, body)) = read_request(&mut stream).await {
+        while let Some((head, body)) = read_request(&mut stream, &self.stuck).await {
             let number = self.requests.fetch_add(1, Ordering::SeqCst);
             let seen = Seen { number, address, head, body };
             let reply = (self.answer)(&seen);
@@ -140,10 +143,13 @@ impl World {
     }
 }
 
-async fn read_request(stream: &mut DuplexStream) -> Option<(String, Vec<u8>)> {
+async fn read_request(stream: &mut DuplexStream, stuck: &AtomicBool) -> Option<(String, Vec<u8>)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
+    }
+    if stuck.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
     }
     let head = String::from_utf8(head).unwrap();
     let length = head
@@ -231,6 +237,7 @@ pub(crate) fn request(method: Method, key: &str) -> Request<'_> {
         method,
         bucket: Some("bucket"),
         key: Some(key),
+        keys: 1,
         query: Vec::new(),
         headers: Vec::new(),
         payload: Payload::empty(),

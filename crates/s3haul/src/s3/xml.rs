@@ -14,9 +14,9 @@ use super::checksum::ChecksumAlgorithm;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 
 /// Elements that may stand inside one another.
-const DEPTH_MAX: usize = 16;
+pub(super) const DEPTH_MAX: usize = 16;
 /// Elements of one document; a page of a listing has some 10,000.
-const ELEMENTS_MAX: usize = 200_000;
+pub(super) const ELEMENTS_MAX: usize = 200_000;
 
 /// An element: its name without prefix, its text and its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -123,7 +123,7 @@ pub(crate) async fn measure_upload(
             page => page?,
         };
         open.parts += page.parts.len() as u64;
-        open.bytes += page.parts.iter().map(|part| part.size).sum::<u64>();
+        open.bytes = page.parts.iter().fold(open.bytes, |sum, part| sum.saturating_add(part.size));
         if page.next_marker.is_none() || page.next_marker == part_number_marker {
             return Ok(open);
         }

@@ -63,6 +63,11 @@ impl Budget {
         Share { permit }
     }
 
+    /// Bytes that may be held at once.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::from(self.units_total) * UNIT_BYTES
+    }
+
     /// Bytes that nobody holds at the moment.
     #[cfg(test)]
     pub(crate) fn free_bytes(&self) -> u64 {
@@ -77,6 +82,11 @@ impl Share {
         let permit = self.permit.split(units).expect("no more than there is was asked for");
         Self { permit }
     }
+}
+
+/// What a piece counts in a budget: whole units.
+pub(crate) fn counted(bytes: u64) -> u64 {
+    u64::from(units_of(bytes)) * UNIT_BYTES
 }
 
 fn units_of(bytes: u64) -> u32 {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_channel::Receiver;
 use futures_util::future::join_all;
 
+use super::each::Crew;
 use super::engine::Engine;
 use super::ranged::head;
 use super::scheduler::Tasks;
@@ -69,21 +70,26 @@ pub(crate) async fn run_deletes(
     actions: Receiver<Vec<DeleteAction>>,
 ) {
     let batches_refused = Arc::new(AtomicBool::new(false));
-    let mut tasks = Tasks::new();
-    for _ in 0..engine.workers() {
-        let (engine, actions) = (Arc::clone(&engine), actions.clone());
-        let refused = Arc::clone(&batches_refused);
-        tasks.spawn(async move {
-            while let Ok(mut batch) = actions.recv().await {
-                while !batch.is_empty() {
-                    let rest = batch.split_off(batch.len().min(KEYS_MAX));
-                    remove_batch(&engine, place, batch, &refused).await;
-                    batch = rest;
-                }
+    let (mut tasks, mut crew) = (Tasks::new(), Crew::default());
+    let (batches_in, batches_out) = async_channel::bounded::<Vec<DeleteAction>>(1);
+    while let Ok(mut rest) = actions.recv().await {
+        while !rest.is_empty() {
+            let behind = rest.split_off(rest.len().min(KEYS_MAX));
+            if crew.is_short(&engine) {
+                let (engine, queue) = (Arc::clone(&engine), batches_out.clone());
+                let refused = Arc::clone(&batches_refused);
+                tasks.spawn(async move {
+                    while let Ok(batch) = queue.recv().await {
+                        remove_batch(&engine, place, batch, &refused).await;
+                    }
+                });
             }
-        });
+            let sent = batches_in.send(rest).await;
+            debug_assert!(sent.is_ok(), "a receiver is held here");
+            rest = behind;
+        }
     }
-    drop(actions);
+    drop((batches_in, batches_out));
     tasks.finish().await;
 }
 

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use super::budget::Share;
 use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
+use super::each::Crew;
 use super::engine::Engine;
 use super::preserve::finish_of;
 use super::ranged;
@@ -103,11 +104,8 @@ pub(crate) async fn run_downloads(
     for _ in 0..writers.clamp(WRITERS.0, WRITERS.1) {
         tasks.spawn(write_loop(Arc::clone(&engine), target.clone(), received_out.clone()));
     }
-    for _ in 0..engine.workers() {
-        let (engine, target) = (Arc::clone(&engine), target.clone());
-        tasks.spawn(receive_loop(engine, target, small_out.clone(), received_in.clone()));
-    }
-    drop((small_out, received_in, received_out));
+    drop(received_out);
+    let mut crew = Crew::default();
     let mut collapsed = CollapsedNames::default();
     while let Ok(batch) = actions.recv().await {
         for action in batch {
@@ -117,14 +115,18 @@ pub(crate) async fn run_downloads(
             }
             if engine.settings.is_multipart(action.size) {
                 start_large(&engine, &target, action, &mut tasks).await;
-            } else {
-                let sent = small_in.send(action).await;
-                debug_assert!(sent.is_ok(), "receivers end after the dispatcher");
+                continue;
             }
+            if crew.is_short(&engine) {
+                let (engine, target) = (Arc::clone(&engine), target.clone());
+                tasks.spawn(receive_loop(engine, target, small_out.clone(), received_in.clone()));
+            }
+            let sent = small_in.send(action).await;
+            debug_assert!(sent.is_ok(), "a receiver is held here");
         }
         tasks.reap();
     }
-    drop(small_in);
+    drop((small_in, small_out, received_in));
     tasks.finish().await;
 }
 

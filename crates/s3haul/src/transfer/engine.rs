@@ -74,6 +74,8 @@ impl Engine {
         let buffers = Arc::default();
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
+        // Requests that race late ones are among those that the job bounds.
+        let [source, target] = [source, target].map(|client| client.within(limits.requests()));
         let engine = Self {
             settings,
             source,
@@ -109,10 +111,14 @@ impl Engine {
         types.guess(name)
     }
 
-    /// Loops that act at once, each on one object. As many as there are requests, unless there is
-    /// only one object: their making is most of the work of a small job.
-    pub(super) fn workers(&self) -> usize {
-        if self.settings.is_one { 1 } else { self.limits.requests_max() }
+    /// Loops that act at once, each on one object: as many as requests are worth making now, unless
+    /// there is only one object.
+    pub(crate) fn workers_wanted(&self) -> usize {
+        if self.settings.is_one {
+            return 1;
+        }
+        let wanted = self.source.requests_wanted().max(self.target.requests_wanted());
+        wanted.min(self.limits.requests_max())
     }
 
     /// Whether this was asked before: whoever asks first finds out whether tags can be read.

@@ -1,4 +1,7 @@
 //! Reads ranges of an object so that a broken connection costs only what had not arrived.
+//!
+//! A body that stops is taken for broken long before the client's read timeout: see
+//! [`silence_max`].
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,6 +18,19 @@ use crate::units::ByteRange;
 pub(crate) const ATTEMPTS_MAX: u32 = 5;
 /// Wait before the second attempt; doubles each time.
 const BACKOFF: Duration = Duration::from_millis(50);
+
+/// Time without a byte after which a body is taken for broken, the first time. Whatever passes by
+/// itself has passed by then: a lost packet is sent again after 0.2 s, then twice as long each
+/// time, so for the sixth time after 6 to 7 s; servers and balancers that fail over, or collect
+/// garbage, take seconds.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Time without a byte after which a body is taken for broken, after so many failures in a row:
+/// going on elsewhere costs one request, but a server that needs its time must not be cut short
+/// each time. Before it is given up it has the client's read timeout, which bounds all of these.
+pub(crate) fn silence_max(failures: u32) -> Duration {
+    if failures + 1 >= ATTEMPTS_MAX { Duration::MAX } else { SILENCE * 2_u32.pow(failures) }
+}
 
 /// An object, and the state of it that all ranges must come from.
 #[derive(Clone, Debug)]
@@ -34,6 +50,12 @@ impl ObjectState {
     /// A state of which no range was read yet.
     pub(crate) fn new(key: String, etag: String) -> Self {
         Self { key, version_id: None, etag, seen: Arc::default() }
+    }
+
+    /// There was an answer: ranges must have its `ETag`, also where the server heeds no condition.
+    pub(crate) fn saw(&mut self, etag: &str) {
+        etag.clone_into(&mut self.etag);
+        self.seen = Arc::new(etag.to_owned().into());
     }
 
     /// The same of one version.
@@ -159,6 +181,7 @@ impl<'a> RangeReader<'a> {
     async fn step(&mut self) -> Result<Bytes> {
         if self.open.is_none() {
             let mut body = open(self.engine, self.object, Some(self.rest)).await?;
+            body.body.limit_silence(silence_max(self.failures));
             self.head.get_or_insert_with(|| std::mem::take(&mut body.head));
             self.open = Some(body);
         }

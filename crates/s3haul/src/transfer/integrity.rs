@@ -6,6 +6,15 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::{Checksum, ObjectHead};
 
+/// Times that a large object is read again from its start because its checksum did not match: the
+/// bytes may have been damaged on the way.
+const AGAIN_MAX: u32 = 2;
+
+/// Whether an object that was read `times` times should be read again from its start.
+pub(super) fn may_read_again(error: &Error, times: u32) -> bool {
+    error.kind() == ErrorKind::Integrity && times <= AGAIN_MAX
+}
+
 /// The checksum of one piece of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {

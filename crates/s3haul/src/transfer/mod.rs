@@ -15,7 +15,6 @@ mod budget;
 mod buffers;
 pub(crate) mod change;
 mod collapsed;
-pub mod controller;
 pub(crate) mod copy;
 mod copy_props;
 pub(crate) mod delete;

@@ -10,8 +10,8 @@ use bytes::Bytes;
 
 use super::download::{DownloadTarget, SaveResult, access_of};
 use super::engine::Engine;
-use super::fetch::{ObjectState, RangeReader, replaced, wants_checksums};
-use super::integrity::{Piece, check, combine, expected_of};
+use super::fetch::{ObjectState, RangeReader, back_off, replaced, wants_checksums};
+use super::integrity::{Piece, check, combine, expected_of, may_read_again};
 use super::parts::{Part, download_parts};
 use super::preserve::finish_of;
 use super::scheduler::{Tasks, blocking};
@@ -41,13 +41,29 @@ struct Writing {
     engine: Arc<Engine>,
 }
 
-/// Downloads an object in ranges.
+/// Downloads an object in ranges: from the start again where its checksum does not match, unless
+/// a device or FIFO has taken the bytes.
 pub(super) async fn download(
     engine: &Arc<Engine>,
     target: &DownloadTarget,
     action: &DownloadAction,
 ) -> SaveResult {
-    let writing = start(engine, target, action).await?;
+    for times in 1.. {
+        let writing = start(engine, target, action).await?;
+        let may_repeat = !writing.file.is_sequential();
+        match save(engine, action, writing).await {
+            Err(error) if may_repeat && may_read_again(&error, times) => back_off(times).await,
+            result => return Ok(result?),
+        }
+    }
+    unreachable!("the last time returns")
+}
+
+async fn save(
+    engine: &Arc<Engine>,
+    action: &DownloadAction,
+    writing: Arc<Writing>,
+) -> Result<Committed> {
     let result = if writing.file.is_sequential() {
         write_in_order(&writing, action).await
     } else {
@@ -55,14 +71,14 @@ pub(super) async fn download(
     };
     if let Err(error) = result {
         engine.report.unmoved(writing.written.load(Ordering::Relaxed));
-        return Err(error.into());
+        return Err(error);
     }
     let modified_s = action.last_modified_s;
     let committed = blocking(move || commit(writing, modified_s)).await;
     if committed.is_err() {
         engine.report.unmoved(action.size);
     }
-    Ok(committed?)
+    committed
 }
 
 fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {

@@ -17,8 +17,8 @@ use super::copy::{
 };
 use super::copy_props::{CopyPlan, forget_metadata, inherit};
 use super::engine::Engine;
-use super::fetch::{ObjectState, RangeReader};
-use super::integrity::{Piece, check, combine, expected_of};
+use super::fetch::{ObjectState, RangeReader, back_off};
+use super::integrity::{Piece, check, combine, expected_of, may_read_again};
 use super::multipart::MultipartUpload;
 use super::parts::{Part, parts};
 use super::ranged::head;
@@ -186,6 +186,28 @@ async fn send_in_parts(
     let plan = CopyPlan::relayed(&engine.settings);
     let mut properties = properties_of(engine, action, plan, head);
     let later_tags = relay_tags(engine, action, plan, &mut properties).await?;
+    for times in 1.. {
+        match relay_object(engine, action, head, properties.clone()).await {
+            Err(error) if may_read_again(&error, times) => back_off(times).await,
+            result => {
+                result?;
+                break;
+            }
+        }
+    }
+    match later_tags {
+        Some(tags) => write_tags(engine, action, &tags).await,
+        None => Ok(()),
+    }
+}
+
+/// Reads all parts of an object and sends them.
+async fn relay_object(
+    engine: &Arc<Engine>,
+    action: &CopyAction,
+    head: &ObjectHead,
+    properties: ObjectProperties,
+) -> Result<()> {
     let mut upload = MultipartUpload::begin(engine, &action.target_key, properties).await?;
     let relay = Arc::new(PartsRelay {
         engine: Arc::clone(engine),
@@ -196,14 +218,11 @@ async fn send_in_parts(
         given_up: upload.given_up(),
         pieces: Mutex::default(),
     });
-    if let Err(error) = relay.run(&mut upload, action.size).await {
+    let result = relay.run(&mut upload, action.size).await;
+    if result.is_err() {
         upload.abandon().await;
-        return Err(error);
     }
-    match later_tags {
-        Some(tags) => write_tags(engine, action, &tags).await,
-        None => Ok(()),
-    }
+    result
 }
 
 /// A large object on its way.

@@ -9,8 +9,8 @@ use async_channel::Receiver;
 
 use super::engine::Engine;
 use super::scheduler::blocking;
-use crate::event::ActionKind;
-use crate::fs::{CreateError, TargetRoot};
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::fs::{CreateError, EscapeReason, TargetRoot};
 use crate::location::Location;
 use crate::transfer::action::RemoveFileAction;
 
@@ -29,6 +29,9 @@ pub(crate) async fn run_file_removals(
 
 fn remove(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
     let result = match root.remove(&action.relative) {
+        Err(CreateError::Escape(escape)) if escape.reason == EscapeReason::InUse => {
+            return skip(engine, root, action);
+        }
         Err(CreateError::Escape(escape)) => {
             return engine.report.warning(escape.warning());
         }
@@ -37,4 +40,18 @@ fn remove(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
     };
     let source = Location::Local(root.path_of(&action.relative));
     engine.conclude(ActionKind::Delete, source, None, action.size, result);
+}
+
+/// A temporary file was a leftover when it was found, and by now somebody writes it: most likely
+/// this job, which downloads the same name again.
+fn skip(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
+    engine.report.object(ObjectEvent {
+        action: ActionKind::Delete,
+        is_move: false,
+        source: Location::Local(root.path_of(&action.relative)),
+        target: None,
+        bytes: action.size,
+        reason: None,
+        outcome: Outcome::Skipped,
+    });
 }

@@ -1,11 +1,11 @@
 //! Tells events and counts them, so that the summary and the events always agree.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use super::delete::KEYS_MAX;
 use crate::error::Error;
-use crate::event::{Event, EventSink, ObjectEvent, Outcome};
+use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use crate::location::ObjectName;
 use crate::plan::restore::ArchiveState;
 use crate::plan::tags::Tag;
@@ -36,6 +36,9 @@ pub(crate) struct Reporter {
     bytes: AtomicU64,
     fatal: AtomicBool,
     would_send: WouldSend,
+    /// Bytes told as progress that are no ended object's.
+    under_way: AtomicI64,
+    is_settled: AtomicBool,
 }
 
 /// Requests that a dry run would send; keys to be removed go out many at a time.
@@ -91,6 +94,8 @@ impl Reporter {
             bytes: AtomicU64::new(0),
             fatal: AtomicBool::new(false),
             would_send: WouldSend::default(),
+            under_way: AtomicI64::new(0),
+            is_settled: AtomicBool::new(false),
         }
     }
 
@@ -123,18 +128,27 @@ impl Reporter {
 
     /// Bytes were moved.
     pub(crate) fn moved(&self, bytes: u64) {
-        if bytes > 0 {
-            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-            self.sink.emit(&Event::Progress { bytes });
-        }
+        self.progress(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
     /// Bytes told as moved count no longer.
     pub(crate) fn unmoved(&self, bytes: u64) {
-        if bytes > 0 {
-            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-            self.sink.emit(&Event::Progress { bytes: -bytes });
+        self.progress(-i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+
+    fn progress(&self, bytes: i64) {
+        if bytes != 0 && !self.is_settled.load(Ordering::Relaxed) {
+            self.under_way.fetch_add(bytes, Ordering::Relaxed);
+            self.sink.emit(&Event::Progress { bytes });
         }
+    }
+
+    /// The job was cancelled: what was told of objects that will not end is taken back, and nothing
+    /// more is told of them.
+    pub(crate) fn settle(&self) {
+        let bytes = self.under_way.load(Ordering::Relaxed);
+        self.progress(-bytes);
+        self.is_settled.store(true, Ordering::Relaxed);
     }
 
     /// Tells of a body while it is sent, where it is long enough for that to matter.
@@ -144,8 +158,8 @@ impl Reporter {
         if size < TOLD_SIZE_MIN {
             return (payload, Sending { reporter, size, progress: None });
         }
-        let sink = Arc::clone(&self.sink);
-        let tell = move |bytes| sink.emit(&Event::Progress { bytes });
+        let teller = Arc::clone(self);
+        let tell = move |bytes| teller.progress(bytes);
         let progress = SendProgress::new(Arc::new(tell));
         let payload = payload.with_progress(progress.clone());
         (payload, Sending { reporter, size, progress: Some(progress) })
@@ -157,6 +171,13 @@ impl Reporter {
             Outcome::Done => {
                 self.done.fetch_add(1, Ordering::Relaxed);
                 self.bytes.fetch_add(event.bytes, Ordering::Relaxed);
+                if matches!(
+                    event.action,
+                    ActionKind::Upload | ActionKind::Download | ActionKind::Copy
+                ) {
+                    let bytes = i64::try_from(event.bytes).unwrap_or(i64::MAX);
+                    self.under_way.fetch_sub(bytes, Ordering::Relaxed);
+                }
             }
             Outcome::DryRun => {}
             Outcome::Skipped => {

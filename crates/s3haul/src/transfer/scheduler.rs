@@ -13,6 +13,9 @@ use tokio::task::{JoinError, JoinSet};
 use super::budget::Budget;
 use super::settings::Tuning;
 
+/// Requests at once where nobody finds out how many are worth it.
+pub(crate) const AT_ONCE: usize = 64;
+
 /// Bounds that all executors of a job share.
 #[derive(Debug)]
 pub(crate) struct Limits {
@@ -31,13 +34,18 @@ impl Limits {
             budget: Budget::new(tuning.memory_budget),
             requests: Arc::new(Semaphore::new(requests_max)),
             requests_max,
-            large_slots: Arc::new(Semaphore::new(2 * requests_max)),
+            large_slots: Arc::new(Semaphore::new(2 * requests_max.min(AT_ONCE))),
         }
     }
 
     /// Requests in flight at most.
     pub(crate) fn requests_max(&self) -> usize {
         self.requests_max
+    }
+
+    /// The same where nobody finds out how many are worth it.
+    pub(crate) fn at_once(&self) -> usize {
+        self.requests_max.min(AT_ONCE)
     }
 
     /// Waits for leave to send one request.
@@ -51,10 +59,10 @@ impl Limits {
     }
 
     /// Waits until an object of `parts` parts may start. The objects at work have parts for twice
-    /// the permits, so that requests never run out at the end of one object, and a few huge
-    /// objects are not all begun at once.
+    /// the requests that are made at once, so that these never run out at the end of one object,
+    /// and a few huge objects are not all begun at once.
     pub(crate) async fn large(&self, parts: u64) -> OwnedSemaphorePermit {
-        let slots = parts.clamp(1, self.requests_max as u64);
+        let slots = parts.clamp(1, self.at_once() as u64);
         Arc::clone(&self.large_slots)
             .acquire_many_owned(u32::try_from(slots).unwrap_or(u32::MAX))
             .await

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use super::change::ObjectChange;
 use super::restore::RestoreTask;
+use super::scheduler::AT_ONCE;
 use super::shared::SharedLimits;
+use crate::controller::Bounds;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
@@ -54,10 +56,18 @@ pub struct Tuning {
     pub shared: Option<SharedLimits>,
 }
 
+impl Tuning {
+    /// Requests at once where nobody finds out how many are worth it: of a listing, and of what
+    /// asks one after the other.
+    pub fn requests_at_once(&self) -> usize {
+        self.max_concurrent_requests.min(AT_ONCE)
+    }
+}
+
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            max_concurrent_requests: 64,
+            max_concurrent_requests: Bounds::default().max_concurrent_requests as usize,
             max_queue_size: 1000,
             multipart_threshold: 8 * MIB,
             multipart_chunksize: 8 * MIB,

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender};
 
-use super::budget::Share;
+use super::budget::{self, Share};
 use super::buffers::Buffers;
+use super::each::Crew;
 use super::engine::Engine;
 use super::multipart::MultipartUpload;
 use super::parts::{parts, upload_part_size};
@@ -81,11 +82,7 @@ async fn upload_all(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
     let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
     let how = Reading::new(&engine);
     let mut tasks = Tasks::new();
-    for _ in 0..engine.workers() {
-        tasks.spawn(send_loop(how.clone(), Arc::clone(&engine), ready_out.clone()));
-    }
-    drop(ready_out);
-    let mut readers = Readers::new(how, ready_in);
+    let mut readers = Readers::new(how, ready_in, ready_out);
     while let Ok(batch) = actions.recv().await {
         dispatch(&engine, batch, &mut readers, &mut tasks).await;
         tasks.reap();
@@ -102,6 +99,9 @@ struct Readers {
     batches: Sender<Vec<UploadAction>>,
     waiting: Receiver<Vec<UploadAction>>,
     ready: Sender<Prepared>,
+    /// What those take from who send.
+    sending: Receiver<Prepared>,
+    senders: Crew,
     count: usize,
     count_max: usize,
     /// Batches in a row at whose coming the senders had nothing left to send.
@@ -109,11 +109,19 @@ struct Readers {
 }
 
 impl Readers {
-    fn new(how: Reading, ready: Sender<Prepared>) -> Self {
+    fn new(how: Reading, ready: Sender<Prepared>, sending: Receiver<Prepared>) -> Self {
         let count_max = std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2);
         let count_max = count_max.clamp(READERS.0, READERS.1);
         let (batches, waiting) = async_channel::bounded(count_max);
-        Self { how, batches, waiting, ready, count: 0, count_max, starved: 0 }
+        let senders = Crew::default();
+        Self { how, batches, waiting, ready, sending, senders, count: 0, count_max, starved: 0 }
+    }
+
+    /// Sees to it that what is read is sent by as many as requests are worth making.
+    fn hire(&mut self, engine: &Arc<Engine>, tasks: &mut Tasks) {
+        if self.senders.is_short(engine) {
+            tasks.spawn(send_loop(self.how.clone(), Arc::clone(engine), self.sending.clone()));
+        }
     }
 
     /// Whether a batch would be read at once.
@@ -151,17 +159,21 @@ async fn dispatch(
 ) {
     let mut group = Vec::new();
     let mut group_bytes = 0;
+    // A batch beyond the budget would count as the whole of it, and be more.
+    let bytes_max = BATCH_BYTES_MAX.min(engine.limits.budget.bytes());
     for action in batch {
         if engine.settings.is_multipart(action.size) {
             start_large(engine, action, tasks).await;
             continue;
         }
         let files_max = if readers.are_idle() { BATCH_FILES_IDLE_MAX } else { BATCH_FILES_MAX };
-        if group.len() >= files_max || group_bytes + action.size > BATCH_BYTES_MAX {
+        let bytes = budget::counted(action.size);
+        if group.len() >= files_max || group_bytes + bytes > bytes_max {
             readers.read(engine, &mut group, tasks).await;
             group_bytes = 0;
         }
-        group_bytes += action.size;
+        readers.hire(engine, tasks);
+        group_bytes += bytes;
         group.push(action);
     }
     readers.read(engine, &mut group, tasks).await;

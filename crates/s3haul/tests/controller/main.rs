@@ -22,7 +22,7 @@ mod service;
 #[path = "../../examples/controller_rounds/simulation.rs"]
 mod simulation;
 
-use s3haul::transfer::controller::Class;
+use s3haul::controller::Class;
 
 use client::Ours;
 use runs::{CAP, READS, SMALL, WRITES};

@@ -41,6 +41,18 @@ async fn laid_out() -> (World, World, Vec<u8>) {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_large_object_is_relayed_again_when_it_was_damaged() {
+    let (near, far, large) = laid_out().await;
+    let corrupt = Effect::CorruptByte { offset: 3 };
+    near.sim.weather().push(Fault::new(corrupt).operation("GetObject").key("from/large"));
+    let summary = near.run_to(&far, tree(&near, TransferCommand::Copy)).await;
+    assert_eq!(summary.done, 2, "{:?}", near.log.lines());
+    assert_eq!(far.get("to/large").await.unwrap(), large);
+    assert_eq!(near.log.moved(), LARGE as i64 + 5);
+    assert_eq!(far.open_uploads().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn objects_go_over_with_all_they_carry() {
     let (near, far, large) = laid_out().await;
     let summary = near.run_to(&far, tree(&near, TransferCommand::Copy)).await;

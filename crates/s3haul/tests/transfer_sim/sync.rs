@@ -53,6 +53,32 @@ async fn only_what_differs_goes_up_and_only_asked_for_removals_are_done() {
     assert_eq!(sync(&world, "in", "s3://bucket/x", size_only).await.done, 0);
 }
 
+/// What a killed download left is nothing that anybody wants: it does not go up, and goes where a
+/// target is to be as its source.
+#[tokio::test(start_paused = true)]
+async fn leftovers_of_downloads_are_removed_and_never_go_up() {
+    let world = World::new();
+    for name in ["out/.a.s3haul-tmp", "out/.gone.s3haul-tmp", "out/b"] {
+        world.file(name, b"1");
+    }
+    assert_eq!(sync(&world, "out", "s3://bucket/x", SyncOptions::default()).await.done, 1);
+    assert_eq!(world.cp_tree("out", "s3://bucket/x").await.done, 1);
+    assert_eq!(world.keys().await, ["x/b"]);
+    world.object("x/a", b"2").await;
+    world.object("x/.key.s3haul-tmp", b"3").await;
+    let size_only = SyncOptions { rule: Rule::SizeOnly, ..SyncOptions::default() };
+    let summary = sync(&world, "s3://bucket/x", "out", size_only).await;
+    assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/.gone.s3haul-tmp", "out/a", "out/b"]);
+    world.file("out/.held.s3haul-tmp", b"1");
+    let held = std::fs::File::open(world.path("out/.held.s3haul-tmp")).unwrap();
+    held.lock().unwrap();
+    let warnings = summary.warnings;
+    let summary = sync(&world, "s3://bucket/x", "out", deleting()).await;
+    assert_eq!((summary.warnings, summary.failed), (warnings, 0), "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/.held.s3haul-tmp", "out/a", "out/b"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn downloads_take_over_the_time_so_that_a_second_run_does_nothing() {
     let world = World::new();

@@ -89,6 +89,28 @@ async fn downloads_survive_what_passes() {
     }
 }
 
+/// The checksum of a large object tells only at the end: all of it is read again, twice at most.
+#[tokio::test(start_paused = true)]
+async fn a_large_object_is_read_again_when_it_was_damaged() {
+    let (world, large) = large_world();
+    world.object("x/large", &large).await;
+    let corrupt = Fault::new(Effect::CorruptByte { offset: 500 }).operation("GetObject");
+    for damaged in [1, 4] {
+        world.sim.weather().push(corrupt.clone().times(damaged));
+        world.sim.ledger().clear();
+        let summary = world.cp_tree("s3://bucket/x", "out").await;
+        assert_eq!(summary.done, 1, "{:?}", world.log.lines());
+        assert_eq!(std::fs::read(world.path("out/large")).unwrap(), large);
+        let times = if damaged == 1 { 2 } else { 3 };
+        assert_eq!(world.sim.ledger().count("GetObject"), 3 * times);
+        assert_eq!(world.log.moved(), large.len() as i64 * if damaged == 1 { 1 } else { 2 });
+    }
+    world.sim.weather().push(corrupt.always());
+    world.sim.ledger().clear();
+    assert_eq!(world.cp_tree("s3://bucket/x", "other").await.failed, 1);
+    assert_eq!(world.sim.ledger().count("GetObject"), 3 * 3);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_damaged_body_never_becomes_a_file() {
     for size in [1000, LARGE] {
@@ -167,6 +189,20 @@ async fn a_tiny_budget_slows_and_does_not_stop() {
     assert_eq!(run("in", "s3://bucket/x").await.done, 21, "{:?}", world.log.lines());
     assert_eq!(run("s3://bucket/x", "out").await.done, 21, "{:?}", world.log.lines());
     assert_eq!(std::fs::read(world.path("out/large")).unwrap(), large);
+}
+
+/// A batch of files that is more than the budget is not read as if it were all of it.
+#[tokio::test(start_paused = true)]
+async fn small_files_at_once_stay_within_the_budget() {
+    let world = World::new();
+    for n in 0..30 {
+        world.file(&format!("in/{n}"), &bytes(64 << 10, n));
+    }
+    world.sim.weather().set_latency(Duration::from_millis(100));
+    let mut spec = world.spec(TransferCommand::Copy, "in", Some("s3://bucket/x"));
+    (spec.recursive, spec.tuning.memory_budget) = (true, 256 << 10);
+    assert_eq!(world.run(spec).await.unwrap().done, 30, "{:?}", world.log.lines());
+    assert_eq!(world.sim.ledger().max_concurrency(), 4);
 }
 
 #[tokio::test(start_paused = true)]

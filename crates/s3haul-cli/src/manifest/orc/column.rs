@@ -8,7 +8,7 @@ use crate::manifest::row::{Cell, Column, Row};
 
 /// Largest text of one value.
 const TEXT_MAX: i64 = 1 << 20;
-/// Bytes of a dictionary at most.
+/// Bytes of all dictionaries of a stripe at most.
 const DICTIONARY_MAX: usize = 256 << 20;
 /// 2015-01-01 in seconds since 1970: what times count from.
 const EPOCH_S: i64 = 1_420_070_400;
@@ -43,13 +43,15 @@ enum Values {
 }
 
 impl ColumnReader {
-    /// Opens the streams of a column by the kind of its type.
+    /// Opens the streams of a column by the kind of its type; adds what it holds for as long as
+    /// it is read to what others hold.
     pub(super) fn open(
         column: Column,
         number: u64,
         kind: u64,
         footer: &StripeFooter,
         region: &Region,
+        held: &mut usize,
     ) -> Orc<Self> {
         let (encoding, dictionary_size) = footer.encoding(number)?;
         let stream = |kind| {
@@ -72,6 +74,7 @@ impl ColumnReader {
                     numbers(stream_kind::LENGTH, false)?,
                     stream(stream_kind::DICTIONARY)?,
                     dictionary_size,
+                    held,
                 )?,
             },
             7 | 16 | 17 => Values::Texts {
@@ -144,12 +147,17 @@ fn text(length: i64, bytes: &mut ByteStream) -> Orc<String> {
 }
 
 /// The words of a dictionary.
-fn words(mut lengths: Numbers, mut bytes: ByteStream, count: u64) -> Orc<Vec<String>> {
-    let (mut words, mut held) = (Vec::new(), 0);
+fn words(
+    mut lengths: Numbers,
+    mut bytes: ByteStream,
+    count: u64,
+    held: &mut usize,
+) -> Orc<Vec<String>> {
+    let mut words = Vec::new();
     for _ in 0..count {
         let word = text(lengths.next()?, &mut bytes)?;
-        held += word.len() + size_of::<String>();
-        if held > DICTIONARY_MAX {
+        *held += word.len() + size_of::<String>();
+        if *held > DICTIONARY_MAX {
             return Err(OrcError::Unknown("a dictionary of this size".to_owned()));
         }
         words.push(word);

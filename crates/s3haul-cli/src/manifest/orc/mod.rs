@@ -95,8 +95,9 @@ impl RowReader for OrcRows {
         while self.rows_left == 0 {
             let Some(stripe) = self.stripes.next() else { return Ok(Vec::new()) };
             let footer = stripe.footer(&self.region)?;
+            let mut held = 0;
             let open = |(column, number, kind): &(Column, u64, u64)| {
-                ColumnReader::open(*column, *number, *kind, &footer, &self.region)
+                ColumnReader::open(*column, *number, *kind, &footer, &self.region, &mut held)
             };
             self.readers = self.columns.iter().map(open).collect::<Orc<_>>()?;
             self.rows_left = stripe.rows;

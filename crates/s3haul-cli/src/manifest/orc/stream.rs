@@ -99,12 +99,15 @@ impl ByteStream {
         Ok(bytes)
     }
 
-    /// All that is left.
-    pub(super) fn rest(&mut self) -> Orc<Vec<u8>> {
+    /// All that is left, which is an error where it is more than `bytes_max`.
+    pub(super) fn rest(&mut self, bytes_max: u64) -> Orc<Vec<u8>> {
         let mut bytes = self.block.split_off(self.at);
         while self.position < self.end {
             self.fill()?;
             bytes.append(&mut self.block);
+            if bytes.len() as u64 > bytes_max {
+                return Err(OrcError::Broken("length"));
+            }
         }
         (self.block, self.at) = (Vec::new(), 0);
         Ok(bytes)

@@ -6,7 +6,7 @@ use super::proto::{Field, Fields, push_numbers};
 use super::stream::{ByteStream, Region, set_compression};
 use super::{Orc, OrcError};
 
-/// Largest footer of a file or a stripe.
+/// Largest footer of a file or a stripe, packed and unpacked.
 const FOOTER_MAX: u64 = 64 * 1024 * 1024;
 /// Kind of the type of a row.
 const STRUCT: u64 = 12;
@@ -83,7 +83,7 @@ impl Tail {
         }
         set_compression(&mut region, kind, block_max)?;
         let footer_at = script_at.checked_sub(footer_length).ok_or_else(broken)?;
-        let footer = region.stream(footer_at, footer_length)?.rest()?;
+        let footer = region.stream(footer_at, footer_length)?.rest(FOOTER_MAX)?;
         let tail = Self::parse(&footer)?;
         Ok((region, tail))
     }
@@ -154,7 +154,8 @@ impl Stripe {
         }
         let lengths = self.index_length.checked_add(self.data_length);
         let position = lengths.and_then(|length| self.offset.checked_add(length));
-        let bytes = region.stream(position.ok_or_else(broken)?, self.footer_length)?.rest()?;
+        let mut stream = region.stream(position.ok_or_else(broken)?, self.footer_length)?;
+        let bytes = stream.rest(FOOTER_MAX)?;
         let mut footer = StripeFooter::default();
         let mut position = self.offset;
         let mut fields = Fields::of(&bytes);

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 
 use super::{KeySource, Read, bisect, is_before, mix};
 
+/// Most keys: more would not all have the same number of digits, and so not ascend.
+const COUNT_MAX: u64 = 1_000_000_000_000;
+
 /// Kinds of formulas; each is ascending in its number.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -35,7 +38,7 @@ pub(super) fn parse_spec(spec: &str, default_size: u64) -> Option<(Formula, u64)
         "hex" => Kind::Hex,
         _ => return None,
     };
-    let count = fields.next()?.replace('_', "").parse().ok()?;
+    let count = fields.next()?.replace('_', "").parse().ok().filter(|count| *count <= COUNT_MAX)?;
     let (mut seed, mut size) = (0, default_size);
     for field in fields {
         match field.strip_prefix("size=") {

@@ -6,6 +6,8 @@
 //! Read-only. `ETag`s end in `-1`, so no client takes them for the MD5 of the bytes.
 
 mod formula;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod key_file;
 
 use std::ops::Range;

@@ -48,6 +48,17 @@ fn keys_come_in_the_order_of_s3() {
 }
 
 #[test]
+fn temporary_files_of_downloads_are_no_files() {
+    let dir = tree(&["a/.f.s3haul-tmp", "a/f", ".s3haul-tmp", "g.s3haul-tmp", ".d.s3haul-tmp/f"]);
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    assert_eq!(keys, [".d.s3haul-tmp/f", ".s3haul-tmp", "a/f", "g.s3haul-tmp"]);
+    assert!(warnings.is_empty());
+    let (all, _) =
+        walk(dir.path(), WalkOptions { takes_temporary: true, ..WalkOptions::default() });
+    assert_eq!(all.len(), 5);
+}
+
+#[test]
 fn facts_are_those_of_the_file() {
     let dir = tree(&["d/f"]);
     let path = dir.path().join("d/f");
@@ -112,7 +123,7 @@ fn links_are_followed_or_left_out() {
     let (keys, warnings) = walk(dir.path(), WalkOptions::default());
     assert_eq!(keys, ["g", "h", "link/f", "real/f"]);
     assert!(warnings.is_empty());
-    let plain = WalkOptions { follow_symlinks: false, prune: None };
+    let plain = WalkOptions { follow_symlinks: false, ..WalkOptions::default() };
     assert_eq!(walk(dir.path(), plain.clone()).0, ["g", "real/f"]);
     assert_eq!(walk(&dir.path().join("link"), plain.clone()), (vec![], vec![]));
     assert_eq!(Walk::file(&dir.path().join("h"), plain).count(), 0);
@@ -172,7 +183,7 @@ fn unreadable_things_are_warned_of_and_the_rest_goes_on() {
 fn directories_can_be_left_out_unread() {
     let dir = tree(&["a/skip/x", "a/keep", "skip/y", "z/skip"]);
     let prune: Prune = Arc::new(|directory| directory.ends_with("skip/"));
-    let options = WalkOptions { follow_symlinks: true, prune: Some(prune) };
+    let options = WalkOptions { prune: Some(prune), ..WalkOptions::default() };
     assert_eq!(walk(dir.path(), options).0, ["a/keep", "z/skip"]);
 }
 

@@ -1,18 +1,23 @@
 //! Atomic local writes below a root that no key can escape.
 //!
-//! A target is written to a temporary file `<name>.<8 hex digits>` beside it and renamed over it
-//! at the end, so that a reader sees the old contents or the new, never a mixture. A temporary
-//! file that is not committed is removed when it is dropped. Keys are names chosen by others:
-//! they are resolved at descriptor level (`openat2` with `RESOLVE_BENEATH` where the kernel has
-//! it, otherwise component by component without links), so that neither `..` nor a link planted
-//! in the target leads outside, even while the tree is changed by others.
+//! A target is written to a temporary file `.<name>.s3haul-tmp` beside it and renamed over it at
+//! the end, so that a reader sees the old contents or the new, never a mixture. A temporary file
+//! that is not committed is removed when it is dropped. One that a killed process left is not
+//! locked: whoever writes the same name next removes it, and no walk of a source sees it. Keys are
+//! names chosen by others: they are resolved at descriptor level (`openat2` with `RESOLVE_BENEATH`
+//! where the kernel has it, otherwise component by component without links), so that neither `..`
+//! nor a link planted in the target leads outside, even while the tree is changed by others.
 
 mod directories;
+mod leftover;
 mod names;
 mod pending;
 mod root;
 
+pub(in crate::fs) use names::is_temporary;
 pub use names::{Escape, EscapeReason, collapse};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) use names::{split_checked, temporary_name};
 pub use pending::{Access, Committed, Finish, PendingFile};
 pub use root::{CreateError, TargetRoot};
 

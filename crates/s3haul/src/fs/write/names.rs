@@ -7,8 +7,10 @@ use crate::fs::warning;
 
 /// Longest name of one path component on common file systems, in bytes.
 pub(super) const NAME_LENGTH_MAX: usize = 255;
-/// Length of the random end of a temporary name: a dot and eight hexadecimal digits.
-const SUFFIX_LENGTH: usize = 9;
+/// How a temporary name ends. It begins with a dot.
+const TEMPORARY_END: &str = ".s3haul-tmp";
+/// Length of the random piece of a temporary name: a dot and eight hexadecimal digits.
+const RANDOM_LENGTH: usize = 9;
 
 /// A key that cannot be written below the target root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub enum EscapeReason {
     Link,
     /// A symbolic link is on the way to what is to be removed.
     LinkOnTheWay,
+    /// It is a name of files that are being written.
+    Temporary,
+    /// It is to be removed and is being written.
+    InUse,
 }
 
 impl Escape {
@@ -53,6 +59,8 @@ impl EscapeReason {
             }
             Self::Nul => "Key has a NUL byte, which a local path cannot hold.",
             Self::LinkOnTheWay => "It is not removed, because a symbolic link is on its path.",
+            Self::Temporary => "Such names are kept for files that are being written.",
+            Self::InUse => "It is not removed, because it is being written.",
             Self::Link => "A symbolic link on its path leads out of the target directory.",
         }
     }
@@ -68,7 +76,16 @@ impl std::error::Error for Escape {}
 
 /// Splits a relative name into its directory (empty for the root) and its last component, after
 /// checking that it stays below the root.
-pub(super) fn split_checked(relative: &str) -> Result<(&str, &str), Escape> {
+pub(in crate::fs) fn split_checked(relative: &str) -> Result<(&str, &str), Escape> {
+    let (directory, name) = split_removable(relative)?;
+    if is_temporary(name) {
+        return Err(Escape { name: relative.to_owned(), reason: EscapeReason::Temporary });
+    }
+    Ok((directory, name))
+}
+
+/// The same for what is to be removed, which may be a temporary file.
+pub(in crate::fs) fn split_removable(relative: &str) -> Result<(&str, &str), Escape> {
     check(relative).map_err(|reason| Escape { name: relative.to_owned(), reason })?;
     Ok(relative.rsplit_once('/').unwrap_or(("", relative)))
 }
@@ -104,13 +121,20 @@ fn check(relative: &str) -> Result<(), EscapeReason> {
     Ok(())
 }
 
-/// `<name>.<8 hex digits>`, the name cut at a character so that the whole fits a file system.
-pub(super) fn temporary_name(name: &str, random: u32) -> String {
-    let mut end = name.len().min(NAME_LENGTH_MAX - SUFFIX_LENGTH);
+/// `.<name>.s3haul-tmp`, or with eight hexadecimal digits before the end where that name is taken;
+/// the name cut at a character so that the whole fits a file system.
+pub(in crate::fs) fn temporary_name(name: &str, random: Option<u32>) -> String {
+    let mut end = name.len().min(NAME_LENGTH_MAX - 1 - RANDOM_LENGTH - TEMPORARY_END.len());
     while !name.is_char_boundary(end) {
         end -= 1;
     }
-    format!("{}.{random:08x}", &name[..end])
+    let random = random.map_or(String::new(), |random| format!(".{random:08x}"));
+    format!(".{}{random}{TEMPORARY_END}", &name[..end])
+}
+
+/// Whether a file's name (without folders) is one of [`temporary_name`].
+pub(in crate::fs) fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.len() > TEMPORARY_END.len() && name.ends_with(TEMPORARY_END)
 }
 
 #[cfg(test)]
@@ -132,6 +156,10 @@ mod tests {
         assert_eq!(reason("a/"), EscapeReason::EmptyComponent);
         assert_eq!(reason("./a"), EscapeReason::EmptyComponent);
         assert_eq!(reason("a\0b"), EscapeReason::Nul);
+        assert_eq!(reason("a/.b.s3haul-tmp"), EscapeReason::Temporary);
+        assert_eq!(split_checked(".b.s3haul-tmp/a").unwrap(), (".b.s3haul-tmp", "a"));
+        assert_eq!(split_checked("b.s3haul-tmp").unwrap(), ("", "b.s3haul-tmp"));
+        assert_eq!(split_checked(".s3haul-tmp").unwrap(), ("", ".s3haul-tmp"));
         assert_eq!(split_checked("..a/b..").unwrap(), ("..a", "b.."));
         assert_eq!(split_checked("f").unwrap(), ("", "f"));
     }
@@ -179,13 +207,16 @@ mod tests {
 
         #[test]
         fn temporary_names_fit_and_keep_the_start(name in "[a-zé漢😀]{1,200}", random: u32) {
-            let temporary = temporary_name(&name, random);
-            prop_assert!(temporary.len() <= NAME_LENGTH_MAX);
-            let (start, suffix) = temporary.rsplit_once('.').unwrap();
-            prop_assert!(name.starts_with(start));
-            prop_assert_eq!(suffix.len(), 8);
-            // Nothing is cut needlessly: one more character would not have fitted.
-            prop_assert!(start == name || temporary.len() + 4 > NAME_LENGTH_MAX);
+            for random in [None, Some(random)] {
+                let temporary = temporary_name(&name, random);
+                prop_assert!(temporary.len() <= NAME_LENGTH_MAX);
+                prop_assert!(is_temporary(&temporary));
+                let (start, _) = temporary[1..].split_once('.').unwrap();
+                prop_assert!(name.starts_with(start));
+                // Nothing is cut needlessly: one more character might not have fitted.
+                prop_assert!(start == name || start.len() + 35 > NAME_LENGTH_MAX - 1);
+            }
+            prop_assert!(!is_temporary(&name));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +12,11 @@ use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::directories::open_root;
-use super::names;
+use super::{leftover, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{meta, warning};
 
-/// How many random temporary names are tried before giving up.
+/// How many temporary names are tried before giving up.
 const NAME_TRIES: u32 = 16;
 
 /// Where a file will be.
@@ -289,11 +289,16 @@ impl Place {
     fn open_temporary(&self, access: Access) -> Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let flags = flags | OFlags::NOFOLLOW;
+        // The same each time, so that what a killed process left is found.
+        let mut name = names::temporary_name(&self.name, None);
         for _ in 0..NAME_TRIES {
-            let name = names::temporary_name(&self.name, fastrand::u32(..));
             match rustix::fs::openat(&self.parent, &name, flags, access.mode()) {
-                Ok(fd) => return Ok((File::from(fd), name)),
-                Err(Errno::EXIST | Errno::INTR) => {}
+                Ok(fd) if leftover::claim(fd.as_fd()) => return Ok((File::from(fd), name)),
+                Err(Errno::EXIST) if leftover::remove(self.parent.as_fd(), &name) => {}
+                Ok(_) | Err(Errno::EXIST) => {
+                    name = names::temporary_name(&self.name, Some(fastrand::u32(..)));
+                }
+                Err(Errno::INTR) => {}
                 Err(errno) => return Err(self.fail("could not create", errno)),
             }
         }

@@ -8,7 +8,8 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::directories::{Directories, open_root};
-use super::names::{self, Escape};
+use super::leftover;
+use super::names::{self, Escape, EscapeReason};
 use super::pending::{Access, PendingFile, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::FileInfo;
@@ -120,13 +121,19 @@ impl TargetRoot {
 
     /// Removes a file below the root (`sync --delete`); directories are never removed. Nor is what
     /// a link on the way leads to, which may be wanted under its other name.
+    ///
+    /// Nor is a temporary file that somebody writes; one that a killed process left is.
     pub fn remove(&self, relative: &str) -> Result<(), CreateError> {
-        let (directory, name) = names::split_checked(relative)?;
+        let (directory, name) = names::split_removable(relative)?;
         let gone =
             || Error::local("could not remove", &self.path_of(relative), Errno::NOENT.into());
         let found =
             self.directories.find_without_links(directory).map_err(|error| error.of(relative))?;
         let parent = found.ok_or_else(gone)?;
+        if names::is_temporary(name) {
+            let escape = Escape { name: relative.to_owned(), reason: EscapeReason::InUse };
+            return leftover::remove(parent.as_fd(), name).then_some(()).ok_or(escape.into());
+        }
         rustix::fs::unlinkat(parent.as_fd(), name, AtFlags::empty()).map_err(|errno| {
             Error::local("could not remove", &self.path_of(relative), errno.into()).into()
         })

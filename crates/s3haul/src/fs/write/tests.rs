@@ -85,9 +85,87 @@ fn dropped_files_leave_nothing() {
     let place = place();
     let pending = place.root.create("f").unwrap();
     pending.write_at(0, b"half").unwrap();
-    assert!(place.names("")[0].starts_with("f."));
+    assert_eq!(place.names(""), [".f.s3haul-tmp"]);
     drop(pending);
     assert!(place.names("").is_empty());
+}
+
+/// What a killed process left has its name and no lock.
+#[test]
+fn leftovers_are_taken_away_by_whoever_writes_the_name_next() {
+    let place = place();
+    fs::write(place.root.path_of(".f.s3haul-tmp"), b"much more than what comes").unwrap();
+    place.write("f", b"new");
+    assert_eq!(place.names(""), ["f"]);
+    assert_eq!(place.read("f"), b"new");
+}
+
+#[test]
+fn two_that_write_one_name_do_not_meet() {
+    let place = place();
+    let [first, second] = [b"first", b"other"].map(|bytes| {
+        let pending = place.root.create("f").unwrap();
+        pending.write_at(0, bytes).unwrap();
+        pending
+    });
+    assert_eq!(place.names("").len(), 2);
+    _ = first.commit(Finish::default()).unwrap();
+    assert_eq!(place.read("f"), b"first");
+    _ = second.commit(Finish::default()).unwrap();
+    assert_eq!(place.read("f"), b"other");
+    assert_eq!(place.names(""), ["f"]);
+}
+
+/// A link or FIFO of that name is not ours: it stays, and nothing waits for it.
+#[test]
+fn what_only_has_the_name_of_a_leftover_stays() {
+    let place = place();
+    fs::write(place.root.path_of("other"), b"precious").unwrap();
+    symlink("other", place.root.path_of(".f.s3haul-tmp")).unwrap();
+    let fifo = place.root.path_of(".g.s3haul-tmp");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    place.write("f", b"1");
+    place.write("g", b"2");
+    assert_eq!(place.read("other"), b"precious");
+    assert_eq!(place.names(""), [".f.s3haul-tmp", ".g.s3haul-tmp", "f", "g", "other"]);
+}
+
+#[test]
+fn only_leftovers_are_removed_and_no_key_has_their_names() {
+    let place = place();
+    fs::write(place.root.path_of(".old.s3haul-tmp"), b"").unwrap();
+    place.root.remove(".old.s3haul-tmp").unwrap();
+    let pending = place.root.create("f").unwrap();
+    match place.root.remove(".f.s3haul-tmp") {
+        Err(CreateError::Escape(escape)) => assert_eq!(escape.reason, EscapeReason::InUse),
+        other => panic!("{other:?}"),
+    }
+    _ = pending.commit(Finish::default()).unwrap();
+    assert_eq!(place.names(""), ["f"]);
+    assert_eq!(place.escape("a/.f.s3haul-tmp"), EscapeReason::Temporary);
+}
+
+/// Each takes what the others leave for a leftover, if it ever lets go of it.
+#[test]
+fn many_that_write_one_name_at_once_leave_one_whole_file() {
+    let place = place();
+    std::thread::scope(|scope| {
+        for byte in 0..4 {
+            let place = &place;
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    let pending = place.root.create("f").unwrap();
+                    pending.write_at(0, &[byte; 512]).unwrap();
+                    pending.write_at(512, &[byte; 512]).unwrap();
+                    _ = pending.commit(Finish::default()).unwrap();
+                    let found = place.read("f");
+                    assert!(found.len() == 1024 && found.iter().all(|other| *other == found[0]));
+                }
+            });
+        }
+    });
+    assert_eq!(place.names(""), ["f"]);
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl<'a> Merge<'a> {
         engine: &'a Arc<Engine>,
         sink: &'a dyn CompareSink,
     ) -> Self {
-        Self { spec, engine, window: Window::new(sink, engine.limits.requests_max()) }
+        Self { spec, engine, window: Window::new(sink, engine.limits.at_once()) }
     }
 
     /// Compares to the end of both sides, or to the first error of one: what lies before it is

@@ -20,6 +20,7 @@ use super::side::SideStream;
 use super::spec::{Clients, FilterRule};
 use crate::error::Result;
 use crate::event::{Event, EventSink};
+use crate::fs::WalkOptions;
 use crate::plan::content::Depth;
 use crate::plan::paths::Side;
 use crate::s3::{CustomerKey, ObjectProperties};
@@ -137,7 +138,9 @@ fn open(
             SideStream::of_prefix(engine, request, filter)
         }
         Side::Local(folder) => {
-            SideStream::of_folder(folder, spec.follow_symlinks, filter, engine, tasks)
+            let follow_symlinks = spec.follow_symlinks;
+            let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
+            SideStream::of_folder(folder, options, filter, engine, tasks)
         }
         Side::Stream => unreachable!("roots are never streams"),
     }

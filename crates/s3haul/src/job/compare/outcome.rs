@@ -96,7 +96,7 @@ pub struct Tally {
 impl Tally {
     fn add(&mut self, facts: Option<Facts>) {
         self.objects += 1;
-        self.bytes += facts.map_or(0, |facts| facts.size);
+        self.bytes = self.bytes.saturating_add(facts.map_or(0, |facts| facts.size));
     }
 }
 
@@ -131,7 +131,7 @@ impl CompareSummary {
     pub fn same_total(&self) -> Tally {
         self.same.iter().fold(Tally::default(), |sum, tally| Tally {
             objects: sum.objects + tally.objects,
-            bytes: sum.bytes + tally.bytes,
+            bytes: sum.bytes.saturating_add(tally.bytes),
         })
     }
 

@@ -99,7 +99,7 @@ impl Checks {
         while let Some(checked) = self.tasks.try_next() {
             ended.push(checked);
         }
-        while self.tasks.len() >= self.engine.limits.requests_max() {
+        while self.tasks.len() >= self.engine.limits.at_once() {
             ended.extend(self.tasks.next().await);
         }
         let pair = Arc::new(pair);

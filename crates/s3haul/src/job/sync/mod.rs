@@ -20,7 +20,7 @@ use super::transfer::{
 };
 use crate::error::Result;
 use crate::event::ActionKind;
-use crate::fs::TargetRoot;
+use crate::fs::{TargetRoot, WalkOptions};
 use crate::plan::compare::Rule;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
@@ -69,11 +69,16 @@ fn sides(
 ) -> Option<(SideStream, SideStream)> {
     let filter = Arc::clone(&job.filter);
     let target_filter = Arc::clone(&job.target_filter);
+    let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
     let mut open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
             Side::Local(folder) => {
-                let follow_symlinks = job.spec.follow_symlinks;
-                SideStream::of_folder(folder, follow_symlinks, filter, engine, tasks)
+                let options = WalkOptions {
+                    follow_symlinks: job.spec.follow_symlinks,
+                    takes_temporary: removes_files,
+                    ..WalkOptions::default()
+                };
+                SideStream::of_folder(folder, options, filter, engine, tasks)
             }
             Side::Object(name) => {
                 let request = names_request(job, place, &name.key, &filter);
@@ -84,7 +89,6 @@ fn sides(
     };
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
-    let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
     let source = source.becoming_files(removes_files);
     let (script, conditions) = (job.spec.filter.as_ref(), &job.spec.conditions);
     let selected = |side: SideStream| side.selected_by(script).on_conditions(conditions);

@@ -153,7 +153,7 @@ async fn compare_all<A: Renamed>(
     while let Ok(batch) = found.recv().await {
         let mut ended = Vec::new();
         for candidate in batch {
-            while tasks.len() >= engine.limits.requests_max() {
+            while tasks.len() >= engine.workers_wanted() {
                 ended.extend(tasks.next().await);
             }
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));

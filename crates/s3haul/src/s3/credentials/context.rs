@@ -118,9 +118,9 @@ impl Fetcher {
         let proxy = if is_near { None } else { proxy::for_host(&self.proxy, https, &host, port)? };
         let sent = to_send(request, proxy.as_ref().filter(|_| !https)).ok_or_else(invalid)?;
         let host = pool.host(Route { https, host, port, proxy });
-        let mut lease = pool.checkout(&host, true).await?;
+        let mut lease = pool.checkout(&host, true, None).await?;
         let endpoint = lease.shown();
-        let answered = lease.connection.exchange(sent, patience).await.map_err(|broken| {
+        let answered = lease.connection.exchange(sent, patience, None).await.map_err(|broken| {
             let kind = match broken {
                 Broken::Lost(_) => ErrorKind::Transport,
                 Broken::Silent => ErrorKind::Timeout,

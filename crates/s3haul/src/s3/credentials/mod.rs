@@ -16,6 +16,14 @@ mod sso;
 #[cfg(test)]
 mod tests;
 
+/// Reads a file of credentials; none makes it panic.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzzed(text: &str) {
+    let sections = profile::parse(text);
+    let texts = sections.values().flat_map(std::collections::HashMap::values);
+    assert!(texts.map(String::len).sum::<usize>() <= text.len(), "more text than there was");
+}
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};

@@ -112,7 +112,7 @@ async fn text(context: &Context, variable: &str, default: &str) -> String {
 }
 
 /// Reads sections of `name = value` lines.
-fn parse(text: &str) -> HashMap<String, Section> {
+pub(super) fn parse(text: &str) -> HashMap<String, Section> {
     let mut sections: HashMap<String, Section> = HashMap::new();
     let mut current: Option<String> = None;
     for line in text.lines() {

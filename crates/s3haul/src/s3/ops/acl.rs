@@ -45,7 +45,7 @@ const ALL_USERS: &str = "http://acs.amazonaws.com/groups/global/AllUsers";
 const AUTHENTICATED_USERS: &str = "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
 
 impl Acl {
-    fn read(root: &Element) -> Self {
+    pub(super) fn read(root: &Element) -> Self {
         let grants = root.child("AccessControlList").map(|list| list.all("Grant").map(grant));
         Self {
             owner: root.child("Owner").map_or("", |owner| owner.text_of("ID")).to_owned(),

@@ -180,7 +180,7 @@ impl Client {
     }
 }
 
-fn read_buckets(root: &Element, into: &mut Vec<Bucket>) -> Result<()> {
+pub(super) fn read_buckets(root: &Element, into: &mut Vec<Bucket>) -> Result<()> {
     let Some(list) = root.child("Buckets") else { return Ok(()) };
     for bucket in list.all("Bucket") {
         let created_s = parse_time(bucket.text_of("CreationDate").as_bytes());

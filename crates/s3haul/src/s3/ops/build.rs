@@ -38,6 +38,7 @@ pub(super) fn request<'a>(
         method,
         bucket: Some(bucket),
         key,
+        keys: 1,
         query: Vec::new(),
         headers: Vec::new(),
         payload: Payload::empty(),

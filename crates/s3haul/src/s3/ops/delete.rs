@@ -164,6 +164,7 @@ impl Client {
         // S3 wants an MD5 or a checksum; the MD5 is what every service of this kind understands.
         request.md5 = true;
         request.operation.error_in_200 = true;
+        request.keys = u32::try_from(objects.len()).unwrap_or(u32::MAX);
         let answer = self.call(&request).await?;
         let root = document(&request, &answer, "DeleteResult")?;
         let secrets = self.inner.secrets();
@@ -230,7 +231,7 @@ fn body(objects: &[&ObjectIdentifier]) -> Bytes {
     writer.finish("Delete")
 }
 
-fn read_refused(entry: &Element, secrets: &Secrets) -> DeleteRefused {
+pub(super) fn read_refused(entry: &Element, secrets: &Secrets) -> DeleteRefused {
     DeleteRefused {
         key: entry.text_of("Key").to_owned(),
         version_id: entry.filled("VersionId"),

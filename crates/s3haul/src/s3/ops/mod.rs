@@ -7,6 +7,8 @@ mod acl;
 mod bucket;
 mod build;
 mod delete;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod list;
 mod lock;
 mod multipart;

@@ -9,8 +9,10 @@ use md5::{Digest as _, Md5};
 use super::build::{
     answer_error, document, quick, range_text, request, slow, written, written_document,
 };
-use super::object::{Conditions, CopySource, Expected, Written, is_retried_refusal, quoted_hex};
-use crate::error::{Error, Result};
+use super::object::{
+    Conditions, CopySource, Expected, HeadObject, Written, is_retried_refusal, quoted_hex,
+};
+use crate::error::{Error, ErrorKind, Result};
 use crate::s3::headers::{self, Headers};
 use crate::s3::list_scan::Decoder;
 use crate::s3::xml::{Element, Writer, checksum_of, malformed, parse_time};
@@ -231,7 +233,11 @@ impl Client {
         match self.call(&request).await {
             Ok(answer) => {
                 let root = document(&request, &answer, "CompleteMultipartUploadResult")?;
-                Ok(written_document(&answer.headers, &root))
+                let written = written_document(&answer.headers, &root);
+                if answer.attempts > 1 {
+                    self.prove(&input, &written).await?;
+                }
+                Ok(written)
             }
             Err(error) if is_completed_before(&error) => {
                 let expected = Expected {
@@ -243,6 +249,26 @@ impl Client {
                 self.written_before(bucket, key, input.customer_key, &expected).await.ok_or(error)
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// Looks whether an upload that was to be completed more than once made its object. A server
+    /// that was stopped while it did so may take the traces for a completion that it has done
+    /// (versitygw 1.8.0 does), and a move would then remove the only copy.
+    async fn prove(&self, input: &CompleteMultipart<'_>, written: &Written) -> Result<()> {
+        let CompleteMultipart { bucket, key, customer_key, .. } = *input;
+        let head = HeadObject { bucket, key, version_id: None, customer_key, checksums: false };
+        match self.head_object(head).await {
+            Ok(head) if head.etag == written.etag => Ok(()),
+            // Who may write need not be allowed to read.
+            Err(error) if error.kind() == ErrorKind::AccessDenied => Ok(()),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => {
+                let message = format!(
+                    "the server says that `s3://{bucket}/{key}` is complete, and does not have it"
+                );
+                Err(Error::new(ErrorKind::Server, message))
+            }
         }
     }
 
@@ -300,7 +326,7 @@ fn is_completed_before(error: &Error) -> bool {
 
 /// `ETag` that S3 gives to an object of these parts: the MD5 of their MD5s. `None` where the
 /// parts' `ETag`s are none (SSE-KMS, SSE-C).
-fn multipart_etag(parts: &[CompletedPart]) -> Option<String> {
+pub(super) fn multipart_etag(parts: &[CompletedPart]) -> Option<String> {
     let mut md5 = Md5::new();
     for part in parts {
         md5.update(md5_of_etag(&part.etag)?);
@@ -342,7 +368,7 @@ fn complete_body(parts: &[CompletedPart]) -> Bytes {
     writer.finish(ROOT)
 }
 
-fn read_parts(root: &Element) -> Result<PartPage> {
+pub(super) fn read_parts(root: &Element) -> Result<PartPage> {
     let part = |part: &Element| {
         Ok(CompletedPart {
             part_number: part.text_of("PartNumber").parse().map_err(|_| malformed())?,
@@ -359,7 +385,7 @@ fn read_parts(root: &Element) -> Result<PartPage> {
     Ok(PartPage { parts, next_marker })
 }
 
-fn read_uploads(root: &Element) -> Result<UploadPage> {
+pub(super) fn read_uploads(root: &Element) -> Result<UploadPage> {
     let decode = Decoder::of(root);
     let upload = |upload: &Element| {
         Ok(MultipartUpload {

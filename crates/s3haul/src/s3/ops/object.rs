@@ -305,12 +305,16 @@ fn directive(replace: bool) -> &'static str {
 
 /// Bytes of the object that an answer carries, and the size of the whole.
 #[derive(Debug, PartialEq, Eq)]
-struct Covered {
-    range: ByteRange,
-    size: u64,
+pub(super) struct Covered {
+    pub(super) range: ByteRange,
+    pub(super) size: u64,
 }
 
-fn covered(status: StatusCode, headers: &HeaderMap, asked: Option<ByteRange>) -> Result<Covered> {
+pub(super) fn covered(
+    status: StatusCode,
+    headers: &HeaderMap,
+    asked: Option<ByteRange>,
+) -> Result<Covered> {
     let told = headers.get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());
     let told = told.unwrap_or("an unknown number of bytes");
     let length: Option<u64> = headers::number(headers, &header::CONTENT_LENGTH);

@@ -19,10 +19,7 @@ impl Client {
             .query("tagging", "")
             .maybe("versionId", version_id);
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "Tagging")?;
-        let set = root.child("TagSet");
-        let pair = |tag: &Element| (tag.text_of("Key").to_owned(), tag.text_of("Value").to_owned());
-        Ok(set.map(|set| set.all("Tag").map(pair).collect()).unwrap_or_default())
+        Ok(read_tags(&document(&request, &answer, "Tagging")?))
     }
 
     /// Replaces the tags of an object.
@@ -57,4 +54,10 @@ impl Client {
             .maybe("versionId", version_id);
         self.call(&request).await.map(drop)
     }
+}
+
+pub(super) fn read_tags(root: &Element) -> Vec<(String, String)> {
+    let set = root.child("TagSet");
+    let pair = |tag: &Element| (tag.text_of("Key").to_owned(), tag.text_of("Value").to_owned());
+    set.map(|set| set.all("Tag").map(pair).collect()).unwrap_or_default()
 }

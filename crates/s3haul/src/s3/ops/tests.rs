@@ -217,6 +217,7 @@ async fn errors_in_200_answers_are_errors() {
     let world = World::new(move |seen| match seen.number {
         0 | 2 => Reply::ok(body),
         1 => Reply::ok("<CopyObjectResult><ETag>&quot;e&quot;</ETag></CopyObjectResult>"),
+        4 => Reply::status(200, "etag: \"m-1\"\r\n", ""),
         _ => Reply::ok(
             "<CompleteMultipartUploadResult><ETag>\"m-1\"</ETag></CompleteMultipartUploadResult>",
         ),
@@ -279,6 +280,34 @@ async fn a_lost_answer_to_complete_is_found_out() {
         match result {
             Ok(written) => assert!(is_ours && written.etag == etag),
             Err(error) => assert!(!is_ours && error.code() == "NoSuchUpload"),
+        }
+    }
+}
+
+/// The answer to the second attempt is as good as what the server then has.
+#[tokio::test(start_paused = true)]
+async fn a_completion_that_was_asked_for_twice_is_looked_at() {
+    let head = |etag: &str| {
+        Reply::raw(format!("HTTP/1.1 200 X\r\ncontent-length: 10\r\netag: {etag}\r\n\r\n"))
+    };
+    for (found, is_done) in [(200, true), (201, false), (404, false), (403, true)] {
+        let world = World::new(move |seen| match (seen.number, found) {
+            (0, _) => Reply::raw("").closing(),
+            (1, _) => Reply::ok(
+                "<CompleteMultipartUploadResult><ETag>&quot;m-1&quot;</ETag>\
+                 </CompleteMultipartUploadResult>",
+            ),
+            (_, 200) => head("\"m-1\""),
+            (_, 201) => head("\"other\""),
+            (_, status) => Reply::status(status, "", ""),
+        });
+        let result = client(&world).complete_multipart(complete(&[])).await;
+        assert_eq!(world.seen().len(), 3, "{found}");
+        match result {
+            Ok(_) => assert!(is_done, "{found}"),
+            Err(error) => {
+                assert!(!is_done && error.to_string().contains("does not have it"), "{error}");
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use s3haul::job::TransferCommand;
+use s3haul_sim::FaultKind;
 
 use super::plan::{Plan, Route};
 use super::run::{Aftermath, End, bystanders};
@@ -98,7 +99,10 @@ fn of_object(plan: &Plan, after: &Aftermath, name: &str) -> Option<String> {
     if plan.keeps && before.is_some() && target != before {
         return Some("replaced, and should have been kept".to_owned());
     }
-    if plan.command == TransferCommand::Move && is_done && source.is_some() && versions.len() == 1 {
+    // A server that calls an object missing that is there has it its way: it stays.
+    let lies = plan.scenario.faults.iter().any(|rule| rule.fault == FaultKind::NotFound);
+    let stays = source.is_some() && versions.len() == 1 && !lies;
+    if plan.command == TransferCommand::Move && is_done && stays {
         return Some("told moved and still there".to_owned());
     }
     if plan.must_finish() && told.contains(&End::Failed) {
@@ -197,8 +201,7 @@ fn of_summary(plan: &Plan, after: &Aftermath) -> Vec<String> {
         wrong.push(format!("told {told:?}, summed up {summed:?}"));
     }
     let (moved, removed) = (after.told.bytes_moved, after.told.bytes_removed);
-    // What was under way when the job was cancelled has no end, and is not taken back.
-    let is_exact = plan.cancelled_after.is_none() && plan.command != TransferCommand::Tag;
+    let is_exact = plan.command != TransferCommand::Tag;
     if (is_exact && after.told.moved != moved as i64) || summary.bytes != moved + removed {
         wrong.push(format!(
             "{} bytes in progress, {moved} moved, {removed} removed, {} summed up",

@@ -29,6 +29,29 @@ pub enum Bug {
     DeletesBeforeArrival,
     /// A body that is sent again begins in the middle.
     RetriesFromTheMiddle,
+    /// It holds what it reads against no checksum.
+    IgnoresChecksums,
+    /// An upload that failed stays open.
+    ForgetsUploads,
+}
+
+/// All of them: how `S3HAUL_TEST_CANARY` names each, and what the model says of it.
+pub const BUGS: [(Bug, &str, &str); 6] = [
+    (Bug::DropsIfMatch, "if-match", "LOST"),
+    (Bug::CompletesWithoutPart, "missing-part", "torn"),
+    (Bug::DeletesBeforeArrival, "early-delete", "LOST"),
+    (Bug::RetriesFromTheMiddle, "middle-retry", "torn"),
+    (Bug::IgnoresChecksums, "no-checksums", "torn"),
+    (Bug::ForgetsUploads, "open-uploads", "uploads are open"),
+];
+
+impl Bug {
+    /// The bug of a name.
+    pub fn of(name: &str) -> Self {
+        let known = BUGS.iter().find(|(_, known, _)| *known == name);
+        let names = BUGS.map(|(_, name, _)| name);
+        known.unwrap_or_else(|| panic!("the planted bugs are {names:?}, not {name}")).0
+    }
 }
 
 struct Spoiler {
@@ -179,6 +202,12 @@ impl Spoiler {
                 let path = message.line.split(' ').nth(1)?;
                 let reads = message.starts("GET /bucket/") && !path.contains('?');
                 return reads.then(|| path.to_owned());
+            }
+            Bug::IgnoresChecksums => message.leave_out(|name| name == "x-amz-checksum-mode"),
+            Bug::ForgetsUploads => {
+                if message.starts("DELETE") && message.line.contains("uploadId=") {
+                    "DELETE /bucket/nothing HTTP/1.1".clone_into(&mut message.line);
+                }
             }
             Bug::RetriesFromTheMiddle => {
                 let is_body = message.starts("PUT") && !message.has("x-amz-copy-source");

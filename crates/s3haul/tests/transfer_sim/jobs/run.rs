@@ -16,7 +16,7 @@ use s3haul::job::{
     Tuning, run_transfer,
 };
 use s3haul::location::Location;
-use s3haul_sim::{Record, Sim, SimServer};
+use s3haul_sim::{FaultKind, Record, Sim, SimServer};
 
 use super::plan::{Contents, Meddling, Plan, Route};
 use crate::world::{PART, Pipes, World};
@@ -124,6 +124,8 @@ pub struct Aftermath {
     /// Somebody did replace an object of the source.
     pub is_meddled: bool,
     pub is_hung: bool,
+    /// How often what weather befell the job.
+    pub met: BTreeMap<&'static str, u64>,
 }
 
 /// How connections are made.
@@ -233,6 +235,24 @@ async fn cancel(plan: &Plan, world: &World) {
     }
 }
 
+/// The weather that the server counts, and what else is against a job.
+fn met(plan: &Plan, sim: &Sim, is_meddled: &AtomicBool) -> BTreeMap<&'static str, u64> {
+    let mut met = sim.weather().met();
+    let refuses = plan.scenario.faults.iter().any(|rule| rule.fault == FaultKind::Respond);
+    let skewed = sim.ledger().count_where(|record| record.status == 403);
+    if plan.scenario.clock_skew_ms != 0 && !refuses && skewed > 0 {
+        met.insert("clock_skew", skewed);
+    }
+    if is_meddled.load(Ordering::Relaxed) {
+        met.insert("replaced", 1);
+    }
+    let replaced = |record: &Record| record.status == 412;
+    if met.contains_key("replaced") && sim.ledger().count_where(replaced) > 0 {
+        met.insert("replaced_between_parts", 1);
+    }
+    met
+}
+
 /// Runs a plan.
 pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
     let sim = SimServer::builder()
@@ -268,6 +288,7 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
     };
     let records = sim.ledger().records();
     let in_flight_max = sim.ledger().max_concurrency();
+    let met = met(plan, &sim, &is_meddled);
     let mut objects = objects(&calm).await;
     let mut files = files(&root, &world);
     let (inputs, outputs) = (split(&mut files, "in/"), split(&mut files, "out/"));
@@ -295,6 +316,7 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
         open_uploads: calm.open_uploads().await,
         records,
         in_flight_max,
+        met,
     }
 }
 

@@ -52,6 +52,8 @@ fn rule(
     let most = if fault == FaultKind::Stall { 0.01 } else { probability_max };
     let mut rule = FaultRule::new(fault, random.f64() * most).of(requests);
     rule.bytes_max = [10, 2_000, 6_000_000][random.usize(0..3)];
+    // Two minutes are longer than anybody waits: the body stalls.
+    rule.pause_ms_max = [5_000, 5_000, 120_000][random.usize(0..3)];
     if fault == FaultKind::Respond {
         (rule.status, rule.code) = (403, "AccessDenied".to_owned());
     }
@@ -61,12 +63,20 @@ fn rule(
 fn faults(sky: Sky, random: &mut fastrand::Rng) -> Vec<FaultRule> {
     let probability_max = [0.05, 0.2, 0.6][random.usize(0..3)];
     let mut kinds = PASSING.to_vec();
-    if sky == Sky::Foul {
-        kinds.extend(FOUL);
-    }
     random.shuffle(&mut kinds);
     kinds.truncate(random.usize(1..6));
+    if sky == Sky::Foul {
+        let count = random.usize(1..3);
+        let foul = random.choose_multiple(FOUL, count);
+        kinds.splice(0..0, foul);
+    }
     kinds.into_iter().map(|kind| rule(random, kind, probability_max)).collect()
+}
+
+/// Milliseconds, short times as often as long ones.
+fn magnitude(random: &mut fastrand::Rng, most: u64) -> u64 {
+    let most = most >> random.u32(0..10);
+    1 + random.u64(0..most.max(1))
 }
 
 /// The sky of a seed, and its weather.
@@ -77,9 +87,10 @@ pub fn draw(random: &mut fastrand::Rng) -> (Sky, Scenario) {
         _ => Sky::Foul,
     };
     let mut one_in = |count: u8| random.u8(0..count) == 0;
-    let (is_slow, is_thin, is_throttled, has_bursts) = (one_in(2), one_in(4), one_in(8), one_in(3));
+    let (is_slow, is_thin, is_throttled, has_bursts) = (one_in(2), one_in(4), one_in(5), one_in(3));
     let (closes, is_skewed, is_odd) = (one_in(4), one_in(6), one_in(2));
-    let expires = sky == Sky::Foul && one_in(8);
+    let has_no_continue = one_in(8);
+    let expires = sky == Sky::Foul && one_in(4);
     let mut scenario = Scenario { seed: random.u64(..), ..Scenario::default() };
     if is_slow {
         let median_ms = random.f64() * 100.0;
@@ -93,19 +104,20 @@ pub fn draw(random: &mut fastrand::Rng) -> (Sky, Scenario) {
             Bandwidth { connection_bytes_per_s: rate, total_bytes_per_s: rate * 4 };
     }
     if is_throttled {
-        let per_s = 5.0 + random.f64() * 50.0;
+        let per_s = 1.0 + random.f64() * 20.0;
         scenario.partitions = Some(Partitions {
             writes_per_s: per_s,
             reads_per_s: per_s * 1.5,
-            split_after_s: 5.0,
+            split_after_s: [0.2, 5.0][random.usize(0..2)],
             partitions_max: 4,
         });
     }
     if has_bursts {
-        scenario.bursts = Some(Bursts { calm_s: 2.0, rough_s: 0.5, factor: 5.0 });
+        let calm_s = [0.01, 0.2, 2.0][random.usize(0..3)];
+        scenario.bursts = Some(Bursts { calm_s, rough_s: calm_s / 2.0, factor: 5.0 });
     }
     if closes {
-        scenario.idle_close_ms = random.u64(50..3_000);
+        scenario.idle_close_ms = magnitude(random, 3_000);
     }
     if is_skewed {
         scenario.clock_skew_ms = random.i64(-3_600_000..3_600_000);
@@ -116,7 +128,10 @@ pub fn draw(random: &mut fastrand::Rng) -> (Sky, Scenario) {
             ListingWeather { empty_page: share(), short_page: share(), repeated_key: share() };
     }
     if expires {
-        scenario.credentials_expire_ms = random.u64(1..5_000);
+        scenario.credentials_expire_ms = magnitude(random, 5_000);
+    }
+    if has_no_continue {
+        scenario.no_continue = 0.5;
     }
     if sky != Sky::Fair {
         scenario.in_a_row_max =

@@ -1,0 +1,76 @@
+//! What must hold for any configuration file and any text of a flag.
+
+use jiff::tz::TimeZone;
+
+use super::ini::{self, Sections, Value};
+use super::{shorthand, timestamp};
+use crate::render::time::LocalTime;
+
+/// A configuration file: an error in one of its lines, or sections that are read as the same when
+/// they are written again.
+///
+/// # Panics
+///
+/// Where that does not hold.
+pub fn config(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let sections = match ini::parse(&text) {
+        Ok(sections) => sections,
+        Err(error) => {
+            assert!(error.line <= text.lines().count(), "line {}", error.line);
+            return;
+        }
+    };
+    let written = write(&sections);
+    assert!(written.len() <= 4 * text.len() + 8, "more than there was");
+    assert_eq!(ini::parse(&written).as_ref(), Ok(&sections), "{written:?}");
+}
+
+fn write(sections: &Sections) -> String {
+    let mut lines = Vec::new();
+    for (name, section) in sections {
+        lines.push(format!("[{name}]"));
+        for (key, value) in section {
+            match value {
+                Value::Text(value) => {
+                    lines.push(format!("{key}={}", value.replace('\n', "\n ")));
+                }
+                Value::Nested(pairs) => {
+                    lines.push(format!("{key}="));
+                    lines.extend(pairs.iter().map(|(key, value)| format!(" {key}={value}")));
+                }
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// Maps, times and ages as flags have them; and any number as a time that is shown.
+///
+/// # Panics
+///
+/// Where one of these does.
+pub fn flags(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let zone = TimeZone::fixed(jiff::tz::offset(2));
+    if text.len() <= 4096 {
+        // Names are compared with each other, and a command line is no longer.
+        if let Ok(map) = shorthand::map("--metadata", &text) {
+            let length = |(name, value): &(String, String)| name.len() + value.len();
+            assert!(map.iter().map(length).sum::<usize>() <= text.len());
+        }
+    }
+    if let Ok(time) = timestamp::timestamp(&text, &zone) {
+        let date = timestamp::http_date(&text, &zone).expect("it is a time");
+        assert!(date.ends_with(" GMT") && time.as_second().abs() < 400_000_000_000, "{date}");
+    }
+    if let Some(age) = timestamp::age(&text) {
+        assert!(age >= 0);
+    }
+    let mut time = LocalTime::utc();
+    for number in text.split(|character: char| !matches!(character, '0'..='9' | '-')) {
+        let Ok(seconds) = number.parse::<i64>() else { continue };
+        let shown = time.iso(seconds);
+        assert!(shown.ends_with('Z') && shown.len() >= 20, "{shown:?}");
+    }
+}

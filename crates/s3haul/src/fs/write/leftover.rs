@@ -1,0 +1,44 @@
+//! Temporary files of processes that were killed, told from those that are being written.
+//!
+//! Who writes a temporary file holds a lock on it (`flock`), which ends with the process. Only who
+//! holds the lock of a file may rename or remove it, so that the name and what it leads to cannot
+//! come apart between a look and the deed. Where a file system has no locks, nothing is taken for
+//! a leftover.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Marks a file that was just made as being written; false when somebody took it for a leftover
+/// in the moment before.
+pub(super) fn claim(file: BorrowedFd<'_>) -> bool {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 0),
+        Err(Errno::WOULDBLOCK) => false,
+        // No locks here: nobody else can have one either.
+        Err(_) => true,
+    }
+}
+
+/// Removes a temporary file that nobody writes; false when it stays.
+pub(super) fn remove(parent: BorrowedFd<'_>, name: &str) -> bool {
+    let Ok(file) = lock(parent, name) else { return false };
+    let removed = rustix::fs::unlinkat(parent, name, AtFlags::empty());
+    // The lock ends here.
+    drop(file);
+    removed.is_ok()
+}
+
+/// The file of a name, locked.
+fn lock(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    // To be written, because some network file systems lock no other; a FIFO would let us wait.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    let locked = rustix::fs::fstat(file.as_fd())?;
+    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let is_same = (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino);
+    let is_file = FileType::from_raw_mode(locked.st_mode) == FileType::RegularFile;
+    if is_same && is_file { Ok(file) } else { Err(Errno::NOENT) }
+}

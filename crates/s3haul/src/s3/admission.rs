@@ -1,0 +1,327 @@
+//! Leave to send: every attempt of a request waits here until the controller lets it go.
+//!
+//! [`Controller`] is pure; this gives it the time, and makes those wait whom it refuses. They stand
+//! in two queues: for **room**, until an answer has come, and for a **rate**, looked at by a task
+//! that exists only while somebody stands there. Who comes later does not overtake: where others
+//! wait for room, a request waits behind them, and the same holds for ranges with a rate. A range
+//! without one is not held up by those that have one.
+//!
+//! The queues are bounded by the requests that exist, which their makers bound.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::Method;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::request::Request;
+use crate::controller::{Ask, Bounds, Class, Controller, Grant, Outcome};
+
+/// Grain of waiting for a rate. Tokens are saved for longer, so that none is lost.
+const TICK: Duration = Duration::from_millis(2);
+
+/// How many requests are in flight, and how many a second, of all clients that hold a clone.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    pub(super) gate: Arc<Gate>,
+}
+
+#[derive(Debug)]
+pub(super) struct Gate {
+    started: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) controller: Controller,
+    /// Wait for room, by class.
+    for_room: [VecDeque<Waiting>; 2],
+    /// Wait for a rate.
+    for_rate: VecDeque<Waiting>,
+    timer: Option<AbortHandle>,
+    /// Limits that were told last.
+    told: [u32; 2],
+}
+
+#[derive(Debug)]
+struct Waiting {
+    asked: Asked,
+    pass: oneshot::Sender<Pass>,
+}
+
+/// What is asked for, for as long as it is in flight.
+#[derive(Clone, Debug)]
+struct Asked {
+    class: Class,
+    key: Box<[u8]>,
+    kind: u8,
+    cost: u32,
+    is_rate_only: bool,
+}
+
+impl Asked {
+    fn of(request: &Request<'_>) -> Self {
+        let is_read = request.method == Method::GET || request.method == Method::HEAD;
+        Self {
+            class: if is_read { Class::Read } else { Class::Write },
+            key: place_of(request),
+            kind: request.operation.kind(),
+            cost: request.keys,
+            is_rate_only: request.operation.is_listing(),
+        }
+    }
+
+    fn ask(&self) -> Ask<'_> {
+        let Self { class, key, kind, cost, is_rate_only } = self;
+        Ask { class: *class, key, kind: *kind, cost: *cost, is_rate_only: *is_rate_only }
+    }
+}
+
+/// Bucket and key, which order requests as the service's partitions do; of a listing the key
+/// after which it goes on.
+fn place_of(request: &Request<'_>) -> Box<[u8]> {
+    let listed = |name| request.query.iter().find(|(other, _)| *other == name);
+    let within = match request.key {
+        Some(key) => key,
+        None if request.operation.is_listing() => ["start-after", "marker", "key-marker", "prefix"]
+            .into_iter()
+            .find_map(listed)
+            .map_or("", |(_, value)| value),
+        None => "",
+    };
+    let bucket = request.bucket.unwrap_or_default();
+    let mut place = Vec::with_capacity(bucket.len() + 1 + within.len());
+    place.extend_from_slice(bucket.as_bytes());
+    place.push(b'/');
+    place.extend_from_slice(within.as_bytes());
+    place.into_boxed_slice()
+}
+
+/// Leave for one attempt. Dropping it tells the controller how that ended.
+#[derive(Debug)]
+pub(super) struct Pass {
+    gate: Arc<Gate>,
+    asked: Asked,
+    sent_at: Duration,
+    outcome: Outcome,
+}
+
+impl Pass {
+    /// It was carried out, and so many more bytes of the object moved.
+    pub(super) fn moved(&mut self, more: u64) {
+        let before = if let Outcome::Done { bytes } = self.outcome { bytes } else { 0 };
+        self.outcome = Outcome::Done { bytes: before + more };
+    }
+
+    /// The service had too much to do.
+    pub(super) fn throttled(&mut self) {
+        self.outcome = Outcome::Throttled;
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.gate.leave(self);
+    }
+}
+
+impl Admission {
+    /// Starts small, within the bounds.
+    pub fn new(bounds: Bounds) -> Self {
+        let state = State {
+            controller: Controller::new(bounds, Duration::ZERO),
+            for_room: Default::default(),
+            for_rate: VecDeque::new(),
+            timer: None,
+            told: [0; 2],
+        };
+        Self { gate: Arc::new(Gate { started: Instant::now(), state: Mutex::new(state) }) }
+    }
+
+    /// How many requests it is worth making at once: what may be in flight of either class, some
+    /// that are being made, and some for those that wait for the rate of their range, so that they
+    /// do not hold up the others.
+    pub(crate) fn requests_wanted(&self) -> usize {
+        let state = self.gate.lock();
+        let limit = [Class::Read, Class::Write].map(|class| state.controller.limit(class));
+        let limit = limit[0].max(limit[1]) as usize;
+        limit + limit / 4 + state.for_rate.len()
+    }
+
+    /// Waits until an attempt may be made.
+    pub(super) async fn enter(&self, request: &Request<'_>) -> Pass {
+        let asked = Asked::of(request);
+        let waiting = match Gate::try_enter(&self.gate, asked) {
+            Ok(pass) => return pass,
+            Err(waiting) => waiting,
+        };
+        let granted = waiting.await;
+        granted.expect("whoever waits is let go before the queues end, which `self` keeps")
+    }
+}
+
+impl Gate {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn try_enter(self: &Arc<Self>, asked: Asked) -> Result<Pass, oneshot::Receiver<Pass>> {
+        let now = self.now();
+        let mut state = self.lock();
+        let grant = state.grant(now, &asked);
+        if grant == Grant::Go {
+            drop(state);
+            return Ok(self.pass(asked, now));
+        }
+        let (pass, granted) = oneshot::channel();
+        let class = asked.class as usize;
+        let waiting = Waiting { asked, pass };
+        if let Grant::Wait(wait) = grant {
+            state.for_rate.push_back(waiting);
+            self.start_timer(&mut state, wait);
+        } else {
+            state.for_room[class].push_back(waiting);
+        }
+        Err(granted)
+    }
+
+    fn pass(self: &Arc<Self>, asked: Asked, sent_at: Duration) -> Pass {
+        Pass { gate: Arc::clone(self), asked, sent_at, outcome: Outcome::Failed }
+    }
+
+    /// Notes the end of an attempt, and lets go who waited for it.
+    fn leave(self: &Arc<Self>, pass: &Pass) {
+        let now = self.now();
+        let mut state = self.lock();
+        state.controller.answered(now, pass.asked.ask(), pass.sent_at, pass.outcome);
+        let granted = self.grant_room(&mut state, now);
+        state.tell(pass.asked.class);
+        drop(state);
+        deliver(granted);
+    }
+
+    /// Lets go who waits for room, as far as there is some.
+    fn grant_room(self: &Arc<Self>, state: &mut State, now: Duration) -> Vec<Granted> {
+        let mut granted = Vec::new();
+        for class in 0..state.for_room.len() {
+            while let Some(waiting) = state.for_room[class].pop_front() {
+                if waiting.pass.is_closed() {
+                    continue;
+                }
+                match state.controller.ask(now, waiting.asked.ask()) {
+                    Grant::Go => granted.push(self.granted(waiting, now)),
+                    Grant::Full => {
+                        state.for_room[class].push_front(waiting);
+                        break;
+                    }
+                    Grant::Wait(wait) => {
+                        state.for_rate.push_back(waiting);
+                        self.start_timer(state, wait);
+                    }
+                }
+            }
+        }
+        granted
+    }
+
+    fn granted(self: &Arc<Self>, waiting: Waiting, now: Duration) -> Granted {
+        (waiting.pass, self.pass(waiting.asked, now))
+    }
+
+    /// Lets go who waited long enough for a rate; tells when to look again, if somebody is left.
+    fn tick(self: &Arc<Self>) -> Option<Duration> {
+        let now = self.now();
+        let mut state = self.lock();
+        let mut granted = Vec::new();
+        let mut next = Duration::MAX;
+        for _ in 0..state.for_rate.len() {
+            let Some(waiting) = state.for_rate.pop_front() else { break };
+            if waiting.pass.is_closed() {
+                continue;
+            }
+            match state.controller.ask(now, waiting.asked.ask()) {
+                Grant::Go => granted.push(self.granted(waiting, now)),
+                Grant::Full => state.for_room[waiting.asked.class as usize].push_back(waiting),
+                Grant::Wait(wait) => {
+                    next = next.min(wait);
+                    state.for_rate.push_back(waiting);
+                }
+            }
+        }
+        // Nothing may be in flight whose answer would look at them.
+        granted.append(&mut self.grant_room(&mut state, now));
+        let is_over = state.for_rate.is_empty();
+        if is_over {
+            state.timer = None;
+        }
+        drop(state);
+        deliver(granted);
+        (!is_over).then(|| next.clamp(TICK, Duration::from_secs(1)))
+    }
+
+    /// Sees to it that a task looks at those who wait for a rate.
+    fn start_timer(self: &Arc<Self>, state: &mut State, wait: Duration) {
+        // The runtime of an earlier one may be gone.
+        if state.timer.as_ref().is_some_and(|timer| !timer.is_finished()) {
+            return;
+        }
+        let gate = Arc::downgrade(self);
+        let mut wait = wait.clamp(TICK, Duration::from_secs(1));
+        let timer = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(wait).await;
+                let Some(gate) = gate.upgrade() else { return };
+                let Some(next) = gate.tick() else { return };
+                wait = next;
+            }
+        });
+        state.timer = Some(timer.abort_handle());
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if let Some(timer) = self.lock().timer.take() {
+            timer.abort();
+        }
+    }
+}
+
+impl State {
+    /// What the controller says, unless others waited for the same before.
+    fn grant(&mut self, now: Duration, asked: &Asked) -> Grant {
+        if !asked.is_rate_only && !self.for_room[asked.class as usize].is_empty() {
+            return Grant::Full;
+        }
+        if !self.for_rate.is_empty() && self.controller.has_rate(asked.class, &asked.key) {
+            return Grant::Wait(TICK);
+        }
+        self.controller.ask(now, asked.ask())
+    }
+
+    /// Tells who looks on how many requests are worth it now.
+    fn tell(&mut self, class: Class) {
+        let limit = self.controller.limit(class);
+        let told = std::mem::replace(&mut self.told[class as usize], limit);
+        if told != limit {
+            tracing::debug!(?class, limit, "requests in flight at most");
+        }
+    }
+}
+
+type Granted = (oneshot::Sender<Pass>, Pass);
+
+/// Outside of the lock: the pass of someone who went away meanwhile is given back here.
+fn deliver(granted: Vec<Granted>) {
+    for (sender, pass) in granted {
+        drop(sender.send(pass));
+    }
+}

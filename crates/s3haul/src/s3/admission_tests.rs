@@ -1,0 +1,183 @@
+//! Whole requests through the controller, over a simulated wire with the clock paused.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::Method;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::client::Client;
+use super::testing::{Reply, World, client, client_with, config, get, put, request};
+use crate::controller::{Bounds, Class};
+
+const LATENCY: Duration = Duration::from_millis(30);
+
+fn bounded(world: &World, load: Bounds) -> Client {
+    client_with(world, crate::s3::ClientConfig { load, ..config() })
+}
+
+/// Sends so many requests, each as soon as it may.
+fn all_at_once(client: &Client, count: usize, prefix: &'static str) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    let loops = count.min(512);
+    for first in 0..loops {
+        let client = client.clone();
+        tasks.spawn(async move {
+            for number in (first..count).step_by(loops) {
+                let key = format!("{prefix}{number:05}");
+                client.call(&request(Method::PUT, &key)).await.unwrap();
+            }
+        });
+    }
+    tasks
+}
+
+fn in_flight(client: &Client) -> u32 {
+    client.inner.admission.gate.lock().controller.in_flight()
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_the_bound_are_in_flight() {
+    for is_adaptive in [true, false] {
+        let world = World::new(|_| Reply::ok("").after(LATENCY));
+        let load = Bounds { max_concurrent_requests: 3, is_adaptive, ..Bounds::default() };
+        let client = bounded(&world, load);
+        all_at_once(&client, 30, "k").join_all().await;
+        assert_eq!(world.open_max.load(Ordering::SeqCst), 3);
+        assert_eq!(in_flight(&client), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_holds_over_all_that_is_sent() {
+    let world = World::new(|seen| {
+        // Retries count, too.
+        if seen.number % 10 == 3 { Reply::error(500, "InternalError") } else { Reply::ok("") }
+    });
+    let load = Bounds { max_requests_per_second: Some(50), ..Bounds::default() };
+    let client = bounded(&world, load);
+    let begun = Instant::now();
+    all_at_once(&client, 200, "k").join_all().await;
+    let (sent, took) = (world.seen().len(), begun.elapsed());
+    assert!(sent > 210, "{sent} requests");
+    let fewest = Duration::from_millis(20) * u32::try_from(sent - 2).unwrap();
+    let most = fewest + Duration::from_millis(500);
+    assert!((fewest..most).contains(&took), "{sent} requests in {took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_in_flight_grows_while_it_pays() {
+    let world = World::new(|_| Reply::ok("").after(LATENCY));
+    let client = client(&world);
+    assert_eq!(client.requests_wanted(), 10);
+    let begun = Instant::now();
+    all_at_once(&client, 5_000, "k").join_all().await;
+    assert!(client.requests_wanted() >= 100, "{}", client.requests_wanted());
+    // Eight at a time would take 19 s.
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_gives_up_waiting_leaves_no_trace() {
+    let world = World::new(|seen| {
+        if seen.line().contains("stuck") { Reply::raw("").hanging() } else { Reply::ok("") }
+    });
+    let load = Bounds { max_concurrent_requests: 1, ..Bounds::default() };
+    let client = bounded(&world, load);
+    let stuck = all_at_once(&client, 1, "stuck");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let mut waiting = all_at_once(&client, 20, "gone");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    waiting.abort_all();
+    while waiting.join_next().await.is_some() {}
+    let last = all_at_once(&client, 5, "k");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    drop(stuck);
+    last.join_all().await;
+    assert_eq!(in_flight(&client), 0);
+    assert!(!world.seen().iter().any(|seen| seen.line().contains("gone")));
+}
+
+/// Takes so many requests a second for some keys; refuses others.
+struct Partition {
+    a_second: f64,
+    saved: Mutex<(f64, Option<Instant>)>,
+}
+
+impl Partition {
+    fn takes(&self) -> bool {
+        let mut saved = self.saved.lock().unwrap();
+        let now = Instant::now();
+        let passed = saved.1.replace(now).map_or(0.0, |then| (now - then).as_secs_f64());
+        saved.0 = (saved.0 + passed * self.a_second).min(self.a_second / 4.0);
+        let takes = saved.0 >= 1.0;
+        saved.0 -= f64::from(u8::from(takes));
+        takes
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_is_found_and_kept() {
+    let partition = Partition { a_second: 1_000.0, saved: Mutex::new((250.0, None)) };
+    let world = World::new(move |_| {
+        if partition.takes() {
+            Reply::ok("").after(LATENCY)
+        } else {
+            Reply::error(503, "SlowDown").after(Duration::from_millis(10))
+        }
+    });
+    let client = client(&world);
+    let begun = Instant::now();
+    all_at_once(&client, 15_000, "k").join_all().await;
+    let took = begun.elapsed().as_secs_f64();
+    // 15 s are the least.
+    assert!(took < 17.0, "{took} s");
+    let refused = world.seen().len() - 15_000;
+    assert!(refused < 600, "{refused} refused");
+    let state = client.inner.admission.gate.lock();
+    let rates: Vec<_> = state.controller.rates(Class::Write).map(|(_, rate)| rate).collect();
+    assert!(rates.iter().flatten().any(|rate| (800.0..1_300.0).contains(rate)), "{rates:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_lets_other_classes_go_on() {
+    let refusals = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&refusals);
+    let world = World::new(move |seen| {
+        if !seen.line().starts_with("PUT") {
+            return Reply::ok("").after(LATENCY);
+        }
+        let is_refused = count.fetch_add(1, Ordering::SeqCst) < 200;
+        if is_refused { Reply::error(503, "SlowDown") } else { Reply::ok("") }
+    });
+    let client = client(&world);
+    let writes = all_at_once(&client, 100, "w");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let begun = Instant::now();
+    for _ in 0..20 {
+        client.call(&get()).await.unwrap();
+    }
+    assert!(begun.elapsed() < 21 * LATENCY, "reads waited for writes: {:?}", begun.elapsed());
+    writes.join_all().await;
+    client.call(&put(b"x")).await.unwrap();
+    assert_eq!(in_flight(&client), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listing_waits_for_no_room() {
+    let world = World::new(|seen| {
+        let is_list = seen.line().contains("list-type=2");
+        if is_list { Reply::ok("<ListBucketResult/>") } else { Reply::raw("").hanging() }
+    });
+    let load = Bounds { max_concurrent_requests: 1, ..Bounds::default() };
+    let client = bounded(&world, load);
+    let stuck = all_at_once(&client, 1, "stuck");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let input = super::ops::ListObjects { bucket: "bucket", ..Default::default() };
+    let listed =
+        tokio::time::timeout(Duration::from_secs(1), client.list_objects_unchecked(input)).await;
+    assert!(listed.is_ok(), "it waited");
+    drop(stuck);
+}

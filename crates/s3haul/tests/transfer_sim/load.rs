@@ -1,0 +1,76 @@
+//! How many requests a job sends: at once, and a second.
+
+use std::time::Duration;
+
+use s3haul::job::{Summary, TagTask, Tags, TransferCommand, TransferSpec, Tuning};
+use s3haul_sim::{Latency, Partitions, Scenario};
+
+use crate::world::World;
+
+/// One partition that never splits.
+fn one_partition(writes_per_s: f64) -> Scenario {
+    let latency = Latency {
+        median_ms: 30.0,
+        sigma: 0.35,
+        tail_probability: 0.01,
+        tail_factor: 8.0,
+        max_ms: 0.0,
+    };
+    let limits = Partitions { writes_per_s, split_after_s: 0.0, ..Partitions::default() };
+    Scenario { seed: 5, latency, partitions: Some(limits), ..Scenario::default() }
+}
+
+/// So many objects in this weather.
+async fn filled(objects: u64, weather: Scenario) -> World {
+    let world = World::new();
+    world.sim.weather().set_scenario(Some(weather));
+    for n in 0..objects {
+        world.object(&format!("x/{n:05}"), b"1").await;
+    }
+    world.sim.ledger().clear();
+    world
+}
+
+async fn tag_all(world: &World, tuning: Tuning) -> Summary {
+    let tags = TagTask::Set(Tags::parse(["a=1"]).unwrap());
+    let spec = world.spec(TransferCommand::Tag, "s3://bucket/x/", None);
+    world.run(TransferSpec { recursive: true, tags, tuning, ..spec }).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_service_takes_is_found_and_few_are_refused() {
+    const OBJECTS: u64 = 9_000;
+    let world = filled(OBJECTS, one_partition(600.0)).await;
+    let begun = tokio::time::Instant::now();
+    let summary = tag_all(&world, Tuning::default()).await;
+    let took = begun.elapsed();
+    assert_eq!((summary.done, summary.failed), (OBJECTS, 0), "{summary:?}");
+    // A second to find out how much is too much; then few are refused for the rest of the time.
+    let ledger = world.sim.ledger();
+    let refused = ledger.count("PutObjectTagging") - OBJECTS;
+    assert!(refused < 1_200, "{refused} refused");
+    let first = ledger.of("PutObjectTagging")[0].at_us;
+    let later =
+        ledger.count_where(|record| record.status == 503 && record.at_us > first + 2_000_000);
+    assert!(later * 100 < OBJECTS * 2, "{later} of {refused} refused after two seconds");
+    // 15 s are the least.
+    assert!(took < Duration::from_millis(16_500), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_limit_as_many_are_in_flight_as_pay() {
+    let latency = Latency { median_ms: 100.0, ..Latency::default() };
+    let world = filled(6_000, Scenario { latency, ..Scenario::default() }).await;
+    let begun = tokio::time::Instant::now();
+    let summary = tag_all(&world, Tuning::default()).await;
+    assert_eq!((summary.done, summary.failed), (6_000, 0), "{summary:?}");
+    // Sixty-four at once would take more than 9 s.
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    let most = world.sim.ledger().max_concurrency();
+    assert!((65..=512).contains(&most), "{most}");
+
+    world.sim.ledger().clear();
+    let tuning = Tuning { max_concurrent_requests: 5, ..Tuning::default() };
+    assert_eq!(tag_all(&world, tuning).await.done, 6_000);
+    assert!(world.sim.ledger().max_concurrency() <= 5, "what is configured caps");
+}

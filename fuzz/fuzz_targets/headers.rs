@@ -1,0 +1,5 @@
+//! `cargo fuzz run headers`: see `s3haul::fuzzing::headers`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::headers(data));

@@ -1,0 +1,5 @@
+//! `cargo fuzz run listing`: see `s3haul::fuzzing::listing`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::listing(data));

@@ -1,0 +1,126 @@
+//! `cargo deny` over the workspace and over `fuzz/`, and whether it would find something: each
+//! check also runs with rules that our dependencies break.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{process, term};
+
+/// Installed into `target/tools` when missing: two minutes on two cores.
+const VERSION: &str = "0.20.2";
+
+/// What needs no network.
+const CHECKS: [&str; 3] = ["licenses", "bans", "sources"];
+/// A change of the rules for each of these that makes it fail: what is replaced, and by what.
+const PLANTED: [(&str, &str, &str); 3] = [
+    ("licenses", "    \"MIT\",\n", ""),
+    ("bans", "deny = [\n", "deny = [\n    { crate = \"tokio\", reason = \"planted\" },\n"),
+    (
+        "sources",
+        "allow-registry = [\"https://github.com/rust-lang/crates.io-index\"]",
+        "allow-registry = []",
+    ),
+];
+/// What the rules allow one of both and the other has not.
+const LENIENT: [&str; 4] =
+    ["-A", "license-exception-not-encountered", "-A", "license-not-encountered"];
+
+/// Licences, banned crates and sources, then advisories where their database can be fetched.
+pub(crate) fn run() -> Result<()> {
+    let deny = Deny { program: installed()? };
+    let rules = process::root().join("deny.toml");
+    let both = [("Cargo.toml", &LENIENT[..2]), ("fuzz/Cargo.toml", &LENIENT[..])];
+    for (manifest, lenient) in both {
+        process::run(deny.command(manifest, &rules)?.args(lenient).args(CHECKS))?;
+    }
+    deny.find_planted(&rules)?;
+    for (manifest, _) in both {
+        let output = process::output(deny.command(manifest, &rules)?.arg("advisories"))?;
+        let report = String::from_utf8_lossy(&output.stderr);
+        if report.contains("failed to fetch advisory database") {
+            term::line("deny: the database of advisories cannot be reached; not checked");
+            return Ok(());
+        }
+        if !output.status.success() {
+            bail!("advisories concern the dependencies of `{manifest}`\n{report}");
+        }
+    }
+    Ok(())
+}
+
+struct Deny {
+    program: PathBuf,
+}
+
+impl Deny {
+    fn command(&self, manifest: &str, rules: &Path) -> Result<Command> {
+        let mut search: Vec<PathBuf> =
+            self.program.parent().map(PathBuf::from).into_iter().collect();
+        search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+        let mut command = process::cargo(&["deny", "--manifest-path", manifest]);
+        // The lock file of `fuzz/` follows: whoever adds a crate need not know of it.
+        if manifest == "Cargo.toml" {
+            command.arg("--locked");
+        }
+        command.arg("--config").arg(rules).arg("check");
+        command.env("PATH", std::env::join_paths(search)?);
+        Ok(command)
+    }
+
+    /// Fails where a check passes although its rules forbid what we have.
+    fn find_planted(&self, rules: &Path) -> Result<()> {
+        let rules = fs::read_to_string(rules).context("could not read `deny.toml`")?;
+        let folder = tempfile::tempdir()?;
+        for (check, from, to) in PLANTED {
+            let path = folder.path().join(format!("{check}.toml"));
+            fs::write(&path, planted(&rules, from, to)?)?;
+            let output = process::output(self.command("Cargo.toml", &path)?.arg(check))?;
+            let report = String::from_utf8_lossy(&output.stderr);
+            let told = String::from_utf8_lossy(&output.stdout).contains(&format!("{check} FAILED"));
+            if output.status.success() || !(told || report.contains(&format!("{check} FAILED"))) {
+                bail!("`cargo deny check {check}` does not find what was planted\n{report}");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn planted(rules: &str, from: &str, to: &str) -> Result<String> {
+    if rules.matches(from).count() != 1 {
+        bail!("`deny.toml` should hold once: {from}");
+    }
+    Ok(rules.replace(from, to))
+}
+
+fn installed() -> Result<PathBuf> {
+    let root = process::target().join("tools");
+    let program = root.join("bin/cargo-deny");
+    let stamp = root.join("cargo-deny.version");
+    let is_installed = fs::read_to_string(&stamp).is_ok_and(|stamp| stamp == VERSION);
+    if !(is_installed && program.exists()) {
+        term::line(&format!("deny: building cargo-deny {VERSION} (minutes, once)"));
+        let mut cargo = process::cargo(&["install", "--quiet", "--locked", "cargo-deny"]);
+        cargo.args(["--version", VERSION, "--force", "--root"]).arg(&root);
+        process::run(&mut cargo)?;
+        fs::write(stamp, VERSION)?;
+    }
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_planted_changes_the_rules() {
+        let rules = fs::read_to_string(process::root().join("deny.toml")).unwrap();
+        for (check, from, to) in PLANTED {
+            assert!(CHECKS.contains(&check));
+            assert_ne!(planted(&rules, from, to).unwrap(), rules, "{check}");
+        }
+        assert!(planted(&rules, "no such rule", "").is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! `fuzz`: the targets of `fuzz/` under `libFuzzer`, for as long as somebody wants them to run.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{process, term};
+
+/// Seconds a target where nothing else is asked for.
+const SECONDS: u64 = 60;
+/// Seconds that one input may take, and megabytes.
+const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
+/// Bytes of an input: long ones are for the tests.
+const LENGTH_MAX: &str = "-max_len=32768";
+
+/// Runs one target or all of them: `[NAME] [--seconds N]`. What is found new goes to
+/// `target/fuzz/corpus`, what fails to `fuzz/artifacts`.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let known = targets()?;
+    let (mut chosen, mut seconds) = (Vec::new(), SECONDS);
+    let mut rest = args.iter();
+    while let Some(argument) = rest.next() {
+        if argument == "--seconds" {
+            let value = rest.next().context("`--seconds` needs a value")?;
+            seconds = value.parse().with_context(|| format!("`{value}` is no number"))?;
+        } else if known.contains(argument) {
+            chosen.push(argument.clone());
+        } else {
+            bail!("`{argument}` is no target; these are: {}", known.join(", "));
+        }
+    }
+    check_tools()?;
+    for target in if chosen.is_empty() { &known } else { &chosen } {
+        term::heading(&format!("fuzz: {target} for {seconds} s"));
+        process::run(&mut command(target, seconds)?)?;
+    }
+    Ok(())
+}
+
+/// The names of all targets.
+fn targets() -> Result<Vec<String>> {
+    let folder = process::root().join("fuzz/fuzz_targets");
+    let entries = fs::read_dir(&folder).context("could not look into `fuzz/fuzz_targets`")?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        names.extend(name.strip_suffix(".rs").map(str::to_owned));
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn check_tools() -> Result<()> {
+    if !process::output(&mut nightly(&["--version"])).is_ok_and(|output| output.status.success()) {
+        bail!("fuzzing needs nightly: `rustup toolchain install nightly`");
+    }
+    let version = process::output(&mut nightly(&["fuzz", "--version"]));
+    if !version.is_ok_and(|output| output.status.success()) {
+        bail!("fuzzing needs cargo-fuzz: `cargo install --locked cargo-fuzz`");
+    }
+    Ok(())
+}
+
+/// Cargo of nightly, whatever toolchain runs us.
+fn nightly(args: &[&str]) -> Command {
+    let mut command = Command::new("rustup");
+    command.current_dir(process::root()).args(["run", "nightly", "cargo"]).args(args);
+    command
+}
+
+/// `libFuzzer` on a target. There is no unsafe code, so there is no sanitizer, which costs half
+/// the speed.
+fn command(target: &str, seconds: u64) -> Result<Command> {
+    let build = process::target().join("fuzz");
+    let found = build.join("corpus").join(target);
+    fs::create_dir_all(&found)
+        .with_context(|| format!("could not make the folder `{}`", found.display()))?;
+    let mut command = nightly(&["fuzz", "run", "--sanitizer", "none", target]);
+    command.arg(&found).arg(Path::new("fuzz/corpus").join(target));
+    command.arg("--").args(LIMITS).arg(LENGTH_MAX);
+    command.arg(format!("-max_total_time={seconds}"));
+    command.arg(format!("-dict=fuzz/dictionaries/{target}.dict"));
+    command.env("CARGO_TARGET_DIR", build);
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_target_is_told_with_those_that_are() {
+        let told = |args: &[&str]| {
+            let args: Vec<_> = args.iter().map(|&arg| arg.to_owned()).collect();
+            run(&args).unwrap_err().to_string()
+        };
+        assert!(told(&["rain"]).starts_with("`rain` is no target; these are: answers, "));
+        assert!(told(&["xml", "--seconds"]).contains("needs a value"));
+        assert!(told(&["--seconds", "many"]).contains("`many`"));
+    }
+
+    #[test]
+    fn new_inputs_do_not_go_into_the_repository() {
+        let command = command("xml", 7).unwrap();
+        let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
+        let first = args.iter().position(|arg| arg == "xml").unwrap() + 1;
+        assert!(Path::new(&*args[first]).ends_with("fuzz/corpus/xml"));
+        assert!(Path::new(&*args[first]).starts_with(process::target()));
+        assert_eq!(args[first + 1], "fuzz/corpus/xml");
+        assert!(args.iter().any(|arg| arg == "-max_total_time=7"));
+    }
+}

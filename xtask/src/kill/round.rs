@@ -1,0 +1,173 @@
+//! One round: a world is laid out, a job runs, something is killed, the job runs again.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::check::{self, State};
+use super::client::{Client, Running};
+use super::plan::{Plan, Route, Verb, Victim};
+use super::server::{Kind, Server};
+use super::tree::{self, Contents};
+
+/// Times that objects are read which a server may still be removing.
+const READS_MAX: u32 = 5;
+/// It has but a few requests left.
+const QUIET_SOON: Duration = Duration::from_millis(200);
+
+/// How a round ended in which nothing is wrong.
+pub(super) struct Ended {
+    /// The kill struck while the job ran.
+    pub(super) is_hit: bool,
+    /// The job's server was killed, and the job succeeded.
+    pub(super) has_survived: bool,
+    /// Unfinished files that were there after the kill.
+    pub(super) temporary_files: u64,
+    /// Uploads that were open after the last run, and were aborted.
+    pub(super) open_uploads: u64,
+}
+
+/// Runs a plan. A failure keeps the folder and names it.
+pub(super) fn round(binary: &Path, kind: Kind, plan: &Plan) -> Result<Ended> {
+    let mut scratch = tempfile::Builder::new().prefix("s3haul-kill-").tempdir()?;
+    let world = World::lay_out(binary, kind, plan, scratch.path());
+    let result = world.and_then(|mut world| world.play());
+    result.with_context(|| {
+        scratch.disable_cleanup(true);
+        format!("all is kept in {}", scratch.path().display())
+    })
+}
+
+struct World<'a> {
+    plan: &'a Plan,
+    folder: &'a Path,
+    server: Server,
+    client: Client,
+}
+
+impl<'a> World<'a> {
+    fn lay_out(binary: &Path, kind: Kind, plan: &'a Plan, folder: &'a Path) -> Result<Self> {
+        let server = Server::start(kind, binary, folder)?;
+        let client = Client::new(binary, folder, server.url())?;
+        let mut bucket = Contents::new();
+        let mut put = |prefix: &str, contents: Contents| {
+            let keyed =
+                contents.into_iter().map(|(name, bytes)| (format!("{prefix}{name}"), bytes));
+            bucket.extend(keyed);
+        };
+        put("", check::bystanders());
+        if plan.route == Route::Up {
+            tree::write(&folder.join("in"), &plan.source)?;
+        } else {
+            put("from/", plan.source.clone());
+        }
+        if plan.route == Route::Down {
+            tree::write(&folder.join("out"), &plan.target)?;
+        } else {
+            put("to/", plan.target.clone());
+        }
+        tree::write(&folder.join("made"), &bucket)?;
+        client.run(&["mb", "s3://box"])?;
+        client.run(&["mv", "--recursive", "made", "s3://box", "--only-show-errors"])?;
+        Ok(Self { plan, folder, server, client })
+    }
+
+    fn play(&mut self) -> Result<Ended> {
+        let mut running = self.client.start(&self.plan.arguments(), "killed")?;
+        let is_there = running.wait_for(self.plan.moment)?;
+        let (is_hit, is_done) = match self.plan.victim {
+            Victim::Client => (running.kill()? && is_there, false),
+            _ => self.kill_server(&mut running, is_there)?,
+        };
+        let state = self.state_once_quiet("first")?;
+        let temporary_files = check::temporary_files(&state).count() as u64;
+        let wrong = check::after_kill(self.plan, &state);
+        ensure!(wrong.is_empty(), "after the kill: {}", wrong.join("; "));
+        if is_done {
+            self.expect_done(&state, "the job that succeeded")?;
+        }
+        self.client.run(&self.plan.arguments()).context("the second run")?;
+        self.expect_done(&self.state("second")?, "the second run")?;
+        let open_uploads = self.abort_uploads()?;
+        let has_survived = is_hit && is_done;
+        Ok(Ended { is_hit, has_survived, temporary_files, open_uploads })
+    }
+
+    /// Kills the server under the client; gives whether the job ran then, and whether it succeeded.
+    fn kill_server(&mut self, client: &mut Running, is_there: bool) -> Result<(bool, bool)> {
+        self.server.kill();
+        let is_hit = is_there && client.is_running()?;
+        if let Victim::ServerBackAfter(pause) = self.plan.victim {
+            sleep(pause);
+            self.server.restart()?;
+        }
+        let status = client.wait()?;
+        if self.plan.victim == Victim::ServerGone {
+            self.server.restart()?;
+        }
+        match status.code() {
+            Some(0) => Ok((is_hit, true)),
+            Some(1) if is_hit => Ok((true, false)),
+            _ => bail!("the job whose server was killed ended with {status}"),
+        }
+    }
+
+    fn expect_done(&self, state: &State, what: &str) -> Result<()> {
+        let wrong = check::at_end(self.plan, state);
+        ensure!(wrong.is_empty(), "after {what}: {}", wrong.join("; "));
+        if self.plan.verb == Verb::Tag {
+            let tags = self.client.run(&["tag", "get", "--recursive", "s3://box/from/"])?;
+            let tagged = tags.lines().filter(|line| line.ends_with("\tcolour=blue")).count();
+            ensure!(tagged == self.plan.source.len(), "after {what}: {tagged} have their tag");
+        }
+        Ok(())
+    }
+
+    /// What is there when the server has carried out what it still had of a client that is gone:
+    /// until then objects may go while they are read.
+    fn state_once_quiet(&self, name: &str) -> Result<State> {
+        for _ in 1..READS_MAX {
+            if let Ok(state) = self.state(name) {
+                return Ok(state);
+            }
+            sleep(QUIET_SOON);
+        }
+        self.state(name)
+    }
+
+    /// What is there now, read through the server.
+    fn state(&self, name: &str) -> Result<State> {
+        let folder = self.folder.join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let copy = folder.to_string_lossy();
+        self.client.run(&["cp", "--recursive", "s3://box", &copy, "--only-show-errors"])?;
+        let mut others = tree::read(&folder)?;
+        if let Some(mark) = self.server.kind().leftover_mark() {
+            others.retain(|name, _| !name.contains(mark));
+        }
+        let (mut source, mut target) =
+            (tree::split(&mut others, "from/"), tree::split(&mut others, "to/"));
+        if self.plan.route == Route::Up {
+            source = tree::read(&self.folder.join("in"))?;
+        }
+        if self.plan.route == Route::Down {
+            target = tree::read(&self.folder.join("out"))?;
+        }
+        Ok(State { source, target, others })
+    }
+
+    /// Aborts what is open, which nobody works on, and gives how many there were.
+    fn abort_uploads(&self) -> Result<u64> {
+        let count = |listing: &str| listing.lines().filter(|line| !line.is_empty()).count() as u64;
+        let open = count(&self.client.run(&["uploads", "ls", "s3://box"])?);
+        self.client.run(&["uploads", "abort", "s3://box"])?;
+        let left = self.client.run(&["uploads", "ls", "s3://box"])?;
+        ensure!(count(&left) == 0, "uploads stay open:\n{left}");
+        Ok(open)
+    }
+}
