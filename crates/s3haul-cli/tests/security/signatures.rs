@@ -343,3 +343,29 @@ fn presigned_urls_end_and_cannot_be_changed() {
     acl.push(("x-amz-acl".to_owned(), "public-read".to_owned()));
     refused(&server, &good.request_with(&acl), "AccessDenied");
 }
+
+/// What old clients make of a URL: version 2 of the signature.
+fn presigned_of_old(path: &str, expires_s: i64) -> String {
+    let ends = jiff::Timestamp::now().as_second() + expires_s;
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, SECRET.as_bytes());
+    let tag = hmac::sign(&key, format!("GET\n\n\n{ends}\n{path}").as_bytes());
+    let signature = base64::engine::general_purpose::STANDARD.encode(tag.as_ref());
+    let signature = signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+    format!("{path}?AWSAccessKeyId={KEY}&Expires={ends}&Signature={signature}")
+}
+
+#[test]
+fn presigned_urls_of_old_clients_end_too() {
+    let server = server();
+    let get = Signed::new(server.address, "GET", "/box/k", b"");
+    let ask = |path: String| Signed { path, ..get.clone() }.presigned_request();
+    let good = presigned_of_old("/box/k", 60);
+    assert_eq!(server.send(&ask(good.clone())), (200, "data".to_owned()));
+    refused(&server, &ask(presigned_of_old("/box/k", -60)), "AccessDenied");
+    let other = good.replacen("/box/k", "/box/other", 1);
+    refused(&server, &ask(other), "SignatureDoesNotMatch");
+    let longer = good.replacen("Expires=", "Expires=9", 1);
+    refused(&server, &ask(longer), "SignatureDoesNotMatch");
+    let both = Signed { path: good, ..get.clone() };
+    refused(&server, &both.request(), "InvalidArgument");
+}

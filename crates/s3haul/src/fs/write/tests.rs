@@ -187,7 +187,7 @@ fn nobody_reads_a_file_before_it_has_its_permissions() {
     for (permissions, expected) in [(Some(0o640), 0o640), (None, mode("usual"))] {
         let pending = place.root.create_for("f", Access::Owner).unwrap();
         let names = place.names("");
-        let temporary = names.iter().find(|name| name.starts_with("f.")).unwrap();
+        let temporary = names.iter().find(|name| name.starts_with(".f.")).unwrap();
         assert_eq!(mode(temporary), 0o600);
         let _ = pending.commit(Finish { permissions, ..Finish::default() }).unwrap();
         assert_eq!(mode("f"), expected);
