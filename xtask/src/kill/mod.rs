@@ -27,7 +27,7 @@ use crate::{process, term};
 /// Kills, where nothing else is asked for.
 const KILLS: u64 = 200;
 /// Kills of [`a_few`].
-const FEW: u64 = 6;
+const FEW: u64 = 4;
 /// Their seeds: of `cp`, `sync` and `mv`, with clients and servers killed.
 const FEW_FIRST_SEED: u64 = 2;
 /// Rounds for each kill wanted: a job that ends before it is struck does not count.
