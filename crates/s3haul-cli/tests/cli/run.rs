@@ -111,11 +111,13 @@ fn ten_thousand_commands_have_the_limits_of_one() {
     assert_eq!(bench.lines("list s3://box --format keys"), ["source"]);
     bench.end();
     let rows = bench.read("ledger");
+    // The listings between them are commands of their own.
     let together = |row: &str| {
         let row: Value = serde_json::from_str(row).unwrap();
-        row["concurrency"].as_u64().unwrap()
+        let is_list = row["operation"].as_str().unwrap().starts_with("List");
+        row["concurrency"].as_u64().filter(|_| !is_list)
     };
-    let most = rows.lines().map(together).max().unwrap();
+    let most = rows.lines().filter_map(together).max().unwrap();
     assert!((8..=20).contains(&most), "{most} requests at once");
 }
 

@@ -214,9 +214,11 @@ fn of_summary(plan: &Plan, after: &Aftermath) -> Vec<String> {
     let sent = summary.requests_sent;
     let sent = sent.read + sent.write + sent.delete;
     let arrived = after.records.len() as u64;
-    // A request over a connection that the server has left never arrives.
+    // A request over a connection that the server has left never arrives, nor one that was given up
+    // in the moment of its sending.
     let closes = after.records.iter().any(|record| record.status == 0 || !record.fault.is_empty());
-    if sent < arrived || (sent != arrived && !closes && plan.scenario.idle_close_ms == 0) {
+    let may_be_lost = closes || plan.scenario.idle_close_ms > 0 || plan.cancelled_after.is_some();
+    if sent < arrived || (sent != arrived && !may_be_lost) {
         wrong.push(format!("{sent} requests were counted, {arrived} arrived"));
     }
     wrong
