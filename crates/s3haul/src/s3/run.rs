@@ -153,8 +153,7 @@ impl<'r> Run<'r> {
     fn secrets(&self) -> Secrets {
         let (site, held) =
             self.last.as_ref().map_or((None, None), |(site, held)| (Some(site), held.as_deref()));
-        let mut secrets =
-            held.map_or_else(Secrets::default, |held| Secrets::of_credentials(&held.credentials));
+        let mut secrets = held.map(Held::secrets).unwrap_or_default();
         let headers = self.request.headers.iter().map(|(name, value)| (name, value));
         secrets.add_headers(headers);
         let proxy = site.and_then(|site| site.forwarder.as_ref()?.authorization.as_ref());
