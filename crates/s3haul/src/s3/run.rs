@@ -191,13 +191,19 @@ impl<'r> Run<'r> {
     ) -> Result<(Lease, Response<Incoming>), Failure> {
         let mut is_fresh = false;
         let circuit = site.host.circuit();
-        if !self.request.operation.is_cleanup() && !circuit.admits() {
+        let (is_cleanup, was_open) = (self.request.operation.is_cleanup(), circuit.is_open());
+        if !is_cleanup && !circuit.admits() {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
         let asked_at = Instant::now();
         let pass = self.inner.admission.enter(self.request).await;
         self.waited += asked_at.elapsed();
+        // Those before it may have found out meanwhile that nobody answers.
+        if !is_cleanup && !was_open && !circuit.admits() {
+            self.attempts -= 1;
+            return Err(Failure::new(unanswered(site)));
+        }
         loop {
             let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
