@@ -112,6 +112,19 @@ fn objects_are_removed_and_then_the_bucket() {
 }
 
 #[test]
+fn bytes_to_standard_output_keep_to_the_bandwidth() {
+    let bench = Bench::with_objects(&[]);
+    bench.file("large", &"0123456789abcdef".repeat(1 << 16));
+    bench.ok("cp large s3://box/large");
+    for command in ["cat s3://box/large", "cp s3://box/large -"] {
+        let begun = std::time::Instant::now();
+        let shown = bench.ok(&format!("{command} --max-bandwidth 1MB/s"));
+        assert_eq!(shown.len(), 1 << 20);
+        assert!(begun.elapsed().as_millis() > 300, "{command}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
 fn objects_go_to_standard_output_whole_or_in_part() {
     let bench = Bench::with_objects(&["k/1", "k/22", "other"]);
     assert_eq!(bench.ok("cat s3://box/k/1 s3://box/k/22"), "k/1k/22");

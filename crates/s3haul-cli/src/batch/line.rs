@@ -115,6 +115,13 @@ fn refusal(global: &GlobalArgs, command: &Command) -> Option<&'static str> {
     if global.debug || global.color.is_some() {
         return Some("--debug and --color are for all commands: give them to `run` itself");
     }
+    let bounds = (global.max_concurrent_requests, global.max_requests_per_second);
+    if bounds != (None, None) || global.max_bandwidth.is_some() {
+        return Some(
+            "--max-concurrent-requests, --max-requests-per-second and --max-bandwidth hold for all \
+             commands together: give them to `run` itself",
+        );
+    }
     match command {
         Command::Run(_) => Some("`run` cannot run itself"),
         Command::Serve(_) => Some("`serve` never ends"),
@@ -186,6 +193,9 @@ mod tests {
             ("frobnicate", "unrecognized subcommand"),
             ("--version", "no commands to run"),
             ("rm --debug s3://b/k", "`run` itself"),
+            ("cp s3://b/k t --max-bandwidth 1MB/s", "`run` itself"),
+            ("cp s3://b/k t --max-concurrent-requests 1", "`run` itself"),
+            ("cp s3://b/k t --max-requests-per-second 1", "`run` itself"),
             ("rm 's3://b", "not closed"),
             ("s3haul", "no command"),
         ] {

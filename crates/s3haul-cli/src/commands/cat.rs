@@ -126,6 +126,7 @@ impl Cat<'_> {
                 match answer.body.next().await {
                     Some(Ok(piece)) => {
                         position += piece.len() as u64;
+                        self.settings.limits.before_bytes(piece.len() as u64).await;
                         if self.pieces.send(piece).await.is_err() {
                             return Ok(());
                         }

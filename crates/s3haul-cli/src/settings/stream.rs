@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use s3haul::job::SharedLimits;
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::s3::{ClientConfig, CustomerKey};
@@ -77,6 +78,8 @@ pub(crate) struct CatSettings {
     pub(crate) objects: Vec<ObjectName>,
     /// Bytes of each.
     pub(crate) range: Option<CatRange>,
+    /// How fast they come.
+    pub(crate) limits: SharedLimits,
     /// Wildcards are plain characters.
     pub(crate) raw: bool,
     /// SSE-C key.
@@ -101,6 +104,7 @@ impl CatSettings {
             client: ClientConfig { request_payer, ..settings.client },
             objects: objects.collect::<Result<_, _>>()?,
             range: args.range.as_deref().map(CatRange::parse).transpose()?,
+            limits: SharedLimits::new(&settings.tuning),
             raw: args.raw,
             customer_key: customer_key(&args.customer_key)?,
         })

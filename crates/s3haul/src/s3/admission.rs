@@ -2,7 +2,8 @@
 //!
 //! [`Controller`] is pure; this gives it the time, and makes those wait whom it refuses. They stand
 //! in two queues: for **room**, until an answer has come, and for a **rate**, looked at by a task
-//! that exists only while somebody stands there. Who comes later does not overtake: where others
+//! that exists only while somebody stands there, and that who waits starts anew where its runtime
+//! has ended or rests. Who comes later does not overtake: where others
 //! wait for room, a request waits behind them, and the same holds for ranges with a rate. A range
 //! without one is not held up by those that have one.
 //!
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::Method;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -22,6 +24,8 @@ use crate::controller::{Ask, Bounds, Class, Controller, Grant, Outcome};
 
 /// Grain of waiting for a rate. Tokens are saved for longer, so that none is lost.
 const TICK: Duration = Duration::from_millis(2);
+/// Longest time until those who wait for a rate are looked at again.
+const LOOK_MAX: Duration = Duration::from_secs(1);
 
 /// How many requests are in flight, and how many a second, of all clients that hold a clone.
 #[derive(Clone, Debug)]
@@ -42,9 +46,23 @@ pub(super) struct State {
     for_room: [VecDeque<Waiting>; 2],
     /// Wait for a rate.
     for_rate: VecDeque<Waiting>,
-    timer: Option<AbortHandle>,
+    timer: Option<Timer>,
     /// Limits that were told last.
     told: [u32; 2],
+}
+
+/// The task that looks at those who wait for a rate, and when it does.
+#[derive(Debug)]
+struct Timer {
+    task: AbortHandle,
+    due: Duration,
+}
+
+impl Timer {
+    /// Whether it looks in time, as far as is known.
+    fn runs(&self, now: Duration) -> bool {
+        !self.task.is_finished() && now < self.due + LOOK_MAX
+    }
 }
 
 #[derive(Debug)]
@@ -155,12 +173,21 @@ impl Admission {
     /// Waits until an attempt may be made.
     pub(super) async fn enter(&self, request: &Request<'_>) -> Pass {
         let asked = Asked::of(request);
-        let waiting = match Gate::try_enter(&self.gate, asked) {
+        let mut waiting = match Gate::try_enter(&self.gate, asked) {
             Ok(pass) => return pass,
             Err(waiting) => waiting,
         };
-        let granted = waiting.await;
-        granted.expect("whoever waits is let go before the queues end, which `self` keeps")
+        loop {
+            match tokio::time::timeout(LOOK_MAX, &mut waiting).await {
+                Ok(granted) => {
+                    return granted.expect(
+                        "whoever waits is let go before the queues end, which `self` keeps",
+                    );
+                }
+                // The runtime of the task that should look may have come to its end, or rest.
+                Err(_) => self.gate.see_to_timer(),
+            }
+        }
     }
 }
 
@@ -236,10 +263,12 @@ impl Gate {
         (waiting.pass, self.pass(waiting.asked, now))
     }
 
-    /// Lets go who waited long enough for a rate; tells when to look again, if somebody is left.
-    fn tick(self: &Arc<Self>) -> Option<Duration> {
+    /// Lets go who waited long enough for a rate, and sees to it that those who are left are looked
+    /// at again.
+    fn tick(self: &Arc<Self>) {
         let now = self.now();
         let mut state = self.lock();
+        state.timer = None;
         let mut granted = Vec::new();
         let mut next = Duration::MAX;
         for _ in 0..state.for_rate.len() {
@@ -258,39 +287,50 @@ impl Gate {
         }
         // Nothing may be in flight whose answer would look at them.
         granted.append(&mut self.grant_room(&mut state, now));
-        let is_over = state.for_rate.is_empty();
-        if is_over {
-            state.timer = None;
+        if !state.for_rate.is_empty() {
+            self.start_timer(&mut state, next);
         }
         drop(state);
         deliver(granted);
-        (!is_over).then(|| next.clamp(TICK, Duration::from_secs(1)))
     }
 
-    /// Sees to it that a task looks at those who wait for a rate.
-    fn start_timer(self: &Arc<Self>, state: &mut State, wait: Duration) {
-        // The runtime of an earlier one may be gone.
-        if state.timer.as_ref().is_some_and(|timer| !timer.is_finished()) {
+    /// Sees to it that a task looks at those who wait for a rate, after this time at the latest.
+    pub(super) fn start_timer(self: &Arc<Self>, state: &mut State, wait: Duration) {
+        let (now, wait) = (self.now(), wait.clamp(TICK, LOOK_MAX));
+        let due = now + wait;
+        if state.timer.as_ref().is_some_and(|timer| timer.due <= due && timer.runs(now)) {
             return;
         }
+        // Outside of a runtime somebody's answer ended; those who wait look for themselves.
+        let Ok(runtime) = Handle::try_current() else { return };
         let gate = Arc::downgrade(self);
-        let mut wait = wait.clamp(TICK, Duration::from_secs(1));
-        let timer = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(wait).await;
-                let Some(gate) = gate.upgrade() else { return };
-                let Some(next) = gate.tick() else { return };
-                wait = next;
+        let task = runtime.spawn(async move {
+            tokio::time::sleep(wait).await;
+            if let Some(gate) = gate.upgrade() {
+                gate.tick();
             }
         });
-        state.timer = Some(timer.abort_handle());
+        let timer = Timer { task: task.abort_handle(), due };
+        if let Some(earlier) = state.timer.replace(timer) {
+            earlier.task.abort();
+        }
+    }
+
+    /// Starts another task where that which should look at those who wait for a rate does not.
+    fn see_to_timer(self: &Arc<Self>) {
+        let now = self.now();
+        let mut state = self.lock();
+        let runs = state.timer.as_ref().is_some_and(|timer| timer.runs(now));
+        if !runs && !state.for_rate.is_empty() {
+            self.start_timer(&mut state, TICK);
+        }
     }
 }
 
 impl Drop for Gate {
     fn drop(&mut self) {
         if let Some(timer) = self.lock().timer.take() {
-            timer.abort();
+            timer.task.abort();
         }
     }
 }

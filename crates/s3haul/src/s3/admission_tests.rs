@@ -8,6 +8,7 @@ use http::Method;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::admission::Admission;
 use super::client::Client;
 use super::testing::{Reply, World, client, client_with, config, get, put, request};
 use crate::controller::{Bounds, Class};
@@ -180,4 +181,59 @@ async fn a_listing_waits_for_no_room() {
         tokio::time::timeout(Duration::from_secs(1), client.list_objects_unchecked(input)).await;
     assert!(listed.is_ok(), "it waited");
     drop(stuck);
+}
+
+/// Waits for leave for a key.
+async fn enter(admission: &Admission, key: &str) {
+    drop(admission.enter(&request(Method::PUT, key)).await);
+}
+
+#[test]
+fn who_waits_for_a_rate_does_not_depend_on_the_runtime_of_others() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let load = Bounds { max_requests_per_second: Some(400), ..Bounds::default() };
+    let (resting, other) = (runtime(), runtime());
+    let admission = other.block_on(async { Admission::new(load) });
+    // It starts the task that looks, and gives up waiting; then its runtime runs nothing any more.
+    resting.block_on(async {
+        enter(&admission, "a").await;
+        let soon = tokio::time::timeout(Duration::from_millis(1), enter(&admission, "b"));
+        soon.await.unwrap_err();
+    });
+    let all = async {
+        enter(&admission, "c").await;
+        enter(&admission, "d").await;
+    };
+    let limit = Duration::from_secs(20);
+    other.block_on(async { tokio::time::timeout(limit, all).await }).expect("it is let go");
+    drop(resting);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_range_does_not_slow_the_next_look_at_others() {
+    let load = Bounds { max_requests_per_second: Some(100), ..Bounds::default() };
+    let admission = Admission::new(load);
+    let began = Instant::now();
+    admission.gate.start_timer(&mut admission.gate.lock(), Duration::from_secs(1));
+    enter(&admission, "a").await;
+    enter(&admission, "b").await;
+    assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waited_for_leave_is_not_sent_to_a_host_that_never_answers() {
+    let world = World::new(|_| Reply::raw("").hanging());
+    let load = Bounds { max_concurrent_requests: 2, ..Bounds::default() };
+    let (client, begun) = (bounded(&world, load), Instant::now());
+    let mut tasks = JoinSet::new();
+    for number in 0..40 {
+        let client = client.clone();
+        tasks.spawn(async move {
+            let key = format!("k{number}");
+            client.call(&request(Method::PUT, &key)).await.unwrap_err();
+        });
+    }
+    tasks.join_all().await;
+    let limit = client.config().timeouts.read;
+    assert!(begun.elapsed() < 6 * limit, "{:?}", begun.elapsed());
 }

@@ -88,8 +88,7 @@ impl Inner {
 
     /// What no message may show of the credentials that requests are signed with.
     pub(super) fn secrets(&self) -> Secrets {
-        let held = self.credentials.held();
-        held.map_or_else(Secrets::default, |held| Secrets::of_credentials(&held.credentials))
+        self.credentials.held().map(|held| held.secrets()).unwrap_or_default()
     }
 
     pub(super) fn site(&self, bucket: Option<&str>, region: Option<&str>) -> Result<Arc<Site>> {

@@ -5,7 +5,7 @@
 //! where secrets usually stand. What is caught is shown as `******`.
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -19,10 +19,11 @@ const HIDDEN: &str = "******";
 /// Shorter texts are words of a language as often as they are secrets.
 const LENGTH_MIN: usize = 6;
 
-/// Secrets that are known, in all their forms.
-#[derive(Default)]
+/// Secrets that are known, in all their forms. Made once for credentials: it takes longer than to
+/// look for them, and there are jobs in which half of the answers are errors.
+#[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    forms: Vec<String>,
+    forms: Arc<Vec<String>>,
 }
 
 impl Secrets {
@@ -47,10 +48,11 @@ impl Secrets {
             hex
         });
         forms.extend([hex.to_uppercase(), hex]);
-        self.forms.extend(forms.into_iter().filter(|form| form.len() >= LENGTH_MIN));
+        let known = Arc::make_mut(&mut self.forms);
+        known.extend(forms.into_iter().filter(|form| form.len() >= LENGTH_MIN));
         // A form that begins with another goes first, or its end would stay.
-        self.forms.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.forms.dedup();
+        known.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        known.dedup();
     }
 
     /// Adds what the headers of a request hold: whatever is marked as sensitive, and what base64
@@ -76,7 +78,7 @@ impl Secrets {
     /// A text without secrets.
     pub(crate) fn redact(&self, text: &str) -> String {
         let mut shown = text.to_owned();
-        for form in &self.forms {
+        for form in self.forms.iter() {
             if shown.contains(form.as_str()) {
                 shown = shown.replace(form.as_str(), HIDDEN);
             }

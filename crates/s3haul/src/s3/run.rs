@@ -153,8 +153,7 @@ impl<'r> Run<'r> {
     fn secrets(&self) -> Secrets {
         let (site, held) =
             self.last.as_ref().map_or((None, None), |(site, held)| (Some(site), held.as_deref()));
-        let mut secrets =
-            held.map_or_else(Secrets::default, |held| Secrets::of_credentials(&held.credentials));
+        let mut secrets = held.map(Held::secrets).unwrap_or_default();
         let headers = self.request.headers.iter().map(|(name, value)| (name, value));
         secrets.add_headers(headers);
         let proxy = site.and_then(|site| site.forwarder.as_ref()?.authorization.as_ref());
@@ -192,13 +191,19 @@ impl<'r> Run<'r> {
     ) -> Result<(Lease, Response<Incoming>), Failure> {
         let mut is_fresh = false;
         let circuit = site.host.circuit();
-        if !self.request.operation.is_cleanup() && !circuit.admits() {
+        let (is_cleanup, was_open) = (self.request.operation.is_cleanup(), circuit.is_open());
+        if !is_cleanup && !circuit.admits() {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
         let asked_at = Instant::now();
         let pass = self.inner.admission.enter(self.request).await;
         self.waited += asked_at.elapsed();
+        // Those before it may have found out meanwhile that nobody answers.
+        if !is_cleanup && !was_open && !circuit.admits() {
+            self.attempts -= 1;
+            return Err(Failure::new(unanswered(site)));
+        }
         loop {
             let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;

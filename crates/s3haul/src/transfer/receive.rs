@@ -107,6 +107,11 @@ impl Receiving {
         while let Some(bytes) = answer.body.next().await {
             let bytes = bytes?;
             self.received += bytes.len() as u64;
+            if self.received > self.size() {
+                // No more than there is a share of memory for.
+                let message = format!("the body of `{}` is longer than was told", self.object.key);
+                return Err(Error::new(ErrorKind::Integrity, message));
+            }
             engine.bandwidth.take(bytes.len() as u64).await;
             self.chunks.push(bytes);
         }
@@ -236,6 +241,21 @@ mod tests {
         let (answer, _) = receive_from(&world).await;
         assert_eq!(answer.unwrap(), CONTENT.as_bytes());
         assert!(world.seen().iter().all(|seen| seen.header("range").is_none()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_is_received_than_was_told() {
+        let world = World::new(|seen| match start_of(seen) {
+            0 => from(0, 3, "\"a\"", CONTENT),
+            start => Reply::raw(format!(
+                "HTTP/1.1 206 X\r\ntransfer-encoding: chunked\r\netag: \"a\"\r\n\
+                 content-range: bytes {start}-9/10\r\n\r\n8\r\n34567890\r\n8\r\n12345678\r\n"
+            ))
+            .hanging(),
+        });
+        let (answer, took) = receive_from(&world).await;
+        assert_eq!(answer.unwrap_err().kind(), ErrorKind::Integrity);
+        assert!(took < Duration::from_mins(2), "the end is not waited for: {took:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -25,6 +25,11 @@ impl SharedLimits {
         Self { limits, bandwidth, content_types: Arc::default() }
     }
 
+    /// Waits until so many bytes may move: for whoever moves some outside of a job.
+    pub async fn before_bytes(&self, bytes: u64) {
+        self.bandwidth.take(bytes).await;
+    }
+
     /// Those of a job: what it shares, or its own.
     pub(super) fn of_job(tuning: &Tuning) -> Self {
         tuning.shared.clone().unwrap_or_else(|| Self::new(tuning))

@@ -3,7 +3,9 @@
 //! Who writes a temporary file holds a lock on it (`flock`), which ends with the process. Only who
 //! holds the lock of a file may rename or remove it, so that the name and what it leads to cannot
 //! come apart between a look and the deed. Where a file system has no locks, nothing is taken for
-//! a leftover.
+//! a leftover. Where it has some that other machines do not see (`localflock`, `local_lock`), one
+//! of those may take away what is being written here: who renames or removes looks before whose
+//! file it is.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -37,8 +39,13 @@ fn lock(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     let file = rustix::fs::openat(parent, name, flags, Mode::empty())?;
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     let locked = rustix::fs::fstat(file.as_fd())?;
-    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    let is_same = (locked.st_dev, locked.st_ino) == (named.st_dev, named.st_ino);
     let is_file = FileType::from_raw_mode(locked.st_mode) == FileType::RegularFile;
-    if is_same && is_file { Ok(file) } else { Err(Errno::NOENT) }
+    if is_file && leads_to(parent, name, file.as_fd()) { Ok(file) } else { Err(Errno::NOENT) }
+}
+
+/// Whether a name leads to this file, and not to another that somebody put there.
+pub(super) fn leads_to(parent: BorrowedFd<'_>, name: &str, file: BorrowedFd<'_>) -> bool {
+    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+    let (Ok(named), Ok(open)) = (named, rustix::fs::fstat(file)) else { return false };
+    (named.st_dev, named.st_ino) == (open.st_dev, open.st_ino)
 }

@@ -265,6 +265,11 @@ impl PendingFile {
         let warning = finish.apply(&self.file, &self.place.path);
         if let Some(name) = temporary.as_deref() {
             let Place { parent, name: target, .. } = &self.place;
+            if !leftover::leads_to(parent.as_fd(), name, self.file.as_fd()) {
+                return Err(self
+                    .place
+                    .fail("another process took what was written of", Errno::STALE));
+            }
             rustix::fs::renameat(parent, name, parent, target)
                 .map_err(|errno| self.place.fail("could not replace", errno))?;
         }
@@ -275,7 +280,9 @@ impl PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if let WriteMode::Temporary(Some(name)) = &self.mode {
+        if let WriteMode::Temporary(Some(name)) = &self.mode
+            && leftover::leads_to(self.place.parent.as_fd(), name, self.file.as_fd())
+        {
             let removed = rustix::fs::unlinkat(&self.place.parent, name, AtFlags::empty());
             if let Err(errno) = removed {
                 tracing::debug!(%name, %errno, "a temporary file could not be removed");

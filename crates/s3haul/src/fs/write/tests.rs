@@ -116,6 +116,25 @@ fn two_that_write_one_name_do_not_meet() {
     assert_eq!(place.names(""), ["f"]);
 }
 
+/// Locks of another machine may not be seen here, nor ours there.
+#[test]
+fn what_another_machine_writes_under_the_same_temporary_name_is_not_renamed() {
+    let place = place();
+    fs::write(place.root.path_of("f"), b"old").unwrap();
+    for is_committed in [true, false] {
+        let pending = place.root.create("f").unwrap();
+        pending.write_at(0, b"whole").unwrap();
+        fs::remove_file(place.root.path_of(".f.s3haul-tmp")).unwrap();
+        fs::write(place.root.path_of(".f.s3haul-tmp"), b"torn").unwrap();
+        if is_committed {
+            pending.commit(Finish::default()).unwrap_err();
+        } else {
+            drop(pending);
+        }
+        assert_eq!((&*place.read("f"), &*place.read(".f.s3haul-tmp")), (&b"old"[..], &b"torn"[..]));
+    }
+}
+
 /// A link or FIFO of that name is not ours: it stays, and nothing waits for it.
 #[test]
 fn what_only_has_the_name_of_a_leftover_stays() {

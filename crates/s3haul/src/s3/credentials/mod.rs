@@ -25,7 +25,7 @@ pub(crate) fn fuzzed(text: &str) {
 }
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use reqsign_aws_v4::Credential;
@@ -33,6 +33,7 @@ use reqsign_aws_v4::Credential;
 use self::chain::Chain;
 use self::context::Fetcher;
 use super::config::{ClientConfig, CredentialsConfig};
+use super::redact::Secrets;
 use super::sign::Credentials;
 use crate::env::{Clock, Env};
 use crate::error::Result;
@@ -50,6 +51,19 @@ pub(crate) struct Held {
     pub(crate) credentials: Credentials,
     pub(crate) generation: u64,
     life: Option<Life>,
+    /// What no message may show of them, once that was asked for.
+    hidden: OnceLock<Secrets>,
+}
+
+impl Held {
+    fn new(credentials: Credentials, generation: u64, life: Option<Life>) -> Self {
+        Self { credentials, generation, life, hidden: OnceLock::new() }
+    }
+
+    /// What no message may show of them.
+    pub(super) fn secrets(&self) -> Secrets {
+        self.hidden.get_or_init(|| Secrets::of_credentials(&self.credentials)).clone()
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +110,7 @@ impl CredentialsCache {
                     secret_access_key: secret_access_key.clone(),
                     session_token: session_token.clone(),
                 };
-                fixed = Some(Arc::new(Held { credentials, generation: 0, life: None }));
+                fixed = Some(Arc::new(Held::new(credentials, 0, None)));
                 Source::Fixed
             }
         };
@@ -153,7 +167,7 @@ impl CredentialsCache {
                 tracing::warn!(?failed, "credentials not refreshed; the old ones still live");
                 let life = Life { refresh_at: now + REFRESH_PAUSE, ..life };
                 let (credentials, generation) = (held.credentials.clone(), held.generation);
-                let held = Arc::new(Held { credentials, generation, life: Some(life) });
+                let held = Arc::new(Held::new(credentials, generation, Some(life)));
                 self.hold(Some(Arc::clone(&held)));
                 Ok(held)
             }
@@ -185,7 +199,7 @@ impl CredentialsCache {
             session_token: fetched.session_token.filter(|token| !token.is_empty()),
         };
         let generation = self.generations.fetch_add(1, Ordering::Relaxed) + 1;
-        let held = Arc::new(Held { credentials, generation, life });
+        let held = Arc::new(Held::new(credentials, generation, life));
         self.hold(Some(Arc::clone(&held)));
         held
     }

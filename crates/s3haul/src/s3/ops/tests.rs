@@ -290,14 +290,19 @@ async fn a_completion_that_was_asked_for_twice_is_looked_at() {
     let head = |etag: &str| {
         Reply::raw(format!("HTTP/1.1 200 X\r\ncontent-length: 10\r\netag: {etag}\r\n\r\n"))
     };
-    for (found, is_done) in [(200, true), (201, false), (404, false), (403, true)] {
+    let table = [(200, true), (201, false), (202, true), (404, false), (403, true)];
+    for (found, is_done) in table {
         let world = World::new(move |seen| match (seen.number, found) {
             (0, _) => Reply::raw("").closing(),
+            // As Ceph tells it.
+            (1, 202) => Reply::ok(
+                "<CompleteMultipartUploadResult><ETag>m-1</ETag></CompleteMultipartUploadResult>",
+            ),
             (1, _) => Reply::ok(
                 "<CompleteMultipartUploadResult><ETag>&quot;m-1&quot;</ETag>\
                  </CompleteMultipartUploadResult>",
             ),
-            (_, 200) => head("\"m-1\""),
+            (_, 200 | 202) => head("\"m-1\""),
             (_, 201) => head("\"other\""),
             (_, status) => Reply::status(status, "", ""),
         });
