@@ -2,6 +2,7 @@
 
 pub(crate) mod list;
 mod put;
+mod record;
 mod server;
 mod usage;
 
