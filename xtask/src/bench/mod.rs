@@ -3,6 +3,7 @@
 pub(crate) mod list;
 mod put;
 mod record;
+mod report;
 mod server;
 mod usage;
 
@@ -28,6 +29,11 @@ const BENCHES: &[Bench] = &[
                 `cargo xtask list-bench` [--layouts A,B] [--n KEYS] [--concurrency C,C] \
                 [--latency MS] [--ordered] [--binary PATH] [--rounds [--jitter]]",
         run: list::run,
+    },
+    Bench {
+        name: "report",
+        about: "tables and plots of runs that are there [FOLDER]",
+        run: report::run,
     },
 ];
 
