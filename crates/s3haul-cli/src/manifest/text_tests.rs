@@ -120,17 +120,4 @@ proptest! {
         prop_assert_eq!(&keys(TextFormat::Csv, &csv), &names);
         prop_assert_eq!(&keys(TextFormat::Jsonl, &json), &names);
     }
-
-    #[test]
-    fn anything_is_read_without_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
-        for format in [
-            TextFormat::Lines,
-            TextFormat::Csv,
-            TextFormat::Jsonl,
-            TextFormat::ReportCsv,
-            TextFormat::ReportJsonl,
-        ] {
-            _ = entries(format, &text);
-        }
-    }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair,
+    date_time_ymd,
 };
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion};
@@ -27,6 +28,24 @@ fn params(host: &str) -> CertificateParams {
     CertificateParams::new(vec![host.to_owned()]).unwrap()
 }
 
+fn config(
+    certificate: &Certificate,
+    key: &KeyPair,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Arc<ServerConfig> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![certificate.der().clone()],
+            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+        )
+        .unwrap();
+    Arc::new(config)
+}
+
 /// A server with a certificate, signed by itself where nobody else signs; notes what it is sent.
 fn serve(
     params: &CertificateParams,
@@ -38,17 +57,7 @@ fn serve(
         Some(issuer) => params.signed_by(&key, issuer).unwrap(),
         None => params.self_signed(&key).unwrap(),
     };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(versions)
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-        )
-        .unwrap();
-    let config = Arc::new(config);
+    let config = config(&certificate, &key, versions);
     let empty = "<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>";
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{empty}", empty.len());
     accept(move |socket, heads| {
@@ -211,17 +220,7 @@ fn redirects_do_not_leave_tls() {
     let (plain, heads) = accept(move |socket, heads| answer(socket, ok, heads));
     let key = KeyPair::generate().unwrap();
     let certificate = params("localhost").signed_by(&key, &trusted).unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-        )
-        .unwrap();
-    let config = Arc::new(config);
+    let config = config(&certificate, &key, rustls::ALL_VERSIONS);
     let location = format!("http://localhost:{}/box/k", plain.port());
     let head = format!(
         "HTTP/1.1 307 Temporary Redirect\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n"
