@@ -62,8 +62,13 @@ impl Servers {
             ("S3HAUL_TEST_VERSITYGW", self.binary("versitygw")),
             ("S3HAUL_TEST_MINIO", self.binary("minio")),
             ("S3HAUL_TEST_PYTHON", self.python()),
-            ("S3HAUL_TEST_AWS", self.venv().join("bin/aws")),
+            ("S3HAUL_TEST_AWS", self.aws()),
         ]
+    }
+
+    /// The `aws` command, whether or not it is installed.
+    pub(crate) fn aws(&self) -> PathBuf {
+        self.venv().join("bin/aws")
     }
 
     fn binary(&self, name: &str) -> PathBuf {
