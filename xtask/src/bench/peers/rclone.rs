@@ -31,7 +31,8 @@ pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> 
         .env("RCLONE_CONFIG_X_ENV_AUTH", "true")
         .env("RCLONE_CONFIG_X_ENDPOINT", &endpoint.url)
         .env("RCLONE_CONFIG_X_REGION", &endpoint.region)
-        .env("RCLONE_CONFIG_X_FORCE_PATH_STYLE", "true");
+        .env("RCLONE_CONFIG_X_FORCE_PATH_STYLE", "true")
+        .env("RCLONE_CONFIG_X_LIST_VERSION", "2");
     if !matches!(task, Task::Version) {
         command.args(SETTINGS);
     }

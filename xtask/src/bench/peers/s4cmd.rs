@@ -37,7 +37,7 @@ pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> 
         Task::List { bucket } => command.args(["--recursive", "ls"]).arg(uri(bucket, "")),
         Task::Summarize { bucket } => command.args(["--recursive", "du"]).arg(uri(bucket, "")),
         Task::Copy { source_bucket, source_prefix, bucket, prefix } => command
-            .args(["--recursive", "cp"])
+            .args(["--force", "dsync"])
             .arg(uri(source_bucket, source_prefix))
             .arg(uri(bucket, prefix)),
         Task::Delete { bucket, prefix } => {

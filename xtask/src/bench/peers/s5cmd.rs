@@ -9,7 +9,11 @@ use super::call::{Call, NO_TAGS, uri};
 
 pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {
     let mut command = call.command();
-    command.env("S3_ENDPOINT_URL", &call.endpoint.url).args(["--log", "error"]);
+    command.env("S3_ENDPOINT_URL", &call.endpoint.url);
+    // Lists are messages to it, of the level that this one leaves out.
+    if !matches!(task, Task::List { .. } | Task::Summarize { .. } | Task::Version) {
+        command.args(["--log", "error"]);
+    }
     match *task {
         Task::Upload { tree, bucket, prefix } => {
             command.arg("cp").arg(folder(tree)).arg(uri(bucket, prefix))
