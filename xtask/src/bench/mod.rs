@@ -1,6 +1,7 @@
 //! Benchmarks by name. Each is a function in [`BENCHES`]; this file only dispatches.
 
 pub(crate) mod list;
+pub(crate) mod peers;
 mod put;
 mod record;
 mod report;

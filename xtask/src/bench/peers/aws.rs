@@ -1,0 +1,62 @@
+//! The classic AWS command, version 1.
+
+use std::process::Command;
+
+use super::Task;
+use super::call::{Call, TAG, uri};
+
+const QUIET: &str = "--only-show-errors";
+
+/// Buckets are in paths, since names below `localhost` lead nowhere.
+pub(super) const SETTINGS: &str = "[default]\ns3 =\n  addressing_style = path\n";
+
+/// One thing after the other: the key of each object, one a line, then a process for each.
+const TAG_EACH: &str = r#"
+"$0" s3api list-objects-v2 --bucket "$1" --prefix "$2" --query 'Contents[].[Key]' --output text |
+xargs -d '\n' -n 1 "$0" s3api put-object-tagging --bucket "$1" --tagging "$3" --key
+"#;
+
+/// Ten requests at a time, which is its default.
+pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {
+    let settings = call.file("aws-config", SETTINGS)?;
+    let mut command = match *task {
+        Task::Tag { bucket, prefix } => {
+            let tag = format!("TagSet=[{{Key={},Value={}}}]", TAG.0, TAG.1);
+            call.shell(TAG_EACH, &[bucket, prefix, &tag])
+        }
+        _ => call.command(),
+    };
+    command.env("AWS_CONFIG_FILE", settings);
+    match *task {
+        Task::Upload { tree, bucket, prefix } => {
+            command.args(["s3", "cp", "--recursive", QUIET]).arg(tree).arg(uri(bucket, prefix))
+        }
+        Task::Sync { tree, bucket, prefix } => {
+            command.args(["s3", "sync", QUIET]).arg(tree).arg(uri(bucket, prefix))
+        }
+        Task::Download { bucket, prefix, target } => {
+            command.args(["s3", "cp", "--recursive", QUIET]).arg(uri(bucket, prefix)).arg(target)
+        }
+        Task::UploadFile { file, bucket, key } => {
+            command.args(["s3", "cp", QUIET]).arg(file).arg(uri(bucket, key))
+        }
+        Task::DownloadFile { bucket, key, file } => {
+            command.args(["s3", "cp", QUIET]).arg(uri(bucket, key)).arg(file)
+        }
+        Task::List { bucket } => command.args(["s3", "ls", "--recursive"]).arg(uri(bucket, "")),
+        // It has no summary without the list, so the list is counted by whoever reads it.
+        Task::Summarize { bucket } => {
+            command.args(["s3", "ls", "--recursive", "--summarize"]).arg(uri(bucket, ""))
+        }
+        Task::Copy { source_bucket, source_prefix, bucket, prefix } => command
+            .args(["s3", "cp", "--recursive", QUIET])
+            .arg(uri(source_bucket, source_prefix))
+            .arg(uri(bucket, prefix)),
+        Task::Delete { bucket, prefix } => {
+            command.args(["s3", "rm", "--recursive", QUIET]).arg(uri(bucket, prefix))
+        }
+        Task::Tag { .. } => &mut command,
+        Task::Version => command.arg("--version"),
+    };
+    Ok(command)
+}
