@@ -36,7 +36,9 @@ Tasks:
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
-  bench [NAME]            a benchmark by its name, or all of them
+  bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
+                          --scale, --only, --tools, --servers, --latencies, …; --help has them
+  bench NAME [OPTION]...  a benchmark by its name: put, list
   list-bench [OPTION]...  listing of many layouts: requests, time, CPU; `bench list` by another name
 ";
 

@@ -11,6 +11,8 @@ mod usage;
 
 use anyhow::{Result, bail};
 
+use crate::term;
+
 /// A benchmark: what it is called, what it measures, how it runs with the arguments left.
 struct Bench {
     name: &'static str,
@@ -39,6 +41,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let name = args.first().map_or("", String::as_str);
     match BENCHES.iter().find(|bench| bench.name == name) {
         Some(bench) => (bench.run)(&args[1..]),
+        None if name == "--help" => {
+            term::line(&existing());
+            Ok(())
+        }
         None if name.is_empty() || name.starts_with("--") => matrix::run(args),
         None => bail!("unknown bench `{name}`; {}", existing()),
     }
