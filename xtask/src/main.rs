@@ -8,6 +8,7 @@ mod checks;
 mod demo;
 mod deny;
 mod fuzz;
+mod install;
 mod kill;
 mod layouts;
 mod process;
@@ -35,6 +36,9 @@ Tasks:
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
+  peers [OPTION]...       install the tools that we are measured against into target/peers:
+                          --only A,B, --tool-path NAME=PATH, --no-install, --binary PATH; --try
+                          lets each do each kind of work on the server of AWS_ENDPOINT_URL
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them
@@ -66,6 +70,7 @@ fn run(args: &[String]) -> Result<()> {
         "deny" => no_arguments(rest).and_then(|()| deny::run()),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
+        "peers" => bench::peers::run(rest),
         "demo" => demo::run(rest),
         "bench" => bench::run(rest),
         "list-bench" => bench::list::run(rest),

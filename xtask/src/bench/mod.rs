@@ -3,7 +3,7 @@
 
 pub(crate) mod list;
 mod matrix;
-mod peers;
+pub(crate) mod peers;
 mod put;
 mod record;
 mod server;

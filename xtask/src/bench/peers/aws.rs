@@ -7,15 +7,18 @@ use super::call::{Call, TAG, uri};
 
 const QUIET: &str = "--only-show-errors";
 
+/// Buckets are in paths, since names below `localhost` lead nowhere.
+pub(super) const SETTINGS: &str = "[default]\ns3 =\n  addressing_style = path\n";
+
 /// One thing after the other: the key of each object, one a line, then a process for each.
 const TAG_EACH: &str = r#"
 "$0" s3api list-objects-v2 --bucket "$1" --prefix "$2" --query 'Contents[].[Key]' --output text |
 xargs -d '\n' -n 1 "$0" s3api put-object-tagging --bucket "$1" --tagging "$3" --key
 "#;
 
-/// Ten requests at a time, which is its default. The settings say only that buckets are in paths.
+/// Ten requests at a time, which is its default.
 pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {
-    let settings = call.file("aws-config", "[default]\ns3 =\n  addressing_style = path\n")?;
+    let settings = call.file("aws-config", SETTINGS)?;
     let mut command = match *task {
         Task::Tag { bucket, prefix } => {
             let tag = format!("TagSet=[{{Key={},Value={}}}]", TAG.0, TAG.1);

@@ -13,6 +13,9 @@ pub(super) type Line = fn(&Call<'_>, &Task<'_>) -> Result<Command, String>;
 /// The value of the tag that is given.
 pub(super) const TAG: (&str, &str) = ("bench", "yes");
 
+/// Why a tool that cannot tag does not.
+pub(super) const NO_TAGS: &str = "knows no tags";
+
 /// A program and the server it is to reach.
 pub(super) struct Call<'a> {
     pub(super) program: &'a Path,

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use super::tools::{Source, TOOLS, Tool};
+use super::tools::{self, TOOLS, Tool};
 use super::{Endpoint, Found, Peer, Search, Task};
-use crate::{process, servers};
+use crate::process;
 
 /// All tools that are asked for, in the order of the tables. Only names that nobody knows and a
 /// missing command of our own are errors.
@@ -36,21 +36,18 @@ fn program(tool: &Tool, search: &Search) -> Result<PathBuf> {
         ensure!(path.is_file(), "there is no `{}`", path.display());
         return Ok(std::path::absolute(path)?);
     }
-    match tool.source {
-        Source::Ours => Ok(std::path::absolute(&search.s3haul)?),
-        Source::Servers => {
-            let aws = servers::Servers::locate().aws();
-            if aws.is_file() {
-                return Ok(aws);
-            }
-            bail!("not installed; `cargo xtask servers` does it")
-        }
+    let located = tool.locate(&search.s3haul, search.install);
+    match tools::on_path(tool.name) {
+        // Other tools' names may mean something else there, such as `mc`.
+        Some(path) if located.is_err() && tool.name == "s5cmd" => Ok(path),
+        _ => located,
     }
 }
 
 fn peer(tool: &Tool, program: PathBuf, scratch: &Path) -> Peer {
     let mut peer = Peer { name: tool.name, version: None, program, line: tool.line };
-    peer.version = version(&peer, scratch);
+    let own = version(&peer, scratch);
+    peer.version = own.or_else(|| tool.pinned_version().map(str::to_owned));
     peer
 }
 

@@ -7,15 +7,26 @@
 //! here, and work that a tool does not know, say why; neither is an error.
 
 mod aws;
+mod aws_crt;
 mod call;
 mod find;
+mod mc;
+mod rclone;
 mod s3haul;
+mod s3p;
+mod s3sync;
+mod s4cmd;
+mod s5cmd;
 mod tools;
+mod trial;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, Result, bail};
+
 pub(crate) use self::find::find;
+use crate::{process, term};
 
 /// A server, and how to reach it.
 pub(crate) struct Endpoint {
@@ -100,4 +111,45 @@ pub(crate) struct Search {
     pub(crate) only: Option<Vec<String>>,
     /// Whether to install what is missing into `target/peers`.
     pub(crate) install: bool,
+}
+
+/// `cargo xtask peers`: installs what is missing and tells what is here. With `--try` each tool
+/// does each kind of work once, on a server that variables of the AWS tools name.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let mut is_trial = false;
+    let mut search = Search {
+        s3haul: process::target().join("release").join("s3haul"),
+        paths: Vec::new(),
+        only: None,
+        install: true,
+    };
+    let mut args = args.iter();
+    while let Some(flag) = args.next() {
+        let mut value = || args.next().with_context(|| format!("`{flag}` needs a value"));
+        match flag.as_str() {
+            "--binary" => search.s3haul = std::path::absolute(value()?)?,
+            "--tool-path" => search.paths.push(tool_path(value()?)?),
+            "--only" => search.only = Some(value()?.split(',').map(str::to_owned).collect()),
+            "--no-install" => search.install = false,
+            "--try" => is_trial = true,
+            _ => bail!("unknown option `{flag}`"),
+        }
+    }
+    let found = find(&search)?;
+    for tool in &found {
+        match tool {
+            Found::Here(peer) => {
+                let version = peer.version.as_deref().unwrap_or("of unknown version");
+                term::line(&format!("{:<8} {version}", peer.name));
+            }
+            Found::Missing { name, why } => term::dim(&format!("{name:<8} missing: {why}")),
+        }
+    }
+    if is_trial { trial::run(&search.s3haul, &found) } else { Ok(()) }
+}
+
+/// Reads `NAME=PATH`.
+pub(crate) fn tool_path(text: &str) -> Result<(String, PathBuf)> {
+    let (name, path) = text.split_once('=').with_context(|| format!("`{text}` is no NAME=PATH"))?;
+    Ok((name.to_owned(), PathBuf::from(path)))
 }
