@@ -11,4 +11,4 @@ check: ; @$(XTASK) check
 
 servers: ; @$(XTASK) servers
 
-bench: ; @$(XTASK) bench $(NAME)
+bench: ; @$(XTASK) bench $(NAME) $(ARGS)

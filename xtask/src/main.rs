@@ -40,7 +40,9 @@ Tasks:
                           --only A,B, --tool-path NAME=PATH, --no-install, --binary PATH; --try
                           lets each do each kind of work on the server of AWS_ENDPOINT_URL
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
-  bench [NAME]            a benchmark by its name, or all of them
+  bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
+                          --scale, --only, --tools, --servers, --latencies, …; --help has them
+  bench NAME [OPTION]...  a benchmark by its name: put, list
   list-bench [OPTION]...  listing of many layouts: requests, time, CPU; `bench list` by another name
 ";
 

@@ -1,6 +1,8 @@
-//! Benchmarks by name. Each is a function in [`BENCHES`]; this file only dispatches.
+//! Benchmarks. Those with a name are functions in [`BENCHES`]; without a name every tool runs the
+//! workloads of the [`matrix`]. This file only dispatches.
 
 pub(crate) mod list;
+mod matrix;
 pub(crate) mod peers;
 mod put;
 mod record;
@@ -9,6 +11,8 @@ mod server;
 mod usage;
 
 use anyhow::{Result, bail};
+
+use crate::term;
 
 /// A benchmark: what it is called, what it measures, how it runs with the arguments left.
 struct Bench {
@@ -38,12 +42,16 @@ const BENCHES: &[Bench] = &[
     },
 ];
 
-/// Runs the benchmark that the first argument names, or every one with its defaults.
+/// Runs the benchmark that the first argument names, or the matrix where there is no name.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let name = args.first().map_or("", String::as_str);
     match BENCHES.iter().find(|bench| bench.name == name) {
         Some(bench) => (bench.run)(&args[1..]),
-        None if name.is_empty() => BENCHES.iter().try_for_each(|bench| (bench.run)(&[])),
+        None if name == "--help" => {
+            term::line(&existing());
+            Ok(())
+        }
+        None if name.is_empty() || name.starts_with("--") => matrix::run(args),
         None => bail!("unknown bench `{name}`; {}", existing()),
     }
 }
@@ -51,7 +59,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn existing() -> String {
     let lines: Vec<String> =
         BENCHES.iter().map(|bench| format!("  {:<10} {}", bench.name, bench.about)).collect();
-    format!("these exist:\n{}", lines.join("\n"))
+    format!(
+        "these exist:\n{}\nwithout a name all tools run all workloads: {}",
+        lines.join("\n"),
+        matrix::USAGE
+    )
 }
 
 #[cfg(test)]

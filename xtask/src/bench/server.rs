@@ -57,6 +57,12 @@ impl Server {
         command
     }
 
+    /// A variable that it told.
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        let told = self.exports.iter().find(|(told, _)| told == name);
+        told.map(|(_, value)| value.as_str())
+    }
+
     /// Host and port.
     pub(super) fn authority(&self) -> String {
         let url = self.exports.iter().find(|(name, _)| name.contains("ENDPOINT"));

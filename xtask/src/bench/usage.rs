@@ -1,11 +1,25 @@
 //! What a child process cost: CPU time, wall time and peak memory.
+//!
+//! CPU time is the difference of what all reaped children of this process took, so it includes the
+//! grandchildren that a child waited for, such as the programs of a shell's pipeline. It is right
+//! as long as no other child is reaped while one is measured: servers and counters of output are
+//! reaped before or afterwards.
 
-use std::process::{ChildStdout, Command, Stdio};
+use std::os::unix::process::CommandExt as _;
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+
+/// Between two looks at a child's memory, at its beginning and at most: the first ones are close,
+/// since a short run ends before the tenth millisecond.
+const LOOK_FIRST: Duration = Duration::from_micros(500);
+const LOOK_MAX: Duration = Duration::from_millis(10);
+/// Processes of a pipeline that are looked at.
+const PROCESSES_MAX: usize = 64;
 
 /// Figures of one run.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +28,17 @@ pub(super) struct Usage {
     pub(super) cpu_s: f64,
     /// Wall time in seconds.
     pub(super) wall_s: f64,
-    /// Largest resident set in MiB.
+    /// Largest resident set in MiB, of all its processes at one time.
     pub(super) peak_mib: f64,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) usage: Usage,
+    pub(super) status: ExitStatus,
+    /// Whether it took longer than it may and was killed.
+    pub(super) is_cut: bool,
 }
 
 impl Usage {
@@ -27,7 +50,8 @@ impl Usage {
 
 /// Runs a program to its end, alone among this process's children, and says what it cost.
 pub(super) fn measure(command: &mut Command) -> Result<Usage> {
-    run(command, Stdio::null(), |_| ()).map(|(usage, ())| usage)
+    let run = run(command, Stdio::null(), None, |_| ())?;
+    succeeded(command, run).map(|(usage, ())| usage)
 }
 
 /// The same, with its standard output for a function, which is called on a thread of its own.
@@ -36,42 +60,88 @@ pub(super) fn measure_output<T: Send>(
     read: impl FnOnce(ChildStdout) -> Result<T> + Send,
 ) -> Result<(Usage, T)> {
     let piped = |output: Option<ChildStdout>| read(output.context("standard output is piped")?);
-    let (usage, told) = run(command, Stdio::piped(), piped)?;
+    let run = run(command, Stdio::piped(), None, piped)?;
+    let (usage, told) = succeeded(command, run)?;
     Ok((usage, told?))
+}
+
+/// Runs a program that may fail, and kills it with its process group after this time.
+pub(super) fn measure_within(
+    command: &mut Command,
+    output: Stdio,
+    limit: Duration,
+) -> Result<Ended> {
+    run(command, output, Some(limit), |_| ()).map(|(ended, ())| ended)
+}
+
+fn succeeded<T>(command: &Command, (ended, told): (Ended, T)) -> Result<(Usage, T)> {
+    if !ended.status.success() {
+        bail!("`{}` failed ({})", command.get_program().display(), ended.status);
+    }
+    Ok((ended.usage, told))
 }
 
 fn run<T: Send>(
     command: &mut Command,
     output: Stdio,
+    limit: Option<Duration>,
     read: impl FnOnce(Option<ChildStdout>) -> T + Send,
-) -> Result<(Usage, T)> {
-    let before = children_cpu_s()?;
+) -> Result<(Ended, T)> {
+    let before_s = children_cpu_s()?;
     let begin = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
         .stdout(output)
+        .process_group(0)
         .spawn()
         .with_context(|| format!("could not start `{}`", command.get_program().display()))?;
-    let output = child.stdout.take();
-    let (status, peak_kib, wall_s, told) = std::thread::scope(|scope| -> Result<_> {
+    let (pid, output) = (child.id(), child.stdout.take());
+    std::thread::scope(|scope| {
+        let (ended, end) = sync_channel(1);
+        let watcher = scope.spawn(move || watch(pid, limit, &end));
         let reader = scope.spawn(move || read(output));
-        let mut peak_kib: f64 = 0.0;
-        let status = loop {
-            peak_kib = peak_kib.max(status_kib(child.id(), "VmHWM:"));
-            if let Some(status) = child.try_wait()? {
-                break status;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        };
+        let status = child.wait();
         let wall_s = begin.elapsed().as_secs_f64();
+        let cpu_s = children_cpu_s()? - before_s;
+        drop(ended);
+        let Ok((peak_mib, is_cut)) = watcher.join() else { bail!("the watcher panicked") };
         let Ok(told) = reader.join() else { bail!("the reader of the output panicked") };
-        Ok((status, peak_kib, wall_s, told))
-    })?;
-    if !status.success() {
-        bail!("`{}` failed ({status})", command.get_program().display());
+        Ok((Ended { usage: Usage { cpu_s, wall_s, peak_mib }, status: status?, is_cut }, told))
+    })
+}
+
+/// Looks at a process group's memory until the other end of the channel is gone, and kills it when
+/// its time is over.
+fn watch(pid: u32, limit: Option<Duration>, end: &Receiver<()>) -> (f64, bool) {
+    let begin = Instant::now();
+    let (mut peak_kib, mut is_cut, mut pause): (f64, _, _) = (0.0, false, LOOK_FIRST);
+    loop {
+        peak_kib = peak_kib.max(status_kib(pid, "VmHWM:")).max(family_kib(pid));
+        match end.recv_timeout(pause) {
+            Err(RecvTimeoutError::Timeout) => pause = (pause * 2).min(LOOK_MAX),
+            _ => return (peak_kib / 1024.0, is_cut),
+        }
+        if !is_cut && limit.is_some_and(|limit| begin.elapsed() > limit) {
+            is_cut = true;
+            let group = format!("-{pid}");
+            // Where it has just ended by itself there is nothing to kill.
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        }
     }
-    let cpu_s = children_cpu_s()? - before;
-    Ok((Usage { cpu_s, wall_s, peak_mib: peak_kib / 1024.0 }, told))
+}
+
+/// Resident memory of a process and its descendants now, in KiB.
+fn family_kib(pid: u32) -> f64 {
+    let (mut family, mut seen) = (vec![pid], 0);
+    while seen < family.len().min(PROCESSES_MAX) {
+        let pid = family[seen];
+        seen += 1;
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = children.unwrap_or_default();
+        family.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    // One alone has told its peak already.
+    if family.len() == 1 { 0.0 } else { family.iter().map(|pid| status_kib(*pid, "VmRSS:")).sum() }
 }
 
 fn children_cpu_s() -> Result<f64> {
@@ -85,4 +155,43 @@ pub(super) fn status_kib(pid: u32, name: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    /// Burns CPU time in a shell: about a tenth of a second and more.
+    const WORK: &str = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+
+    #[test]
+    fn a_pipeline_is_charged_with_what_its_programs_take() {
+        // `true` behind it keeps the shell from becoming the only program.
+        let script = format!("sh -c '{WORK}' | cat; true");
+        let piped = measure(&mut shell(&script)).unwrap();
+        assert!(piped.cpu_s > 0.01, "{piped:?}");
+        assert!(piped.peak_mib > 0.1, "{piped:?}");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_killed_with_its_children() {
+        let mut command = shell("sleep 100 | sleep 100; true");
+        let ended = measure_within(&mut command, Stdio::null(), Duration::from_millis(50)).unwrap();
+        assert!(ended.is_cut && !ended.status.success(), "{ended:?}");
+        assert!(ended.usage.wall_s < 50.0, "{ended:?}");
+    }
+
+    #[test]
+    fn a_failure_is_told() {
+        assert!(measure(&mut shell("exit 3")).is_err());
+        let ended =
+            measure_within(&mut shell("exit 3"), Stdio::null(), Duration::from_mins(1)).unwrap();
+        assert_eq!((ended.status.code(), ended.is_cut), (Some(3), false));
+    }
 }

@@ -1,0 +1,208 @@
+//! A workload in a place: all tools in turn, A B C A B C, after a warm-up round that does not
+//! count.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::bare;
+use super::check::{self, Printed};
+use super::kept::Kept;
+use super::ledger::Requests;
+use super::options::Options;
+use super::output::{Reader, Wanted};
+use super::stage::{Slot, Stage};
+use super::table::Job;
+use super::tools::{Line, Tool};
+use crate::bench::record::{Outcome, Run};
+use crate::bench::usage::{Ended, measure_within};
+
+/// Characters of a message that are kept.
+const MESSAGE_MAX: usize = 300;
+
+/// What all cells share.
+pub(super) struct Bench {
+    pub(super) options: Options,
+    pub(super) tools: Vec<Tool>,
+    pub(super) s3haul: PathBuf,
+    pub(super) kept: Kept,
+    /// Workload and tool, where it took too long.
+    pub(super) slow: BTreeSet<(&'static str, &'static str)>,
+}
+
+/// What a run is, beside its tool and its outcome.
+pub(super) struct Cell<'a> {
+    pub(super) workload: &'static str,
+    pub(super) repeats: u32,
+    pub(super) stage: Stage<'a>,
+}
+
+impl Cell<'_> {
+    /// All rounds.
+    pub(super) fn run(&mut self, bench: &mut Bench) -> Result<()> {
+        let mut out: BTreeSet<&'static str> = BTreeSet::new();
+        let rounds = bench.options.rounds * self.repeats;
+        let mut number = 0;
+        for round in 0..=rounds {
+            for index in 0..bench.tools.len() {
+                let tool = &bench.tools[index];
+                let name = tool.name();
+                if out.contains(name) {
+                    continue;
+                }
+                number += 1;
+                let outcome = if bench.slow.contains(&(self.workload, name)) {
+                    Some(too_long(&bench.options))
+                } else {
+                    self.once(tool, number, &bench.options)?
+                };
+                let Some(outcome) = outcome else {
+                    out.insert(name);
+                    continue;
+                };
+                if !matches!(outcome, Outcome::Done { .. }) {
+                    // What fails once is told once.
+                    out.insert(name);
+                    if outcome == too_long(&bench.options) {
+                        bench.slow.insert((self.workload, name));
+                    }
+                }
+                if round > 0 || !matches!(outcome, Outcome::Done { .. }) {
+                    bench.kept.keep(&self.record(&bench.tools[index], round.max(1), outcome))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self, tool: &Tool, round: u32, outcome: Outcome) -> Run {
+        let (amount, unit) = self.stage.job.amount();
+        Run {
+            workload: self.workload.to_owned(),
+            title: self.stage.job.title(),
+            place: self.stage.site.place.clone(),
+            tool: tool.name().to_owned(),
+            version: tool.version(),
+            round,
+            amount,
+            unit,
+            outcome,
+        }
+    }
+
+    /// One run of one tool; nothing where it has no part in this workload.
+    fn once(&mut self, tool: &Tool, number: u32, options: &Options) -> Result<Option<Outcome>> {
+        let slot = self.stage.slot(tool.name(), number);
+        let mut command = match tool.line(&self.stage, &slot)? {
+            Line::Runs(command) => command,
+            Line::Cannot(why) => return Ok(Some(Outcome::Absent(one_line(&why)))),
+            Line::Nothing => return Ok(None),
+        };
+        if self.stage.needs_first_sync(tool.name()) {
+            if let Some(failure) = self.first_sync(tool, &slot, options)? {
+                return Ok(Some(failure));
+            }
+            self.stage.note_first_sync(tool.name());
+        }
+        self.stage.before(&slot)?;
+        self.stage.site.requests()?;
+        let (reader, pipe) = Reader::start(wanted(tool, &self.stage.job))?;
+        let log = self.stage.folder().join("stderr.log");
+        command.stderr(File::create(&log)?);
+        let ended = measure_within(&mut command, pipe, options.limit);
+        // It holds an end of the pipe.
+        drop(command);
+        let printed = reader.finish()?;
+        let requests = self.stage.site.requests()?;
+        let outcome = match ended {
+            Err(error) => Outcome::Failed(one_line(&format!("{error:#}"))),
+            Ok(ended) if ended.is_cut => too_long(options),
+            Ok(ended) if !ended.status.success() => Outcome::Failed(failure(&ended, &log)),
+            Ok(ended) => self.judge(tool, &slot, &ended, &printed, requests.as_ref())?,
+        };
+        self.stage.after(&slot)?;
+        if tool.is_bare() {
+            bare::after(&self.stage, &slot)?;
+        }
+        Ok(Some(outcome))
+    }
+
+    /// Syncs everything with the tool itself, since each has its own idea of what is the same.
+    fn first_sync(&self, tool: &Tool, slot: &Slot, options: &Options) -> Result<Option<Outcome>> {
+        if tool.is_bare() {
+            let (tree, target) = (self.stage.tree.root.to_string_lossy(), &slot.prefix);
+            let target = format!("s3://{}/{target}", super::site::TARGET_BUCKET);
+            self.stage.site.run(&["sync", "--quiet", &tree, &target])?;
+            return Ok(None);
+        }
+        let Line::Runs(mut command) = tool.line(&self.stage, slot)? else { return Ok(None) };
+        let log = self.stage.folder().join("stderr.log");
+        command.stderr(File::create(&log)?);
+        let ended = measure_within(&mut command, std::process::Stdio::null(), options.limit)?;
+        Ok(if ended.is_cut {
+            Some(too_long(options))
+        } else if ended.status.success() {
+            None
+        } else {
+            Some(Outcome::Failed(format!("the first sync: {}", failure(&ended, &log))))
+        })
+    }
+
+    fn judge(
+        &self,
+        tool: &Tool,
+        slot: &Slot,
+        ended: &Ended,
+        printed: &Printed,
+        requests: Option<&Requests>,
+    ) -> Result<Outcome> {
+        let verdict = if tool.is_bare() {
+            bare::check(&self.stage, slot, printed)?
+        } else {
+            check::check(&self.stage, slot, printed, requests)?
+        };
+        Ok(match verdict {
+            Ok(()) => Outcome::done(&ended.usage, requests.map(Requests::count)),
+            Err(why) => Outcome::Failed(why),
+        })
+    }
+}
+
+fn wanted(tool: &Tool, job: &Job) -> Wanted {
+    match job {
+        _ if tool.is_bare() => Wanted::End,
+        Job::List(_) => Wanted::Lines,
+        Job::Summarize(_) | Job::Version => Wanted::End,
+        _ => Wanted::Nothing,
+    }
+}
+
+fn too_long(options: &Options) -> Outcome {
+    Outcome::Failed(format!("more than {} s", options.limit.as_secs()))
+}
+
+/// How a tool ended and the last thing that it said about it.
+fn failure(ended: &Ended, log: &Path) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    one_line(&format!("{}: {last}", ended.status))
+}
+
+fn one_line(text: &str) -> String {
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    plain.chars().take(MESSAGE_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_a_short_line() {
+        assert_eq!(one_line("a\n  b\tc "), "a b c");
+        assert_eq!(one_line(&"x".repeat(1000)).len(), MESSAGE_MAX);
+    }
+}

@@ -1,0 +1,286 @@
+//! Whether a tool did the work: by what is on the server and on disk afterwards, by what it
+//! printed, and by the requests that it sent.
+//!
+//! A check answers with what is wrong. Its own failure to look is an error of the bench.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::ledger::Requests;
+use super::shape::{MIB, count};
+use super::site::TARGET_BUCKET;
+use super::stage::{ADDED_FOLDER, SINGLE_KEY, Slot, Stage, objects};
+use super::table::{ADDED, ADDED_BYTES, Job, TOUCHED};
+use super::tree::{sample, sizes};
+
+/// What a check found: nothing, or what is wrong.
+pub(super) type Verdict = Result<(), String>;
+
+/// Downloaded files whose bytes are compared.
+const SAMPLE_FILES: usize = 8;
+/// Compared of each where the server computes them.
+const BEGINNING_BYTES: u64 = 32 * MIB;
+/// Headings and totals that a listing may have beside its keys.
+const LINES_BESIDE_MAX: u64 = 5;
+
+/// What a run printed.
+#[derive(Debug, PartialEq)]
+pub(super) enum Printed {
+    /// Nobody looked.
+    Unread,
+    /// So many lines.
+    Lines(u64),
+    /// The end of it.
+    End(String),
+}
+
+/// Whether the work of a run is done.
+pub(super) fn check(
+    stage: &Stage<'_>,
+    slot: &Slot,
+    printed: &Printed,
+    requests: Option<&Requests>,
+) -> Result<Verdict> {
+    let files = stage.tree.totals();
+    Ok(match &stage.job {
+        Job::Upload(_) | Job::UploadFile(_) | Job::SyncFirst(_) | Job::Copy(_) => same(
+            "objects and bytes arrived",
+            stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
+            files,
+        ),
+        Job::Delete(_) => same(
+            "objects and bytes are left",
+            stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
+            (0, 0),
+        ),
+        Job::SyncNothing(_) => {
+            let found = stage.site.totals(TARGET_BUCKET, &slot.prefix)?;
+            same("objects and bytes are there", found, files).and_then(|()| no_writes(requests))
+        }
+        Job::SyncAgain(_) => again(stage, slot, requests)?,
+        Job::Tag(_) => {
+            let address = format!("s3://{TARGET_BUCKET}/{}", slot.prefix);
+            let told = stage.site.run(&["tag", "get", "--recursive", &address])?;
+            same("objects have a tag", tagged(&told), files.0)
+        }
+        Job::Download(_) => downloaded(stage, slot)?,
+        Job::DownloadFile(_) => {
+            let (name, bytes) = &stage.tree.files[0];
+            match std::fs::metadata(&slot.file) {
+                Err(_) => Err("there is no file".to_owned()),
+                Ok(meta) if meta.len() != *bytes => {
+                    Err(format!("the file has {} bytes, not {}", count(meta.len()), count(*bytes)))
+                }
+                Ok(_) => same_bytes(stage, &slot.file, name, SINGLE_KEY)?,
+            }
+        }
+        Job::List(keys) => listed(printed, keys.count),
+        Job::Summarize(keys) => counted(printed, keys.count),
+        Job::Version => match printed {
+            Printed::End(text) if text.trim().is_empty() => Err("it printed nothing".to_owned()),
+            _ => Ok(()),
+        },
+    })
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) -> Verdict {
+    if found == wanted { Ok(()) } else { Err(format!("{found:?} {what}, not {wanted:?}")) }
+}
+
+/// A sync that finds nothing to do changes nothing.
+pub(super) fn no_writes(requests: Option<&Requests>) -> Verdict {
+    match requests.map(Requests::writes) {
+        Some(writes) if writes > 0 => Err(format!("it sent {writes} requests that write")),
+        _ => Ok(()),
+    }
+}
+
+/// A later sync uploads what was added and what was touched, and nothing else.
+fn again(stage: &Stage<'_>, slot: &Slot, requests: Option<&Requests>) -> Result<Verdict> {
+    let (files, bytes) = stage.tree.totals();
+    let added = format!("{}{ADDED_FOLDER}/", slot.prefix);
+    let wanted = (ADDED, ADDED * ADDED_BYTES);
+    let (found, all) = (
+        stage.site.totals(TARGET_BUCKET, &added)?,
+        stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
+    );
+    Ok(same("objects and bytes were added", found, wanted)
+        .and_then(|()| {
+            let wanted = (files + wanted.0, bytes + wanted.1);
+            same("objects and bytes are there", all, wanted)
+        })
+        .and_then(|()| requests.map_or(Ok(()), written)))
+}
+
+/// Objects that were written whole or in parts: those touched and those added.
+fn written(requests: &Requests) -> Verdict {
+    // A tool may find that only a time has changed, and say so to the server by a copy in place.
+    let kinds = ["PutObject", "CompleteMultipartUpload", "CopyObject"];
+    let written: u64 = kinds.iter().map(|kind| requests.good(kind)).sum();
+    same("objects were written", written, TOUCHED as u64 + ADDED)
+}
+
+/// Lines of `tag get` with something behind the object's address.
+fn tagged(told: &str) -> u64 {
+    let is_tagged = |line: &&str| line.split_once('\t').is_some_and(|(_, tags)| !tags.is_empty());
+    told.lines().filter(is_tagged).count() as u64
+}
+
+/// A listing has a line for each key.
+pub(super) fn listed(printed: &Printed, keys: u64) -> Verdict {
+    match printed {
+        Printed::Lines(lines) if (keys..=keys + LINES_BESIDE_MAX).contains(lines) => Ok(()),
+        Printed::Lines(lines) => {
+            Err(format!("{} lines were printed for {} keys", count(*lines), count(keys)))
+        }
+        _ => Err("its output was not counted".to_owned()),
+    }
+}
+
+/// A summary names the number of keys, with or without marks between the thousands.
+pub(super) fn counted(printed: &Printed, keys: u64) -> Verdict {
+    let Printed::End(text) = printed else { return Err("its output was not read".to_owned()) };
+    let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | '\'')).collect();
+    let wanted = keys.to_string();
+    if plain.split(|c: char| !c.is_ascii_digit()).any(|number| number == wanted) {
+        Ok(())
+    } else {
+        Err(format!("its summary does not have the number {wanted}"))
+    }
+}
+
+/// Names and sizes of all files, and bytes of some.
+fn downloaded(stage: &Stage<'_>, slot: &Slot) -> Result<Verdict> {
+    let wanted: BTreeMap<String, u64> = stage.tree.files.iter().cloned().collect();
+    if let Err(difference) = same_names(&sizes(&slot.folder)?, &wanted) {
+        return Ok(Err(difference));
+    }
+    for (name, _) in sample(&stage.tree.files, SAMPLE_FILES) {
+        let key = format!("{}{name}", objects().1);
+        let verdict = same_bytes(stage, &slot.folder.join(&name), &name, &key)?;
+        if verdict.is_err() {
+            return Ok(verdict);
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn same_names(found: &BTreeMap<String, u64>, wanted: &BTreeMap<String, u64>) -> Verdict {
+    for (name, bytes) in wanted {
+        match found.get(name) {
+            None => return Err(format!("`{name}` is missing, with {} files there", found.len())),
+            Some(size) if size != bytes => {
+                return Err(format!("`{name}` has {size} bytes, not {bytes}"));
+            }
+            Some(_) => {}
+        }
+    }
+    same("files are there", found.len(), wanted.len())
+}
+
+/// Compares a downloaded file with the tree's, or with the beginning of the computed object.
+fn same_bytes(stage: &Stage<'_>, file: &Path, name: &str, key: &str) -> Result<Verdict> {
+    let is_same = if stage.keeps_bytes {
+        files_are_same(file, &stage.tree.path(name))?
+    } else {
+        let wanted = stage.site.beginning(objects().0, key, BEGINNING_BYTES)?;
+        let mut found = Vec::new();
+        File::open(file)?.take(BEGINNING_BYTES).read_to_end(&mut found)?;
+        found == wanted
+    };
+    Ok(if is_same { Ok(()) } else { Err(format!("the bytes of `{name}` are others")) })
+}
+
+fn files_are_same(left: &Path, right: &Path) -> Result<bool> {
+    let open = |path: &Path| {
+        File::open(path).with_context(|| format!("could not open `{}`", path.display()))
+    };
+    let (mut left, mut right) = (open(left)?, open(right)?);
+    let (mut left_block, mut right_block) = (Vec::new(), Vec::new());
+    loop {
+        left_block.clear();
+        right_block.clear();
+        (&mut left).take(MIB).read_to_end(&mut left_block)?;
+        (&mut right).take(MIB).read_to_end(&mut right_block)?;
+        if left_block != right_block {
+            return Ok(false);
+        }
+        if left_block.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_that_is_short_or_long_is_seen() {
+        let check = |lines| listed(&Printed::Lines(lines), 1000);
+        assert!(check(1000).is_ok() && check(1002).is_ok());
+        for wrong in [0, 999, 1006, 2000] {
+            assert!(check(wrong).is_err(), "{wrong}");
+        }
+        assert!(listed(&Printed::Unread, 0).is_err());
+    }
+
+    #[test]
+    fn a_summary_has_to_name_the_number() {
+        let check = |text: &str| counted(&Printed::End(text.to_owned()), 1_000_000);
+        for good in ["Total Objects: 1000000\n", "1,000,000 objects", "count=1000000B"] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        for wrong in ["", "Total Objects: 100000\n", "10000000 objects", "999,999"] {
+            assert!(check(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn missing_cut_and_foreign_files_are_seen() {
+        let of = |files: &[(&str, u64)]| -> BTreeMap<String, u64> {
+            files.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect()
+        };
+        let wanted = of(&[("a/1", 5), ("a/2", 6)]);
+        assert!(same_names(&wanted, &wanted).is_ok());
+        for wrong in [
+            of(&[("a/1", 5)]),
+            of(&[("a/1", 5), ("a/2", 5)]),
+            of(&[("a/1", 5), ("a/2", 6), ("a/2.tmp", 0)]),
+        ] {
+            assert!(same_names(&wrong, &wanted).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_seen() {
+        let scratch = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| {
+            let path = scratch.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        let mut bytes = vec![7_u8; 3 << 20];
+        let left = write("left", &bytes);
+        assert!(files_are_same(&left, &write("same", &bytes)).unwrap());
+        bytes[(2 << 20) + 5] = 8;
+        assert!(!files_are_same(&left, &write("changed", &bytes)).unwrap());
+        assert!(!files_are_same(&left, &write("short", &bytes[..100])).unwrap());
+        assert!(files_are_same(&left, Path::new("/nonexistent")).is_err());
+    }
+
+    #[test]
+    fn objects_without_a_tag_are_not_counted() {
+        assert_eq!(tagged("s3://b/1\tbench=yes\ns3://b/2\t\ns3://b/3\n"), 1);
+    }
+
+    #[test]
+    fn totals_must_be_the_same() {
+        assert!(same("objects", (3, 9), (3, 9)).is_ok());
+        assert_eq!(same("objects", (2, 9), (3, 9)), Err("(2, 9) objects, not (3, 9)".to_owned()));
+    }
+}

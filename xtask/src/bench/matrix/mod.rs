@@ -1,0 +1,127 @@
+//! The matrix: workloads after published tests, in several places, with every tool in turn.
+//!
+//! [`table`] says which workloads there are and where each runs, [`stage`] what surrounds a run,
+//! [`check`] whether its work was done, [`cell`] in which order tools run. Runs are measured by
+//! [`super::usage`] and kept as [`super::record::Run`], from which the report is made. Nothing is
+//! downloaded or built here: that is the part of [`super::peers`] and `cargo xtask servers`.
+
+mod bare;
+mod cell;
+mod check;
+mod daemon;
+mod kept;
+mod ledger;
+mod options;
+mod output;
+mod shape;
+mod site;
+mod stage;
+mod table;
+mod tools;
+mod tree;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use self::cell::{Bench, Cell};
+use self::kept::Kept;
+use self::options::Options;
+use self::shape::Shape;
+use self::stage::Stage;
+use self::table::{WORKLOADS, Workload};
+use self::tree::Tree;
+use super::record::Place;
+use crate::term;
+
+/// What the options are, for the list of benchmarks.
+pub(super) const USAGE: &str = options::USAGE;
+
+/// Runs the matrix.
+pub(super) fn run(args: &[String]) -> Result<()> {
+    let options = Options::parse(args)?;
+    if let Some(name) = options.only.iter().find(|name| !is_known(name)) {
+        let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
+        bail!("there is no workload `{name}`, but {}", names.join(", "));
+    }
+    let begin = Instant::now();
+    let s3haul = tools::s3haul(&options)?;
+    let tools = tools::find(&options, &s3haul)?;
+    term::heading("bench: tools");
+    tools::print(&tools);
+    let kept = Kept::create(&options.output)?;
+    let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeSet::new() };
+    let unready = run_all(&mut bench)?;
+    // The report goes here.
+    term::good(&format!("bench: {}", term::seconds(begin.elapsed())));
+    if bench.kept.failed > 0 {
+        term::line(&format!("bench: {} runs failed; their rows say how", bench.kept.failed));
+    }
+    if unready > 0 {
+        bail!("{unready} workloads could not be prepared");
+    }
+    Ok(())
+}
+
+fn is_known(only: &str) -> bool {
+    WORKLOADS.iter().any(|workload| options::means(only, workload.name))
+}
+
+/// All workloads in all their places; answers how many could not be prepared.
+fn run_all(bench: &mut Bench) -> Result<u32> {
+    let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
+    let mut trees = Trees { root: scratch.path().join("tree"), kept: None };
+    let mut unready = 0;
+    let wanted = |workload: &&Workload| bench.options.wants(workload.name);
+    let workloads: Vec<&'static Workload> = WORKLOADS.iter().filter(wanted).collect();
+    for workload in workloads {
+        for place in workload.places(&bench.options) {
+            let told = kept::place(&place);
+            let title = workload.job(&bench.options).title();
+            term::heading(&format!("{} on {told}: {title}", workload.name));
+            let folder = scratch.path().join("cell");
+            let ran = run_cell(bench, workload, &place, &mut trees, &folder);
+            tree::remove(&folder)?;
+            if let Err(error) = ran {
+                unready += 1;
+                term::error(&format!("{} on {told}: {error:#}", workload.name));
+            }
+        }
+    }
+    Ok(unready)
+}
+
+fn run_cell(
+    bench: &mut Bench,
+    workload: &'static Workload,
+    place: &Place,
+    trees: &mut Trees,
+    folder: &Path,
+) -> Result<()> {
+    let job = workload.job(&bench.options);
+    let tree = trees.of(job.shape())?;
+    std::fs::create_dir_all(folder)?;
+    let stage = Stage::open(job, place, tree, &bench.s3haul, folder)?;
+    Cell { workload: workload.name, repeats: workload.repeats, stage }.run(bench)
+}
+
+/// The tree of the workload before, which is often that of the next one. Only one is there at a
+/// time, since some are large.
+struct Trees {
+    root: PathBuf,
+    kept: Option<Tree>,
+}
+
+impl Trees {
+    fn of(&mut self, shape: Option<Shape>) -> Result<&Tree> {
+        let shape = shape.unwrap_or(Shape::Numbered { files: 0, bytes: 0 });
+        if !self.kept.as_ref().is_some_and(|tree| tree.is(shape)) {
+            self.kept = None;
+            tree::remove(&self.root)?;
+            self.kept = Some(Tree::make(&self.root, shape)?);
+        }
+        self.kept.as_ref().context("a tree was made")
+    }
+}

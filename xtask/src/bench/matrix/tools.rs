@@ -1,0 +1,127 @@
+//! The tools of a run: ours, the bare sender behind it, and the peers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use super::bare;
+use super::options::Options;
+use super::stage::{Slot, Stage};
+use crate::bench::peers::{self, Found, Peer, Search};
+use crate::{process, term};
+
+/// A tool.
+pub(super) enum Tool {
+    /// Ours or a peer.
+    Peer(Peer),
+    /// The bare sender.
+    Bare(PathBuf),
+    /// It is not here: why.
+    Missing { name: &'static str, why: String },
+}
+
+/// A command, or why there is none.
+pub(super) enum Line {
+    Runs(Command),
+    /// The tool does not do such work.
+    Cannot(String),
+    /// There is nothing to set beside the others.
+    Nothing,
+}
+
+impl Tool {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Peer(peer) => peer.name,
+            Self::Bare(_) => bare::NAME,
+            Self::Missing { name, .. } => name,
+        }
+    }
+
+    pub(super) fn version(&self) -> Option<String> {
+        match self {
+            Self::Peer(peer) => peer.version.clone(),
+            Self::Bare(_) | Self::Missing { .. } => None,
+        }
+    }
+
+    pub(super) fn is_bare(&self) -> bool {
+        matches!(self, Self::Bare(_))
+    }
+
+    /// Its command for a run.
+    pub(super) fn line(&self, stage: &Stage<'_>, slot: &Slot) -> Result<Line> {
+        Ok(match self {
+            Self::Peer(peer) => match peer.command(&stage.task(slot), &stage.site.endpoint) {
+                Ok(command) => Line::Runs(command),
+                Err(why) => Line::Cannot(why),
+            },
+            Self::Bare(program) => {
+                bare::command(program, stage, slot)?.map_or(Line::Nothing, Line::Runs)
+            }
+            Self::Missing { why, .. } => Line::Cannot(why.clone()),
+        })
+    }
+}
+
+/// Our own command: that of the options, else built.
+pub(super) fn s3haul(options: &Options) -> Result<PathBuf> {
+    if let Some(binary) = &options.binary {
+        if !binary.is_file() {
+            bail!("there is no `{}`", binary.display());
+        }
+        return Ok(binary.clone());
+    }
+    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-cli"]))?;
+    Ok(process::target().join("release/s3haul"))
+}
+
+/// All tools that are asked for, ours first.
+pub(super) fn find(options: &Options, s3haul: &Path) -> Result<Vec<Tool>> {
+    let without_bare = |names: &Vec<String>| -> Vec<String> {
+        names.iter().filter(|name| *name != bare::NAME).cloned().collect()
+    };
+    let found = peers::find(&Search {
+        s3haul: s3haul.to_owned(),
+        paths: options.tool_paths.clone(),
+        only: options.tools.as_ref().map(without_bare),
+        install: options.install,
+    })?;
+    let mut tools: Vec<Tool> = found
+        .into_iter()
+        .map(|found| match found {
+            Found::Here(peer) => Tool::Peer(peer),
+            Found::Missing { name, why } => Tool::Missing { name, why },
+        })
+        .collect();
+    if options.wants_tool(bare::NAME) {
+        let place = usize::from(tools.first().is_some_and(|tool| tool.name() == "s3haul"));
+        tools.insert(place, find_bare(options));
+    }
+    Ok(tools)
+}
+
+fn find_bare(options: &Options) -> Tool {
+    let beside = options.binary.as_ref().map(|binary| binary.with_file_name("examples/bare"));
+    let given = options.bare.clone().or(beside.filter(|path| path.is_file()));
+    if let Some(path) = given {
+        return Tool::Bare(path);
+    }
+    let step = ["build", "--release", "--quiet", "-p", "s3haul", "--example", "bare"];
+    match process::run(&mut process::cargo(&step)) {
+        Ok(()) => Tool::Bare(process::target().join("release/examples/bare")),
+        Err(error) => Tool::Missing { name: bare::NAME, why: format!("{error:#}") },
+    }
+}
+
+/// Says which tools there are.
+pub(super) fn print(tools: &[Tool]) {
+    for tool in tools {
+        let told = match tool {
+            Tool::Missing { why, .. } => format!("not here: {}", why.replace('\n', " ")),
+            _ => tool.version().unwrap_or_default(),
+        };
+        term::line(&format!("  {:<10} {told}", tool.name()));
+    }
+}
