@@ -34,6 +34,7 @@ use self::stage::Stage;
 use self::table::{WORKLOADS, Workload};
 use self::tree::Tree;
 use super::record::Place;
+use super::report;
 use crate::term;
 
 /// What the options are, for the list of benchmarks.
@@ -52,10 +53,12 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     term::heading("bench: tools");
     tools::print(&tools);
     let kept = Kept::create(&options.output)?;
+    report::note_machine(&options.output)?;
     let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeSet::new() };
     let unready = run_all(&mut bench)?;
-    // The report goes here.
-    term::good(&format!("bench: {}", term::seconds(begin.elapsed())));
+    report::write(&bench.options.output)?;
+    let (folder, took) = (bench.options.output.display(), term::seconds(begin.elapsed()));
+    term::good(&format!("bench: {folder}/README.md, in {took}"));
     if bench.kept.failed > 0 {
         term::line(&format!("bench: {} runs failed; their rows say how", bench.kept.failed));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::table::{LATENCIES_MS, SERVERS};
-use crate::process;
+use crate::bench::report;
 
 /// Behind the warm-up, unless set otherwise.
 const ROUNDS_DEFAULT: u32 = 3;
@@ -64,7 +64,7 @@ impl Options {
             bare: None,
             tool_paths: Vec::new(),
             install: true,
-            output: process::root().join("docs/bench"),
+            output: report::folder(),
         }
     }
 
