@@ -1,5 +1,5 @@
 //! AWS's C library for S3 (the Common Runtime), through the class of `s3transfer` by which the
-//! AWS command uses it. Version 1 of the command cannot; version 2 is not on PyPI, so a short
+//! AWS command uses it. Version 1 of the command cannot; version 2 is not on `PyPI`, so a short
 //! script does the rest of its work: walks the tree, or lists the objects.
 
 use std::process::Command;

