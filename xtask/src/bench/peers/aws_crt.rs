@@ -13,7 +13,7 @@ const SCRIPT: &str = include_str!("aws_crt.py");
 pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {
     let script = call.file("aws_crt.py", SCRIPT)?;
     let mut command = call.command();
-    command.env("PYTHONDONTWRITEBYTECODE", "1").arg(script);
+    command.arg(script);
     match *task {
         Task::Upload { tree, bucket, prefix } => {
             command.arg("upload").arg(tree).arg(uri(bucket, prefix))

