@@ -45,7 +45,7 @@ impl Kept {
 pub(super) fn place(place: &Place) -> String {
     let mut text = place.server.clone();
     if place.latency_ms > 0 {
-        text.push_str(&format!(" {} ms", place.latency_ms));
+        text = format!("{text} {} ms", place.latency_ms);
     }
     if place.is_tls {
         text.push_str(" TLS");

@@ -33,7 +33,7 @@ use self::shape::Shape;
 use self::stage::Stage;
 use self::table::{WORKLOADS, Workload};
 use self::tree::Tree;
-use super::record::Place;
+use super::record::{self, Place};
 use crate::term;
 
 /// What the options are, for the list of benchmarks.
@@ -54,8 +54,10 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     let kept = Kept::create(&options.output)?;
     let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeSet::new() };
     let unready = run_all(&mut bench)?;
+    let runs = record::read(&bench.options.output.join(kept::FILE))?.len();
     // The report goes here.
-    term::good(&format!("bench: {}", term::seconds(begin.elapsed())));
+    let seconds = term::seconds(begin.elapsed());
+    term::good(&format!("bench: {runs} runs in {seconds}, kept in {}", kept::FILE));
     if bench.kept.failed > 0 {
         term::line(&format!("bench: {} runs failed; their rows say how", bench.kept.failed));
     }
