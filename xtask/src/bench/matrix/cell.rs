@@ -13,6 +13,7 @@ use super::kept::Kept;
 use super::ledger::Requests;
 use super::options::Options;
 use super::output::{Reader, Wanted};
+use super::site::TARGET_BUCKET;
 use super::stage::{Slot, Stage};
 use super::table::Job;
 use super::tools::{Line, Tool};
@@ -47,34 +48,39 @@ impl Cell<'_> {
         let mut number = 0;
         for round in 0..=rounds {
             for index in 0..bench.tools.len() {
-                let tool = &bench.tools[index];
-                let name = tool.name();
+                let name = bench.tools[index].name();
                 if out.contains(name) {
                     continue;
                 }
                 number += 1;
-                let outcome = if bench.slow.contains(&(self.workload, name)) {
-                    Some(too_long(&bench.options))
-                } else {
-                    self.once(tool, number, &bench.options)?
-                };
-                let Some(outcome) = outcome else {
+                let Some(outcome) = self.turn(bench, index, number)? else {
                     out.insert(name);
                     continue;
                 };
-                if !matches!(outcome, Outcome::Done { .. }) {
-                    // What fails once is told once.
+                let is_last = is_last(&outcome, &bench.options);
+                if is_last {
                     out.insert(name);
-                    if outcome == too_long(&bench.options) {
-                        bench.slow.insert((self.workload, name));
-                    }
                 }
-                if round > 0 || !matches!(outcome, Outcome::Done { .. }) {
+                if round > 0 || is_last {
                     bench.kept.keep(&self.record(&bench.tools[index], round.max(1), outcome))?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// A tool's turn, unless it took too long in another place.
+    fn turn(&mut self, bench: &mut Bench, index: usize, number: u32) -> Result<Option<Outcome>> {
+        let tool = &bench.tools[index];
+        let slow = (self.workload, tool.name());
+        if bench.slow.contains(&slow) {
+            return Ok(Some(too_long(&bench.options)));
+        }
+        let outcome = self.once(tool, number, &bench.options)?;
+        if outcome.as_ref() == Some(&too_long(&bench.options)) {
+            bench.slow.insert(slow);
+        }
+        Ok(outcome)
     }
 
     fn record(&self, tool: &Tool, round: u32, outcome: Outcome) -> Run {
@@ -129,12 +135,13 @@ impl Cell<'_> {
         Ok(Some(outcome))
     }
 
-    /// Syncs everything with the tool itself, since each has its own idea of what is the same.
+    /// Syncs everything, first with ours and then with the tool itself, since each has its own idea
+    /// of what is the same.
     fn first_sync(&self, tool: &Tool, slot: &Slot, options: &Options) -> Result<Option<Outcome>> {
+        let (tree, prefix) = (self.stage.tree.root.to_string_lossy(), &slot.prefix);
+        let target = format!("s3://{TARGET_BUCKET}/{prefix}");
+        self.stage.site.run(&["sync", "--quiet", &tree, &target])?;
         if tool.is_bare() {
-            let (tree, target) = (self.stage.tree.root.to_string_lossy(), &slot.prefix);
-            let target = format!("s3://{}/{target}", super::site::TARGET_BUCKET);
-            self.stage.site.run(&["sync", "--quiet", &tree, &target])?;
             return Ok(None);
         }
         let Line::Runs(mut command) = tool.line(&self.stage, slot)? else { return Ok(None) };
@@ -170,6 +177,16 @@ impl Cell<'_> {
     }
 }
 
+/// Whether a tool does not run again: what fails once is told once, and a slow one has had its run.
+fn is_last(outcome: &Outcome, options: &Options) -> bool {
+    match outcome {
+        Outcome::Done { wall_s, .. } => {
+            options.once_above.is_some_and(|limit| *wall_s > limit.as_secs_f64())
+        }
+        Outcome::Absent(_) | Outcome::Failed(_) => true,
+    }
+}
+
 fn wanted(tool: &Tool, job: &Job) -> Wanted {
     match job {
         _ if tool.is_bare() => Wanted::End,
@@ -199,6 +216,19 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_and_failed_tools_run_once() {
+        let options = |text: &str| {
+            let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            Options::parse(&args).unwrap()
+        };
+        let done = |wall_s| Outcome::Done { wall_s, cpu_s: 1.0, peak_mib: 1.0, requests: None };
+        assert!(is_last(&done(5.1), &options("")));
+        assert!(!is_last(&done(4.9), &options("")));
+        assert!(!is_last(&done(50.0), &options("--once-above 0")));
+        assert!(is_last(&Outcome::Failed("x".to_owned()), &options("--once-above 0")));
+    }
 
     #[test]
     fn messages_are_a_short_line() {

@@ -87,7 +87,7 @@ pub(super) fn check(
     })
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) -> Verdict {
+fn same<T: Copy + PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) -> Verdict {
     if found == wanted { Ok(()) } else { Err(format!("{found:?} {what}, not {wanted:?}")) }
 }
 
@@ -271,6 +271,28 @@ mod tests {
         assert!(!files_are_same(&left, &write("changed", &bytes)).unwrap());
         assert!(!files_are_same(&left, &write("short", &bytes[..100])).unwrap());
         assert!(files_are_same(&left, Path::new("/nonexistent")).is_err());
+    }
+
+    #[test]
+    fn a_sync_that_writes_too_much_or_too_little_is_seen() {
+        let requests = |lines: &[(&str, u64)]| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            for (operation, count) in lines {
+                for _ in 0..*count {
+                    let line = format!("{{\"operation\":\"{operation}\",\"status\":200}}\n");
+                    std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
+                }
+            }
+            super::super::ledger::Ledger::new(file.path()).take().unwrap()
+        };
+        let reads = [("ListObjectsV2", 3), ("HeadObject", 2)];
+        assert!(no_writes(Some(&requests(&reads))).is_ok());
+        assert!(no_writes(Some(&requests(&[("ListObjectsV2", 1), ("PutObject", 1)]))).is_err());
+        assert!(no_writes(Some(&requests(&[("DeleteObjects", 1)]))).is_err());
+        let again = [("PutObject", 8), ("UploadPart", 10), ("CompleteMultipartUpload", 5)];
+        assert!(written(&requests(&again)).is_ok());
+        assert!(written(&requests(&again[..2])).is_err());
+        assert!(written(&requests(&[("PutObject", 100)])).is_err());
     }
 
     #[test]

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::bench::record::{Outcome, Place, Run};
+use crate::bench::report::RUNS;
 use crate::term;
-
-/// The name of the file.
-pub(super) const FILE: &str = "runs.jsonl";
 
 /// The file of runs.
 pub(super) struct Kept {
@@ -23,7 +21,7 @@ pub(super) struct Kept {
 impl Kept {
     /// Begins anew in this folder.
     pub(super) fn create(folder: &Path) -> Result<Self> {
-        let path = folder.join(FILE);
+        let path = folder.join(RUNS);
         let told = || format!("could not write `{}`", path.display());
         std::fs::create_dir_all(folder).with_context(told)?;
         let file = File::create(&path).with_context(told)?;
@@ -45,7 +43,7 @@ impl Kept {
 pub(super) fn place(place: &Place) -> String {
     let mut text = place.server.clone();
     if place.latency_ms > 0 {
-        text.push_str(&format!(" {} ms", place.latency_ms));
+        text = format!("{text} {} ms", place.latency_ms);
     }
     if place.is_tls {
         text.push_str(" TLS");
@@ -96,7 +94,7 @@ mod tests {
         );
         run.outcome = Outcome::Failed("more than 60 s".to_owned());
         kept.keep(&run).unwrap();
-        let read = record::read(&folder.path().join(FILE)).unwrap();
+        let read = record::read(&folder.path().join(RUNS)).unwrap();
         assert_eq!((read.len(), kept.failed), (2, 1));
         assert_eq!(read[1], run);
     }

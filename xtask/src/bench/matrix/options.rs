@@ -11,12 +11,14 @@ use crate::bench::report;
 /// Behind the warm-up, unless set otherwise.
 const ROUNDS_DEFAULT: u32 = 3;
 const LIMIT_S_DEFAULT: u64 = 60;
+const ONCE_ABOVE_S_DEFAULT: u64 = 5;
 
 /// The command line's names for it.
 pub(super) const USAGE: &str = "\
 --scale F (1: the published sizes; without it each workload has its own, smaller one), \
 --only a,c-noop, --tools s3haul,bare,aws, --servers embedded,versitygw,minio, \
---latencies 0,10,50, --tls, --no-tls, --rounds N, --limit SECONDS, --binary PATH, --bare PATH, \
+--latencies 0,10,50, --tls, --no-tls, --rounds N, --limit SECONDS (of a run), --once-above SECONDS (a tool that \
+takes so long runs once; 0: never), --binary PATH, --bare PATH, \
 --tool-path NAME=PATH, --no-install and --output FOLDER";
 
 /// Settings of a whole run.
@@ -37,6 +39,9 @@ pub(super) struct Options {
     pub(super) rounds: u32,
     /// What one run may take.
     pub(super) limit: Duration,
+    /// A tool whose warm-up takes longer does not run again: that run counts. None: it runs all
+    /// rounds.
+    pub(super) once_above: Option<Duration>,
     /// The command under test; built where absent.
     pub(super) binary: Option<PathBuf>,
     /// The bare sender; found beside `binary` or built where absent.
@@ -60,6 +65,7 @@ impl Options {
             tls: None,
             rounds: ROUNDS_DEFAULT,
             limit: Duration::from_secs(LIMIT_S_DEFAULT),
+            once_above: Some(Duration::from_secs(ONCE_ABOVE_S_DEFAULT)),
             binary: None,
             bare: None,
             tool_paths: Vec::new(),
@@ -85,6 +91,7 @@ impl Options {
                 "--latencies" => options.latencies_ms = Some(latencies(value()?)?),
                 "--rounds" => options.rounds = u32::try_from(positive(value()?)?)?,
                 "--limit" => options.limit = Duration::from_secs(positive(value()?)?),
+                "--once-above" => options.once_above = once_above(value()?)?,
                 "--binary" => options.binary = Some(path(value()?)?),
                 "--bare" => options.bare = Some(path(value()?)?),
                 "--tool-path" => options.tool_paths.push(tool_path(value()?)?),
@@ -149,6 +156,11 @@ fn scale(text: &str) -> Result<f64> {
     }
 }
 
+fn once_above(text: &str) -> Result<Option<Duration>> {
+    let seconds: u64 = text.parse().with_context(|| format!("`{text}` is no number"))?;
+    Ok((seconds > 0).then(|| Duration::from_secs(seconds)))
+}
+
 fn positive(text: &str) -> Result<u64> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
@@ -181,13 +193,13 @@ mod tests {
     fn options_are_read() {
         let options = parse(
             "--scale 0.1 --only a,c-noop --tools aws --servers minio --latencies 0,50ms --tls \
-             --rounds 5 --limit 9 --tool-path s5cmd=/x/s5cmd --output /o --no-install",
+             --rounds 5 --limit 9 --once-above 0 --tool-path s5cmd=/x/s5cmd --output /o --no-install",
         )
         .unwrap();
         assert_eq!(options.scale, Some(0.1));
         assert_eq!(options.latencies_ms, Some(vec![0, 50]));
         assert_eq!((options.tls, options.rounds, options.install), (Some(true), 5, false));
-        assert_eq!(options.limit, Duration::from_secs(9));
+        assert_eq!((options.limit, options.once_above), (Duration::from_secs(9), None));
         assert_eq!(options.tool_paths, [("s5cmd".to_owned(), PathBuf::from("/x/s5cmd"))]);
         assert!(options.wants_tool("aws") && !options.wants_tool("s5cmd"));
     }

@@ -272,13 +272,10 @@ impl Job {
             Self::List(keys) | Self::Summarize(keys) => {
                 (float(keys.count) / 1e6, Unit::MillionKeys)
             }
-            Self::DownloadFile(_) => (float(bytes) / 1e9, Unit::Gigabyte),
-            Self::Upload(Shape::Large { .. }) | Self::Download(Shape::Large { .. }) => {
-                (float(bytes) / 1e9, Unit::Gigabyte)
-            }
-            Self::Upload(Shape::Classes { .. }) | Self::SyncFirst(Shape::Classes { .. }) => {
-                (float(bytes) / 1e9, Unit::Gigabyte)
-            }
+            Self::DownloadFile(_)
+            | Self::Upload(Shape::Large { .. } | Shape::Classes { .. })
+            | Self::Download(Shape::Large { .. })
+            | Self::SyncFirst(Shape::Classes { .. }) => (float(bytes) / 1e9, Unit::Gigabyte),
             Self::SyncAgain(_) => (float(files.len() as u64 + ADDED), Unit::Object),
             _ => (float(files.len() as u64), Unit::Object),
         }
