@@ -215,6 +215,6 @@ impl Keys for ListPage {
     }
 
     fn key(&self, index: usize) -> &str {
-        self.get(index).map_or("", |object| object.key)
+        ListPage::key(self, index).unwrap_or_default()
     }
 }

@@ -19,6 +19,8 @@ pub(super) trait Page: Default + Send + Sync + 'static {
     fn count(&self) -> usize;
     /// Key of one of them.
     fn key(&self, index: usize) -> &str;
+    /// The keys of all of them in order.
+    fn keys(&self) -> impl Iterator<Item = &str>;
     /// Common prefixes.
     fn groups(&self) -> &[String];
     /// Keeps the first entries and groups only.
@@ -58,7 +60,11 @@ impl Page for ListPage {
     }
 
     fn key(&self, index: usize) -> &str {
-        self.get(index).map_or("", |object| object.key)
+        ListPage::key(self, index).unwrap_or_default()
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        ListPage::keys(self)
     }
 
     fn groups(&self) -> &[String] {
@@ -142,6 +148,10 @@ impl Page for VersionPage {
 
     fn key(&self, index: usize) -> &str {
         self.versions.get(index).map_or("", |version| &version.key)
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        self.versions.iter().map(|version| version.key.as_str())
     }
 
     fn groups(&self) -> &[String] {
@@ -282,11 +292,20 @@ impl<'a, P: Page> Merged<'a, P> {
 
     /// Whether each name is greater than the one before (or the same, for versions).
     pub(super) fn is_ascending(&self) -> bool {
-        (1..self.len()).all(|at| {
-            let (before, key) = (self.key(at - 1), self.key(at));
-            before < key || (P::HAS_REPEATS && before == key)
-        })
+        if self.slots.is_empty() {
+            return ascends::<P>(self.page.keys());
+        }
+        ascends::<P>((0..self.len()).map(|at| self.key(at)))
     }
+}
+
+fn ascends<'a, P: Page>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    let Some(mut before) = names.next() else { return true };
+    names.all(|name| {
+        let is_after = before < name || (P::HAS_REPEATS && before == name);
+        before = name;
+        is_after
+    })
 }
 
 impl<P: Page> Keys for Merged<'_, P> {

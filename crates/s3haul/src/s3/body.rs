@@ -99,15 +99,16 @@ impl BodyStream {
     }
 
     /// Reads the rest into one buffer; more than `limit` bytes are an error. A body that came in
-    /// one piece is not copied.
+    /// one piece is not copied. Each other piece is let go before the next is read, so that the
+    /// connection reads on into the same memory.
     pub async fn collect(&mut self, limit: usize) -> Result<Bytes> {
         let Some(first) = self.next().await else { return Ok(Bytes::new()) };
-        let first = first?;
-        let Some(second) = self.next().await else { return Ok(first) };
+        let mut piece = first?;
+        if self.source.is_none() {
+            return Ok(piece);
+        }
         let known = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
         let mut whole = BytesMut::with_capacity(known.min(limit));
-        whole.extend_from_slice(&first);
-        let mut piece = second?;
         loop {
             if whole.len() + piece.len() > limit {
                 (self.source, self.validation) = (None, None);
@@ -115,6 +116,7 @@ impl BodyStream {
                 return Err(Error::new(ErrorKind::Integrity, message));
             }
             whole.extend_from_slice(&piece);
+            drop(piece);
             match self.next().await {
                 Some(next) => piece = next?,
                 None => return Ok(whole.freeze()),

@@ -10,6 +10,8 @@ use crate::error::Result;
 const STORAGE_CLASSES_MAX: usize = 64;
 /// Version id of what was written while its bucket kept no versions.
 const NO_VERSION: &str = "null";
+/// Bytes of an entry's XML beside its key, at least.
+const ENTRY_BYTES: usize = 190;
 /// Length of a quoted MD5.
 const ETAG_BYTES: usize = 34;
 
@@ -81,13 +83,33 @@ impl ListPage {
     }
 
     /// One of the objects.
+    #[inline]
     pub fn get(&self, index: usize) -> Option<ListedObject<'_>> {
         let row = self.rows.get(index)?;
         let before = index.checked_sub(1).map(|before| self.rows[before]).unwrap_or_default();
         Some(self.object(row, (before.key_end, before.etag_end)))
     }
 
+    /// Key of one of the objects.
+    #[inline]
+    pub(crate) fn key(&self, index: usize) -> Option<&str> {
+        let end = self.rows.get(index)?.key_end;
+        let start = index.checked_sub(1).map_or(0, |before| self.rows[before].key_end);
+        Some(&self.keys[start as usize..end as usize])
+    }
+
+    /// The keys in the server's order.
+    pub(crate) fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        let mut start = 0;
+        self.rows.iter().map(move |row| {
+            let key = &self.keys[start..row.key_end as usize];
+            start = row.key_end as usize;
+            key
+        })
+    }
+
     /// The object of a row whose texts begin at `start` in their buffers.
+    #[inline]
     fn object(&self, row: &Row, start: (u32, u32)) -> ListedObject<'_> {
         let class = (row.storage_class as usize).checked_sub(1);
         ListedObject {
@@ -173,11 +195,10 @@ pub(crate) struct PageBuilder {
 impl PageBuilder {
     /// With room for the entries of a document of that length.
     pub(crate) fn for_document(bytes: usize) -> Self {
-        // An entry's XML has some 240 bytes beside its key; too much room is given back by the
-        // page's short life.
-        let objects = (bytes / 256).min(1000);
+        // Too much room is given back by the page's short life.
+        let objects = (bytes / ENTRY_BYTES).min(1000);
         Self {
-            keys: Vec::with_capacity(bytes.saturating_sub(objects * 200).min(bytes / 2)),
+            keys: Vec::with_capacity(bytes.saturating_sub(objects * ENTRY_BYTES).min(bytes / 2)),
             etags: Vec::with_capacity(objects * ETAG_BYTES),
             rows: Vec::with_capacity(objects),
             storage_classes: Vec::new(),

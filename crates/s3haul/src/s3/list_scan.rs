@@ -17,6 +17,14 @@ use crate::error::Result;
 
 /// Elements inside one another that the scanner passes over.
 const DEPTH_MAX: usize = 8;
+/// Length of `2006-01-02T15:04:05.000Z`.
+const TIME_BYTES: usize = 24;
+/// Digits of which any number fits into 64 bits.
+const DIGITS_MAX: usize = 19;
+/// Length of an MD5.
+const MD5_DIGITS: usize = 32;
+/// Length of one in quotes that are written as references.
+const ESCAPED_ETAG_BYTES: usize = MD5_DIGITS + 12;
 
 /// Reads a page of `ListObjectsV2` or `ListObjects`.
 pub(crate) fn objects(body: &[u8]) -> Result<ListPage> {
@@ -160,37 +168,79 @@ impl<'a> Scanner<'a> {
     /// Reads one object.
     fn contents(&mut self) -> Option<()> {
         let mut entry = Entry::default();
-        while !self.at_end(b"Contents")? {
-            // The fields in the order in which S3 sends them; what is not one of them as it
-            // should be goes the long way.
+        loop {
+            let before = self.rest.len();
+            // The fields in the order in which S3 sends them, each at most once a round; what is
+            // not one of them as it should be goes the long way.
             if let Some(text) = self.field(b"<Key>", b"</Key>") {
-                self.entry_key(text, &mut entry)?;
-            } else if let Some(text) = self.field(b"<LastModified>", b"</LastModified>") {
+                once(&mut entry.seen, field::KEY)?;
+                self.entry_key(text)?;
+            }
+            if let Some(text) = self.time_field() {
                 once(&mut entry.seen, field::LAST_MODIFIED)?;
                 entry.last_modified_s = if text.is_empty() { 0 } else { parse_time(text)? };
-            } else if let Some(text) = self.field(b"<ETag>", b"</ETag>") {
+            }
+            if let Some(text) = self.etag_field() {
                 once(&mut entry.seen, field::ETAG)?;
                 append_etag(text, &mut self.entries.etags)?;
-            } else if let Some(text) = self.field(b"<Size>", b"</Size>") {
+            }
+            if let Some(rest) = strip(self.rest, b"<Size>") {
                 once(&mut entry.seen, field::SIZE)?;
-                entry.size = digits(text)?;
-            } else if let Some(text) = self.field(b"<StorageClass>", b"</StorageClass>") {
+                entry.size = self.size(rest)?;
+            }
+            if let Some(text) = self.class_field() {
                 once(&mut entry.seen, field::STORAGE_CLASS)?;
                 memchr(b'&', text).is_none().then_some(())?;
                 entry.storage_class = self.entries.storage_class(text)?;
-            } else {
+            }
+            if let Some(rest) = strip(self.rest, b"</Contents>") {
+                self.rest = rest;
+                (entry.seen & field::KEY != 0).then_some(())?;
+                return self.entries.end(entry.size, entry.last_modified_s, entry.storage_class);
+            }
+            self.skip_blanks();
+            if self.rest.len() == before {
                 self.other_field()?;
             }
         }
-        (entry.seen & field::KEY != 0).then_some(())?;
-        self.entries.end(entry.size, entry.last_modified_s, entry.storage_class)
     }
 
-    fn entry_key(&mut self, text: &[u8], entry: &mut Entry) -> Option<()> {
-        once(&mut entry.seen, field::KEY)?;
+    fn entry_key(&mut self, text: &[u8]) -> Option<()> {
+        if is_plain(text) {
+            self.entries.keys.extend_from_slice(text);
+            return Some(());
+        }
         let text = unescape(text).filter(|text| !self.url || is_text(text))?;
         append_key(self.url, &text, &mut self.entries.keys);
         Some(())
+    }
+
+    /// Text of the time that is next, if there is one: as long as S3 writes it, or of any length.
+    #[inline]
+    fn time_field(&mut self) -> Option<&'a [u8]> {
+        let rest = strip(self.rest, b"<LastModified>")?;
+        if let Some((text, rest)) = rest.split_first_chunk::<TIME_BYTES>()
+            && let Some(rest) = strip(rest, b"</LastModified>")
+            && lacks(text, b'<')
+        {
+            self.rest = rest;
+            return Some(text);
+        }
+        self.field(b"<LastModified>", b"</LastModified>")
+    }
+
+    /// Text of the `ETag` that is next, if there is one: of an MD5 in escaped quotes, or any.
+    #[inline]
+    fn etag_field(&mut self) -> Option<&'a [u8]> {
+        let rest = strip(self.rest, b"<ETag>")?;
+        if let Some((text, rest)) = rest.split_first_chunk::<ESCAPED_ETAG_BYTES>()
+            && let Some(rest) = strip(rest, b"</ETag>")
+            && lacks(text, b'<')
+        {
+            self.rest = rest;
+            return Some(text);
+        }
+        self.field(b"<ETag>", b"</ETag>")
     }
 
     /// Passes a field that is not of interest. A field that is, in another form, is unexpected.
@@ -202,12 +252,44 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// The size in the element that is next, whose start tag is before `rest`.
+    #[inline]
+    fn size(&mut self, rest: &'a [u8]) -> Option<u64> {
+        let (mut size, mut length) = (0, 0);
+        while let Some(digit) = rest.get(length).map(|byte| byte.wrapping_sub(b'0'))
+            && digit < 10
+            && length < DIGITS_MAX
+        {
+            size = size * 10 + u64::from(digit);
+            length += 1;
+        }
+        if let Some(rest) = strip(&rest[length..], b"</Size>") {
+            self.rest = rest;
+            return Some(size);
+        }
+        self.field(b"<Size>", b"</Size>").and_then(digits)
+    }
+
+    /// Text of the storage class that is next, if there is one: the usual one, or any.
+    #[inline]
+    fn class_field(&mut self) -> Option<&'a [u8]> {
+        if let Some(rest) = strip(self.rest, b"<StorageClass>STANDARD</StorageClass>") {
+            self.rest = rest;
+            return Some(b"STANDARD");
+        }
+        self.field(b"<StorageClass>", b"</StorageClass>")
+    }
+
     /// Text of the element that is next, if it is the one between these tags.
     #[inline]
-    fn field(&mut self, open: &'static [u8], close: &'static [u8]) -> Option<&'a [u8]> {
-        let rest = self.rest.strip_prefix(open)?;
+    fn field<const OPEN: usize, const CLOSE: usize>(
+        &mut self,
+        open: &[u8; OPEN],
+        close: &[u8; CLOSE],
+    ) -> Option<&'a [u8]> {
+        let rest = strip(self.rest, open)?;
         let (text, rest) = rest.split_at(memchr(b'<', rest)?);
-        self.rest = rest.strip_prefix(close)?;
+        self.rest = strip(rest, close)?;
         Some(text)
     }
 
@@ -304,6 +386,31 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// What follows a tag, if it is the one. The length is part of the type, so that the comparison
+/// is a few instructions and no call.
+#[inline]
+fn strip<'a, const LENGTH: usize>(rest: &'a [u8], tag: &[u8; LENGTH]) -> Option<&'a [u8]> {
+    let (first, rest) = rest.split_first_chunk::<LENGTH>()?;
+    (first == tag).then_some(rest)
+}
+
+/// Whether a key is what it looks like in any encoding: ASCII, and nothing that stands for
+/// something else.
+#[inline]
+fn is_plain(text: &[u8]) -> bool {
+    /// Bytes looked at together.
+    const WIDTH: usize = 16;
+    // In bytes and without a way out, so that it becomes a few vector instructions.
+    let specials = |any: u8, byte: &u8| {
+        let is = |special| u8::from(*byte == special);
+        any | is(b'&') | is(b'%') | is(b'+') | (*byte & 0x80)
+    };
+    let Some(last) = text.last_chunk::<WIDTH>() else { return text.iter().fold(0, specials) == 0 };
+    let (blocks, _) = text.as_chunks::<WIDTH>();
+    let any = blocks.iter().fold(0, |any, block| any | block.iter().fold(0, specials));
+    any | last.iter().fold(0, specials) == 0
+}
+
 /// Notes a field; `None` if it was there already.
 fn once(seen: &mut u32, field: u32) -> Option<()> {
     let first = *seen & field == 0;
@@ -326,8 +433,17 @@ fn append_key(url: bool, text: &[u8], into: &mut Vec<u8>) {
 }
 
 /// Appends an `ETag`, whose quotes are escaped by most services.
+#[inline]
 fn append_etag(text: &[u8], into: &mut Vec<u8>) -> Option<()> {
     let inner = text.strip_prefix(b"&quot;").and_then(|text| text.strip_suffix(b"&quot;"));
+    if let Some(Ok(inner)) = inner.map(<&[u8; MD5_DIGITS]>::try_from)
+        && lacks(inner, b'&')
+    {
+        let mut quoted = [b'"'; MD5_DIGITS + 2];
+        quoted[1..=MD5_DIGITS].copy_from_slice(inner);
+        into.extend_from_slice(&quoted);
+        return Some(());
+    }
     match inner {
         Some(inner) if memchr(b'&', inner).is_none() => {
             into.push(b'"');
@@ -337,6 +453,12 @@ fn append_etag(text: &[u8], into: &mut Vec<u8>) -> Option<()> {
         _ => into.extend_from_slice(&unescape(text)?),
     }
     Some(())
+}
+
+/// Whether a byte is not in a text. Of a fixed length, so that it takes no loop.
+#[inline]
+fn lacks<const LENGTH: usize>(text: &[u8; LENGTH], byte: u8) -> bool {
+    text.iter().fold(0, |any, other| any | u8::from(*other == byte)) == 0
 }
 
 /// Resolves references; `None` if one is not known.

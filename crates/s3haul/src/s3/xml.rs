@@ -265,25 +265,27 @@ pub(crate) fn checksum_of(element: &Element) -> Option<super::checksum::Checksum
 /// Seconds since 1970 of an ISO-8601 time in UTC such as `2013-05-24T00:00:00.000Z`; fractions
 /// are cut off.
 pub(crate) fn parse_time(text: &[u8]) -> Option<i64> {
-    let number = |from: usize, to: usize| {
-        text.get(from..to)?.iter().try_fold(0_i64, |value, byte| {
-            byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0'))
-        })
+    let (first, rest) = text.split_first_chunk::<19>()?;
+    let &[y1, y2, y3, y4, b'-', o1, o2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2] =
+        first
+    else {
+        return None;
     };
-    let sign = |at: usize, expected: u8| (text.get(at) == Some(&expected)).then_some(());
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    sign(4, b'-')?;
-    sign(7, b'-')?;
-    sign(10, b'T')?;
-    sign(13, b':')?;
-    sign(16, b':')?;
-    let rest = &text[19..];
-    let fraction = rest.strip_prefix(b".").map_or(rest, |rest| {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        &rest[digits..]
-    });
-    let valid = matches!(fraction, b"Z" | b"" | b"+00:00")
+    let digit = |byte: u8| i64::from(byte.wrapping_sub(b'0'));
+    let two = |high, low| digit(high) * 10 + digit(low);
+    let all = [y1, y2, y3, y4, o1, o2, d1, d2, h1, h2, n1, n2, s1, s2];
+    let is_number = all.iter().fold(true, |all, byte| all & byte.is_ascii_digit());
+    let (year, month, day) = (two(y1, y2) * 100 + two(y3, y4), two(o1, o2), two(d1, d2));
+    let (hour, minute, second) = (two(h1, h2), two(n1, n2), two(s1, s2));
+    let fraction = match rest {
+        [b'.', rest @ ..] => {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            &rest[digits..]
+        }
+        rest => rest,
+    };
+    let valid = is_number
+        && matches!(fraction, b"Z" | b"" | b"+00:00")
         && (1..=12).contains(&month)
         && (1..=31).contains(&day)
         && hour < 24
@@ -296,7 +298,7 @@ pub(crate) fn parse_time(text: &[u8]) -> Option<i64> {
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
+    let year_of_era = year - era * 400;
     let shifted = (month + 9) % 12;
     let day_of_year = (153 * shifted + 2) / 5 + day - 1;
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468

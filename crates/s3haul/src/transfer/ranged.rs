@@ -4,7 +4,7 @@
 //! ranges combine to that of the object. The file gets its name when everything matched.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 
@@ -38,6 +38,9 @@ struct Writing {
     given_up: AtomicBool,
     finish: OnceLock<Finish>,
     written: AtomicU64,
+    /// Held while bytes are written. File systems let one writer into a file at a time, and the
+    /// others would wait for it spinning.
+    turn: Mutex<()>,
     engine: Arc<Engine>,
 }
 
@@ -108,8 +111,9 @@ async fn start(
         let file = target.create(&relative, access_of(engine.settings.preserves))?;
         file.preallocate(size)?;
         let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
-        let finish = OnceLock::new();
-        Ok(Arc::new(Writing { file, object, algorithm, given_up, finish, written, engine }))
+        let (finish, turn) = (OnceLock::new(), Mutex::new(()));
+        let writing = Writing { file, object, algorithm, given_up, finish, written, turn, engine };
+        Ok(Arc::new(writing))
     })
     .await
 }
@@ -211,6 +215,9 @@ fn write_chunks(
 ) -> Result<Hasher> {
     for chunk in chunks {
         hasher.update(chunk);
+    }
+    let _turn = writing.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    for chunk in chunks {
         writing.file.write_at(position, chunk)?;
         position += chunk.len() as u64;
     }
