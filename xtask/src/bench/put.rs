@@ -2,7 +2,7 @@
 //!
 //! Both upload the same number of objects of the same size to the same server (`s3haul serve
 //! --null`, which keeps no bytes) in turn, A B A B, after a warm-up round. The bare sender
-//! (`crates/s3haul/examples/bare_put.rs`) hashes, signs and sends from one buffer in memory; the
+//! (`crates/s3haul-bare`) hashes, signs and sends from one buffer in memory; the
 //! difference is what planning, files, checksums and bookkeeping cost.
 
 use std::path::{Path, PathBuf};
@@ -42,13 +42,14 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     let mut bare = Vec::new();
     let mut ours = Vec::new();
     for round in 0..=plan.rounds {
-        let b = measure(server.command(&binaries.bare_put).args([
-            server.authority(),
-            "bench".to_owned(),
-            count.to_string(),
-            plan.size_bytes.to_string(),
-            CONCURRENCY.to_string(),
-        ]))?;
+        let b = measure(
+            server
+                .command(&binaries.bare)
+                .args(["put", "--bucket", "bench", "--prefix", "bare/"])
+                .args(["--endpoint", &format!("http://{}", server.authority())])
+                .args(["--count", &count.to_string(), "--size", &plan.size_bytes.to_string()])
+                .args(["--concurrency", &CONCURRENCY.to_string()]),
+        )?;
         let target = format!("s3://bench/round-{round}/");
         let a = measure(
             server
@@ -86,16 +87,16 @@ fn parse(args: &[String]) -> Result<Plan> {
 
 struct Binaries {
     s3haul: PathBuf,
-    bare_put: PathBuf,
+    bare: PathBuf,
 }
 
 fn build() -> Result<Binaries> {
     let step = ["build", "--release", "--quiet", "-p", "s3haul-cli"];
     process::run(&mut process::cargo(&step))?;
-    let step = ["build", "--release", "--quiet", "-p", "s3haul", "--example", "bare_put"];
+    let step = ["build", "--release", "--quiet", "-p", "s3haul-bare"];
     process::run(&mut process::cargo(&step))?;
     let folder = process::target().join("release");
-    Ok(Binaries { s3haul: folder.join("s3haul"), bare_put: folder.join("examples/bare_put") })
+    Ok(Binaries { s3haul: folder.join("s3haul"), bare: folder.join("bare") })
 }
 
 fn make_tree(plan: &Plan, tree: &Path) -> Result<()> {
