@@ -1,5 +1,5 @@
 //! AWS's C library for S3 (the Common Runtime), through the class of `s3transfer` by which the
-//! AWS command uses it. Version 1 of the command cannot; version 2 is not on PyPI, so a short
+//! AWS command uses it. Version 1 of the command cannot; version 2 is not on `PyPI`, so a short
 //! script does the rest of its work: walks the tree, or lists the objects.
 
 use std::process::Command;
@@ -13,7 +13,7 @@ const SCRIPT: &str = include_str!("aws_crt.py");
 pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {
     let script = call.file("aws_crt.py", SCRIPT)?;
     let mut command = call.command();
-    command.env("PYTHONDONTWRITEBYTECODE", "1").arg(script);
+    command.arg(script);
     match *task {
         Task::Upload { tree, bucket, prefix } => {
             command.arg("upload").arg(tree).arg(uri(bucket, prefix))

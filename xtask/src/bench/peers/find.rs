@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::tools::{self, TOOLS, Tool};
+use super::tools::{Installer, TOOLS, Tool};
 use super::{Endpoint, Found, Peer, Search, Task};
 use crate::process;
 
@@ -24,31 +24,28 @@ pub(crate) fn find(search: &Search) -> Result<Vec<Found>> {
     let wanted = |tool: &&Tool| {
         search.only.as_ref().is_none_or(|only| only.iter().any(|name| name == tool.name))
     };
-    let found = |tool: &Tool| match program(tool, search) {
+    let installer = Installer::new(search);
+    let found = |tool: &Tool| match installer.locate(tool) {
         Ok(program) => Found::Here(peer(tool, program, scratch.path())),
-        Err(error) => Found::Missing { name: tool.name, why: format!("{error:#}") },
+        Err(error) => Found::Missing { name: tool.name, why: one_line(&format!("{error:#}")) },
     };
     Ok(TOOLS.iter().filter(wanted).map(found).collect())
 }
 
-fn program(tool: &Tool, search: &Search) -> Result<PathBuf> {
-    if let Some((_, path)) = search.paths.iter().find(|(name, _)| name == tool.name) {
-        ensure!(path.is_file(), "there is no `{}`", path.display());
-        return Ok(std::path::absolute(path)?);
-    }
-    let located = tool.locate(&search.s3haul, search.install);
-    match tools::on_path(tool.name) {
-        // Other tools' names may mean something else there, such as `mc`.
-        Some(path) if located.is_err() && tool.name == "s5cmd" => Ok(path),
-        _ => located,
-    }
+fn peer(tool: &Tool, program: PathBuf, scratch: &Path) -> Peer {
+    let Tool { name, about, line, .. } = *tool;
+    let mut peer = Peer { name, version: None, about, program, line };
+    let own = version(&peer, scratch);
+    peer.version = own.or_else(|| tool.pinned_version());
+    peer
 }
 
-fn peer(tool: &Tool, program: PathBuf, scratch: &Path) -> Peer {
-    let mut peer = Peer { name: tool.name, version: None, program, line: tool.line };
-    let own = version(&peer, scratch);
-    peer.version = own.or_else(|| tool.pinned_version().map(str::to_owned));
-    peer
+/// What failed, and the last that a program said of it, without where the workspace is.
+fn one_line(error: &str) -> String {
+    let error = error.replace(&format!("{}/", process::root().display()), "");
+    let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("unknown");
+    lines.next_back().map_or_else(|| first.to_owned(), |last| format!("{first}: {last}"))
 }
 
 /// What the tool says its version is.
@@ -89,5 +86,49 @@ mod tests {
         assert_eq!(read("v2.3.0-991c9fb\n"), "2.3.0-991c9fb");
         assert_eq!(read("rclone v1.76.0\n- os/version: debian 12 (64 bit)\n"), "1.76.0");
         assert_eq!(first_version("mc version DEVELOPMENT.GOGET\n"), None);
+    }
+
+    #[test]
+    fn a_reason_is_a_line() {
+        assert_eq!(one_line("not installed"), "not installed");
+        let here = process::root().join("target").display().to_string();
+        assert_eq!(one_line(&format!("could not read `{here}`")), "could not read `target`");
+        let failure = "`go install x` failed (exit status: 1)\nfirst\n\nno such module\n";
+        assert_eq!(one_line(failure), "`go install x` failed (exit status: 1): no such module");
+    }
+
+    /// The found tools of a search that installs nothing, with this very program as ours.
+    fn search(only: &[&str], paths: &[(&str, &str)]) -> Result<Vec<Found>> {
+        find(&Search {
+            s3haul: std::env::current_exe()?,
+            paths: paths.iter().map(|(name, path)| ((*name).into(), (*path).into())).collect(),
+            only: Some(only.iter().map(|name| (*name).to_owned()).collect()),
+            install: false,
+        })
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_is_missing_and_no_error() {
+        let paths = [("s3p", "/nowhere/s3p"), ("rclone", "/nowhere/rclone")];
+        let found = search(&["rclone", "s3p"], &paths).unwrap();
+        let told: Vec<String> = found
+            .iter()
+            .map(|found| match found {
+                Found::Missing { name, why } => format!("{name}: {why}"),
+                Found::Here(peer) => panic!("{} is here", peer.name),
+            })
+            .collect();
+        // In the order of the tables, not of the question.
+        let expected = ["s3p: there is no `/nowhere/s3p`", "rclone: there is no `/nowhere/rclone`"];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn names_that_nobody_knows_are_errors() {
+        let told = |result: Result<Vec<Found>>| result.err().unwrap().to_string();
+        assert!(
+            told(search(&["s6cmd"], &[])).starts_with("unknown tool `s6cmd`; there are s3haul,")
+        );
+        assert!(told(search(&[], &[("cp", "/bin/cp")])).starts_with("unknown tool `cp`"));
     }
 }

@@ -17,6 +17,8 @@ mod s3p;
 mod s3sync;
 mod s4cmd;
 mod s5cmd;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod trial;
 
@@ -78,6 +80,8 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// Its version, where it is known.
     pub(crate) version: Option<String>,
+    /// The settings it is called with.
+    pub(crate) about: &'static str,
     program: PathBuf,
     line: call::Line,
 }
@@ -140,7 +144,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         match tool {
             Found::Here(peer) => {
                 let version = peer.version.as_deref().unwrap_or("of unknown version");
-                term::line(&format!("{:<8} {version}", peer.name));
+                term::line(&format!("{:<8} {version:<15} {}", peer.name, peer.about));
             }
             Found::Missing { name, why } => term::dim(&format!("{name:<8} missing: {why}")),
         }

@@ -46,7 +46,7 @@ pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> 
         Task::Download { bucket, prefix, target } => {
             command.arg("copy").arg(remote(bucket, prefix)).arg(target)
         }
-        Task::UploadFile { file, bucket, key } => one(&mut command, file, &remote(bucket, key)),
+        Task::UploadFile { file, bucket, key } => one(&mut command, file, remote(bucket, key)),
         Task::DownloadFile { bucket, key, file } => one(&mut command, remote(bucket, key), file),
         Task::List { bucket } => command.arg("ls").arg(remote(bucket, "")),
         Task::Summarize { bucket } => command.arg("size").arg(remote(bucket, "")),
@@ -61,11 +61,7 @@ pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> 
     Ok(command)
 }
 
-fn one<'a>(
-    command: &'a mut Command,
-    source: impl AsRef<Path>,
-    target: impl AsRef<Path>,
-) -> &'a mut Command {
+fn one(command: &mut Command, source: impl AsRef<Path>, target: impl AsRef<Path>) -> &mut Command {
     command.arg("copyto").arg(source.as_ref()).arg(target.as_ref())
 }
 

@@ -1,5 +1,6 @@
 //! Each tool does each kind of work once, on a small tree; what it did is looked at with our own
-//! command. This is how the command lines are checked against the tools as they are.
+//! command. This is how the command lines are checked against the tools as they are. The server
+//! has to keep bytes: without them, some downloads fail by the tools' own checks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,8 +58,8 @@ pub(super) fn run(s3haul: &Path, found: &[Found]) -> Result<()> {
             ours: ours(s3haul),
             peer,
             endpoint: &endpoint,
-            bucket: format!("trial-{}", peer.name),
-            other: format!("other-{}", peer.name),
+            bucket: format!("trial-{}-{}", peer.name, std::process::id()),
+            other: format!("other-{}-{}", peer.name, std::process::id()),
             scratch: folder,
         };
         trial.run().with_context(|| format!("could not try `{}`", peer.name))?;
@@ -68,7 +69,7 @@ pub(super) fn run(s3haul: &Path, found: &[Found]) -> Result<()> {
 
 fn ours(s3haul: &Path) -> Peer {
     let line = super::s3haul::line;
-    Peer { name: "s3haul", version: None, program: s3haul.to_owned(), line }
+    Peer { name: "s3haul", version: None, about: "", program: s3haul.to_owned(), line }
 }
 
 impl Trial<'_> {
