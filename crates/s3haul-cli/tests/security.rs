@@ -13,6 +13,8 @@ mod hostile;
 mod masks;
 #[path = "security/secrets.rs"]
 mod secrets;
+#[path = "security/serve_tls.rs"]
+mod serve_tls;
 #[path = "security/signatures.rs"]
 mod signatures;
 #[path = "security/sources.rs"]

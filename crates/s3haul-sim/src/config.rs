@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::scenario::Scenario;
 use crate::server::{RunningServer, Sim, SimError};
+use crate::socket::TlsFiles;
 
 /// Access key of a server that was given none (loopback only).
 pub const DEFAULT_ACCESS_KEY: &str = "s3haul-access-key";
@@ -161,6 +162,8 @@ pub struct SimConfig {
     pub ledger_file: Option<PathBuf>,
     /// Latency of every answer.
     pub latency: Duration,
+    /// TLS for connections over TCP.
+    pub tls: Option<TlsFiles>,
     /// Limits.
     pub limits: Limits,
     /// What listings do differently from S3.
@@ -182,6 +185,7 @@ impl Default for SimConfig {
             ledger_records: crate::ledger::LEDGER_RECORDS_DEFAULT,
             ledger_file: None,
             latency: Duration::ZERO,
+            tls: None,
             limits: Limits::default(),
             list_quirks: ListQuirks::default(),
             scenario: None,

@@ -30,6 +30,7 @@ mod patience;
 mod scenario;
 mod server;
 mod service;
+mod socket;
 mod store;
 mod weather;
 mod wire;
@@ -46,5 +47,6 @@ pub use scenario::{
     ScenarioError,
 };
 pub use server::{RunningServer, Sim, SimError, SimServer};
+pub use socket::TlsFiles;
 pub use store::synthetic::SyntheticError;
 pub use weather::{Effect, Fault, Weather};

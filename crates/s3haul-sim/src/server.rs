@@ -2,25 +2,25 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
 
 use crate::clock::Clock;
 use crate::config::{SimBuilder, SimConfig};
 use crate::handler::Core;
 use crate::ledger::Ledger;
 use crate::patience::Patient;
+use crate::socket::{Socket, TlsFiles};
 use crate::store::synthetic::SyntheticError;
 use crate::weather::Weather;
 use crate::wire::Wire;
@@ -42,6 +42,9 @@ pub enum SimError {
     /// The ledger's file could not be created.
     #[error("could not create the ledger's file: {0}")]
     Ledger(#[source] io::Error),
+    /// The files of a certificate could not be used.
+    #[error("could not use the certificate: {0}")]
+    Tls(String),
     /// The address could not be bound.
     #[error("could not listen on `{address}`: {source}")]
     Bind {
@@ -121,6 +124,7 @@ impl Sim {
     /// Listens on an address; `127.0.0.1:0` takes a free port.
     pub async fn bind(self, address: impl AsRef<str>) -> Result<RunningServer, SimError> {
         let address = address.as_ref();
+        let tls = self.core.config().tls.as_ref().map(TlsFiles::acceptor).transpose()?;
         let failed = |source| SimError::Bind { address: address.to_owned(), source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
@@ -128,7 +132,7 @@ impl Sim {
             return Err(SimError::OpenToTheWorld { address: address.to_owned() });
         }
         let (stop, stopped) = watch::channel(false);
-        let accepting = tokio::spawn(accept(Arc::clone(&self.core), listener, stopped));
+        let accepting = tokio::spawn(accept(Arc::clone(&self.core), listener, tls, stopped));
         Ok(RunningServer { sim: self, address: local, stop, accepting: Some(accepting) })
     }
 }
@@ -149,7 +153,10 @@ impl RunningServer {
 
     /// The URL for clients.
     pub fn endpoint_url(&self) -> String {
-        format!("http://{}", self.address)
+        match self.sim.core.config().tls {
+            Some(_) => TlsFiles::url(self.address),
+            None => format!("http://{}", self.address),
+        }
     }
 
     /// The simulator behind it.
@@ -194,7 +201,12 @@ impl Drop for RunningServer {
     }
 }
 
-async fn accept(core: Arc<Core>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+async fn accept(
+    core: Arc<Core>,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    mut stop: watch::Receiver<bool>,
+) {
     let mut connections = JoinSet::new();
     let most = core.config().limits.connections_max;
     loop {
@@ -204,7 +216,7 @@ async fn accept(core: Arc<Core>, listener: TcpListener, mut stop: watch::Receive
             accepted = listener.accept(), if connections.len() < most => match accepted {
                 Ok((stream, _)) => {
                     let (core, stop) = (Arc::clone(&core), stop.clone());
-                    connections.spawn(serve_tcp(core, stream, stop));
+                    connections.spawn(serve_tcp(core, stream, tls.clone(), stop));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "could not accept a connection");
@@ -218,12 +230,25 @@ async fn accept(core: Arc<Core>, listener: TcpListener, mut stop: watch::Receive
     let _ = tokio::time::timeout(SHUTDOWN_GRACE, drained).await;
 }
 
-async fn serve_tcp(core: Arc<Core>, stream: TcpStream, stop: watch::Receiver<bool>) {
+async fn serve_tcp(
+    core: Arc<Core>,
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    mut stop: watch::Receiver<bool>,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "could not set TCP_NODELAY");
     }
     let reset = Arc::new(AtomicBool::new(false));
-    serve(core, Tcp { stream, reset: Arc::clone(&reset) }, reset, stop).await;
+    let time_limit = core.config().limits.header_timeout;
+    let socket = tokio::select! {
+        socket = Socket::new(stream, tls, time_limit, Arc::clone(&reset)) => socket,
+        () = stopped(&mut stop) => return,
+    };
+    match socket {
+        Ok(socket) => serve(core, socket, reset, stop).await,
+        Err(error) => tracing::debug!(%error, "a handshake failed"),
+    }
 }
 
 async fn serve<I>(core: Arc<Core>, io: I, reset: Arc<AtomicBool>, mut stop: watch::Receiver<bool>)
@@ -265,59 +290,5 @@ where
 async fn stopped(stop: &mut watch::Receiver<bool>) {
     if stop.changed().await.is_err() {
         std::future::pending::<()>().await;
-    }
-}
-
-/// A TCP stream that can be closed with a reset.
-struct Tcp {
-    stream: TcpStream,
-    reset: Arc<AtomicBool>,
-}
-
-impl Drop for Tcp {
-    fn drop(&mut self) {
-        if self.reset.load(Ordering::Relaxed) {
-            let _ = self.stream.set_zero_linger();
-        }
-    }
-}
-
-impl AsyncRead for Tcp {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for Tcp {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

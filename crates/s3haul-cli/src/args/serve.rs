@@ -58,6 +58,13 @@ pub(crate) struct ServeArgs {
     /// see flags: `S3HAUL_SERVE_SECRET_KEY` in the environment is kept from them.
     #[arg(long, value_name = "SECRET")]
     pub(crate) secret_key: Option<Secret>,
+    /// Speak TLS: a PEM file with the server's certificate, then those between it and the root.
+    /// On a loopback address the printed endpoint is `https://localhost:PORT`.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The PEM file with the private key of the certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// Stop when standard input ends.
     #[arg(long)]
     pub(crate) stop_with_stdin: bool,

@@ -64,6 +64,7 @@ fn config(settings: ServeSettings) -> SimConfig {
         ledger_records: 0,
         ledger_file: settings.ledger,
         latency: settings.latency,
+        tls: settings.tls,
         limits: Limits { restore_time: settings.restore_time, ..Limits::default() },
         scenario: settings.weather,
         ..SimConfig::default()

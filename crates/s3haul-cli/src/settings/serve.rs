@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use s3haul_sim::{
-    DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, Scenario, StoreKind,
+    DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, Scenario, StoreKind, TlsFiles,
 };
 
 use super::environment::Environment;
@@ -33,6 +33,8 @@ pub(crate) struct ServeSettings {
     pub(crate) restore_time: Duration,
     /// Random weather.
     pub(crate) weather: Option<Scenario>,
+    /// TLS.
+    pub(crate) tls: Option<TlsFiles>,
     /// Stop at the end of standard input.
     pub(crate) stop_with_stdin: bool,
     /// The environment as JSON.
@@ -71,6 +73,7 @@ impl ServeSettings {
             latency: args.latency.as_deref().map_or(Ok(Duration::ZERO), duration)?,
             restore_time: duration(&args.restore_time)?,
             weather: args.weather.as_deref().map(weather).transpose()?,
+            tls: tls(args),
             stop_with_stdin: args.stop_with_stdin,
             json: global.json,
         })
@@ -92,6 +95,12 @@ fn store(args: &ServeArgs) -> Result<StoreKind, Failure> {
     } else {
         Err(Failure::usage("name the folder to serve"))
     }
+}
+
+/// Both files or none; clap has seen to that.
+fn tls(args: &ServeArgs) -> Option<TlsFiles> {
+    let (certificate, key) = (args.tls_certificate.clone()?, args.tls_key.clone()?);
+    Some(TlsFiles { certificate, key })
 }
 
 fn weather(path: &Path) -> Result<Scenario, Failure> {
@@ -140,6 +149,8 @@ mod tests {
             weather: None,
             access_key: None,
             secret_key: None,
+            tls_certificate: None,
+            tls_key: None,
             stop_with_stdin: false,
         };
         let none = Environment::default();

@@ -1,5 +1,5 @@
 //! The bare limit of each workload: requests of the same number, kind and size, sent by
-//! `crates/s3haul/examples/bare` without planning, files or output.
+//! `crates/s3haul-bare` without planning, output or more of files than reads and writes.
 
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::check::{Printed, Verdict};
 use super::shape::{MIB, Shape};
 use super::site::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
-use super::stage::{SINGLE_KEY, Slot, Stage, objects};
+use super::stage::{Slot, Stage, objects};
 use super::table::Job;
 
 /// Its name among the tools.
@@ -53,12 +53,15 @@ pub(super) fn command(program: &Path, stage: &Stage<'_>, slot: &Slot) -> Result<
             bare.begin("one", TARGET_BUCKET, &slot.prefix, 1).set("--size", bytes);
         }
         Job::Download(Shape::Large { .. }) | Job::DownloadFile(_) => {
-            let keys = object_keys(stage)?;
+            let keys = object_keys(stage, true)?;
             bare.begin("get-parts", SOURCE_BUCKET, "", CONCURRENCY_PARTS).parts();
-            bare.command.arg("--keys").arg(keys).arg("--file").arg(&slot.folder);
+            bare.command.arg("--keys").arg(keys);
+            for index in 0..files {
+                bare.command.arg("--file").arg(slot.folder.join(index.to_string()));
+            }
         }
         Job::Download(_) => {
-            let keys = object_keys(stage)?;
+            let keys = object_keys(stage, false)?;
             bare.begin("get", SOURCE_BUCKET, "", near);
             bare.command.arg("--keys").arg(keys);
         }
@@ -170,13 +173,14 @@ impl<'a> Bare<'a> {
     }
 }
 
-/// Keys of the objects to read, one a line.
-fn object_keys(stage: &Stage<'_>) -> Result<PathBuf> {
+/// Keys of the objects to read, one a line, with their sizes or without.
+fn object_keys(stage: &Stage<'_>, with_sizes: bool) -> Result<PathBuf> {
     let path = stage.folder().join("objects.keys");
-    let single = matches!(stage.job, Job::DownloadFile(_)).then(|| SINGLE_KEY.to_owned());
-    let all = stage.tree.files.iter().map(|(name, _)| format!("{}{name}", objects().1));
-    let keys = single.map_or_else(|| all.collect(), |key| vec![key]);
-    write_lines(&path, keys)?;
+    let line = |(name, bytes): &(String, u64)| {
+        let size = if with_sizes { format!("\t{bytes}") } else { String::new() };
+        format!("{}{name}{size}", objects().1)
+    };
+    write_lines(&path, stage.tree.files.iter().map(line))?;
     Ok(path)
 }
 

@@ -224,8 +224,8 @@ mod tests {
             Options::parse(&args).unwrap()
         };
         let done = |wall_s| Outcome::Done { wall_s, cpu_s: 1.0, peak_mib: 1.0, requests: None };
-        assert!(is_last(&done(5.1), &options("")));
-        assert!(!is_last(&done(4.9), &options("")));
+        assert!(is_last(&done(3.1), &options("")));
+        assert!(!is_last(&done(2.9), &options("")));
         assert!(!is_last(&done(50.0), &options("--once-above 0")));
         assert!(is_last(&Outcome::Failed("x".to_owned()), &options("--once-above 0")));
     }

@@ -10,8 +10,8 @@ use crate::bench::report;
 
 /// Behind the warm-up, unless set otherwise.
 const ROUNDS_DEFAULT: u32 = 3;
-const LIMIT_S_DEFAULT: u64 = 60;
-const ONCE_ABOVE_S_DEFAULT: u64 = 5;
+const LIMIT_S_DEFAULT: u64 = 40;
+const ONCE_ABOVE_S_DEFAULT: u64 = 3;
 
 /// The command line's names for it.
 pub(super) const USAGE: &str = "\

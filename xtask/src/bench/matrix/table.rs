@@ -86,6 +86,7 @@ pub(super) enum Layout {
 const ALL: &[u64] = &LATENCIES_MS;
 const ENDS: &[u64] = &[0, 50];
 const NONE: &[u64] = &[0];
+const MINIO: &[&str] = &["minio"];
 const BOTH: &[&str] = &["versitygw", "minio"];
 
 const FOLDERS: Shape = Shape::Folders { folders: 26, files: 2048, bytes: 32 * KIB };
@@ -94,6 +95,7 @@ const MIXED: Shape = Shape::Mixed { files: 65_537 };
 const CLASSES: Shape = Shape::Classes { files: 8192, bytes: 512 * KIB };
 const HUNDRED: Shape = Shape::Numbered { files: 100, bytes: 4 * KIB };
 const THOUSAND: Shape = Shape::Numbered { files: 1000, bytes: 4 * KIB };
+const TWENTY: Shape = Shape::Numbered { files: 20, bytes: 4 * KIB };
 const SMALL: Shape = Shape::Numbered { files: 100_000, bytes: KIB };
 const LARGE: Shape = Shape::NumberedLarge { files: 100, bytes: 100 * MIB };
 const MILLION: Shape = Shape::Numbered { files: 1_000_000, bytes: 0 };
@@ -136,31 +138,33 @@ const fn summarize(name: &'static str, scale: f64, millions: u64) -> Workload {
 /// All workloads, in the order in which they run.
 pub(super) const WORKLOADS: &[Workload] = &[
     row("a", 0.04, Job::Upload(FOLDERS)).at(ALL).tls().on(BOTH),
-    row("a-down", 0.04, Job::Download(FOLDERS)).at(ENDS).tls().on(BOTH),
-    row("b", 0.05, Job::Upload(FIVE)).tls().on(BOTH),
-    row("b-down", 0.05, Job::Download(FIVE)).tls().on(BOTH),
+    row("a-down", 0.04, Job::Download(FOLDERS)).at(ENDS).tls().on(MINIO),
+    row("b", 0.02, Job::Upload(FIVE)).tls().on(MINIO),
+    row("b-down", 0.02, Job::Download(FIVE)).tls().on(MINIO),
     row("c-first", 0.02, Job::SyncFirst(MIXED)).at(ENDS),
-    row("c-noop", 0.1, Job::SyncNothing(MIXED)).at(ALL).tls().on(BOTH),
-    row("c-again", 0.02, Job::SyncAgain(MIXED)).at(ENDS).on(BOTH),
+    row("c-noop", 0.05, Job::SyncNothing(MIXED)).at(ENDS).tls().on(BOTH),
+    row("c-again", 0.02, Job::SyncAgain(MIXED)).on(MINIO),
     row("d-100", 1.0, Job::Upload(HUNDRED)).at(ENDS),
-    row("d-1000", 1.0, Job::Upload(THOUSAND)).at(ALL).tls().on(BOTH),
-    row("e", 0.05, Job::Tag(THOUSAND)).at(ENDS).on(&["minio"]),
+    row("d-1000", 1.0, Job::Upload(THOUSAND)).at(ENDS).tls().on(MINIO),
+    row("e", 1.0, Job::Tag(THOUSAND)).at(ENDS).on(MINIO),
+    // As many as a process for each object can tag within the limit.
+    row("e-few", 1.0, Job::Tag(TWENTY)),
     row("f-cp", 0.005, Job::Upload(CLASSES)).tls(),
     row("f-sync", 0.005, Job::SyncFirst(CLASSES)),
     list("g-list-uuid", 0.1, 1, Layout::Formula("uuid")).at(ENDS).tls(),
-    list("g-list-seq", 0.1, 1, Layout::Formula("seq")),
-    list("g-list-dates", 0.1, 1, Layout::Formula("dates")),
-    list("g-list-deep", 0.1, 1, Layout::Formula("deep")),
-    list("g-list-onebig", 0.1, 1, Layout::File("onebig")),
-    list("g-list-heavy", 0.1, 1, Layout::File("heavy")),
-    list("g-list-hive", 0.1, 1, Layout::File("hive")),
-    list("g-list10-uuid", 0.1, 10, Layout::Formula("uuid")),
+    list("g-list-seq", 0.05, 1, Layout::Formula("seq")),
+    list("g-list-dates", 0.05, 1, Layout::Formula("dates")),
+    list("g-list-deep", 0.05, 1, Layout::Formula("deep")),
+    list("g-list-onebig", 0.05, 1, Layout::File("onebig")),
+    list("g-list-heavy", 0.05, 1, Layout::File("heavy")),
+    list("g-list-hive", 0.05, 1, Layout::File("hive")),
+    list("g-list10-uuid", 0.05, 10, Layout::Formula("uuid")),
     summarize("g-sum-uuid", 0.1, 1),
-    summarize("g-sum10-uuid", 0.1, 10),
-    row("h-small", 0.02, Job::Copy(SMALL)).at(ENDS).on(&["minio"]),
+    summarize("g-sum10-uuid", 0.05, 10),
+    row("h-small", 0.02, Job::Copy(SMALL)).at(ENDS).on(MINIO),
     row("h-large", 0.02, Job::Copy(LARGE)).at(ENDS),
     row("i", 0.005, Job::Delete(MILLION)).at(ENDS),
-    row("j", 0.05, Job::DownloadFile(10 * GIB)).tls(),
+    row("j", 0.02, Job::DownloadFile(10 * GIB)).tls(),
     row("k-version", 1.0, Job::Version).repeated(3),
     row("k-cp", 1.0, Job::UploadFile(4 * KIB)).at(ALL).tls().repeated(2),
 ];

@@ -103,14 +103,14 @@ pub(super) fn find(options: &Options, s3haul: &Path) -> Result<Vec<Tool>> {
 }
 
 fn find_bare(options: &Options) -> Tool {
-    let beside = options.binary.as_ref().map(|binary| binary.with_file_name("examples/bare"));
+    let beside = options.binary.as_ref().map(|binary| binary.with_file_name(bare::NAME));
     let given = options.bare.clone().or(beside.filter(|path| path.is_file()));
     if let Some(path) = given {
         return Tool::Bare(path);
     }
-    let step = ["build", "--release", "--quiet", "-p", "s3haul", "--example", "bare"];
+    let step = ["build", "--release", "--quiet", "-p", "s3haul-bare"];
     match process::run(&mut process::cargo(&step)) {
-        Ok(()) => Tool::Bare(process::target().join("release/examples/bare")),
+        Ok(()) => Tool::Bare(process::target().join("release/bare")),
         Err(error) => Tool::Missing { name: bare::NAME, why: format!("{error:#}") },
     }
 }
