@@ -91,10 +91,11 @@ fn same<T: Copy + PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) 
     if found == wanted { Ok(()) } else { Err(format!("{found:?} {what}, not {wanted:?}")) }
 }
 
-/// A sync that finds nothing to do changes nothing.
+/// A sync that finds nothing to do looks and changes nothing.
 pub(super) fn no_writes(requests: Option<&Requests>) -> Verdict {
-    match requests.map(Requests::writes) {
-        Some(writes) if writes > 0 => Err(format!("it sent {writes} requests that write")),
+    match requests.map(|requests| (requests.count(), requests.writes())) {
+        Some((0, _)) => Err("it sent no requests".to_owned()),
+        Some((_, writes)) if writes > 0 => Err(format!("it sent {writes} requests that write")),
         _ => Ok(()),
     }
 }
@@ -289,6 +290,7 @@ mod tests {
         assert!(no_writes(Some(&requests(&reads))).is_ok());
         assert!(no_writes(Some(&requests(&[("ListObjectsV2", 1), ("PutObject", 1)]))).is_err());
         assert!(no_writes(Some(&requests(&[("DeleteObjects", 1)]))).is_err());
+        assert!(no_writes(Some(&requests(&[]))).is_err());
         let again = [("PutObject", 8), ("UploadPart", 10), ("CompleteMultipartUpload", 5)];
         assert!(written(&requests(&again)).is_ok());
         assert!(written(&requests(&again[..2])).is_err());

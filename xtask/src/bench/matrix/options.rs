@@ -17,9 +17,9 @@ const ONCE_ABOVE_S_DEFAULT: u64 = 3;
 pub(super) const USAGE: &str = "\
 --scale F (1: the published sizes; without it each workload has its own, smaller one), \
 --only a,c-noop, --tools s3haul,bare,aws, --servers embedded,versitygw,minio, \
---latencies 0,10,50, --tls, --no-tls, --rounds N, --limit SECONDS (of a run), --once-above SECONDS (a tool that \
-takes so long runs once; 0: never), --binary PATH, --bare PATH, \
---tool-path NAME=PATH, --no-install and --output FOLDER";
+--latencies 0,10,50, --tls, --no-tls, --rounds N, --limit SECONDS (of a run), \
+--once-above SECONDS (a tool that takes so long runs once; 0: never), --binary PATH, \
+--bare PATH, --tool-path NAME=PATH, --no-install and --output FOLDER";
 
 /// Settings of a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,7 +193,8 @@ mod tests {
     fn options_are_read() {
         let options = parse(
             "--scale 0.1 --only a,c-noop --tools aws --servers minio --latencies 0,50ms --tls \
-             --rounds 5 --limit 9 --once-above 0 --tool-path s5cmd=/x/s5cmd --output /o --no-install",
+             --rounds 5 --limit 9 --once-above 0 --tool-path s5cmd=/x/s5cmd --output /o \
+             --no-install",
         )
         .unwrap();
         assert_eq!(options.scale, Some(0.1));
