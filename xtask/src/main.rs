@@ -4,6 +4,7 @@
 //! line each. Few dependencies on purpose: this builds before anything else does.
 
 mod bench;
+mod budgets;
 mod checks;
 mod demo;
 mod deny;
@@ -35,6 +36,7 @@ Tasks:
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    layer and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
+  budgets [--bless]       instructions of the hot paths next to xtask/budgets.json
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [NAME]            a benchmark by its name, or all of them
   list-bench [OPTION]...  listing of many layouts: requests, time, CPU; `bench list` by another name
@@ -64,6 +66,7 @@ fn run(args: &[String]) -> Result<()> {
         "deny" => no_arguments(rest).and_then(|()| deny::run()),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
+        "budgets" => budgets::run(rest),
         "demo" => demo::run(rest),
         "bench" => bench::run(rest),
         "list-bench" => bench::list::run(rest),

@@ -206,12 +206,13 @@ fn parse_go_version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
+/// Installs packages of the system where that is possible, else says which are needed.
+pub(crate) fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
     let advice = format!("{what} is needed: install {}", packages.join(" "));
     if !process::exists("apt-get", "--version") || !is_root() {
         bail!("{advice}");
     }
-    term::line(&format!("servers: {what} is missing; installing it with apt-get"));
+    term::line(&format!("{what} is missing; installing it with apt-get"));
     let mut update = Command::new("apt-get");
     process::run_quietly(update.args(["update", "-q"])).with_context(|| advice.clone())?;
     let mut install = Command::new("apt-get");
