@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::servers::Servers;
-use crate::{deny, kill, process, servers, term, tidy};
+use crate::{budgets, deny, kill, process, servers, term, tidy};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
     Step { name: "servers", extent: Extent::Full, run: servers::run },
     Step { name: "deny", extent: Extent::Full, run: deny::run },
     Step { name: "doc", extent: Extent::Full, run: doc },
+    Step { name: "budgets", extent: Extent::Full, run: budgets::check },
     Step { name: "test", extent: Extent::Full, run: test },
     Step { name: "kills", extent: Extent::Full, run: kill::a_few },
 ];

@@ -212,7 +212,8 @@ fn parse_go_version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
+/// Installs packages of the system where that is possible, else says which are needed.
+pub(crate) fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
     let advice = format!("{what} is needed: install {}", packages.join(" "));
     if !process::exists("apt-get", "--version") || !is_root() {
         bail!("{advice}");

@@ -4,6 +4,7 @@
 //! line each. Few dependencies on purpose: this builds before anything else does.
 
 mod bench;
+mod budgets;
 mod checks;
 mod demo;
 mod deny;
@@ -39,6 +40,7 @@ Tasks:
   peers [OPTION]...       install the tools that we are measured against into target/peers:
                           --only A,B, --tool-path NAME=PATH, --no-install, --binary PATH; --try
                           lets each do each kind of work on the server of AWS_ENDPOINT_URL
+  budgets [--bless]       instructions of the hot paths next to xtask/budgets.json
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them
@@ -71,6 +73,7 @@ fn run(args: &[String]) -> Result<()> {
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
         "peers" => bench::peers::run(rest),
+        "budgets" => budgets::run(rest),
         "demo" => demo::run(rest),
         "bench" => bench::run(rest),
         "list-bench" => bench::list::run(rest),

@@ -1,0 +1,176 @@
+//! The hot paths, one at a time, for a counter of instructions.
+//!
+//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `join`, `filter`.
+//! The difference of two counts is the cost of the path without that of starting up. Requests go
+//! to a second process of this program, so that the server is not counted, one at a time, so that
+//! the order of events is always the same.
+
+mod server;
+
+use std::hint::black_box;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use bytes::Bytes;
+use s3haul::controller::Bounds;
+use s3haul::env::Env;
+use s3haul::event::ActionKind;
+use s3haul::plan::compare::{Facts, Rule, difference};
+use s3haul::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
+use s3haul::plan::join::{Presence, presence};
+use s3haul::s3::ops::{Conditions, GetObject, ListObjects, ListPage, PutObject};
+use s3haul::s3::{
+    Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload,
+};
+
+const BUCKET: &str = "bucket";
+const KEY: &str = "some/folder/key-0001";
+/// Bytes of an object: few, because hashing them depends on the machine and is not ours.
+const BODY_BYTES: usize = 512;
+const BODY: &[u8] = &[b'x'; BODY_BYTES];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime can be built");
+    match arguments.as_slice() {
+        [mode] if mode == "serve" => runtime.block_on(server::serve()),
+        [path, count] => {
+            let count = count.parse().expect("COUNT is a number");
+            match path.as_str() {
+                "filter" => filter(count),
+                "put" | "get" | "list" | "join" => {
+                    let server = Server::start();
+                    runtime.block_on(requests(path, count, &server.address));
+                }
+                _ => panic!("no path is called `{path}`"),
+            }
+        }
+        _ => panic!("usage: hot_paths put|get|list|join|filter COUNT"),
+    }
+}
+
+/// This program a second time.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let own = std::env::current_exe().expect("this program has a path");
+        let mut child = Command::new(own)
+            .arg("serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let output = child.stdout.take().expect("standard output is piped");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("the server tells its address");
+        Self { child, address: line.trim().to_owned() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already gone: then there is nothing to end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn client(address: &str) -> Client {
+    let config = ClientConfig {
+        endpoint: EndpointConfig {
+            url: Some(format!("http://{address}")),
+            ..EndpointConfig::default()
+        },
+        credentials: CredentialsConfig::Static {
+            access_key_id: "AKIDEXAMPLE".to_owned(),
+            secret_access_key: "secret".to_owned(),
+            session_token: None,
+        },
+        hedging: false,
+        load: Bounds { is_adaptive: false, ..Bounds::default() },
+        ..ClientConfig::default()
+    };
+    Client::new(config, Env::system()).expect("the settings are sound")
+}
+
+async fn requests(path: &str, count: usize, address: &str) {
+    let client = client(address);
+    match path {
+        "put" => {
+            let properties = ObjectProperties::default();
+            for _ in 0..count {
+                put(&client, &properties).await;
+            }
+        }
+        "get" => {
+            for _ in 0..count {
+                let input = GetObject { bucket: BUCKET, key: KEY, ..GetObject::default() };
+                let mut got = client.get_object(input).await.expect("GET works");
+                let bytes = got.body.collect(8192).await.expect("the body comes");
+                assert_eq!(bytes.len(), BODY_BYTES);
+            }
+        }
+        "list" => {
+            for _ in 0..count {
+                assert_eq!(page(&client).await.len(), server::PAGE_KEYS);
+            }
+        }
+        _ => join(&page(&client).await, count),
+    }
+}
+
+async fn put(client: &Client, properties: &ObjectProperties) {
+    let mut payload = Payload::from_bytes(Bytes::from_static(BODY));
+    payload.digest(client.upload_digests(None));
+    let conditions = Conditions::default();
+    let input =
+        PutObject { bucket: BUCKET, key: KEY, payload, properties, checksum: None, conditions };
+    client.put_object(input).await.expect("PUT works");
+}
+
+async fn page(client: &Client) -> ListPage {
+    let input = ListObjects { bucket: BUCKET, ..ListObjects::default() };
+    client.list_objects(input).await.expect("LIST works")
+}
+
+/// Rows of a sync between two equal sides, out of pages.
+fn join(page: &ListPage, rows: usize) {
+    for row in 0..rows {
+        let index = row % page.len();
+        let source = page.get(index).expect("a row of the page");
+        let target = page.get(index).expect("a row of the page");
+        let found = presence(black_box(Some(source.key)), black_box(Some(target.key)));
+        assert_eq!(found, Some(Presence::Both));
+        let facts = |object: &s3haul::s3::ops::ListedObject<'_>| Facts {
+            size: object.size,
+            modified_ns: i128::from(object.last_modified_s) * 1_000_000_000,
+        };
+        let reason =
+            difference(Rule::default(), ActionKind::Upload, facts(&source), facts(&target));
+        assert_eq!(black_box(reason), None);
+    }
+}
+
+/// Names against a usual set of rules.
+fn filter(names: usize) {
+    let rule = |kind, pattern: &str| FilterRule { kind, pattern: pattern.to_owned() };
+    let rules = [
+        rule(FilterKind::Exclude, "*"),
+        rule(FilterKind::Include, "*.jpg"),
+        rule(FilterKind::Include, "photos/20[0-9][0-9]/*"),
+        rule(FilterKind::Exclude, "*/.thumbnails/*"),
+    ];
+    let roots = FilterRoots { source: "/data".to_owned(), target: "bucket".to_owned() };
+    let filter = Filter::new(&rules, &roots, "/data/");
+    let mut taken = 0;
+    for number in 0..names {
+        let name = ["photos/2024/summer.png", "notes/todo.txt", "photos/a.jpg"][number % 3];
+        taken += usize::from(filter.includes(black_box(name)));
+    }
+    assert_eq!(taken, names - (names + 1) / 3);
+}

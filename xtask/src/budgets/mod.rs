@@ -1,0 +1,159 @@
+//! `budgets`: instructions of the hot paths, counted by callgrind and held against a table.
+//!
+//! Counts do not depend on how busy a machine is, so a regression fails by what it does and not
+//! by its time. Each path runs with a small and a large number of repetitions; the difference
+//! leaves out what starting up costs. They do depend on the compiler (`rust-toolchain.toml` pins
+//! it) and the architecture: only that of the table is measured.
+
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use self::table::{Budget, Table, Verdict};
+use crate::{install, process, term};
+
+/// A path, and its small and its large number of repetitions.
+struct HotPath {
+    name: &'static str,
+    about: &'static str,
+    repetitions: [u64; 2],
+}
+
+const PATHS: [HotPath; 5] = [
+    HotPath { name: "put", about: "a PUT of 512 bytes", repetitions: [100, 600] },
+    HotPath { name: "get", about: "a GET of 512 bytes", repetitions: [100, 600] },
+    HotPath { name: "list", about: "a LIST page of 1,000 keys", repetitions: [10, 60] },
+    HotPath { name: "join", about: "a row of a merge join", repetitions: [3_000, 60_000] },
+    HotPath { name: "filter", about: "a name against four filters", repetitions: [3_000, 60_000] },
+];
+
+/// Counts, and compares with the table; `--bless` writes the table instead.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let bless = match args {
+        [] => false,
+        [flag] if flag == "--bless" => true,
+        _ => bail!("only `--bless` may follow"),
+    };
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        term::line("budgets: skipped, the table is for Linux on x86-64");
+        return Ok(());
+    }
+    if !process::exists("valgrind", "--version") {
+        install::apt_install("valgrind", &["valgrind"])?;
+    }
+    let program = build()?;
+    let path = process::root().join("xtask/budgets.json");
+    let counted = PATHS.iter().map(|path| count(&program, path)).collect::<Result<Vec<_>>>()?;
+    if bless {
+        let table = Table { budgets: counted };
+        table.write(&path)?;
+        term::good(&format!("budgets: wrote {}", path.display()));
+        return Ok(());
+    }
+    judge(&Table::read(&path)?, &counted)
+}
+
+/// The step of `test`.
+pub(crate) fn check() -> Result<()> {
+    run(&[])
+}
+
+fn build() -> Result<PathBuf> {
+    let step = ["build", "--quiet", "--profile", "budgets", "-p", "s3haul-budgets"];
+    process::run(&mut process::cargo(&step))?;
+    Ok(process::target().join("budgets/hot_paths"))
+}
+
+fn count(program: &Path, path: &HotPath) -> Result<Budget> {
+    let [few, many] = path.repetitions;
+    let difference = instructions(program, path.name, many)?
+        .checked_sub(instructions(program, path.name, few)?)
+        .with_context(|| format!("`{}` costs less the more of it there is", path.name))?;
+    let instructions = difference / (many - few);
+    Ok(Budget { path: path.name.to_owned(), about: path.about.to_owned(), instructions })
+}
+
+fn instructions(program: &Path, path: &str, repetitions: u64) -> Result<u64> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=no"])
+        .arg(program)
+        .args([path, &repetitions.to_string()])
+        // The client must not look for settings of whoever runs this.
+        .env("AWS_EC2_METADATA_DISABLED", "true")
+        .env("AWS_CONFIG_FILE", "/dev/null");
+    let output = process::output(&mut valgrind)?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        bail!("`hot_paths {path} {repetitions}` failed under valgrind:\n{told}");
+    }
+    collected(&told).with_context(|| format!("valgrind told no count:\n{told}"))
+}
+
+/// Reads `==123== Collected : 456`.
+fn collected(told: &str) -> Option<u64> {
+    let line = told.lines().find_map(|line| line.split_once("Collected : "))?.1;
+    line.trim().parse().ok()
+}
+
+fn judge(table: &Table, counted: &[Budget]) -> Result<()> {
+    let mut over = Vec::new();
+    for now in counted {
+        let budget = table.of(&now.path)?;
+        let text = format!(
+            "{:<7} {:>9} instructions, budget {:>9} ({:+.1} %): {}",
+            now.path,
+            term::count(now.instructions),
+            term::count(budget),
+            table::percent(now.instructions, budget),
+            now.about,
+        );
+        match table::verdict(now.instructions, budget) {
+            Verdict::Within => term::line(&text),
+            Verdict::FarBelow => {
+                term::line(&format!("{text}; lower the budget: cargo xtask budgets --bless"));
+            }
+            Verdict::Over => {
+                term::error(&text);
+                over.push(now.path.as_str());
+            }
+        }
+    }
+    if over.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "more than {} % over the budget: {}; find out why, or where it has to be so: \
+         cargo xtask budgets --bless",
+        table::TOLERANCE_PERCENT,
+        over.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_read() {
+        let told = "==7== Events    : Ir\n==7== Collected : 123456\n==7==\n";
+        assert_eq!(collected(told), Some(123_456));
+        assert_eq!(collected("==7== Events : Ir"), None);
+    }
+
+    #[test]
+    fn a_regression_is_named() {
+        let budget = |instructions| Budget {
+            path: "put".to_owned(),
+            about: "a PUT".to_owned(),
+            instructions,
+        };
+        let table = Table { budgets: vec![budget(1_000)] };
+        assert!(judge(&table, &[budget(1_100)]).is_ok());
+        let error = judge(&table, &[budget(1_101)]).unwrap_err().to_string();
+        assert!(error.contains("put") && error.contains("--bless"), "{error}");
+    }
+}
