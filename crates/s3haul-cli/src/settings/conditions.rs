@@ -11,7 +11,10 @@ use crate::failure::Failure;
 
 /// What the flags ask for; ages are counted back from now.
 pub(super) fn conditions(args: &ConditionArgs) -> Result<Conditions, Failure> {
-    at(args, Timestamp::now(), &TimeZone::system())
+    // The system's zone is looked for among hundreds of files.
+    let has_times = args.newer_than.is_some() || args.older_than.is_some();
+    let zone = if has_times { TimeZone::system() } else { TimeZone::UTC };
+    at(args, Timestamp::now(), &zone)
 }
 
 fn at(args: &ConditionArgs, now: Timestamp, zone: &TimeZone) -> Result<Conditions, Failure> {

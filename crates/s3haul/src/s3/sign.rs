@@ -15,6 +15,7 @@ use aws_lc_rs::{digest, hmac};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::{HeaderMap, HeaderValue, Method};
+use memchr::memchr2;
 
 static X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 static X_AMZ_CONTENT_SHA256: HeaderName = HeaderName::from_static("x-amz-content-sha256");
@@ -114,18 +115,22 @@ impl Signer {
         debug_assert!(headers.contains_key(http::header::HOST), "a signature covers the host");
         let stamp = self.stamp(now);
         headers.insert(X_AMZ_DATE.clone(), stamp.time.clone());
-        let hash = payload_header(payload);
-        headers.insert(X_AMZ_CONTENT_SHA256.clone(), hash.clone());
+        let digits;
+        let hash = match payload {
+            PayloadHash::Sha256(hash) => {
+                digits = hex(&hash);
+                &digits[..]
+            }
+            PayloadHash::Unsigned => UNSIGNED.as_bytes(),
+        };
+        let value = HeaderValue::from_bytes(hash).expect("digits and letters");
+        headers.insert(X_AMZ_CONTENT_SHA256.clone(), value);
         if let Some(token) = &self.token {
             headers.insert(X_AMZ_SECURITY_TOKEN.clone(), token.clone());
         }
         let mut canonical = Vec::with_capacity(768 + path.len() + query.len());
-        let signed = canonical_request(
-            &mut canonical,
-            [method.as_str(), path, query],
-            headers,
-            hash.as_bytes(),
-        );
+        let signed =
+            canonical_request(&mut canonical, [method.as_str(), path, query], headers, hash);
         let signature = stamp.signature(&canonical);
         let names = &canonical[signed];
         let start = stamp.day.authorization_start.as_bytes();
@@ -133,7 +138,7 @@ impl Signer {
         value.extend_from_slice(start);
         value.extend_from_slice(names);
         value.extend_from_slice(b", Signature=");
-        push_hex(&mut value, signature);
+        value.extend_from_slice(&hex(signature.as_ref()));
         let mut value = HeaderValue::from_maybe_shared(Bytes::from(value))
             .unwrap_or_else(|_| HeaderValue::from_static(""));
         value.set_sensitive(true);
@@ -167,10 +172,8 @@ impl Signer {
         let mut encoded = encode_query(&all);
         let canonical = format!("{method}\n{path}\n{encoded}\nhost:{host}\n\nhost\n{UNSIGNED}");
         let signature = stamp.signature(canonical.as_bytes());
-        let mut hex = Vec::with_capacity(64);
-        push_hex(&mut hex, signature);
         encoded.push_str("&X-Amz-Signature=");
-        encoded.extend(hex.into_iter().map(char::from));
+        encoded.extend(hex(signature.as_ref()).into_iter().map(char::from));
         encoded
     }
 
@@ -219,18 +222,9 @@ impl Stamp {
         text.push(b'\n');
         text.extend_from_slice(scope);
         text.push(b'\n');
-        push_hex(&mut text, hash);
+        text.extend_from_slice(&hex(hash.as_ref()));
         hmac::sign(&self.day.key, &text)
     }
-}
-
-fn payload_header(payload: PayloadHash) -> HeaderValue {
-    let PayloadHash::Sha256(hash) = payload else {
-        return HeaderValue::from_static(UNSIGNED);
-    };
-    let mut hex = Vec::with_capacity(64);
-    push_hex(&mut hex, hash);
-    HeaderValue::from_maybe_shared(Bytes::from(hex)).expect("hexadecimal digits")
 }
 
 /// Writes the canonical request; gives where in it the list of signed headers stands.
@@ -288,6 +282,9 @@ fn is_signed(name: &str) -> bool {
 
 /// Appends a header value without outer blanks and with inner runs of blanks as one.
 fn push_trimmed(into: &mut Vec<u8>, value: &[u8]) {
+    if memchr2(b' ', b'\t', value).is_none() {
+        return into.extend_from_slice(value);
+    }
     let mut words =
         value.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
     if let Some(word) = words.next() {
@@ -299,11 +296,14 @@ fn push_trimmed(into: &mut Vec<u8>, value: &[u8]) {
     }
 }
 
-fn push_hex(into: &mut Vec<u8>, bytes: impl AsRef<[u8]>) {
-    for byte in bytes.as_ref() {
-        into.push(HEX[usize::from(byte >> 4)]);
-        into.push(HEX[usize::from(byte & 15)]);
+/// A hash of 32 bytes in hexadecimal digits.
+fn hex(hash: &[u8]) -> [u8; 64] {
+    debug_assert_eq!(hash.len(), 32);
+    let mut digits = [0; 64];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(hash) {
+        pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
     }
+    digits
 }
 
 /// `20130524` for a number of days since 1970.

@@ -187,10 +187,10 @@ impl Case {
         for (name, value) in self.query.iter().chain(&self.headers) {
             fields.extend([name.as_str(), value.as_str()]);
         }
+        let digit = |digit: u8| char::from(HEX[usize::from(digit)]);
         let hex = |field: &&str| {
-            let mut hex = Vec::new();
-            push_hex(&mut hex, field.as_bytes());
-            String::from_utf8(hex).unwrap()
+            let digits = field.bytes().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+            digits.collect::<String>()
         };
         fields.iter().map(hex).collect::<Vec<_>>().join(" ")
     }

@@ -12,7 +12,7 @@ use async_channel::Receiver;
 
 use super::copy_props::{CarriedTags, CopyPlan, inherit, tagging_query};
 use super::delete::remove_source_object;
-use super::each::Crew;
+use super::each::Hands;
 use super::engine::Engine;
 use super::multipart::{SentPart, complete_upload};
 use super::parts::{Part, parts, upload_part_size};
@@ -32,28 +32,21 @@ use crate::transfer::action::CopyAction;
 
 /// Copies all that comes until the channel closes.
 pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {
-    let (small_in, small_out) = async_channel::bounded::<CopyAction>(1);
-    let (mut tasks, mut crew) = (Tasks::new(), Crew::default());
+    let work = |engine, action| async move { copy_small(&engine, action).await };
+    let (mut hands, mut tasks) = (Hands::new(&engine, work), Tasks::new());
     while let Ok(batch) = actions.recv().await {
         for action in batch {
             if engine.is_large_copy(action.size) {
+                hands.flush().await;
                 start_large(&engine, action, &mut tasks).await;
-                continue;
+            } else {
+                hands.add(action, &mut tasks).await;
             }
-            if crew.is_short(&engine) {
-                let (engine, queue) = (Arc::clone(&engine), small_out.clone());
-                tasks.spawn(async move {
-                    while let Ok(action) = queue.recv().await {
-                        copy_small(&engine, action).await;
-                    }
-                });
-            }
-            let sent = small_in.send(action).await;
-            debug_assert!(sent.is_ok(), "a receiver is held here");
         }
+        hands.flush().await;
         tasks.reap();
     }
-    drop((small_in, small_out));
+    drop(hands);
     tasks.finish().await;
 }
 

@@ -1,11 +1,12 @@
 //! Objects to files.
 //!
-//! Small objects are received whole within the memory budget, validated, and written in batches
-//! in blocking calls; large ones go through [`super::ranged`]. A file appears under its name only
-//! when it is complete.
+//! Small objects are received whole within the memory budget, validated, and written at once while
+//! that is quick, else in batches in blocking calls; large ones go through [`super::ranged`]. A
+//! file appears under its name only when it is complete.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_channel::{Receiver, Sender};
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
 use super::each::Crew;
 use super::engine::Engine;
+use super::pace::{INLINE_SIZE_MAX, Pace};
 use super::preserve::finish_of;
 use super::ranged;
 use super::receive::{Answer, receive};
@@ -88,6 +90,39 @@ struct Received {
     _share: Share,
 }
 
+/// How small files are written.
+#[derive(Clone)]
+struct Writing {
+    target: DownloadTarget,
+    pace: Arc<Pace>,
+}
+
+impl Writing {
+    /// Whether an object may be written between two requests. The source of a move goes once its
+    /// file is on disk, which is never quick.
+    fn is_quick(&self, engine: &Engine, object: &Received) -> bool {
+        self.pace.is_quick() && object.action.size <= INLINE_SIZE_MAX && !engine.settings.is_move
+    }
+
+    /// Writes a small file. Blocks, as long as the disk takes.
+    fn write(&self, engine: &Engine, object: Received) -> (DownloadAction, SaveResult) {
+        let begun = Instant::now();
+        let result = save(&self.target, &object, engine.settings.is_move);
+        self.pace.note(begun.elapsed());
+        let Received { mut action, chunks, .. } = object;
+        action.size = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        (action, result)
+    }
+
+    /// Tells how the object ended.
+    async fn conclude(&self, engine: &Engine, (action, result): (DownloadAction, SaveResult)) {
+        if result.is_ok() {
+            engine.report.moved(action.size);
+        }
+        conclude(engine, &self.target, action, result).await;
+    }
+}
+
 /// Why an object did not become a file.
 pub(super) type SaveResult = Result<Committed, CreateError>;
 
@@ -101,8 +136,9 @@ pub(crate) async fn run_downloads(
     let (received_in, received_out) = async_channel::bounded(RECEIVED_MAX);
     let writers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let mut tasks = Tasks::new();
+    let writing = Writing { target: target.clone(), pace: Arc::default() };
     for _ in 0..writers.clamp(WRITERS.0, WRITERS.1) {
-        tasks.spawn(write_loop(Arc::clone(&engine), target.clone(), received_out.clone()));
+        tasks.spawn(write_loop(Arc::clone(&engine), writing.clone(), received_out.clone()));
     }
     drop(received_out);
     let mut crew = Crew::default();
@@ -118,8 +154,8 @@ pub(crate) async fn run_downloads(
                 continue;
             }
             if crew.is_short(&engine) {
-                let (engine, target) = (Arc::clone(&engine), target.clone());
-                tasks.spawn(receive_loop(engine, target, small_out.clone(), received_in.clone()));
+                let (engine, writing) = (Arc::clone(&engine), writing.clone());
+                tasks.spawn(receive_loop(engine, writing, small_out.clone(), received_in.clone()));
             }
             let sent = small_in.send(action).await;
             debug_assert!(sent.is_ok(), "a receiver is held here");
@@ -148,7 +184,7 @@ async fn start_large(
 
 async fn receive_loop(
     engine: Arc<Engine>,
-    target: DownloadTarget,
+    writing: Writing,
     actions: Receiver<DownloadAction>,
     received: Sender<Received>,
 ) {
@@ -158,8 +194,11 @@ async fn receive_loop(
             Ok(Answer::Whole { chunks, head }) => {
                 let finish = finish_of(&engine.settings, &head);
                 action.etag = head.etag;
-                let received_object = Received { action, chunks, finish, _share: share };
-                if received.send(received_object).await.is_err() {
+                let object = Received { action, chunks, finish, _share: share };
+                if writing.is_quick(&engine, &object) {
+                    let written = writing.write(&engine, object);
+                    writing.conclude(&engine, written).await;
+                } else if received.send(object).await.is_err() {
                     return;
                 }
             }
@@ -168,19 +207,19 @@ async fn receive_loop(
                 action.size = head.size;
                 action.etag = head.etag;
                 action.last_modified_s = head.last_modified_s;
-                let result = ranged::download(&engine, &target, &action).await;
-                conclude(&engine, &target, action, result).await;
+                let result = ranged::download(&engine, &writing.target, &action).await;
+                conclude(&engine, &writing.target, action, result).await;
             }
             Err(error) => {
                 drop(share);
-                conclude(&engine, &target, action, Err(error.into())).await;
+                conclude(&engine, &writing.target, action, Err(error.into())).await;
             }
         }
     }
 }
 
 /// Writes small files in batches on blocking threads.
-async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Receiver<Received>) {
+async fn write_loop(engine: Arc<Engine>, writing: Writing, received: Receiver<Received>) {
     while let Ok(first) = received.recv().await {
         let mut batch = vec![first];
         while batch.len() < BATCH_FILES_MAX
@@ -188,26 +227,14 @@ async fn write_loop(engine: Arc<Engine>, target: DownloadTarget, received: Recei
         {
             batch.push(next);
         }
-        let (writer, root) = (Arc::clone(&engine), target.clone());
+        let (engine_held, writer) = (Arc::clone(&engine), writing.clone());
         let written = blocking(move || {
-            // `writer` is held so that the job does not end before its last write.
-            let is_move = writer.settings.is_move;
-            batch
-                .into_iter()
-                .map(|object| {
-                    let result = save(&root, &object, is_move);
-                    (object.action, object.chunks.iter().map(Bytes::len).sum::<usize>(), result)
-                })
-                .collect::<Vec<_>>()
+            // The engine is held so that the job does not end before its last write.
+            let write = |object| writer.write(&engine_held, object);
+            batch.into_iter().map(write).collect::<Vec<_>>()
         })
         .await;
-        let ends = written.into_iter().map(|(mut action, size, result)| {
-            action.size = size as u64;
-            if result.is_ok() {
-                engine.report.moved(action.size);
-            }
-            conclude(&engine, &target, action, result)
-        });
+        let ends = written.into_iter().map(|written| writing.conclude(&engine, written));
         futures_util::future::join_all(ends).await;
     }
 }

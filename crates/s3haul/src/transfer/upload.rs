@@ -9,8 +9,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use async_channel::{Receiver, Sender};
 
@@ -18,7 +17,9 @@ use super::budget::{self, Share};
 use super::buffers::Buffers;
 use super::each::Crew;
 use super::engine::Engine;
+use super::handover::{Giver, Taker, handover};
 use super::multipart::MultipartUpload;
+use super::pace::{INLINE_SIZE_MAX, Pace};
 use super::parts::{parts, upload_part_size};
 use super::preserve::{attributes_of, set_attributes};
 use super::scheduler::{Tasks, blocking};
@@ -45,10 +46,6 @@ const PREPARED_MAX: usize = 256;
 const AGAIN_MAX: usize = 64;
 /// Batches that find the senders without work before one more thread reads.
 const STARVED_MAX: u32 = 4;
-/// Longest file that may be read between two requests.
-const INLINE_SIZE_MAX: u64 = 128 * 1024;
-/// Within this time a file of up to that size is read and digested when its bytes are in memory.
-const QUICK: Duration = Duration::from_micros(250);
 /// Threads that may read, where there are few cores and where there are many.
 const READERS: (usize, usize) = (2, 32);
 
@@ -79,7 +76,7 @@ pub(crate) async fn run_uploads(engine: Arc<Engine>, actions: Receiver<Vec<Uploa
 }
 
 async fn upload_all(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
-    let (ready_in, ready_out) = async_channel::bounded(PREPARED_MAX);
+    let (ready_in, ready_out) = handover(PREPARED_MAX);
     let how = Reading::new(&engine);
     let mut tasks = Tasks::new();
     let mut readers = Readers::new(how, ready_in, ready_out);
@@ -98,9 +95,9 @@ struct Readers {
     how: Reading,
     batches: Sender<Vec<UploadAction>>,
     waiting: Receiver<Vec<UploadAction>>,
-    ready: Sender<Prepared>,
+    ready: Giver<Prepared>,
     /// What those take from who send.
-    sending: Receiver<Prepared>,
+    sending: Taker<Prepared>,
     senders: Crew,
     count: usize,
     count_max: usize,
@@ -109,7 +106,7 @@ struct Readers {
 }
 
 impl Readers {
-    fn new(how: Reading, ready: Sender<Prepared>, sending: Receiver<Prepared>) -> Self {
+    fn new(how: Reading, ready: Giver<Prepared>, sending: Taker<Prepared>) -> Self {
         let count_max = std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2);
         let count_max = count_max.clamp(READERS.0, READERS.1);
         let (batches, waiting) = async_channel::bounded(count_max);
@@ -190,44 +187,6 @@ async fn start_large(engine: &Arc<Engine>, action: UploadAction, tasks: &mut Tas
     });
 }
 
-/// Whether small files come from memory. A busy machine lets a read now and then take long that
-/// does not wait for a disk, so one slow file weighs as much as some quick ones.
-#[derive(Debug)]
-struct Pace {
-    debt: AtomicU32,
-}
-
-impl Default for Pace {
-    /// Nothing is known: some quick files must come first.
-    fn default() -> Self {
-        Self { debt: AtomicU32::new(Self::QUICK_BELOW + Self::SLOW_FILE) }
-    }
-}
-
-impl Pace {
-    /// Quick files that make up for a slow one.
-    const SLOW_FILE: u32 = 4;
-    /// Less is quick: a slow file in a while, but not three in a row.
-    const QUICK_BELOW: u32 = 12;
-
-    /// Notes a file. Where two are noted at once, one of them may be lost.
-    fn note(&self, took: Duration) {
-        let debt = self.debt.load(Ordering::Relaxed);
-        let next = if took > QUICK {
-            (debt + Self::SLOW_FILE).min(Self::QUICK_BELOW + 2 * Self::SLOW_FILE)
-        } else {
-            debt.saturating_sub(1)
-        };
-        if next != debt {
-            self.debt.store(next, Ordering::Relaxed);
-        }
-    }
-
-    fn is_quick(&self) -> bool {
-        self.debt.load(Ordering::Relaxed) < Self::QUICK_BELOW
-    }
-}
-
 /// How small files are read.
 #[derive(Clone)]
 struct Reading {
@@ -269,7 +228,7 @@ async fn read_loop(
     how: Reading,
     engine: Arc<Engine>,
     batches: Receiver<Vec<UploadAction>>,
-    ready: Sender<Prepared>,
+    ready: Giver<Prepared>,
 ) {
     while let Ok(batch) = batches.recv().await {
         let sizes = batch.iter().map(|action| action.size);
@@ -282,12 +241,7 @@ async fn read_loop(
             Prepared { action, read, share }
         };
         let prepare = move || batch.into_iter().map(prepare).collect::<Vec<_>>();
-        let prepared = if is_quick { prepare() } else { blocking(prepare).await };
-        for prepared in prepared {
-            if ready.send(prepared).await.is_err() {
-                return;
-            }
-        }
+        ready.give(if is_quick { prepare() } else { blocking(prepare).await }).await;
     }
 }
 
@@ -302,10 +256,10 @@ fn read_small(action: &UploadAction, how: &Reading) -> Result<SmallFile> {
 
 /// Sends small files, one after the other. A changed file is tried again beside the loop: it needs
 /// memory, which the files that wait for this loop may hold.
-async fn send_loop(how: Reading, engine: Arc<Engine>, ready: Receiver<Prepared>) {
+async fn send_loop(how: Reading, engine: Arc<Engine>, ready: Taker<Prepared>) {
     let mut again = Tasks::new();
     let mut properties = engine.settings.properties.clone();
-    while let Ok(Prepared { action, read, share }) = ready.recv().await {
+    while let Some(Prepared { action, read, share }) = ready.take().await {
         let read = match read {
             Some(read) => read,
             None => how.read_next(&action).await,
@@ -561,28 +515,4 @@ fn skip_with_warning(engine: &Engine, action: UploadAction, text: String) {
         reason: action.reason.map(Reason::name),
         outcome: Outcome::Skipped,
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_quick_until_several_in_a_row_are_not() {
-        let slow = QUICK + Duration::from_micros(1);
-        let pace = Pace::default();
-        assert!(!pace.is_quick());
-        (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
-        assert!(pace.is_quick());
-        for _ in 0..100 {
-            (0..12).for_each(|_| pace.note(QUICK));
-            pace.note(slow);
-            assert!(pace.is_quick());
-        }
-        (0..2).for_each(|_| pace.note(slow));
-        assert!(!pace.is_quick());
-        (0..1000).for_each(|_| pace.note(slow));
-        (0..3 * Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
-        assert!(pace.is_quick());
-    }
 }

@@ -198,7 +198,7 @@ impl Client {
     /// that is there has the checksum or `ETag` of these bytes.
     pub async fn put_object(&self, input: PutObject<'_>) -> Result<Written> {
         let checksum = self.upload_digests(input.checksum).checksum;
-        let mut headers = Headers::with_capacity(16);
+        let mut headers = Headers::with_capacity(8);
         if let Some(algorithm) = checksum {
             headers.fixed(&headers::SDK_CHECKSUM_ALGORITHM, algorithm.name());
         }

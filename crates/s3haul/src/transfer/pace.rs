@@ -1,0 +1,76 @@
+//! Whether small files are read and written so quickly that no other thread need wait for them.
+//!
+//! To hand a file to a thread that may block costs two changes of threads, which is more than to
+//! read or write it in the page cache. So a task does it itself between two requests, as long as
+//! that is quick.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Longest file that may be read or written between two requests.
+pub(super) const INLINE_SIZE_MAX: u64 = 128 * 1024;
+/// Within this time a file of up to that size is read and digested, or written, in memory.
+const QUICK: Duration = Duration::from_micros(250);
+
+/// Whether small files are in memory. A busy machine lets a file now and then take long that does
+/// not wait for a disk, so one slow file weighs as much as some quick ones.
+#[derive(Debug)]
+pub(super) struct Pace {
+    debt: AtomicU32,
+}
+
+impl Default for Pace {
+    /// Nothing is known: some quick files must come first.
+    fn default() -> Self {
+        Self { debt: AtomicU32::new(Self::QUICK_BELOW + Self::SLOW_FILE) }
+    }
+}
+
+impl Pace {
+    /// Quick files that make up for a slow one.
+    const SLOW_FILE: u32 = 4;
+    /// Less is quick: a slow file in a while, but not three in a row.
+    const QUICK_BELOW: u32 = 12;
+
+    /// Notes a file. Where two are noted at once, one of them may be lost.
+    pub(super) fn note(&self, took: Duration) {
+        let debt = self.debt.load(Ordering::Relaxed);
+        let next = if took > QUICK {
+            (debt + Self::SLOW_FILE).min(Self::QUICK_BELOW + 2 * Self::SLOW_FILE)
+        } else {
+            debt.saturating_sub(1)
+        };
+        if next != debt {
+            self.debt.store(next, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the next one is likely to be quick.
+    pub(super) fn is_quick(&self) -> bool {
+        self.debt.load(Ordering::Relaxed) < Self::QUICK_BELOW
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_quick_until_several_in_a_row_are_not() {
+        let slow = QUICK + Duration::from_micros(1);
+        let pace = Pace::default();
+        assert!(!pace.is_quick());
+        (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
+        assert!(pace.is_quick());
+        for _ in 0..100 {
+            (0..12).for_each(|_| pace.note(QUICK));
+            pace.note(slow);
+            assert!(pace.is_quick());
+        }
+        (0..2).for_each(|_| pace.note(slow));
+        assert!(!pace.is_quick());
+        (0..1000).for_each(|_| pace.note(slow));
+        (0..3 * Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
+        assert!(pace.is_quick());
+    }
+}
