@@ -55,14 +55,12 @@ impl LocalTime {
     fn push_with(&mut self, buffer: &mut Vec<u8>, seconds: i64, between: u8) {
         let local = seconds.saturating_add(self.offset(seconds));
         let (day, second) = (local.div_euclid(DAY_S), local.rem_euclid(DAY_S));
-        buffer.extend_from_slice(&self.date(day));
         let two = |number: i64| two_digits(number.unsigned_abs());
-        buffer.push(between);
-        buffer.extend_from_slice(&two(second / 3600));
-        buffer.push(b':');
-        buffer.extend_from_slice(&two(second / 60 % 60));
-        buffer.push(b':');
-        buffer.extend_from_slice(&two(second % 60));
+        let ([h1, h2], [m1, m2], [s1, s2]) =
+            (two(second / 3600), two(second / 60 % 60), two(second % 60));
+        let clock = [between, h1, h2, b':', m1, m2, b':', s1, s2];
+        buffer.extend_from_slice(&self.date(day));
+        buffer.extend_from_slice(&clock);
     }
 
     fn offset(&mut self, seconds: i64) -> i64 {
