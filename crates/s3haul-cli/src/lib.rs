@@ -41,10 +41,7 @@ use settings::Environment;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     panics::tell_quietly();
     match args::parse(args) {
-        Ok(cli) => {
-            let (global, command) = cli.into_parts();
-            run_command(&global, command)
-        }
+        Ok((global, command)) => run_command(&global, command),
         Err(error) => report_usage(&error),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 fn parts(line: &str) -> (GlobalArgs, Command) {
     let words = format!("s3haul {line}");
-    parse(words.split_whitespace().map(Into::into)).unwrap().into_parts()
+    parse(words.split_whitespace().map(Into::into)).unwrap()
 }
 
 fn is_refused(line: &str) -> bool {
@@ -14,7 +14,7 @@ fn is_refused(line: &str) -> bool {
 
 #[test]
 fn the_definition_holds() {
-    Cli::command().debug_assert();
+    command().debug_assert();
 }
 
 #[test]
@@ -103,6 +103,6 @@ fn keys_in_the_wrong_place_are_not_shown() {
     let error = parse(args.map(OsString::from)).unwrap_err().to_string();
     assert!(error.contains("'******'") && !error.contains("0123456"), "{error}");
     let args = ["s3haul", "cp", "a", "s3://b", "--sse-c", "AES256", "--sse-c-key", "geheim"];
-    let shown = format!("{:?}", parse(args.map(OsString::from)).unwrap().into_parts().1);
+    let shown = format!("{:?}", parse(args.map(OsString::from)).unwrap().1);
     assert!(shown.contains("******") && !shown.contains("geheim"), "{shown}");
 }

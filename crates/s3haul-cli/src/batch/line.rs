@@ -47,8 +47,8 @@ impl Parser {
             Some(_) => &words[..],
         };
         let named = std::iter::once("s3haul").chain(words.iter().map(String::as_str));
-        let cli = args::parse_with(&mut self.definition, named.map(OsString::from));
-        let (global, command) = cli.map_err(|error| told(&error))?.into_parts();
+        let parsed = args::parse_with(&mut self.definition, named.map(OsString::from));
+        let (global, command) = parsed.map_err(|error| told(&error))?;
         if let Some(reason) = refusal(&global, &command) {
             return Err(reason.to_owned());
         }

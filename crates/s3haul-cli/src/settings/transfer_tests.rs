@@ -1,7 +1,7 @@
 //! Flags of transfers into jobs.
 
 use super::*;
-use crate::args::{self, Command, GlobalArgs};
+use crate::args::{self, Command};
 use crate::settings::Environment;
 
 fn transfer(line: &str) -> Result<TransferSettings, Failure> {
@@ -10,8 +10,7 @@ fn transfer(line: &str) -> Result<TransferSettings, Failure> {
 
 fn transfer_with(line: &str, pairs: &[(&str, &str)]) -> Result<TransferSettings, Failure> {
     let words = format!("s3haul {line}");
-    let cli = args::parse(words.split_whitespace().map(Into::into)).unwrap();
-    let (global, command): (GlobalArgs, Command) = cli.into_parts();
+    let (global, command) = args::parse(words.split_whitespace().map(Into::into)).unwrap();
     let mut pairs = pairs.to_vec();
     pairs.push((env_vars::HOME, "/nonexistent"));
     let settings = Settings::load(&global, Environment::of(&pairs))?;
