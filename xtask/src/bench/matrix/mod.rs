@@ -51,9 +51,12 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     let s3haul = tools::s3haul(&options)?;
     let tools = tools::find(&options, &s3haul)?;
     term::heading("bench: tools");
-    tools::print(&tools);
+    let lines: Vec<String> = tools.iter().map(tools::Tool::about).collect();
+    for line in &lines {
+        term::line(&format!("  {line}"));
+    }
     let kept = Kept::create(&options.output)?;
-    report::note_machine(&options.output)?;
+    report::note(&options.output, args, &lines)?;
     let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeSet::new() };
     let unready = run_all(&mut bench)?;
     report::write(&bench.options.output)?;

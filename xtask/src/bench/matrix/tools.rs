@@ -9,7 +9,7 @@ use super::bare;
 use super::options::Options;
 use super::stage::{Slot, Stage};
 use crate::bench::peers::{self, Found, Peer, Search};
-use crate::{process, term};
+use crate::process;
 
 /// A tool.
 pub(super) enum Tool {
@@ -43,6 +43,18 @@ impl Tool {
         match self {
             Self::Peer(peer) => peer.version.clone(),
             Self::Bare(_) | Self::Missing { .. } => None,
+        }
+    }
+
+    /// Its name, its version and how it is set.
+    pub(super) fn about(&self) -> String {
+        match self {
+            Self::Peer(Peer { name, version, about, .. }) => {
+                let version = version.as_deref().unwrap_or("of unknown version");
+                format!("{name} {version}: {about}")
+            }
+            Self::Bare(_) => "bare: does what must be done and nothing else".to_owned(),
+            Self::Missing { name, why } => format!("{name}: {}", why.replace('\n', " ")),
         }
     }
 
@@ -112,16 +124,5 @@ fn find_bare(options: &Options) -> Tool {
     match process::run(&mut process::cargo(&step)) {
         Ok(()) => Tool::Bare(process::target().join("release/bare")),
         Err(error) => Tool::Missing { name: bare::NAME, why: format!("{error:#}") },
-    }
-}
-
-/// Says which tools there are.
-pub(super) fn print(tools: &[Tool]) {
-    for tool in tools {
-        let told = match tool {
-            Tool::Missing { why, .. } => format!("not here: {}", why.replace('\n', " ")),
-            _ => tool.version().unwrap_or_default(),
-        };
-        term::line(&format!("  {:<10} {told}", tool.name()));
     }
 }

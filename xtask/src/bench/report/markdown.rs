@@ -19,32 +19,17 @@ the server, where it counts them. A ratio of 3 is three times what `s3haul` (or 
 the same amount of work.
 ";
 
-/// The whole page.
-pub(super) fn page(tables: &[Table], machine: &str) -> String {
+/// The whole page; `about` tells what the runs were made with.
+pub(super) fn page(tables: &[Table], about: &str) -> String {
     let mut page = String::from(INTRODUCTION);
-    if !machine.is_empty() {
-        let _ = write!(page, "\nMachine: {}.\n", machine.trim());
+    if !about.is_empty() {
+        let _ = write!(page, "\n{}\n", about.trim());
     }
-    versions(tables, &mut page);
     overview(tables, &mut page);
     for table in tables {
         section(table, &mut page);
     }
     page
-}
-
-fn versions(tables: &[Table], page: &mut String) {
-    let mut seen: Vec<String> = Vec::new();
-    for row in tables.iter().flat_map(|table| &table.groups).flat_map(|group| &group.rows) {
-        let Some(version) = &row.version else { continue };
-        let text = format!("{} {version}", row.tool);
-        if !seen.contains(&text) {
-            seen.push(text);
-        }
-    }
-    if !seen.is_empty() {
-        let _ = write!(page, "\nVersions: {}.\n", seen.join(", "));
-    }
 }
 
 /// Ratios to ours of every tool, a line for each workload and place.

@@ -1,7 +1,7 @@
 //! Tables and plots of runs: `README.md`, `results.json` and an SVG for each workload, beside the
 //! `runs.jsonl` that they are made of.
 //!
-//! Pure but for [`write`] and [`note_machine`]: what is measured is decided elsewhere, and the
+//! Pure but for [`write`] and [`note`]: what is measured is decided elsewhere, and the
 //! same runs always give the same files.
 
 mod figures;
@@ -18,8 +18,8 @@ use crate::process;
 
 /// Raw runs, one a line.
 pub(crate) const RUNS: &str = "runs.jsonl";
-/// What the runs were made on.
-const MACHINE: &str = "machine.txt";
+/// What the runs were made with.
+const ABOUT: &str = "about.md";
 
 /// Where `make bench` keeps what it found.
 pub(crate) fn folder() -> PathBuf {
@@ -35,17 +35,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// Writes down what machine this is. To be called where runs begin.
-pub(crate) fn note_machine(folder: &Path) -> Result<()> {
-    save(&folder.join(MACHINE), &machine())
+/// Writes down what machine this is, what was asked for and which tools there are, a line each. To
+/// be called where runs begin.
+pub(crate) fn note(folder: &Path, args: &[String], tools: &[String]) -> Result<()> {
+    let arguments = if args.is_empty() { String::new() } else { format!(" {}", args.join(" ")) };
+    let tools = tools.join("\n- ");
+    let text = format!("Machine: {}.\n\n`cargo xtask bench{arguments}`\n\n- {tools}\n", machine());
+    save(&folder.join(ABOUT), &text)
 }
 
 /// Makes tables and plots of the runs in a folder, in the same folder.
 pub(crate) fn write(folder: &Path) -> Result<()> {
     let runs = record::read(&folder.join(RUNS))?;
     let tables = figures::tables(&runs);
-    let machine = fs::read_to_string(folder.join(MACHINE)).unwrap_or_default();
-    save(&folder.join("README.md"), &markdown::page(&tables, &machine))?;
+    let about = fs::read_to_string(folder.join(ABOUT)).unwrap_or_default();
+    save(&folder.join("README.md"), &markdown::page(&tables, &about))?;
     save(&folder.join("results.json"), &(serde_json::to_string_pretty(&tables)? + "\n"))?;
     for table in &tables {
         save(&folder.join(svg_name(&table.workload)), &svg::plot(table))?;
