@@ -1,7 +1,7 @@
 //! What connections run over: TCP, bare or under TLS.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -55,10 +55,10 @@ impl TlsFiles {
         Ok(Arc::new(config).into())
     }
 
-    /// The URL of a server that listens here; certificates name `localhost` rather than its
-    /// address.
+    /// The URL of a server that listens here; certificates name `localhost` rather than
+    /// 127.0.0.1.
     pub(crate) fn url(address: SocketAddr) -> String {
-        if address.ip().is_loopback() {
+        if address.ip() == Ipv4Addr::LOCALHOST {
             format!("https://localhost:{}", address.port())
         } else {
             format!("https://{address}")

@@ -59,7 +59,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SECRET")]
     pub(crate) secret_key: Option<Secret>,
     /// Speak TLS: a PEM file with the server's certificate, then those between it and the root.
-    /// On a loopback address the printed endpoint is `https://localhost:PORT`.
+    /// On 127.0.0.1 the printed endpoint is `https://localhost:PORT`.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_certificate: Option<PathBuf>,
     /// The PEM file with the private key of the certificate.

@@ -1,7 +1,7 @@
 //! A workload in a place: all tools in turn, A B C A B C, after a warm-up round that does not
 //! count.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use super::bare;
 use super::check::{self, Printed};
-use super::kept::Kept;
+use super::kept::{self, Kept};
 use super::ledger::Requests;
 use super::options::Options;
 use super::output::{Reader, Wanted};
@@ -17,7 +17,7 @@ use super::site::TARGET_BUCKET;
 use super::stage::{Slot, Stage};
 use super::table::Job;
 use super::tools::{Line, Tool};
-use crate::bench::record::{Outcome, Run};
+use crate::bench::record::{Outcome, Place, Run};
 use crate::bench::usage::{Ended, measure_within};
 
 /// Characters of a message that are kept.
@@ -29,8 +29,8 @@ pub(super) struct Bench {
     pub(super) tools: Vec<Tool>,
     pub(super) s3haul: PathBuf,
     pub(super) kept: Kept,
-    /// Workload and tool, where it took too long.
-    pub(super) slow: BTreeSet<(&'static str, &'static str)>,
+    /// Workload and tool, and where it took too long.
+    pub(super) slow: BTreeMap<(&'static str, &'static str), Place>,
 }
 
 /// What a run is, beside its tool and its outcome.
@@ -69,16 +69,18 @@ impl Cell<'_> {
         Ok(())
     }
 
-    /// A tool's turn, unless it took too long in another place.
+    /// A tool's turn, unless it took too long where it was no harder.
     fn turn(&mut self, bench: &mut Bench, index: usize, number: u32) -> Result<Option<Outcome>> {
         let tool = &bench.tools[index];
         let slow = (self.workload, tool.name());
-        if bench.slow.contains(&slow) {
-            return Ok(Some(too_long(&bench.options)));
+        let here = &self.stage.site.place;
+        if let Some(place) = bench.slow.get(&slow).filter(|place| is_as_hard(here, place)) {
+            let (seconds, place) = (bench.options.limit.as_secs(), kept::place(place));
+            return Ok(Some(Outcome::Absent(format!("not run: more than {seconds} s on {place}"))));
         }
         let outcome = self.once(tool, number, &bench.options)?;
         if outcome.as_ref() == Some(&too_long(&bench.options)) {
-            bench.slow.insert(slow);
+            bench.slow.insert(slow, self.stage.site.place.clone());
         }
         Ok(outcome)
     }
@@ -175,6 +177,13 @@ impl Cell<'_> {
             Err(why) => Outcome::Failed(why),
         })
     }
+}
+
+/// Whether nothing is quicker here than there.
+fn is_as_hard(here: &Place, there: &Place) -> bool {
+    here.server == there.server
+        && here.is_tls == there.is_tls
+        && here.latency_ms >= there.latency_ms
 }
 
 /// Whether a tool does not run again: what fails once is told once, and a slow one has had its run.

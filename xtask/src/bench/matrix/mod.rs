@@ -20,7 +20,7 @@ mod table;
 mod tools;
 mod tree;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     }
     let kept = Kept::create(&options.output)?;
     report::note(&options.output, args, &lines)?;
-    let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeSet::new() };
+    let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeMap::new() };
     let unready = run_all(&mut bench)?;
     report::write(&bench.options.output)?;
     let (folder, took) = (bench.options.output.display(), term::seconds(begin.elapsed()));

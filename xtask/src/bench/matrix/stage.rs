@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 
 use super::shape::MIB;
 use super::site::{KEYS_BUCKET, SOURCE_BUCKET, Site, Store, TARGET_BUCKET};
@@ -17,6 +18,8 @@ use crate::layouts;
 /// Objects to download are kept in the server's memory up to so many bytes; more of them are
 /// computed, and only their beginnings are compared.
 const MEMORY_BYTES_MAX: u64 = 4096 * MIB;
+/// A file system in memory, for the small files of downloads.
+const MEMORY_FOLDER: &str = "/dev/shm";
 /// Where objects to read and to copy lie.
 const OBJECTS: &str = "objects/";
 /// Where a later sync finds files that were not there before.
@@ -29,6 +32,10 @@ pub(super) struct Stage<'a> {
     /// Files that are uploaded, or that the objects were made from.
     pub(super) tree: &'a Tree,
     folder: PathBuf,
+    /// What is downloaded goes here where it is small. In memory, since ext4 looks long for a place
+    /// for each new file for minutes after many were removed, and each run here follows on the
+    /// removal of what the one before has written.
+    downloads: Option<TempDir>,
     /// Whether objects that are read are the tree's files, or computed.
     pub(super) keeps_bytes: bool,
     /// Tools that have made their first sync.
@@ -64,6 +71,7 @@ impl<'a> Stage<'a> {
             site,
             tree,
             folder: folder.to_owned(),
+            downloads: downloads(&job, tree),
             keeps_bytes,
             synced: BTreeSet::new(),
         };
@@ -103,7 +111,8 @@ impl<'a> Stage<'a> {
             _ => format!("run-{number}/"),
         };
         let file = self.tree.files.first().map_or("", |(name, _)| name.as_str());
-        let folder = self.folder.join(format!("down-{number}"));
+        let downloads = self.downloads.as_ref().map_or(self.folder.as_path(), TempDir::path);
+        let folder = downloads.join(format!("down-{number}"));
         Slot { key: format!("{prefix}{file}"), prefix, file: folder.join("file"), folder }
     }
 
@@ -209,6 +218,13 @@ pub(super) const SINGLE_KEY: &str = "objects/large-0.bin";
 /// Where objects to read lie, as bucket and prefix.
 pub(super) fn objects() -> (&'static str, &'static str) {
     (SOURCE_BUCKET, OBJECTS)
+}
+
+/// A folder in memory for small files that are downloaded, where the machine has one.
+fn downloads(job: &Job, tree: &Tree) -> Option<TempDir> {
+    let is_small = matches!(job, Job::Download(_)) && tree.totals().1 <= MEMORY_BYTES_MAX / 2;
+    let folder = is_small.then(|| tempfile::tempdir_in(MEMORY_FOLDER).ok());
+    folder.flatten()
 }
 
 /// What the embedded server has to keep for a workload.
