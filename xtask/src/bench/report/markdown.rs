@@ -10,15 +10,15 @@ use crate::term;
 const INTRODUCTION: &str = "\
 # Benchmarks
 
-Made by `make bench`: each tool in turn (A B C A B C …) behind a warm-up round, client and server \
-on one machine. The medians of the rounds are shown; all runs are in `runs.jsonl`, the figures of \
-the tables in `results.json`. What takes more than 3 s runs once only (`--once-above`). Of each run \
-it is checked that as many objects and bytes arrived, were deleted or were listed as there are, and \
-of downloads also names and some of the content. `bare` is a loop that does only what must be done \
-(hash, sign, send, receive), without planning, checking, files of many objects, retries and \
-output. CPU time is the client's, user and system; requests are those that reached the server, \
-where it counts them. A ratio of 3 is three times what `s3haul` (or `bare`) needs for the same \
-amount of work.
+Made by `make bench`: each tool in turn (A B C A B C …) behind a warm-up round, client and \
+server on one machine. The medians of the rounds are shown; all runs are in `runs.jsonl`, the \
+figures of the tables in `results.json`. What takes more than 3 s runs once only \
+(`--once-above`). Of each run it is checked that as many objects and bytes arrived, were deleted \
+or were listed as there are, and of downloads also names and some of the content. `bare` is a \
+loop that does only what must be done (hash, sign, send, receive), without planning, checking, \
+files of many objects, retries and output. CPU time is the client's, user and system; requests \
+are those that reached the server, where it counts them. A ratio of 3 is three times what \
+`s3haul` (or `bare`) needs for the same amount of work.
 ";
 
 /// The whole page; `about` tells what the runs were made with.
