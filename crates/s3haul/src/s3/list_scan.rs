@@ -176,11 +176,13 @@ impl<'a> Scanner<'a> {
                 once(&mut entry.seen, field::KEY)?;
                 self.entry_key(text)?;
             }
-            if let Some(text) = self.time_field() {
+            if let Some(text) =
+                self.field_of::<TIME_BYTES, _, _>(b"<LastModified>", b"</LastModified>")
+            {
                 once(&mut entry.seen, field::LAST_MODIFIED)?;
                 entry.last_modified_s = if text.is_empty() { 0 } else { parse_time(text)? };
             }
-            if let Some(text) = self.etag_field() {
+            if let Some(text) = self.field_of::<ESCAPED_ETAG_BYTES, _, _>(b"<ETag>", b"</ETag>") {
                 once(&mut entry.seen, field::ETAG)?;
                 append_etag(text, &mut self.entries.etags)?;
             }
@@ -215,32 +217,23 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// Text of the time that is next, if there is one: as long as S3 writes it, or of any length.
+    /// Text of the element that is next, if it is the one between these tags: of the length that S3
+    /// gives it, which is quick, or of any.
     #[inline]
-    fn time_field(&mut self) -> Option<&'a [u8]> {
-        let rest = strip(self.rest, b"<LastModified>")?;
-        if let Some((text, rest)) = rest.split_first_chunk::<TIME_BYTES>()
-            && let Some(rest) = strip(rest, b"</LastModified>")
+    fn field_of<const LENGTH: usize, const OPEN: usize, const CLOSE: usize>(
+        &mut self,
+        open: &[u8; OPEN],
+        close: &[u8; CLOSE],
+    ) -> Option<&'a [u8]> {
+        let rest = strip(self.rest, open)?;
+        if let Some((text, rest)) = rest.split_first_chunk::<LENGTH>()
+            && let Some(rest) = strip(rest, close)
             && lacks(text, b'<')
         {
             self.rest = rest;
             return Some(text);
         }
-        self.field(b"<LastModified>", b"</LastModified>")
-    }
-
-    /// Text of the `ETag` that is next, if there is one: of an MD5 in escaped quotes, or any.
-    #[inline]
-    fn etag_field(&mut self) -> Option<&'a [u8]> {
-        let rest = strip(self.rest, b"<ETag>")?;
-        if let Some((text, rest)) = rest.split_first_chunk::<ESCAPED_ETAG_BYTES>()
-            && let Some(rest) = strip(rest, b"</ETag>")
-            && lacks(text, b'<')
-        {
-            self.rest = rest;
-            return Some(text);
-        }
-        self.field(b"<ETag>", b"</ETag>")
+        self.field(open, close)
     }
 
     /// Passes a field that is not of interest. A field that is, in another form, is unexpected.
