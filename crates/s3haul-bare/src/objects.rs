@@ -229,7 +229,8 @@ impl One {
                 .with_context(|| format!("could not read `{}`", file.display()))?,
             None => vec![b'x'; options.size],
         };
-        Ok(Self { key: encoded(&options.prefix), bytes: bytes.into() })
+        // Some servers take a key that ends in a slash for a folder without bytes.
+        Ok(Self { key: encoded(&options.key(0)), bytes: bytes.into() })
     }
 }
 

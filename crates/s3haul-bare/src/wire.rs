@@ -1,4 +1,6 @@
-//! One connection: hyper on a socket or a TLS session, polled by whoever waits for an answer.
+//! One connection: hyper on a socket or a TLS session, polled by whoever waits for an answer. Where
+//! the server has ended it after an answer, as one without keep-alive does, the next request goes
+//! out on a new one.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -58,16 +60,29 @@ impl Server {
         self.tls.is_some()
     }
 
-    pub(crate) async fn connect(&self) -> Result<Link> {
+    pub(crate) async fn connect(self: &Arc<Self>) -> Result<Link> {
+        let (sender, driver) = self.open().await?;
+        Ok(Link { server: Arc::clone(self), sender, driver, requests: 0, bytes: 0 })
+    }
+
+    async fn open(&self) -> Result<(Sender, Driver)> {
         let stream = TcpStream::connect(&self.addresses[..]).await.context("could not connect")?;
         stream.set_nodelay(true)?;
         match &self.tls {
             Some((connector, name)) => {
-                Link::new(connector.connect(name.clone(), stream).await?).await
+                handshake(connector.connect(name.clone(), stream).await?).await
             }
-            None => Link::new(stream).await,
+            None => handshake(stream).await,
         }
     }
+}
+
+async fn handshake<S>(stream: S) -> Result<(Sender, Driver)>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
+    Ok((sender, Box::pin(driver)))
 }
 
 /// One configuration for all connections, so that they share its session cache.
@@ -84,10 +99,14 @@ fn tls(ca: &Path) -> Result<tokio_rustls::TlsConnector> {
     Ok(Arc::new(config).into())
 }
 
+type Sender = http1::SendRequest<Body>;
+type Driver = Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>;
+
 /// A connection that takes one request at a time.
 pub(crate) struct Link {
-    sender: http1::SendRequest<Body>,
-    driver: Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>,
+    server: Arc<Server>,
+    sender: Sender,
+    driver: Driver,
     /// Requests sent so far.
     pub(crate) requests: u64,
     /// Bytes of bodies sent and received so far.
@@ -95,21 +114,14 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    async fn new<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S) -> Result<Self> {
-        let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
-        Ok(Self { sender, driver: Box::pin(driver), requests: 0, bytes: 0 })
-    }
-
     /// Sends a request and gives the head of the answer, which must tell of success.
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>> {
         self.requests += 1;
         self.bytes += request.body().size_hint().lower();
+        if !self.is_ready().await {
+            (self.sender, self.driver) = self.server.open().await?;
+        }
         let Self { sender, driver, .. } = self;
-        std::future::poll_fn(|cx| match sender.poll_ready(cx) {
-            Poll::Pending => drive(driver, cx).map(|()| Ok(())),
-            ready @ Poll::Ready(_) => ready,
-        })
-        .await?;
         let mut answer = pin!(sender.send_request(request));
         let answer = std::future::poll_fn(|cx| {
             let ended = drive(driver, cx);
@@ -122,6 +134,16 @@ impl Link {
         .await?;
         ensure!(answer.status().is_success(), "the server answered {}", answer.status());
         Ok(answer)
+    }
+
+    /// Waits until it takes a request; false once it takes none any more.
+    async fn is_ready(&mut self) -> bool {
+        let Self { sender, driver, .. } = self;
+        std::future::poll_fn(|cx| match sender.poll_ready(cx) {
+            Poll::Pending => drive(driver, cx).map(|()| false),
+            Poll::Ready(ready) => Poll::Ready(ready.is_ok()),
+        })
+        .await
     }
 
     /// The next piece of a body.
@@ -164,9 +186,6 @@ impl Link {
 }
 
 /// Lets the connection work; ready once it has ended.
-fn drive(
-    driver: &mut Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
+fn drive(driver: &mut Driver, cx: &mut Context<'_>) -> Poll<()> {
     driver.as_mut().poll(cx).map(|_| ())
 }
