@@ -76,6 +76,13 @@ pub(crate) struct Run {
     pub(crate) outcome: Outcome,
 }
 
+impl Run {
+    /// What its row in the tables is known by.
+    pub(crate) fn row(&self) -> (&str, &Place, &str) {
+        (&self.workload, &self.place, &self.tool)
+    }
+}
+
 impl Outcome {
     /// A run that did its work.
     pub(crate) fn done(usage: &Usage, requests: Option<u64>) -> Self {

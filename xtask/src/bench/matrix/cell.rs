@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::bare;
-use super::check::{self, Printed};
+use super::check::{self, Seen};
 use super::kept::{self, Kept};
 use super::ledger::Requests;
 use super::options::Options;
@@ -114,7 +114,7 @@ impl Cell<'_> {
             }
             self.stage.note_first_sync(tool.name());
         }
-        self.stage.before(&slot)?;
+        let before = self.stage.before(&slot)?;
         self.stage.site.requests()?;
         let (reader, pipe) = Reader::start(wanted(tool, &self.stage.job))?;
         let log = self.stage.folder().join("stderr.log");
@@ -128,7 +128,10 @@ impl Cell<'_> {
             Err(error) => Outcome::Failed(one_line(&format!("{error:#}"))),
             Ok(ended) if ended.is_cut => too_long(options),
             Ok(ended) if !ended.status.success() => Outcome::Failed(failure(&ended, &log)),
-            Ok(ended) => self.judge(tool, &slot, &ended, &printed, requests.as_ref())?,
+            Ok(ended) => {
+                let seen = Seen { printed, requests, before };
+                self.judge(tool, &slot, &ended, &seen)?
+            }
         };
         self.stage.after(&slot)?;
         if tool.is_bare() {
@@ -159,21 +162,14 @@ impl Cell<'_> {
         })
     }
 
-    fn judge(
-        &self,
-        tool: &Tool,
-        slot: &Slot,
-        ended: &Ended,
-        printed: &Printed,
-        requests: Option<&Requests>,
-    ) -> Result<Outcome> {
+    fn judge(&self, tool: &Tool, slot: &Slot, ended: &Ended, seen: &Seen) -> Result<Outcome> {
         let verdict = if tool.is_bare() {
-            bare::check(&self.stage, slot, printed)?
+            bare::check(&self.stage, slot, &seen.printed)?
         } else {
-            check::check(&self.stage, slot, printed, requests)?
+            check::check(&self.stage, slot, seen)?
         };
         Ok(match verdict {
-            Ok(()) => Outcome::done(&ended.usage, requests.map(Requests::count)),
+            Ok(()) => Outcome::done(&ended.usage, seen.requests.as_ref().map(Requests::count)),
             Err(why) => Outcome::Failed(why),
         })
     }
@@ -187,7 +183,7 @@ fn is_as_hard(here: &Place, there: &Place) -> bool {
 }
 
 /// Whether a tool does not run again: what fails once is told once, and a slow one has had its run.
-fn is_last(outcome: &Outcome, options: &Options) -> bool {
+pub(super) fn is_last(outcome: &Outcome, options: &Options) -> bool {
     match outcome {
         Outcome::Done { wall_s, .. } => {
             options.once_above.is_some_and(|limit| *wall_s > limit.as_secs_f64())

@@ -1,9 +1,10 @@
 //! Whether a tool did the work: by what is on the server and on disk afterwards, by what it
-//! printed, and by the requests that it sent.
+//! printed, and by the requests that it sent, or by the times of objects where the server does not
+//! count requests.
 //!
 //! A check answers with what is wrong. Its own failure to look is an error of the bench.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -11,9 +12,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::ledger::Requests;
+use super::listing::Listing;
 use super::shape::{MIB, count};
 use super::site::TARGET_BUCKET;
-use super::stage::{ADDED_FOLDER, SINGLE_KEY, Slot, Stage, objects};
+use super::stage::{SINGLE_KEY, Slot, Stage, added_file, objects};
 use super::table::{ADDED, ADDED_BYTES, Job, TOUCHED};
 use super::tree::{sample, sizes};
 
@@ -38,34 +40,39 @@ pub(super) enum Printed {
     End(String),
 }
 
+/// What was seen of a run.
+pub(super) struct Seen {
+    pub(super) printed: Printed,
+    /// The requests that arrived, where the server counts them.
+    pub(super) requests: Option<Requests>,
+    /// What a sync found, where it does not.
+    pub(super) before: Option<Listing>,
+}
+
 /// Whether the work of a run is done.
-pub(super) fn check(
-    stage: &Stage<'_>,
-    slot: &Slot,
-    printed: &Printed,
-    requests: Option<&Requests>,
-) -> Result<Verdict> {
-    let files = stage.tree.totals();
+pub(super) fn check(stage: &Stage<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
+    let printed = &seen.printed;
     Ok(match &stage.job {
-        Job::Upload(_) | Job::UploadFile(_) | Job::SyncFirst(_) | Job::Copy(_) => same(
-            "objects and bytes arrived",
-            stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
-            files,
-        ),
+        Job::Upload(_) | Job::UploadFile(_) | Job::SyncFirst(_) | Job::Copy(_) => {
+            let found = stage.site.listing(TARGET_BUCKET, &slot.prefix)?;
+            same_names(&found.sizes(), &names(stage))
+        }
         Job::Delete(_) => same(
             "objects and bytes are left",
             stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
             (0, 0),
         ),
         Job::SyncNothing(_) => {
-            let found = stage.site.totals(TARGET_BUCKET, &slot.prefix)?;
-            same("objects and bytes are there", found, files).and_then(|()| no_writes(requests))
+            let found = stage.site.listing(TARGET_BUCKET, &slot.prefix)?;
+            same_names(&found.sizes(), &names(stage))
+                .and_then(|()| no_writes(seen.requests.as_ref()))
+                .and_then(|()| only_written(seen, &found, &BTreeSet::new()))
         }
-        Job::SyncAgain(_) => again(stage, slot, requests)?,
+        Job::SyncAgain(_) => again(stage, slot, seen)?,
         Job::Tag(_) => {
             let address = format!("s3://{TARGET_BUCKET}/{}", slot.prefix);
             let told = stage.site.run(&["tag", "get", "--recursive", &address])?;
-            same("objects have a tag", tagged(&told), files.0)
+            same("objects have a tag", tagged(&told), stage.tree.totals().0)
         }
         Job::Download(_) => downloaded(stage, slot)?,
         Job::DownloadFile(_) => {
@@ -101,20 +108,31 @@ pub(super) fn no_writes(requests: Option<&Requests>) -> Verdict {
 }
 
 /// A later sync uploads what was added and what was touched, and nothing else.
-fn again(stage: &Stage<'_>, slot: &Slot, requests: Option<&Requests>) -> Result<Verdict> {
-    let (files, bytes) = stage.tree.totals();
-    let added = format!("{}{ADDED_FOLDER}/", slot.prefix);
-    let wanted = (ADDED, ADDED * ADDED_BYTES);
-    let (found, all) = (
-        stage.site.totals(TARGET_BUCKET, &added)?,
-        stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
-    );
-    Ok(same("objects and bytes were added", found, wanted)
-        .and_then(|()| {
-            let wanted = (files + wanted.0, bytes + wanted.1);
-            same("objects and bytes are there", all, wanted)
-        })
-        .and_then(|()| requests.map_or(Ok(()), written)))
+fn again(stage: &Stage<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
+    let found = stage.site.listing(TARGET_BUCKET, &slot.prefix)?;
+    let added: Vec<String> = (0..ADDED).map(added_file).collect();
+    let mut wanted = names(stage);
+    wanted.extend(added.iter().map(|name| (name.clone(), ADDED_BYTES)));
+    let changed = stage.touched().into_iter().chain(added).collect();
+    Ok(same_names(&found.sizes(), &wanted)
+        .and_then(|()| seen.requests.as_ref().map_or(Ok(()), written))
+        .and_then(|()| only_written(seen, &found, &changed)))
+}
+
+/// By the times of objects, where the server counts no requests.
+fn only_written(seen: &Seen, after: &Listing, wanted: &BTreeSet<String>) -> Verdict {
+    let Some(before) = &seen.before else { return Ok(()) };
+    let found = after.written_since(before);
+    match found.symmetric_difference(wanted).next() {
+        None => Ok(()),
+        Some(name) if wanted.contains(name) => Err(format!("`{name}` was not written")),
+        Some(name) => Err(format!("`{name}` was written anew, one of {}", found.len())),
+    }
+}
+
+/// Names and sizes of the tree.
+fn names(stage: &Stage<'_>) -> BTreeMap<String, u64> {
+    stage.tree.files.iter().cloned().collect()
 }
 
 /// Objects that were written whole or in parts: those touched and those added.
@@ -156,8 +174,7 @@ pub(super) fn counted(printed: &Printed, keys: u64) -> Verdict {
 
 /// Names and sizes of all files, and bytes of some.
 fn downloaded(stage: &Stage<'_>, slot: &Slot) -> Result<Verdict> {
-    let wanted: BTreeMap<String, u64> = stage.tree.files.iter().cloned().collect();
-    if let Err(difference) = same_names(&sizes(&slot.folder)?, &wanted) {
+    if let Err(difference) = same_names(&sizes(&slot.folder)?, &names(stage)) {
         return Ok(Err(difference));
     }
     for (name, _) in sample(&stage.tree.files, SAMPLE_FILES) {
@@ -173,14 +190,14 @@ fn downloaded(stage: &Stage<'_>, slot: &Slot) -> Result<Verdict> {
 fn same_names(found: &BTreeMap<String, u64>, wanted: &BTreeMap<String, u64>) -> Verdict {
     for (name, bytes) in wanted {
         match found.get(name) {
-            None => return Err(format!("`{name}` is missing, with {} files there", found.len())),
+            None => return Err(format!("`{name}` is missing, with {} there", found.len())),
             Some(size) if size != bytes => {
                 return Err(format!("`{name}` has {size} bytes, not {bytes}"));
             }
             Some(_) => {}
         }
     }
-    same("files are there", found.len(), wanted.len())
+    same("names are there", found.len(), wanted.len())
 }
 
 /// Compares a downloaded file with the tree's, or with the beginning of the computed object.
@@ -295,6 +312,22 @@ mod tests {
         assert!(written(&requests(&again)).is_ok());
         assert!(written(&requests(&again[..2])).is_err());
         assert!(written(&requests(&[("PutObject", 100)])).is_err());
+    }
+
+    #[test]
+    fn objects_that_were_written_for_nothing_are_seen_by_their_times() {
+        let listing = |text: &str| Listing::parse(text, "").unwrap();
+        let names = |names: &[&str]| -> BTreeSet<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        let seen = |before| Seen { printed: Printed::Unread, requests: None, before };
+        let before = || Some(listing("a\t1\tT1\nb\t1\tT1\n"));
+        let after = listing("a\t1\tT1\nb\t1\tT2\n");
+        assert!(only_written(&seen(before()), &after, &names(&["b"])).is_ok());
+        for wrong in [names(&[]), names(&["a"]), names(&["a", "b"])] {
+            assert!(only_written(&seen(before()), &after, &wrong).is_err(), "{wrong:?}");
+        }
+        assert!(only_written(&seen(None), &after, &names(&[])).is_ok());
     }
 
     #[test]

@@ -11,8 +11,10 @@ mod check;
 mod daemon;
 mod kept;
 mod ledger;
+mod listing;
 mod options;
 mod output;
+mod plan;
 mod shape;
 mod site;
 mod stage;
@@ -29,11 +31,12 @@ use anyhow::{Context, Result, bail};
 use self::cell::{Bench, Cell};
 use self::kept::Kept;
 use self::options::Options;
+use self::plan::Row;
 use self::shape::Shape;
 use self::stage::Stage;
 use self::table::{WORKLOADS, Workload};
 use self::tree::Tree;
-use super::record::Place;
+use super::record::{Place, Run};
 use super::report;
 use crate::term;
 
@@ -55,15 +58,21 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     for line in &lines {
         term::line(&format!("  {line}"));
     }
-    let kept = Kept::create(&options.output)?;
-    report::note(&options.output, args, &lines)?;
+    let earlier = Kept::earlier(&options.output)?;
+    report::note(&options.output, args, &lines, options.append && !earlier.is_empty())?;
+    let kept = if options.append { earlier.clone() } else { Vec::new() };
+    let kept = Kept::create(&options.output, kept)?;
     let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeMap::new() };
-    let unready = run_all(&mut bench)?;
-    report::write(&bench.options.output)?;
-    let (folder, took) = (bench.options.output.display(), term::seconds(begin.elapsed()));
+    let rows = planned(&bench, &earlier);
+    let unready = run_all(&mut bench, rows)?;
+    let Bench { options, kept, .. } = bench;
+    let failed = kept.failed;
+    kept.finish(plan::order)?;
+    report::write(&options.output)?;
+    let (folder, took) = (options.output.display(), term::seconds(begin.elapsed()));
     term::good(&format!("bench: {folder}/README.md, in {took}"));
-    if bench.kept.failed > 0 {
-        term::line(&format!("bench: {} runs failed; their rows say how", bench.kept.failed));
+    if failed > 0 {
+        term::line(&format!("bench: {failed} runs failed; their rows say how"));
     }
     if unready > 0 {
         bail!("{unready} workloads could not be prepared");
@@ -75,25 +84,32 @@ fn is_known(only: &str) -> bool {
     WORKLOADS.iter().any(|workload| options::means(only, workload.name))
 }
 
+/// What is to be measured, and a line about it.
+fn planned(bench: &Bench, earlier: &[Run]) -> Vec<Row> {
+    let tools: Vec<&str> = bench.tools.iter().map(tools::Tool::name).collect();
+    let mut rows = plan::rows(&bench.options);
+    if bench.options.missing {
+        rows.retain(|row| !plan::is_whole(row, &tools, &bench.options, &bench.kept));
+    }
+    term::line(&format!("  {}", plan::about(&rows, &tools, &bench.options, earlier)));
+    rows
+}
+
 /// All workloads in all their places; answers how many could not be prepared.
-fn run_all(bench: &mut Bench) -> Result<u32> {
+fn run_all(bench: &mut Bench, rows: Vec<Row>) -> Result<u32> {
     let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
     let mut trees = Trees { root: scratch.path().join("tree"), kept: None };
     let mut unready = 0;
-    let wanted = |workload: &&Workload| bench.options.wants(workload.name);
-    let workloads: Vec<&'static Workload> = WORKLOADS.iter().filter(wanted).collect();
-    for workload in workloads {
-        for place in workload.places(&bench.options) {
-            let told = kept::place(&place);
-            let title = workload.job(&bench.options).title();
-            term::heading(&format!("{} on {told}: {title}", workload.name));
-            let folder = scratch.path().join("cell");
-            let ran = run_cell(bench, workload, &place, &mut trees, &folder);
-            tree::remove(&folder)?;
-            if let Err(error) = ran {
-                unready += 1;
-                term::error(&format!("{} on {told}: {error:#}", workload.name));
-            }
+    for (workload, place) in rows {
+        let told = kept::place(&place);
+        let title = workload.job(&bench.options).title();
+        term::heading(&format!("{} on {told}: {title}", workload.name));
+        let folder = scratch.path().join("cell");
+        let ran = run_cell(bench, workload, &place, &mut trees, &folder);
+        tree::remove(&folder)?;
+        if let Err(error) = ran {
+            unready += 1;
+            term::error(&format!("{} on {told}: {error:#}", workload.name));
         }
     }
     Ok(unready)

@@ -19,7 +19,9 @@ pub(super) const USAGE: &str = "\
 --only a,c-noop, --tools s3haul,bare,aws, --servers embedded,versitygw,minio, \
 --latencies 0,10,50, --tls, --no-tls, --rounds N, --limit SECONDS (of a run), \
 --once-above SECONDS (a tool that takes so long runs once; 0: never), --binary PATH, \
---bare PATH, --tool-path NAME=PATH, --no-install and --output FOLDER";
+--bare PATH, --tool-path NAME=PATH, --no-install, --output FOLDER, --append (join the runs that \
+are there: rows measured again replace theirs) and --missing (the same, without workloads and \
+places that are whole)";
 
 /// Settings of a whole run.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +52,10 @@ pub(super) struct Options {
     pub(super) tool_paths: Vec<(String, PathBuf)>,
     /// Whether missing tools are installed.
     pub(super) install: bool,
+    /// Whether runs that are there stay, but for the rows that are measured again.
+    pub(super) append: bool,
+    /// Whether what was measured whole is left out.
+    pub(super) missing: bool,
     /// Where the runs are kept.
     pub(super) output: PathBuf,
 }
@@ -70,6 +76,8 @@ impl Options {
             bare: None,
             tool_paths: Vec::new(),
             install: true,
+            append: false,
+            missing: false,
             output: report::folder(),
         }
     }
@@ -107,6 +115,8 @@ impl Options {
             "--tls" => self.tls = Some(true),
             "--no-tls" => self.tls = Some(false),
             "--no-install" => self.install = false,
+            "--append" => self.append = true,
+            "--missing" => (self.append, self.missing) = (true, true),
             _ => return false,
         }
         true
@@ -194,7 +204,7 @@ mod tests {
         let options = parse(
             "--scale 0.1 --only a,c-noop --tools aws --servers minio --latencies 0,50ms --tls \
              --rounds 5 --limit 9 --once-above 0 --tool-path s5cmd=/x/s5cmd --output /o \
-             --no-install",
+             --no-install --missing",
         )
         .unwrap();
         assert_eq!(options.scale, Some(0.1));
@@ -202,6 +212,7 @@ mod tests {
         assert_eq!((options.tls, options.rounds, options.install), (Some(true), 5, false));
         assert_eq!((options.limit, options.once_above), (Duration::from_secs(9), None));
         assert_eq!(options.tool_paths, [("s5cmd".to_owned(), PathBuf::from("/x/s5cmd"))]);
+        assert!(options.append && options.missing && !parse("--append").unwrap().missing);
         assert!(options.wants_tool("aws") && !options.wants_tool("s5cmd"));
     }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::daemon::{ACCESS_KEY, Daemon, SECRET_KEY};
 use super::ledger::{Ledger, Requests};
+use super::listing::Listing;
 use crate::bench::peers::Endpoint;
 use crate::bench::record::Place;
 use crate::bench::server::Server;
@@ -159,6 +160,24 @@ impl Site {
             (Some(objects), Some(bytes)) => Ok((objects, bytes)),
             _ => bail!("the summary of `{uri}` has no totals"),
         }
+    }
+
+    /// The objects below a prefix.
+    pub(super) fn listing(&self, bucket: &str, prefix: &str) -> Result<Listing> {
+        let uri = format!("s3://{bucket}/{prefix}");
+        let args = ["list", "--format=tsv", Listing::COLUMNS, "--no-header", &uri];
+        let output = process::output(&mut self.command(&args))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A listing of nothing says so by its status alone.
+        if !output.status.success() && !said.is_empty() {
+            bail!("could not list `{uri}`: {said}");
+        }
+        Listing::parse(std::str::from_utf8(&output.stdout)?, prefix)
+    }
+
+    /// Whether the server counts requests.
+    pub(super) fn counts_requests(&self) -> bool {
+        self.ledger.is_some()
     }
 
     /// The beginning of an object.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
+use super::listing::Listing;
 use super::shape::MIB;
 use super::site::{KEYS_BUCKET, SOURCE_BUCKET, Site, Store, TARGET_BUCKET};
 use super::table::{ADDED, ADDED_BYTES, Job, Layout, TOUCHED};
@@ -23,7 +24,7 @@ const MEMORY_FOLDER: &str = "/dev/shm";
 /// Where objects to read and to copy lie.
 const OBJECTS: &str = "objects/";
 /// Where a later sync finds files that were not there before.
-pub(super) const ADDED_FOLDER: &str = "zz-added";
+const ADDED_FOLDER: &str = "zz-added";
 
 /// A workload's server and data.
 pub(super) struct Stage<'a> {
@@ -156,8 +157,20 @@ impl<'a> Stage<'a> {
         self.synced.insert(tool.to_owned());
     }
 
-    /// Makes a fresh target.
-    pub(super) fn before(&self, slot: &Slot) -> Result<()> {
+    /// Makes a fresh target. What a sync finds there is told where only its times say later what
+    /// was written.
+    pub(super) fn before(&self, slot: &Slot) -> Result<Option<Listing>> {
+        self.prepare(slot)?;
+        let is_sync = matches!(self.job, Job::SyncNothing(_) | Job::SyncAgain(_));
+        if !is_sync || self.site.counts_requests() {
+            return Ok(None);
+        }
+        let listing = self.site.listing(TARGET_BUCKET, &slot.prefix)?;
+        listing.wait_for_another_second()?;
+        Ok(Some(listing))
+    }
+
+    fn prepare(&self, slot: &Slot) -> Result<()> {
         match self.job {
             Job::Download(_) | Job::DownloadFile(_) => {
                 std::fs::create_dir_all(&slot.folder).context("could not make a folder")
@@ -172,7 +185,7 @@ impl<'a> Stage<'a> {
             }
             Job::SyncAgain(_) => {
                 for number in 0..ADDED {
-                    self.tree.add(&format!("{ADDED_FOLDER}/file-{number}.bin"), ADDED_BYTES)?;
+                    self.tree.add(&added_file(number), ADDED_BYTES)?;
                 }
                 self.tree.touch(&self.touched(), true)
             }
@@ -210,6 +223,11 @@ impl<'a> Stage<'a> {
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+/// A file that a later sync finds.
+pub(super) fn added_file(number: u64) -> String {
+    format!("{ADDED_FOLDER}/file-{number}.bin")
 }
 
 /// The only object of [`Job::DownloadFile`].

@@ -22,6 +22,8 @@ pub(super) struct Table {
 #[derive(Debug, Serialize)]
 pub(super) struct Group {
     pub(super) place: Place,
+    /// What was done there: the table's title, unless sizes were others.
+    pub(super) title: String,
     pub(super) rows: Vec<Row>,
 }
 
@@ -141,7 +143,8 @@ fn group(place: Place, runs: &[&Run]) -> Group {
     };
     let wall = |row: &Row| row.figures.as_ref().map_or(f64::INFINITY, |figures| figures.wall_each);
     rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then(wall(a).total_cmp(&wall(b))));
-    let mut group = Group { place, rows };
+    let title = runs[0].title.clone();
+    let mut group = Group { place, title, rows };
     let each = |tool| group.of(tool).map(|figures| (figures.wall_each, figures.cpu_each));
     let (ours, bare) = (each(OURS), each(BARE));
     for figures in group.rows.iter_mut().filter_map(|row| row.figures.as_mut()) {

@@ -13,8 +13,9 @@ const INTRODUCTION: &str = "\
 Made by `make bench`: each tool in turn (A B C A B C …) behind a warm-up round, client and \
 server on one machine. The medians of the rounds are shown; all runs are in `runs.jsonl`, the \
 figures of the tables in `results.json`. What takes more than 3 s runs once only \
-(`--once-above`). Of each run it is checked that as many objects and bytes arrived, were deleted \
-or were listed as there are, and of downloads also names and some of the content. `bare` is a \
+(`--once-above`). Of each run it is checked that objects arrived under their names and with their \
+sizes, that as many were deleted or listed as there are, of syncs also that nothing else was \
+written, and of downloads some of the content. `bare` is a \
 loop that does only what must be done (hash, sign, send, receive), without planning, checking, \
 files of many objects, retries and output. CPU time is the client's, user and system; requests \
 are those that reached the server, where it counts them. A ratio of 3 is three times what \
@@ -68,7 +69,9 @@ fn section(table: &Table, page: &mut String) {
     let (name, svg) = (&table.workload, svg_name(&table.workload));
     let _ = write!(page, "\n## {name}: {}\n\n![{name}]({svg})\n", escaped(&table.title));
     for group in &table.groups {
-        let _ = write!(page, "\n{}:\n\n", place(&group.place));
+        let other =
+            if group.title == table.title { String::new() } else { format!(" ({})", group.title) };
+        let _ = write!(page, "\n{}{}:\n\n", place(&group.place), escaped(&other));
         let _ = writeln!(
             page,
             "| tool | wall s | {} | peak MiB | requests | wall to s3haul | CPU to s3haul | \

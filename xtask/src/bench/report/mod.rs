@@ -4,15 +4,18 @@
 //! Pure but for [`write`] and [`note`]: what is measured is decided elsewhere, and the
 //! same runs always give the same files.
 
+mod about;
 mod figures;
 mod markdown;
 mod svg;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use self::about::About;
 use super::record;
 use crate::process;
 
@@ -35,13 +38,24 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// Writes down what machine this is, what was asked for and which tools there are, a line each. To
-/// be called where runs begin.
-pub(crate) fn note(folder: &Path, args: &[String], tools: &[String]) -> Result<()> {
-    let arguments = if args.is_empty() { String::new() } else { format!(" {}", args.join(" ")) };
-    let tools = tools.join("\n- ");
-    let text = format!("Machine: {}.\n\n`cargo xtask bench{arguments}`\n\n- {tools}\n", machine());
-    save(&folder.join(ABOUT), &text)
+/// Writes down what machine this is, which tools there are, when and what was asked for, a line
+/// each. To be called where runs begin. Where these join earlier ones, both are told; those of
+/// another machine cannot be joined.
+pub(crate) fn note(folder: &Path, args: &[String], tools: &[String], joins: bool) -> Result<()> {
+    let date = process::run_quietly(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?;
+    let command = [&["cargo xtask bench".to_owned()], args].concat().join(" ");
+    let command = command.replace(&format!("{}/", process::root().display()), "");
+    let now = About {
+        machine: machine(),
+        tools: tools.to_vec(),
+        sittings: vec![format!("{}: `{command}`", date.trim())],
+    };
+    let path = folder.join(ABOUT);
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let about = if joins { About::parse(&text).joined(now)? } else { now };
+    fs::create_dir_all(folder)
+        .with_context(|| format!("could not create `{}`", folder.display()))?;
+    save(&path, &about.text())
 }
 
 /// Makes tables and plots of the runs in a folder, in the same folder.

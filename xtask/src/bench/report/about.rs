@@ -1,0 +1,94 @@
+//! What the runs of a folder were made with: the machine, the tools, and each sitting's day and
+//! command.
+
+use anyhow::{Result, bail};
+
+const MACHINE: &str = "Machine: ";
+const SITTINGS: &str = "Measured:";
+
+/// The text of a folder, taken apart.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct About {
+    pub(super) machine: String,
+    /// Name, version and settings of each.
+    pub(super) tools: Vec<String>,
+    /// Day and command of each.
+    pub(super) sittings: Vec<String>,
+}
+
+impl About {
+    /// Reads what [`Self::text`] has written; of other texts the lines that it knows.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut about = Self::default();
+        let mut is_behind = false;
+        for line in text.lines() {
+            if let Some(machine) = line.strip_prefix(MACHINE) {
+                machine.trim_end_matches('.').clone_into(&mut about.machine);
+            } else if line == SITTINGS {
+                is_behind = true;
+            } else if let Some(item) = line.strip_prefix("- ") {
+                let list = if is_behind { &mut about.sittings } else { &mut about.tools };
+                list.push(item.to_owned());
+            } else if line.starts_with('`') {
+                about.sittings.push(line.to_owned());
+            }
+        }
+        about
+    }
+
+    /// A later sitting behind this one. A tool is told as it was last.
+    pub(super) fn joined(mut self, later: Self) -> Result<Self> {
+        if !self.machine.is_empty() && self.machine != later.machine {
+            bail!(
+                "the runs that are there are of another machine ({}); without `--append` and \
+                 `--missing` they are replaced, with `--output` these go elsewhere",
+                self.machine
+            );
+        }
+        for tool in later.tools {
+            match self.tools.iter_mut().find(|old| name(old) == name(&tool)) {
+                Some(old) => *old = tool,
+                None => self.tools.push(tool),
+            }
+        }
+        self.sittings.extend(later.sittings);
+        Ok(Self { machine: later.machine, ..self })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let Self { machine, tools, sittings } = self;
+        let [tools, sittings] = [tools, sittings].map(|lines| lines.join("\n- "));
+        format!("{MACHINE}{machine}.\n\n- {tools}\n\n{SITTINGS}\n\n- {sittings}\n")
+    }
+}
+
+/// What a tool's line begins with.
+fn name(tool: &str) -> &str {
+    tool.split([' ', ':']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(tools: &[&str], sitting: &str) -> About {
+        let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        About { machine: "m".to_owned(), tools: own(tools), sittings: own(&[sitting]) }
+    }
+
+    #[test]
+    fn sittings_are_joined_and_tools_told_as_they_were_last() {
+        let first = about(&["s3haul 1: its defaults", "aws 1: x"], "day 1: `bench`");
+        assert_eq!(About::parse(&first.text()), first);
+        let later = about(&["s3haul 2: its defaults", "mc: not installed"], "day 2: `bench`");
+        let joined = About::parse(&first.text()).joined(later).unwrap();
+        assert_eq!(joined.tools, ["s3haul 2: its defaults", "aws 1: x", "mc: not installed"]);
+        assert_eq!(joined.sittings, ["day 1: `bench`", "day 2: `bench`"]);
+    }
+
+    #[test]
+    fn runs_of_another_machine_are_not_joined() {
+        let first = About { machine: "other".to_owned(), ..About::default() };
+        assert!(first.joined(about(&[], "x")).is_err());
+    }
+}
