@@ -61,13 +61,15 @@ impl SimService {
         })
     }
 
-    /// Joins pieces to a blob, on a blocking thread where that means file work.
-    pub(super) async fn assemble(&self, pieces: Vec<Piece>) -> S3Result<Blob> {
-        if !self.store.blocks() {
-            return Ok(self.store.assemble(&pieces)?);
-        }
+    /// Joins pieces to a blob, on a blocking thread where that means file work. Where nobody waits
+    /// for it any more by then, it goes as it comes.
+    pub(super) async fn assemble(&self, pieces: Vec<Piece>) -> S3Result<Staged> {
         let store = Arc::clone(&self.store);
-        let joined = tokio::task::spawn_blocking(move || store.assemble(&pieces)).await;
+        let assemble = move || store.assemble(&pieces).map(|blob| Staged { store, blob });
+        if !self.store.blocks() {
+            return Ok(assemble()?);
+        }
+        let joined = tokio::task::spawn_blocking(assemble).await;
         Ok(joined.map_err(s3s::S3Error::internal_error)??)
     }
 
@@ -109,7 +111,8 @@ impl SimService {
         version.protection = protection_of!(input, &settings)?;
         let length = version.size;
         let piece = Piece { blob: from.version.blob.clone(), offset: 0, length };
-        version.blob = self.assemble(vec![piece]).await?;
+        let staged = self.assemble(vec![piece]).await?;
+        version.blob = staged.blob.clone();
         self.rehash(&mut version, named_algorithm(input.checksum_algorithm.as_ref())).await?;
         version.modified_ms = self.now_ms();
         let mut result = CopyObjectResult {
@@ -171,6 +174,20 @@ impl SimService {
         version.etag = md5.map_or_else(|| version.etag.clone(), |md5| hex(&md5));
         version.checksums = checksums;
         Ok(())
+    }
+}
+
+/// A blob of which no object or part is made yet. Its temporary file is gone with this value, if
+/// none has taken it: also where the request failed or its client went away.
+pub(super) struct Staged {
+    store: Arc<dyn Store>,
+    pub(super) blob: Blob,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // What was taken has another name by now.
+        self.store.discard(&self.blob);
     }
 }
 

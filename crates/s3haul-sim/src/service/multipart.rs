@@ -148,7 +148,8 @@ impl SimService {
             ));
         }
         let piece = Piece { blob: from.version.blob.clone(), offset: range.start, length };
-        let blob = self.assemble(vec![piece]).await?;
+        let staged = self.assemble(vec![piece]).await?;
+        let blob = staged.blob.clone();
         let of_upload = upload.algorithm.as_deref().and_then(Algorithm::parse);
         let algorithm = of_upload.unwrap_or(Algorithm::Crc64Nvme);
         let (hash, checksums) = if self.store.skips_hashing() {
@@ -196,7 +197,8 @@ impl SimService {
             offset: 0,
             length: part.size,
         });
-        version.blob = self.assemble(pieces.collect()).await?;
+        let staged = self.assemble(pieces.collect()).await?;
+        version.blob = staged.blob.clone();
         let mut output = CompleteMultipartUploadOutput {
             bucket: Some(input.bucket.clone()),
             key: Some(input.key.clone()),
@@ -209,18 +211,13 @@ impl SimService {
         output.server_side_encryption =
             version.attributes.encryption.clone().map(ServerSideEncryption::from);
         output.ssekms_key_id.clone_from(&version.attributes.kms_key_id);
-        let blob = version.blob.clone();
         let mut version = Some(version);
-        let kept = self.store.update(&input.bucket, &input.key, &mut |versions| {
+        self.store.update(&input.bucket, &input.key, &mut |versions| {
             conditions::check_write(versions.first().map(AsRef::as_ref), if_match, if_none_match)?;
             let version = version.take().unwrap_or_default();
             output.version_id = Self::push_version(settings.versioning, versions, version);
             Ok(())
-        });
-        if let Err(error) = kept {
-            self.store.discard(&blob);
-            return Err(error);
-        }
+        })?;
         self.store.remove_upload(&upload.id)?;
         Ok(S3Response::new(output))
     }
