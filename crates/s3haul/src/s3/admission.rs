@@ -89,7 +89,8 @@ impl Asked {
             key: place_of(request),
             kind: request.operation.kind(),
             cost: request.keys,
-            is_rate_only: request.operation.is_listing(),
+            // What clears up does not wait for those that it ends.
+            is_rate_only: request.operation.is_listing() || request.operation.is_cleanup(),
         }
     }
 

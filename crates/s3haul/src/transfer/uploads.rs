@@ -3,9 +3,9 @@
 //! An upload enters the list inside the task that creates it, which outlives its caller: also a
 //! caller that was cancelled while the server's answer was on its way leaves no orphan. A part that
 //! the server has or copies may bring an aborted upload back ([abort]: "it might be necessary to
-//! abort a given multipart upload multiple times"), so parts on their way are waited for, too, for
-//! a bounded time: what is still being sent then never becomes a part. Whatever is still listed at
-//! the end of the job is aborted.
+//! abort a given multipart upload multiple times"). So whatever is still listed at the end of the
+//! job is aborted, after which servers refuse parts, then those on their way are waited for, for a
+//! bounded time (what is still being sent then never becomes a part), and it is aborted again.
 //!
 //! [abort]: https://docs.aws.amazon.com/AmazonS3/latest/API/API_AbortMultipartUpload.html
 
@@ -21,8 +21,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::s3::ops::CreateMultipart;
 use crate::s3::{ChecksumAlgorithm, Client, ObjectProperties};
 
-/// Time that the end of a job waits for what is under way.
-const WAIT_MAX: Duration = Duration::from_secs(5);
+/// Time that the end of a job waits for uploads that are being begun.
+const BEGIN_TIME_MAX: Duration = Duration::from_secs(5);
+/// Time that it waits for parts of uploads that it aborts: whoever pressed Ctrl-C waits, too.
+const PARTS_TIME_MAX: Duration = Duration::from_secs(1);
 /// Time that the end of a job spends on aborting what is open.
 const ABORT_TIME_MAX: Duration = Duration::from_secs(15);
 /// Aborts in flight at the end of a job.
@@ -44,14 +46,16 @@ pub(crate) struct OpenUpload {
 pub(crate) struct OpenUploads {
     client: Client,
     open: Mutex<HashSet<Arc<OpenUpload>>>,
-    /// Requests that outlive their callers.
+    /// Requests that outlive their callers: those that begin uploads, and others.
+    beginning: Mutex<JoinSet<()>>,
     running: Mutex<JoinSet<()>>,
 }
 
 impl OpenUploads {
     /// An empty list of uploads made with `client`.
     pub(crate) fn new(client: Client) -> Arc<Self> {
-        Arc::new(Self { client, open: Mutex::default(), running: Mutex::default() })
+        let open = Mutex::default();
+        Arc::new(Self { client, open, beginning: Mutex::default(), running: Mutex::default() })
     }
 
     /// Begins an upload.
@@ -71,7 +75,7 @@ impl OpenUploads {
             lock(&uploads.open).insert(Arc::clone(&upload));
             Ok(upload)
         };
-        self.outliving(create).await
+        outlive(&self.beginning, create).await
     }
 
     /// Carries out a request to its end, also where its caller is cancelled meanwhile.
@@ -79,17 +83,7 @@ impl OpenUploads {
         &self,
         request: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        let (told, ended) = oneshot::channel();
-        let run = async move {
-            // Nobody listens when the caller was cancelled.
-            let _ = told.send(request.await);
-        };
-        {
-            let mut running = lock(&self.running);
-            while running.try_join_next().is_some() {}
-            running.spawn(run);
-        }
-        ended.await.unwrap_or_else(|_| Err(Error::new(ErrorKind::Cancelled, "cancelled")))
+        outlive(&self.running, request).await
     }
 
     /// The upload has become an object.
@@ -107,24 +101,62 @@ impl OpenUploads {
 
     /// Aborts all that is open, within a bounded time; gives what could not be aborted.
     pub(crate) async fn abort_all(self: &Arc<Self>) -> Vec<Arc<OpenUpload>> {
-        let mut running = std::mem::take(&mut *lock(&self.running));
-        let ended = async { while running.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(WAIT_MAX, ended).await;
-        let left: Vec<_> = lock(&self.open).iter().cloned().collect();
-        let aborts = async {
-            let mut aborts = JoinSet::new();
-            for upload in left {
-                let uploads = Arc::clone(self);
-                aborts.spawn(async move { uploads.abort(&upload).await });
-                while aborts.len() >= ABORTS_MAX {
-                    aborts.join_next().await;
-                }
+        let [mut beginning, mut running] =
+            [&self.beginning, &self.running].map(|set| std::mem::take(&mut *lock(set)));
+        let begun = async { while beginning.join_next().await.is_some() {} };
+        let parts = async {
+            while running.try_join_next().is_some() {}
+            if !running.is_empty() {
+                let ended = async { while running.join_next().await.is_some() {} };
+                tokio::join!(self.abort_each(false), ended);
             }
-            while aborts.join_next().await.is_some() {}
         };
-        let _ = tokio::time::timeout(ABORT_TIME_MAX, aborts).await;
+        let _ = tokio::join!(
+            tokio::time::timeout(BEGIN_TIME_MAX, begun),
+            tokio::time::timeout(PARTS_TIME_MAX, parts)
+        );
+        // What is still on its way ends here, with its connection.
+        drop((beginning, running));
+        let _ = tokio::time::timeout(ABORT_TIME_MAX, self.abort_each(true)).await;
         lock(&self.open).drain().collect()
     }
+
+    /// Aborts all that is open now. It stays in the list where it is to be aborted again.
+    async fn abort_each(self: &Arc<Self>, is_last: bool) {
+        let left: Vec<_> = lock(&self.open).iter().cloned().collect();
+        let mut aborts = JoinSet::new();
+        for upload in left {
+            let uploads = Arc::clone(self);
+            aborts.spawn(async move {
+                uploads.abort(&upload).await;
+                if !is_last {
+                    lock(&uploads.open).insert(upload);
+                }
+            });
+            while aborts.len() >= ABORTS_MAX {
+                aborts.join_next().await;
+            }
+        }
+        while aborts.join_next().await.is_some() {}
+    }
+}
+
+/// Carries out a request as a task of this set.
+async fn outlive<T: Send + 'static>(
+    set: &Mutex<JoinSet<()>>,
+    request: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let (told, ended) = oneshot::channel();
+    let run = async move {
+        // Nobody listens when the caller was cancelled.
+        let _ = told.send(request.await);
+    };
+    {
+        let mut set = lock(set);
+        while set.try_join_next().is_some() {}
+        set.spawn(run);
+    }
+    ended.await.unwrap_or_else(|_| Err(Error::new(ErrorKind::Cancelled, "cancelled")))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

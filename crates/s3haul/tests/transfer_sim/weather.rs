@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use s3haul::job::{TransferCommand, TransferSpec};
 use s3haul_sim::{Effect, Fault, ListingWeather, Scenario};
+use tokio::time::Instant;
 
 use crate::world::{PART, World, bytes};
 
@@ -306,6 +307,32 @@ async fn cancelling_at_any_moment_leaves_nothing_behind() {
         if world.keys().await.contains(&"y/large".to_owned()) {
             assert_eq!(world.get("y/large").await.unwrap(), large, "{name}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_copy_in_parts_ends_soon_and_is_aborted() {
+    for at_once in [1, 64] {
+        let (world, large) = large_world();
+        world.object("k", &large).await;
+        let slow = Effect::Delay(Duration::from_secs(30));
+        world.sim.weather().push(Fault::new(slow).operation("UploadPartCopy").always());
+        world.sim.weather().set_latency(Duration::from_millis(50));
+        let mut spec = world.spec(TransferCommand::Copy, "s3://bucket/k", Some("s3://bucket/l"));
+        spec.tuning.max_concurrent_requests = at_once;
+        let cancel = async {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            world.cancel.cancel();
+        };
+        let began = Instant::now();
+        let (summary, ()) = tokio::join!(world.run(spec), cancel);
+        let took = began.elapsed().as_secs_f64() - 3.0;
+        assert!(summary.unwrap().cancelled);
+        assert!(world.sim.ledger().count("AbortMultipartUpload") > 0);
+        assert!(took < 1.5, "{took} s after the signal, {at_once} at once");
+        // Parts that were being copied have been by now, and do not bring the upload back.
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        assert_eq!((world.open_uploads().await, world.keys().await), (0, vec!["k".to_owned()]));
     }
 }
 
