@@ -93,7 +93,11 @@ fn is_directory_read(message: &str) -> bool {
 }
 
 /// What stands in the messages of the operating system and of TLS, and what to do about it.
-const TRANSPORT_HINTS: [(&str, &str); 3] = [
+const TRANSPORT_HINTS: [(&str, &str); 4] = [
+    (
+        "too many open files",
+        "raise the limit of open files (`ulimit -n`), or set --max-concurrent-requests lower",
+    ),
     (
         "refused",
         "nothing listens there: check that the server runs and that the endpoint URL and the proxy \

@@ -19,6 +19,7 @@ mod hints;
 mod interrupt;
 mod logging;
 mod manifest;
+mod open_files;
 mod panics;
 mod printer;
 mod progress;

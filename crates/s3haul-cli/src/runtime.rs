@@ -3,15 +3,11 @@
 use std::future::Future;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 use crate::failure::Failure;
+use crate::open_files;
 
 /// Worker threads at most: beyond this the connections, not the CPUs, are the limit.
 const WORKERS_MAX: usize = 16;
-
-/// Open files that are of use.
-const OPEN_FILES: u64 = 16_384;
 
 /// How long threads that are still blocked at the end, for instance on standard input, are waited
 /// for.
@@ -30,23 +26,12 @@ pub(crate) fn serve_on<T>(future: impl Future<Output = Result<T, Failure>>) -> R
     run(cores(), future)
 }
 
-/// Lets the process hold as many connections and files as it is allowed to, up to what is of use:
-/// the usual soft limit of 1,024 is for programs that use `select`.
-fn raise_open_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
-    if limit.current.is_some_and(|current| current < wanted) {
-        let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
-        tracing::debug!(wanted, ok = raised.is_ok(), "limit of open files");
-    }
-}
-
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 fn run<T>(workers: usize, future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    raise_open_files();
+    open_files::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers.clamp(1, WORKERS_MAX))
         .enable_all()

@@ -10,6 +10,9 @@ mod estimate;
 mod find;
 #[path = "cli/from.rs"]
 mod from;
+#[cfg(target_os = "linux")]
+#[path = "cli/limits.rs"]
+mod limits;
 #[path = "cli/listing.rs"]
 mod listing;
 #[path = "cli/report.rs"]

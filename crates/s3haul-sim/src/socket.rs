@@ -39,9 +39,13 @@ impl TlsFiles {
         let unusable = |error: rustls::Error| {
             SimError::Tls(format!("`{}`: {error}", self.certificate.display()))
         };
-        let chain = CertificateDer::pem_file_iter(&self.certificate)
+        let chain: Vec<_> = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect)
             .map_err(unread(&self.certificate))?;
+        if chain.is_empty() {
+            let message = format!("`{}` holds no certificate", self.certificate.display());
+            return Err(SimError::Tls(message));
+        }
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(unread(&self.key))?;
         let mut config =
             ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))

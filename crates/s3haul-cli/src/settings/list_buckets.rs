@@ -4,6 +4,7 @@ use s3haul::s3::ClientConfig;
 
 use super::Settings;
 use crate::args::{BucketsFormat, ListBucketsArgs};
+use crate::open_files;
 
 /// `list-buckets`.
 #[derive(Clone, Debug)]
@@ -28,7 +29,8 @@ impl ListBucketsSettings {
         let default = if settings.json { BucketsFormat::Jsonl } else { BucketsFormat::Text };
         let concurrency = args.concurrency.map(|requests| requests as usize);
         let concurrency = concurrency.unwrap_or(settings.tuning.requests_at_once());
-        let max_connections = settings.client.max_connections.max(concurrency);
+        let wanted = settings.client.max_connections.max(concurrency);
+        let max_connections = open_files::connections_within(wanted);
         Self {
             client: ClientConfig { max_connections, ..settings.client },
             prefix: args.bucket_name_prefix.clone(),

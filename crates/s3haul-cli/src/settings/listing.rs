@@ -17,6 +17,7 @@ use super::stream::address;
 use super::transfer::invalid_argument_type;
 use crate::args::{ConditionArgs, FilterArgs, ListingArgs};
 use crate::failure::Failure;
+use crate::open_files;
 use crate::render::listing::Entry;
 
 /// What to list and how.
@@ -62,7 +63,8 @@ impl ListingSettings {
         };
         let mut client = settings.client.clone();
         client.request_payer = args.requests.payer.is_requester();
-        client.max_connections = client.max_connections.max(concurrency);
+        let wanted = client.max_connections.max(concurrency);
+        client.max_connections = open_files::connections_within(wanted);
         let selection = Selection {
             script: script::filter(args.filter.as_deref())?,
             ..Selection::new(&object, wildcard, &args.filters, &args.conditions)?

@@ -41,6 +41,7 @@ use s3haul::s3::ClientConfig;
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
+use crate::open_files;
 
 pub(crate) use compare::{CompareSettings, ComparedFormat};
 pub(crate) use environment::Environment;
@@ -92,11 +93,14 @@ impl Settings {
         name: &ProfileName,
         profile: &Profile,
     ) -> Result<Self, Failure> {
-        let bounds = tuning::bounds(global, profile)?;
+        let mut bounds = tuning::bounds(global, profile)?;
+        bounds.max_concurrent_requests =
+            open_files::requests_within(bounds.max_concurrent_requests);
         let tuning = tuning::tuning(global, profile, bounds)?;
         let mut client = client::config(global, &environment, name, profile)?;
         client.load = bounds;
-        client.max_connections = client.max_connections.max(tuning.max_concurrent_requests);
+        let wanted = client.max_connections.max(tuning.max_concurrent_requests);
+        client.max_connections = open_files::connections_within(wanted);
         let (json, progress) = (global.json, !global.no_progress);
         Ok(Self { client, tuning, json, progress, environment, global: global.clone() })
     }

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
@@ -62,6 +62,29 @@ fn plain_http_is_hung_up_on() {
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
     }
     assert!(!answer.starts_with(b"HTTP/"), "{answer:?}");
+}
+
+#[test]
+fn a_client_that_speaks_plain_http_is_told_so_at_once() {
+    let (_folder, bench) = start();
+    let endpoint = bench.endpoint().replace("https://", "http://");
+    let begin = Instant::now();
+    let output = bench.run(&format!("ls s3://box --endpoint-url {endpoint}"));
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(255), "{told}");
+    assert!(told.contains("speaks TLS: use https:// in the endpoint URL"), "{told}");
+    assert!(!told.contains("attempts"), "{told}");
+    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_file_without_a_certificate_is_named() {
+    let (folder, bench) = start();
+    let key = folder.path().join("key.pem").into_os_string().into_string().unwrap();
+    let output = bench.run(&format!(
+        "serve --memory --address 127.0.0.1:0 --tls-certificate {key} --tls-key {key}"
+    ));
+    assert!(stderr(&output).contains("key.pem` holds no certificate"), "{}", stderr(&output));
 }
 
 #[test]

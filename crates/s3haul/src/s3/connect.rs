@@ -26,17 +26,27 @@ use crate::error::{Error, ErrorKind, Result};
 /// Addresses tried for one connection.
 const ADDRESSES_PER_CONNECT: u32 = 3;
 
+/// Between two tries while this process or the machine has no descriptor for a socket: others give
+/// theirs back as their requests end.
+const DESCRIPTOR_PAUSE: Duration = Duration::from_millis(50);
+
 /// What a connection has written.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     written: AtomicU64,
     is_broken: AtomicBool,
+    speaks_tls: AtomicBool,
 }
 
 impl Meter {
     /// Bytes that the socket took.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
+    }
+
+    /// Whether the other side answered in TLS where nobody spoke it.
+    pub(crate) fn speaks_tls(&self) -> bool {
+        self.speaks_tls.load(Ordering::Relaxed)
     }
 
     /// Whether the other side stopped reading.
@@ -54,11 +64,12 @@ enum Stream {
 pub(crate) struct Wire {
     stream: Stream,
     meter: Arc<Meter>,
+    was_read: bool,
 }
 
 impl Wire {
     fn new(stream: Stream) -> Self {
-        Self { stream, meter: Arc::default() }
+        Self { stream, meter: Arc::default(), was_read: false }
     }
 
     /// The counters of this stream.
@@ -81,6 +92,11 @@ impl Wire {
     }
 }
 
+/// Whether a record of TLS begins here, an alert or a handshake; no answer in HTTP does so.
+fn is_tls(answer: &[u8]) -> bool {
+    matches!(answer, [0x15 | 0x16, 0x03, ..])
+}
+
 fn is_hangup(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
@@ -91,8 +107,16 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+        let Self { stream, meter, was_read } = &mut *self;
+        match stream {
+            Stream::Plain(stream) if *was_read => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Plain(stream) => {
+                let before = buffer.filled().len();
+                ready!(Pin::new(stream).poll_read(cx, buffer))?;
+                *was_read = true;
+                meter.speaks_tls.store(is_tls(&buffer.filled()[before..]), Ordering::Relaxed);
+                Poll::Ready(Ok(()))
+            }
             Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
@@ -234,7 +258,8 @@ impl Dialer {
             let Some((address, others)) = addresses.pick(avoid) else { break };
             let budget = deadline.saturating_duration_since(Instant::now());
             let share = if others == 0 { budget } else { budget / left };
-            match tokio::time::timeout(share, self.env.connector.connect(address.address())).await {
+            let connecting = self.connect(address.address(), Instant::now() + share);
+            match tokio::time::timeout(share, connecting).await {
                 Ok(Ok(socket)) => return Ok((socket, address)),
                 Ok(Err(error)) => last = Some(cannot_connect(route, error)),
                 Err(_) => last = Some(connect_timeout(route)),
@@ -247,6 +272,20 @@ impl Dialer {
         Err(last.unwrap_or_else(|| cannot_connect(route, io::ErrorKind::AddrNotAvailable.into())))
     }
 
+    /// Waits where there are too many open files; with this error once the time is up.
+    async fn connect(&self, address: SocketAddr, deadline: Instant) -> io::Result<Box<dyn Io>> {
+        loop {
+            let error = match self.env.connector.connect(address).await {
+                Err(error) if is_out_of_descriptors(&error) => error,
+                other => return other,
+            };
+            if Instant::now() + 2 * DESCRIPTOR_PAUSE > deadline {
+                return Err(error);
+            }
+            tokio::time::sleep(DESCRIPTOR_PAUSE).await;
+        }
+    }
+
     async fn wrap(&self, route: &Route, mut socket: Box<dyn Io>) -> Result<Stream> {
         if !route.https {
             return Ok(Stream::Plain(socket));
@@ -257,6 +296,13 @@ impl Dialer {
         let stream = self.tls.handshake(&route.host, socket).await?;
         Ok(Stream::Tls(Box::new(stream)))
     }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let limits = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+    error
+        .raw_os_error()
+        .is_some_and(|code| limits.map(rustix::io::Errno::raw_os_error).contains(&code))
 }
 
 /// The error for a host that cannot be reached, worded as the AWS tools do.

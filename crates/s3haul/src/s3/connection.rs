@@ -154,6 +154,11 @@ impl Connection {
         Ok(Box::new(Self { sender, driver, has_ended, meter, timer, open }))
     }
 
+    /// Whether the other side answered in TLS where nobody spoke it.
+    pub(crate) fn speaks_tls(&self) -> bool {
+        self.meter.speaks_tls()
+    }
+
     /// Where it goes.
     pub(crate) fn address(&self) -> SocketAddr {
         self.open.address()

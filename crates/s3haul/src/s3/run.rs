@@ -220,6 +220,7 @@ impl<'r> Run<'r> {
                     self.resends += 1;
                     continue;
                 }
+                Err(Broken::Lost(_)) if lease.connection.speaks_tls() => speaks_tls(&lease),
                 Err(Broken::Lost(cause)) => lost(&lease, cause),
                 Err(Broken::Silent) => {
                     circuit.note_stall(self.subject_hash(), self.silence());
@@ -445,6 +446,12 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
         Some(cause) => error.with_source(cause),
         None => error,
     }
+}
+
+fn speaks_tls(lease: &Lease) -> Error {
+    let message =
+        format!("the server at {} speaks TLS: use https:// in the endpoint URL", lease.shown());
+    Error::new(ErrorKind::Config, message)
 }
 
 fn silent(lease: &Lease) -> Error {

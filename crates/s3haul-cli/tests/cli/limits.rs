@@ -1,0 +1,90 @@
+//! Few open files, and clients that go away.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use crate::support::{Bench, stderr};
+
+/// Slow enough that all that may be in flight is.
+const LATENCY: &str = "100ms";
+const FILES: usize = 500;
+/// Several parts.
+const LARGE_BYTES: usize = 40 << 20;
+const WAIT_MAX: Duration = Duration::from_mins(1);
+
+/// Runs a command that may have so many files open.
+fn run_with_files(bench: &Bench, files: u32, args: &str) -> Output {
+    let plain = bench.command(args);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")])
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .current_dir(bench.folder())
+        .env_clear();
+    for (name, value) in plain.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    command.output().unwrap()
+}
+
+#[test]
+fn few_open_files_are_enough_for_many_objects_and_parts() {
+    let bench = Bench::slow(LATENCY);
+    bench.ok("mb s3://box");
+    for n in 0..FILES {
+        bench.file(&format!("in/{}/{n}", n % 5), &format!("file {n}"));
+    }
+    bench.file("large", &"x".repeat(LARGE_BYTES));
+    for (files, name) in [(64, "a"), (128, "b")] {
+        for args in [
+            format!("cp --recursive --only-show-errors in s3://box/{name}/"),
+            format!("cp --recursive --only-show-errors s3://box/{name}/ {name}"),
+            format!("cp --only-show-errors large s3://box/large-{name}"),
+            format!("cp --only-show-errors s3://box/large-{name} large-{name}"),
+            format!("cp --recursive --only-show-errors s3://box/{name}/ s3://box/copy-{name}/"),
+        ] {
+            let output = run_with_files(&bench, files, &args);
+            assert!(output.status.success(), "{files}: {args}: {}", stderr(&output));
+        }
+        for n in 0..FILES {
+            assert_eq!(bench.read(&format!("{name}/{}/{n}", n % 5)), format!("file {n}"));
+        }
+        assert!(bench.read(&format!("large-{name}")) == bench.read("large"));
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_copy_that_is_refused_or_whose_client_goes_leaves_no_file_in_the_store() {
+    let bench = Bench::on_disk();
+    bench.ok("mb s3://box");
+    bench.file("a", &"a".repeat(64 << 20));
+    bench.ok("cp --quiet a s3://box/a");
+    bench.ok("cp --quiet a s3://box/b");
+    bench.ok("cp --quiet --no-overwrite s3://box/a s3://box/b");
+    let temporary = bench.folder().join("store/.s3haul/tmp");
+    for n in 0..4 {
+        let mut child = bench.spawn(&format!("cp --quiet s3://box/a s3://box/c{n}"));
+        let begin = Instant::now();
+        while names(&temporary).is_empty() && begin.elapsed() < WAIT_MAX {
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let begin = Instant::now();
+    while !names(&temporary).is_empty() {
+        assert!(begin.elapsed() < WAIT_MAX, "{:?} are left", names(&temporary));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
