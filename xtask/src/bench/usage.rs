@@ -14,9 +14,11 @@ use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// Between two looks at a child's memory, at its beginning and at most: the first ones are close,
-/// since a short run ends before the tenth millisecond.
+/// Between two looks at a child's memory, for the first while and later at most: a short run ends
+/// before the tenth millisecond. What the kernel tells of a child that was waited for (`wait4`)
+/// would do without looks, but takes unsafe code, and includes what this process had when it forked.
 const LOOK_FIRST: Duration = Duration::from_micros(500);
+const FIRST_WHILE: Duration = Duration::from_millis(20);
 const LOOK_MAX: Duration = Duration::from_millis(10);
 /// Processes of a pipeline that are looked at.
 const PROCESSES_MAX: usize = 64;
@@ -118,6 +120,7 @@ fn watch(pid: u32, limit: Option<Duration>, end: &Receiver<()>) -> (f64, bool) {
     loop {
         peak_kib = peak_kib.max(status_kib(pid, "VmHWM:")).max(family_kib(pid));
         match end.recv_timeout(pause) {
+            Err(RecvTimeoutError::Timeout) if begin.elapsed() < FIRST_WHILE => {}
             Err(RecvTimeoutError::Timeout) => pause = (pause * 2).min(LOOK_MAX),
             _ => return (peak_kib / 1024.0, is_cut),
         }

@@ -13,8 +13,6 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     objects: BTreeMap<String, Object>,
-    /// When it was made, in seconds.
-    at: u64,
 }
 
 #[derive(Debug, PartialEq)]
@@ -37,7 +35,7 @@ impl Listing {
         };
         let object =
             |line| object(line).with_context(|| format!("`{line}` is no line of a listing"));
-        Ok(Self { objects: text.lines().map(object).collect::<Result<_>>()?, at: now_s()? })
+        Ok(Self { objects: text.lines().map(object).collect::<Result<_>>()? })
     }
 
     /// Names and sizes.
@@ -52,14 +50,15 @@ impl Listing {
         };
         self.objects.iter().filter(is_other).map(|(name, _)| name.clone()).collect()
     }
+}
 
-    /// Waits until what is written has another time than what is here: times are in whole seconds.
-    pub(super) fn wait_for_another_second(&self) -> Result<()> {
-        while now_s()? <= self.at {
-            std::thread::sleep(LOOK);
-        }
-        Ok(())
+/// Waits until the clock shows another second.
+pub(super) fn wait_for_another_second() -> Result<()> {
+    let second = now_s()?;
+    while now_s()? <= second {
+        std::thread::sleep(LOOK);
     }
+    Ok(())
 }
 
 fn now_s() -> Result<u64> {

@@ -38,7 +38,7 @@ use self::table::{WORKLOADS, Workload};
 use self::tree::Tree;
 use super::record::{Place, Run};
 use super::report;
-use crate::term;
+use crate::{servers, term};
 
 /// What the options are, for the list of benchmarks.
 pub(super) const USAGE: &str = options::USAGE;
@@ -58,6 +58,7 @@ pub(super) fn run(args: &[String]) -> Result<()> {
     for line in &lines {
         term::line(&format!("  {line}"));
     }
+    install_servers(&options);
     let earlier = Kept::earlier(&options.output)?;
     report::note(&options.output, args, &lines, options.append && !earlier.is_empty())?;
     let kept = if options.append { earlier.clone() } else { Vec::new() };
@@ -82,6 +83,18 @@ pub(super) fn run(args: &[String]) -> Result<()> {
 
 fn is_known(only: &str) -> bool {
     WORKLOADS.iter().any(|workload| options::means(only, workload.name))
+}
+
+/// Sees to the servers and to the Python that makes certificates, where they may be installed. What
+/// is not there then is told by the workloads that need it.
+fn install_servers(options: &Options) {
+    let is_own = |row: &Row| row.1.server == "embedded" && !row.1.is_tls;
+    if !options.install || plan::rows(options).iter().all(is_own) {
+        return;
+    }
+    if let Err(error) = servers::run() {
+        term::error(&format!("the servers could not be installed: {error:#}"));
+    }
 }
 
 /// What is to be measured, and a line about it.

@@ -2,11 +2,15 @@
 //! tool nothing: they are reaped after the tool's CPU time was taken.
 
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::check::Printed;
 
+/// After its end a tool's output is waited for so long.
+const END_MAX: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(1);
 /// What is kept of the end.
 const END_BYTES: &str = "16384";
 
@@ -42,9 +46,23 @@ impl Reader {
         Ok((Self { wanted, child: Some(child) }, Stdio::from(pipe)))
     }
 
-    /// What was printed, once nobody holds the pipe any more.
+    /// What was printed, once nobody holds the pipe any more. What a tool has left behind may hold
+    /// it for ever: then nothing was read.
     pub(super) fn finish(self) -> Result<Printed> {
-        let Some(child) = self.child else { return Ok(Printed::Unread) };
+        self.finish_within(END_MAX)
+    }
+
+    fn finish_within(self, limit: Duration) -> Result<Printed> {
+        let Some(mut child) = self.child else { return Ok(Printed::Unread) };
+        let begin = Instant::now();
+        while child.try_wait()?.is_none() {
+            if begin.elapsed() > limit {
+                child.kill()?;
+                child.wait()?;
+                return Ok(Printed::Unread);
+            }
+            std::thread::sleep(LOOK);
+        }
         let output = child.wait_with_output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(match self.wanted {
@@ -65,6 +83,21 @@ mod tests {
         assert!(command.status().unwrap().success());
         drop(command);
         reader.finish().unwrap()
+    }
+
+    #[test]
+    fn a_pipe_that_somebody_keeps_is_not_waited_for_for_ever() {
+        let (reader, pipe) = Reader::start(Wanted::Lines).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo a; sleep 60 & echo $! >&2"]).stdout(pipe).stderr(Stdio::piped());
+        let mut shell = command.spawn().unwrap();
+        drop(command);
+        let mut pid = String::new();
+        let mut told = std::io::BufReader::new(shell.stderr.take().unwrap());
+        std::io::BufRead::read_line(&mut told, &mut pid).unwrap();
+        shell.wait().unwrap();
+        assert_eq!(reader.finish_within(Duration::from_millis(50)).unwrap(), Printed::Unread);
+        Command::new("kill").arg(pid.trim()).status().unwrap();
     }
 
     #[test]

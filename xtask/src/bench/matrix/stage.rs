@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use super::listing::Listing;
+use super::listing::{self, Listing};
 use super::shape::MIB;
 use super::site::{KEYS_BUCKET, SOURCE_BUCKET, Site, Store, TARGET_BUCKET};
 use super::table::{ADDED, ADDED_BYTES, Job, Layout, TOUCHED};
@@ -160,14 +160,19 @@ impl<'a> Stage<'a> {
     /// Makes a fresh target. What a sync finds there is told where only its times say later what
     /// was written.
     pub(super) fn before(&self, slot: &Slot) -> Result<Option<Listing>> {
-        self.prepare(slot)?;
         let is_sync = matches!(self.job, Job::SyncNothing(_) | Job::SyncAgain(_));
-        if !is_sync || self.site.counts_requests() {
-            return Ok(None);
+        let found = if is_sync && !self.site.counts_requests() {
+            Some(self.site.listing(TARGET_BUCKET, &slot.prefix)?)
+        } else {
+            None
+        };
+        if found.is_some() || matches!(self.job, Job::SyncAgain(_)) {
+            // Times are in whole seconds: what is touched or written now is younger than what is
+            // there.
+            listing::wait_for_another_second()?;
         }
-        let listing = self.site.listing(TARGET_BUCKET, &slot.prefix)?;
-        listing.wait_for_another_second()?;
-        Ok(Some(listing))
+        self.prepare(slot)?;
+        Ok(found)
     }
 
     fn prepare(&self, slot: &Slot) -> Result<()> {

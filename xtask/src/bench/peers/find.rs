@@ -1,5 +1,6 @@
 //! Finds the tools, installs those that are missing, and asks each for its version.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -27,7 +28,13 @@ pub(crate) fn find(search: &Search) -> Result<Vec<Found>> {
     let installer = Installer::new(search);
     let found = |tool: &Tool| match installer.locate(tool) {
         Ok(program) => Found::Here(peer(tool, program, scratch.path())),
-        Err(error) => Found::Missing { name: tool.name, why: one_line(&format!("{error:#}")) },
+        Err(error) => {
+            let mut why = one_line(&format!("{error:#}"));
+            if search.install && tool.is_installed_here() {
+                let _ = write!(why, " (or say where it is: `--tool-path {}=PATH`)", tool.name);
+            }
+            Found::Missing { name: tool.name, why }
+        }
     };
     Ok(TOOLS.iter().filter(wanted).map(found).collect())
 }

@@ -120,6 +120,11 @@ const PYTHON: Environment = Environment {
 };
 
 impl Tool {
+    /// Whether it is downloaded or built where it is missing.
+    pub(super) fn is_installed_here(&self) -> bool {
+        !matches!(self.source, Source::Ours | Source::Path { .. })
+    }
+
     /// The version that is pinned here, for tools that do not tell theirs.
     pub(super) fn pinned_version(&self) -> Option<String> {
         match self.source {

@@ -62,6 +62,19 @@ impl About {
     }
 }
 
+/// An argument without where things lie on this machine: `NAME=/a/b/c` is `NAME=…/c`.
+pub(super) fn shown(argument: &str) -> String {
+    let (name, value) =
+        argument.split_once('=').map_or(("", argument), |(name, value)| (name, value));
+    match value.rsplit_once('/') {
+        Some((before, last)) if before.is_empty() || before.starts_with('/') => {
+            let equals = if name.is_empty() { "" } else { "=" };
+            format!("{name}{equals}…/{last}")
+        }
+        _ => argument.to_owned(),
+    }
+}
+
 /// What a tool's line begins with.
 fn name(tool: &str) -> &str {
     tool.split([' ', ':']).next().unwrap_or_default()
@@ -84,6 +97,12 @@ mod tests {
         let joined = About::parse(&first.text()).joined(later).unwrap();
         assert_eq!(joined.tools, ["s3haul 2: its defaults", "aws 1: x", "mc: not installed"]);
         assert_eq!(joined.sittings, ["day 1: `bench`", "day 2: `bench`"]);
+    }
+
+    #[test]
+    fn a_command_is_told_without_the_folders_of_this_machine() {
+        let told = ["--only", "a,b", "/home/x/s3haul", "aws=/opt/aws", "docs/bench"].map(shown);
+        assert_eq!(told, ["--only", "a,b", "…/s3haul", "aws=…/aws", "docs/bench"]);
     }
 
     #[test]

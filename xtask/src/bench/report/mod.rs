@@ -43,8 +43,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// another machine cannot be joined.
 pub(crate) fn note(folder: &Path, args: &[String], tools: &[String], joins: bool) -> Result<()> {
     let date = process::run_quietly(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?;
-    let command = [&["cargo xtask bench".to_owned()], args].concat().join(" ");
-    let command = command.replace(&format!("{}/", process::root().display()), "");
+    let shown: Vec<String> = args.iter().map(|argument| about::shown(argument)).collect();
+    let command = [&["cargo xtask bench".to_owned()], shown.as_slice()].concat().join(" ");
     let now = About {
         machine: machine(),
         tools: tools.to_vec(),
