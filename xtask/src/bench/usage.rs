@@ -16,7 +16,7 @@ use nix::sys::time::TimeValLike;
 
 /// Between two looks at a child's memory, for the first while and later at most: a short run ends
 /// before the tenth millisecond. What the kernel tells of a child that was waited for (`wait4`)
-/// would do without looks, but takes unsafe code, and includes what this process had when it forked.
+/// would do without looks, but takes unsafe code, and counts what this process had when it forked.
 const LOOK_FIRST: Duration = Duration::from_micros(500);
 const FIRST_WHILE: Duration = Duration::from_millis(20);
 const LOOK_MAX: Duration = Duration::from_millis(10);
