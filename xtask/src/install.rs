@@ -113,12 +113,23 @@ impl Folder {
         self.build(tool, &mut install)
     }
 
-    /// Builds a program with cargo, in a folder of cargo's own that is gone afterwards.
+    /// Builds a program with cargo, in a folder that stays until [`Self::clear_up`]: programs share
+    /// dependencies, and a build that was cut goes on where it was.
     pub(crate) fn install_with_cargo(&self, tool: &Program) -> Result<()> {
         let package = format!("{}@{}", tool.package, tool.version);
         let mut install = process::cargo(&["install", "--locked", "--force", &package, "--root"]);
-        install.arg(&self.root).env_remove("CARGO_TARGET_DIR");
+        install.arg(&self.root).env("CARGO_TARGET_DIR", self.build_folder());
         self.build(tool, &mut install)
+    }
+
+    fn build_folder(&self) -> PathBuf {
+        self.root.join("build")
+    }
+
+    /// Removes what was kept to build programs with cargo.
+    pub(crate) fn clear_up(&self) {
+        // It may never have been there; else it only takes room.
+        let _ = fs::remove_dir_all(self.build_folder());
     }
 
     fn build(&self, tool: &Program, command: &mut Command) -> Result<()> {

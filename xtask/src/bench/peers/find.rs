@@ -36,7 +36,9 @@ pub(crate) fn find(search: &Search) -> Result<Vec<Found>> {
             Found::Missing { name: tool.name, why }
         }
     };
-    Ok(TOOLS.iter().filter(wanted).map(found).collect())
+    let found = TOOLS.iter().filter(wanted).map(found).collect();
+    installer.clear_up();
+    Ok(found)
 }
 
 fn peer(tool: &Tool, program: PathBuf, scratch: &Path) -> Peer {

@@ -181,6 +181,17 @@ impl<'a> Installer<'a> {
         }
     }
 
+    /// Removes what was kept for builds, once nothing is to be built any more.
+    pub(super) fn clear_up(&self) {
+        let is_built = |tool: &Tool| match tool.source {
+            Source::Cargo(program) => self.folder.has(&program),
+            _ => true,
+        };
+        if TOOLS.iter().all(is_built) {
+            self.folder.clear_up();
+        }
+    }
+
     fn python_of_servers(&self) -> Result<PathBuf> {
         let servers = Servers::locate();
         if self.search.install {
