@@ -75,6 +75,9 @@ fn for_kind(error: &Error) -> Option<String> {
         ErrorKind::Local if is_directory_read(&error.to_string()) => {
             "add `--recursive` to transfer a whole directory".to_owned()
         }
+        ErrorKind::Local if error.to_string().contains("Too many open files") => {
+            FILES_HINT.to_owned()
+        }
         ErrorKind::Throttled => {
             "the service asks for fewer requests: set --max-requests-per-second".to_owned()
         }
@@ -92,12 +95,12 @@ fn is_directory_read(message: &str) -> bool {
     message.contains("could not read") && message.contains("Is a directory")
 }
 
+const FILES_HINT: &str =
+    "raise the limit of open files (`ulimit -n`), or set --max-concurrent-requests lower";
+
 /// What stands in the messages of the operating system and of TLS, and what to do about it.
 const TRANSPORT_HINTS: [(&str, &str); 4] = [
-    (
-        "too many open files",
-        "raise the limit of open files (`ulimit -n`), or set --max-concurrent-requests lower",
-    ),
+    ("too many open files", FILES_HINT),
     (
         "refused",
         "nothing listens there: check that the server runs and that the endpoint URL and the proxy \
@@ -149,6 +152,8 @@ mod tests {
         assert!(hint(service(ErrorKind::NotFound, "NoSuchKey", None)).is_none());
         let local = |message| hint(Error::new(ErrorKind::Local, message));
         assert!(local("could not read `d`: Is a directory (os error 21)").is_some());
+        let files = "could not read `f`: Too many open files (os error 24)";
+        assert!(local(files).unwrap().contains("ulimit -n"));
         let in_the_way = "a directory is in the way of `d`: Is a directory (os error 21)";
         assert_eq!(local(in_the_way), None);
     }

@@ -11,6 +11,7 @@ use crate::support::{Bench, stderr};
 /// Slow enough that all that may be in flight is.
 const LATENCY: &str = "100ms";
 const FILES: usize = 500;
+const FOLDERS: usize = 80;
 /// Several parts.
 const LARGE_BYTES: usize = 40 << 20;
 const WAIT_MAX: Duration = Duration::from_mins(1);
@@ -31,13 +32,20 @@ fn run_with_files(bench: &Bench, files: u32, args: &str) -> Output {
     command.output().unwrap()
 }
 
+/// In many folders, which are held open as long as there is room.
+fn file(n: usize) -> String {
+    format!("in/{}/{n}", n % FOLDERS)
+}
+
 #[test]
 fn few_open_files_are_enough_for_many_objects_and_parts() {
     let bench = Bench::slow(LATENCY);
     bench.ok("mb s3://box");
     for n in 0..FILES {
-        bench.file(&format!("in/{}/{n}", n % 5), &format!("file {n}"));
+        bench.file(&file(n), &format!("file {n}"));
     }
+    // More levels than may be open at once.
+    bench.file(&format!("in/{}f", "d/".repeat(FOLDERS)), "deep");
     bench.file("large", &"x".repeat(LARGE_BYTES));
     for (files, name) in [(64, "a"), (128, "b")] {
         for args in [
@@ -51,8 +59,9 @@ fn few_open_files_are_enough_for_many_objects_and_parts() {
             assert!(output.status.success(), "{files}: {args}: {}", stderr(&output));
         }
         for n in 0..FILES {
-            assert_eq!(bench.read(&format!("{name}/{}/{n}", n % 5)), format!("file {n}"));
+            assert_eq!(bench.read(&file(n).replace("in", name)), format!("file {n}"));
         }
+        assert_eq!(bench.read(&format!("{name}/{}f", "d/".repeat(FOLDERS))), "deep");
         assert!(bench.read(&format!("large-{name}")) == bench.read("large"));
     }
 }

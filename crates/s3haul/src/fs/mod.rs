@@ -9,6 +9,7 @@
 //! * [`mod@write`] writes to a temporary file beside the target and renames it.
 //! * [`meta`] holds sizes, times and identities of files; [`warning`] the texts scripts know.
 
+mod descriptors;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 pub mod meta;

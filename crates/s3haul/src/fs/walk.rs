@@ -16,6 +16,7 @@ use std::time::SystemTime;
 use rustix::fs::{Access, AtFlags, CWD, Stat};
 use rustix::io::Errno;
 
+use super::descriptors::folders_max;
 use super::meta::{FileInfo, FileKind};
 use super::warning;
 use super::write::is_temporary;
@@ -23,9 +24,6 @@ use directory::Level;
 
 /// Files and warnings handed over at a time by [`Walk::next_batch`].
 pub const BATCH_MAX: usize = 256;
-
-/// Directories held open at once: those deeper than this are reached by their whole paths.
-const OPEN_LEVELS_MAX: usize = 64;
 
 /// Decides by a directory's key (relative, ending in `/`) whether it is left out as a whole.
 pub type Prune = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -203,7 +201,8 @@ impl Walk {
                 self.leave_out_here(shown, warning::LOOP);
             }
             Ok(mut level) => {
-                if self.levels.len() >= OPEN_LEVELS_MAX {
+                // Those that are deeper are reached by their whole paths.
+                if self.levels.len() >= folders_max() {
                     level.close();
                 }
                 self.levels.push(level);

@@ -12,9 +12,8 @@ use rustix::io::Errno;
 use super::names::{Escape, EscapeReason};
 use super::root::CreateError;
 use crate::error::Error;
+use crate::fs::descriptors::folders_max;
 
-/// Directories held open at once below one root.
-const OPEN_MAX: usize = 64;
 /// How often a resolution is tried again when the tree changes underneath it.
 const RACE_RETRIES: u32 = 16;
 
@@ -44,7 +43,7 @@ impl Cache {
     }
 
     fn insert(&mut self, relative: &str, directory: Arc<OwnedFd>) {
-        if self.open.len() >= OPEN_MAX {
+        if self.open.len() >= folders_max() {
             let oldest = self.open.iter().min_by_key(|(_, (_, last_use))| *last_use);
             if let Some(name) = oldest.map(|(name, _)| name.clone()) {
                 self.open.remove(&name);
