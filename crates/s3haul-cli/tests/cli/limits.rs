@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use crate::support::{Bench, stderr};
 
 /// Slow enough that all that may be in flight is.
-const LATENCY: &str = "100ms";
-const FILES: usize = 500;
+const LATENCY: &str = "50ms";
+const FILES: usize = 200;
 const FOLDERS: usize = 80;
 /// Several parts.
 const LARGE_BYTES: usize = 40 << 20;
