@@ -9,6 +9,7 @@
 //! because the listing is not whole.
 
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
@@ -17,7 +18,7 @@ use s3haul::list::{ListRequest, Listing, Notice, Order, list, list_versions};
 use s3haul::s3::Client;
 use s3haul::s3::ops::{ListPage, ListedObject, VersionPage};
 use s3haul::script::{Limits, Runtime};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::asker::Asker;
 use crate::failure::Failure;
@@ -198,7 +199,8 @@ where
         request.permits = Some(asker.permits());
     }
     let listing = P::list(client, request);
-    let tell = |notice: Notice| tell(&notice, settings.json, printer);
+    let (is_json, printer) = (settings.json, Arc::clone(printer));
+    let tell = move |notice: Notice| tell(&notice, is_json, &printer);
     let chosen = (settings.selection.clone(), asker);
     run(listing, settings.work_order(order), chosen, tell, make).await
 }
@@ -209,7 +211,7 @@ pub(crate) async fn run_workers<P, W, F>(
     listing: Listing<P>,
     order: Order,
     selection: Selection,
-    tell: impl Fn(Notice),
+    tell: impl Fn(Notice) + Send + 'static,
     make: F,
 ) -> Result<Vec<W::Done>, Failure>
 where
@@ -224,7 +226,7 @@ async fn run<P, W, F>(
     listing: Listing<P>,
     order: Order,
     (selection, asker): (Selection, Option<Arc<Asker>>),
-    tell: impl Fn(Notice),
+    tell: impl Fn(Notice) + Send + 'static,
     make: F,
 ) -> Result<Vec<W::Done>, Failure>
 where
@@ -242,7 +244,15 @@ where
         tasks.spawn_blocking(move || work(&*make, selector, &pages));
     }
     drop(pages);
-    let listed = hand_out(listing, sender, tell).await;
+    // Beside the listing, on the threads that receive: this is another thread, and to wake it for
+    // each page costs more than to hand the page on.
+    let mut hand_out_task = JoinSet::new();
+    hand_out_task.spawn(hand_out(listing, sender, tell));
+    let listed = match hand_out_task.join_next().await {
+        Some(Err(error)) => carry_on(error),
+        Some(Ok(listed)) => listed,
+        None => Ok(()),
+    };
     let mut done = Vec::with_capacity(count);
     while let Some(joined) = tasks.join_next().await {
         let joined = joined.map_err(|error| Failure::other(format!("listing failed: {error}")));
@@ -251,6 +261,14 @@ where
     // A worker that fails ends the listing without an error of its own.
     let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
     listed.map(|()| done)
+}
+
+/// A listing that panics is not one that failed.
+fn carry_on(error: JoinError) -> Result<(), Failure> {
+    match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => Err(Failure::other(format!("listing failed: {error}"))),
+    }
 }
 
 fn workers(order: Order, is_asking: bool) -> usize {

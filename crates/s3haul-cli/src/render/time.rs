@@ -55,12 +55,15 @@ impl LocalTime {
     fn push_with(&mut self, buffer: &mut Vec<u8>, seconds: i64, between: u8) {
         let local = seconds.saturating_add(self.offset(seconds));
         let (day, second) = (local.div_euclid(DAY_S), local.rem_euclid(DAY_S));
-        let two = |number: i64| two_digits(number.unsigned_abs());
-        let ([h1, h2], [m1, m2], [s1, s2]) =
-            (two(second / 3600), two(second / 60 % 60), two(second % 60));
-        let clock = [between, h1, h2, b':', m1, m2, b':', s1, s2];
-        buffer.extend_from_slice(&self.date(day));
-        buffer.extend_from_slice(&clock);
+        // In narrow numbers and one piece: this runs for each line.
+        let second = u32::try_from(second).unwrap_or_default();
+        let [h1, h2] = two_digits(second / 3600);
+        let [m1, m2] = two_digits(second / 60 % 60);
+        let [s1, s2] = two_digits(second % 60);
+        let [y1, y2, y3, y4, _, o1, o2, _, d1, d2] = self.date(day);
+        buffer.extend_from_slice(&[
+            y1, y2, y3, y4, b'-', o1, o2, b'-', d1, d2, between, h1, h2, b':', m1, m2, b':', s1, s2,
+        ]);
     }
 
     fn offset(&mut self, seconds: i64) -> i64 {
@@ -105,16 +108,18 @@ fn date_text(day: i64) -> Option<[u8; 10]> {
     let day_of_month = day - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = cycle * 400 + year_of_cycle + i64::from(month <= 2);
-    let year = u64::try_from(year).ok().filter(|year| *year <= 9999)?;
+    let year = u32::try_from(year).ok().filter(|year| *year <= 9999)?;
+    let narrow = |number: i64| u32::try_from(number).unwrap_or_default();
     let mut text = *b"0000-00-00";
     text[..2].copy_from_slice(&two_digits(year / 100));
     text[2..4].copy_from_slice(&two_digits(year % 100));
-    text[5..7].copy_from_slice(&two_digits(month.unsigned_abs()));
-    text[8..].copy_from_slice(&two_digits(day_of_month.unsigned_abs()));
+    text[5..7].copy_from_slice(&two_digits(narrow(month)));
+    text[8..].copy_from_slice(&two_digits(narrow(day_of_month)));
     Some(text)
 }
 
-fn two_digits(number: u64) -> [u8; 2] {
+/// The last two digits.
+fn two_digits(number: u32) -> [u8; 2] {
     let number = u8::try_from(number % 100).unwrap_or_default();
     [b'0' + number / 10, b'0' + number % 10]
 }

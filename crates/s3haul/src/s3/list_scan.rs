@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
+use super::list_layout::{Layout, Notes, Value, is_plain, leading_digits};
 use super::list_page::{ListPage, ListedObject, PageBuilder};
 use super::ops::{ListedVersion, VersionPage};
 use super::xml::{Element, malformed, parse_time, resolve};
@@ -19,8 +20,6 @@ use crate::error::Result;
 const DEPTH_MAX: usize = 8;
 /// Length of `2006-01-02T15:04:05.000Z`.
 const TIME_BYTES: usize = 24;
-/// Digits of which any number fits into 64 bits.
-const DIGITS_MAX: usize = 19;
 /// Length of an MD5.
 const MD5_DIGITS: usize = 32;
 /// Length of one in quotes that are written as references.
@@ -36,11 +35,14 @@ pub(crate) fn objects(body: &[u8]) -> Result<ListPage> {
 
 /// Position in a page, and what was read of it.
 struct Scanner<'a> {
+    whole: &'a [u8],
     rest: &'a [u8],
     /// Keys are in the encoding of URLs.
     url: bool,
     entries: PageBuilder,
     page: ListPage,
+    /// How the last object is written.
+    layout: Option<Layout<'a>>,
 }
 
 /// What was read of one object, beside its key and `ETag`.
@@ -50,6 +52,7 @@ struct Entry {
     size: u64,
     last_modified_s: i64,
     storage_class: u32,
+    notes: Notes,
 }
 
 /// Fields that may stand once in their parent.
@@ -76,10 +79,9 @@ struct Tag<'a> {
 
 impl<'a> Scanner<'a> {
     fn new(body: &'a [u8]) -> Self {
-        // The element may stand after the keys, so it is looked for first.
-        let url = memmem::find(body, b"<EncodingType>url</EncodingType>").is_some();
         let entries = PageBuilder::for_document(body.len());
-        Self { rest: body, url, entries, page: ListPage::default() }
+        let (url, page) = (is_in_url_encoding(body), ListPage::default());
+        Self { whole: body, rest: body, url, entries, page, layout: None }
     }
 
     /// Reads the page; `None` if it holds anything unexpected.
@@ -91,10 +93,15 @@ impl<'a> Scanner<'a> {
         }
         self.root()?;
         let mut seen = 0;
-        while !self.at_end(b"ListBucketResult")? {
+        loop {
+            while self.same_again().is_some() {}
+            let start = self.position();
+            if self.at_end(b"ListBucketResult")? {
+                break;
+            }
             let tag = self.open()?;
             if tag.name == b"Contents" && !tag.is_empty {
-                self.contents()?;
+                self.contents(start)?;
             } else {
                 self.of_the_page(&tag, &mut seen)?;
             }
@@ -165,8 +172,31 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// Reads one object.
-    fn contents(&mut self) -> Option<()> {
+    /// Bytes before what is left.
+    fn position(&self) -> usize {
+        self.whole.len() - self.rest.len()
+    }
+
+    /// Reads one object if it is written like the last one.
+    #[inline]
+    fn same_again(&mut self) -> Option<()> {
+        let (found, rest) = self.layout.as_mut()?.read(self.rest)?;
+        if found.is_plain {
+            self.entries.keys.extend_from_slice(found.key);
+        } else {
+            self.entry_key(found.key)?;
+        }
+        if found.is_quoted {
+            append_quoted(found.etag, &mut self.entries.etags);
+        } else {
+            self.entries.etags.extend_from_slice(found.etag);
+        }
+        self.rest = rest;
+        self.entries.end(found.size, found.last_modified_s, found.storage_class)
+    }
+
+    /// Reads one object, whose layout begins at `start`.
+    fn contents(&mut self, start: usize) -> Option<()> {
         let mut entry = Entry::default();
         loop {
             let before = self.rest.len();
@@ -174,21 +204,32 @@ impl<'a> Scanner<'a> {
             // not one of them as it should be goes the long way.
             if let Some(text) = self.field(b"<Key>", b"</Key>") {
                 once(&mut entry.seen, field::KEY)?;
+                let end = self.position() - "</Key>".len();
+                entry.notes.add(Value::Key, end - text.len(), end);
                 self.entry_key(text)?;
             }
             if let Some(text) =
                 self.field_of::<TIME_BYTES, _, _>(b"<LastModified>", b"</LastModified>")
             {
                 once(&mut entry.seen, field::LAST_MODIFIED)?;
-                entry.last_modified_s = if text.is_empty() { 0 } else { parse_time(text)? };
+                if !text.is_empty() {
+                    entry.last_modified_s = parse_time(text)?;
+                    let end = self.position() - "</LastModified>".len();
+                    entry.notes.add(Value::Time, end - text.len(), end);
+                }
             }
             if let Some(text) = self.field_of::<ESCAPED_ETAG_BYTES, _, _>(b"<ETag>", b"</ETag>") {
                 once(&mut entry.seen, field::ETAG)?;
+                let end = self.position() - "</ETag>".len();
+                entry.notes.add_etag(text, end - text.len());
                 append_etag(text, &mut self.entries.etags)?;
             }
             if let Some(rest) = strip(self.rest, b"<Size>") {
                 once(&mut entry.seen, field::SIZE)?;
+                let start = self.whole.len() - rest.len();
                 entry.size = self.size(rest)?;
+                let end = self.position() - "</Size>".len();
+                entry.notes.add(Value::Size, start, end);
             }
             if let Some(text) = self.class_field() {
                 once(&mut entry.seen, field::STORAGE_CLASS)?;
@@ -198,6 +239,8 @@ impl<'a> Scanner<'a> {
             if let Some(rest) = strip(self.rest, b"</Contents>") {
                 self.rest = rest;
                 (entry.seen & field::KEY != 0).then_some(())?;
+                let class = entry.storage_class;
+                self.layout = Layout::of(self.whole, start, self.position(), &entry.notes, class);
                 return self.entries.end(entry.size, entry.last_modified_s, entry.storage_class);
             }
             self.skip_blanks();
@@ -248,15 +291,8 @@ impl<'a> Scanner<'a> {
     /// The size in the element that is next, whose start tag is before `rest`.
     #[inline]
     fn size(&mut self, rest: &'a [u8]) -> Option<u64> {
-        let (mut size, mut length) = (0, 0);
-        while let Some(digit) = rest.get(length).map(|byte| byte.wrapping_sub(b'0'))
-            && digit < 10
-            && length < DIGITS_MAX
-        {
-            size = size * 10 + u64::from(digit);
-            length += 1;
-        }
-        if let Some(rest) = strip(&rest[length..], b"</Size>") {
+        let (size, after) = leading_digits(rest);
+        if let Some(rest) = strip(after, b"</Size>") {
             self.rest = rest;
             return Some(size);
         }
@@ -387,21 +423,15 @@ fn strip<'a, const LENGTH: usize>(rest: &'a [u8], tag: &[u8; LENGTH]) -> Option<
     (first == tag).then_some(rest)
 }
 
-/// Whether a key is what it looks like in any encoding: ASCII, and nothing that stands for
-/// something else.
-#[inline]
-fn is_plain(text: &[u8]) -> bool {
-    /// Bytes looked at together.
-    const WIDTH: usize = 16;
-    // In bytes and without a way out, so that it becomes a few vector instructions.
-    let specials = |any: u8, byte: &u8| {
-        let is = |special| u8::from(*byte == special);
-        any | is(b'&') | is(b'%') | is(b'+') | (*byte & 0x80)
-    };
-    let Some(last) = text.last_chunk::<WIDTH>() else { return text.iter().fold(0, specials) == 0 };
-    let (blocks, _) = text.as_chunks::<WIDTH>();
-    let any = blocks.iter().fold(0, |any, block| any | block.iter().fold(0, specials));
-    any | last.iter().fold(0, specials) == 0
+/// Whether the keys of a page are in the encoding of URLs. The element that says so may stand
+/// before or after the keys, and is looked for there first.
+fn is_in_url_encoding(page: &[u8]) -> bool {
+    /// Bytes before and after the keys.
+    const ENDS: usize = 1024;
+    let finder = memmem::Finder::new(b"<EncodingType>url</EncodingType>");
+    let is_in = |part: &[u8]| finder.find(part).is_some();
+    let (first, last) = (page.len().min(ENDS), page.len().saturating_sub(ENDS));
+    is_in(&page[..first]) || is_in(&page[last..]) || is_in(page)
 }
 
 /// Notes a field; `None` if it was there already.
@@ -429,23 +459,25 @@ fn append_key(url: bool, text: &[u8], into: &mut Vec<u8>) {
 #[inline]
 fn append_etag(text: &[u8], into: &mut Vec<u8>) -> Option<()> {
     let inner = text.strip_prefix(b"&quot;").and_then(|text| text.strip_suffix(b"&quot;"));
-    if let Some(Ok(inner)) = inner.map(<&[u8; MD5_DIGITS]>::try_from)
-        && lacks(inner, b'&')
-    {
-        let mut quoted = [b'"'; MD5_DIGITS + 2];
-        quoted[1..=MD5_DIGITS].copy_from_slice(inner);
-        into.extend_from_slice(&quoted);
-        return Some(());
-    }
     match inner {
-        Some(inner) if memchr(b'&', inner).is_none() => {
-            into.push(b'"');
-            into.extend_from_slice(inner);
-            into.push(b'"');
-        }
+        Some(inner) if memchr(b'&', inner).is_none() => append_quoted(inner, into),
         _ => into.extend_from_slice(&unescape(text)?),
     }
     Some(())
+}
+
+/// Appends what stood within quotes.
+#[inline]
+fn append_quoted(inner: &[u8], into: &mut Vec<u8>) {
+    if let Ok(inner) = <&[u8; MD5_DIGITS]>::try_from(inner) {
+        let mut quoted = [b'"'; MD5_DIGITS + 2];
+        quoted[1..=MD5_DIGITS].copy_from_slice(inner);
+        into.extend_from_slice(&quoted);
+        return;
+    }
+    into.push(b'"');
+    into.extend_from_slice(inner);
+    into.push(b'"');
 }
 
 /// Whether a byte is not in a text. Of a fixed length, so that it takes no loop.

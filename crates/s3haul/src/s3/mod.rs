@@ -21,6 +21,7 @@ mod credentials;
 mod endpoint;
 mod headers;
 mod hedge;
+mod list_layout;
 mod list_page;
 mod list_scan;
 mod lock;

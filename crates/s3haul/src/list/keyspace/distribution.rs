@@ -2,6 +2,8 @@
 
 use std::ops::BitAnd;
 
+use smallvec::SmallVec;
+
 /// The symbol for "the key ends here"; it sorts before all bytes.
 pub(super) const END: u8 = 0;
 
@@ -36,11 +38,15 @@ const MEMBERSHIP: [u8; 256] = {
 /// Alphabets up to this size fill evenly: digits and hexadecimal digits.
 const EVEN_ALPHABET_MAX: usize = 16;
 
+/// Symbols of a context that lie beside its counts and not elsewhere in memory: most have few, and
+/// what a page teaches is spread over so many of them that each is fetched from far away.
+const SYMBOLS_INLINE: usize = 3;
+
 /// What followed in one context.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub(super) total: u32,
-    pub(super) symbols: Vec<(u8, u32)>,
+    pub(super) symbols: SmallVec<[(u8, u32); SYMBOLS_INLINE]>,
     /// Sum of the logarithms of the probabilities that folders as deep gave to what came here.
     pub(super) log_likelihood: f32,
 }

@@ -195,6 +195,7 @@ impl Keyspace {
         loop {
             let candidates = self.segments.iter().filter(|(id, segment)| {
                 near.is_none_or(|near| near.contains(id))
+                    && segment.has_estimate()
                     && segment.pages_left >= threshold
                     && match segment.stuck {
                         Stuck::No => true,

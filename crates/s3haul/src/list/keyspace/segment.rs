@@ -113,6 +113,12 @@ impl Segment {
         if self.pages_left > MUCH { 1 } else { 1 << (self.failures + 1).min(DOUBLINGS_MAX) }
     }
 
+    /// Whether the pages left are more than a wish: of the beginning nothing is known before its
+    /// first page, however much was found behind it. All there is may be on that page.
+    pub(super) fn has_estimate(&self) -> bool {
+        self.is_answered || self.parent.is_some()
+    }
+
     /// Whether a key lies strictly between its cursor and its end.
     pub(super) fn encloses(&self, key: &str) -> bool {
         key > self.after.as_str() && self.through.as_deref().is_none_or(|through| key < through)

@@ -1,0 +1,274 @@
+//! Entries of a page that are written like the one before.
+//!
+//! A server writes all entries of a page in one way: only key, time, `ETag` and size differ. An
+//! entry that was read the long way leaves its layout, the texts before, between and after these
+//! four. While the next one has the same texts, only the four are read, by the same rules. What
+//! differs in anything else is read the long way and leaves the next layout. So a layout need not
+//! know what is right: that was decided when its texts were read for the first time.
+
+use memchr::{memchr, memchr2};
+
+use super::xml::parse_time;
+
+/// Values of an entry that may differ.
+const VALUES: usize = 4;
+/// Length of `2006-01-02T15:04:05.000Z`.
+const TIME_BYTES: usize = 24;
+/// Length of `2006-01-02T`.
+const DATE_BYTES: usize = 11;
+/// Length of an MD5.
+const MD5_DIGITS: usize = 32;
+/// Digits of which any number fits into 64 bits.
+pub(super) const DIGITS_MAX: usize = 19;
+
+/// What differs from entry to entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Value {
+    #[default]
+    Key,
+    Time,
+    Size,
+    /// As it stands.
+    Etag,
+    /// Within quotes that are written as references.
+    QuotedEtag,
+}
+
+/// A value and where its text lies in the page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Note {
+    value: Value,
+    start: usize,
+    end: usize,
+}
+
+/// Where the values of an entry were found that was read the long way.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    notes: [Note; VALUES],
+    count: usize,
+    is_odd: bool,
+}
+
+impl Notes {
+    /// Notes a value of the page; they come in the order in which they stand.
+    pub(super) fn add(&mut self, value: Value, start: usize, end: usize) {
+        match self.notes.get_mut(self.count) {
+            Some(note) => {
+                *note = Note { value, start, end };
+                self.count += 1;
+            }
+            None => self.is_odd = true,
+        }
+    }
+
+    /// An `ETag`, in quotes or without. One with anything else to resolve leaves no layout.
+    pub(super) fn add_etag(&mut self, text: &[u8], start: usize) {
+        let end = start + text.len();
+        for quote in [&b"&quot;"[..], b"&#34;"] {
+            let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+            if inner.is_some_and(|inner| memchr(b'&', inner).is_none()) {
+                return self.add(Value::QuotedEtag, start + quote.len(), end - quote.len());
+            }
+        }
+        self.is_odd |= memchr(b'&', text).is_some();
+        self.add(Value::Etag, start, end);
+    }
+}
+
+/// A value, and the text before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part<'a> {
+    before: &'a [u8],
+    value: Value,
+}
+
+/// How an entry is written.
+#[derive(Debug)]
+pub(super) struct Layout<'a> {
+    parts: [Part<'a>; VALUES],
+    count: usize,
+    after: &'a [u8],
+    storage_class: u32,
+    /// Length of the last key: the next one's is often the same.
+    key_bytes: usize,
+    /// The last date and its beginning in seconds since 1970.
+    date: Option<([u8; DATE_BYTES], i64)>,
+}
+
+/// What was read of an entry.
+#[derive(Debug, Default)]
+pub(super) struct Found<'a> {
+    pub(super) key: &'a [u8],
+    /// The key is what it looks like, in any encoding.
+    pub(super) is_plain: bool,
+    pub(super) etag: &'a [u8],
+    /// The `ETag` is to be put in quotes.
+    pub(super) is_quoted: bool,
+    pub(super) size: u64,
+    pub(super) last_modified_s: i64,
+    pub(super) storage_class: u32,
+}
+
+impl<'a> Layout<'a> {
+    /// The layout of an entry that stands between these places of a page; none where something in
+    /// it may be another way the next time.
+    pub(super) fn of(
+        page: &'a [u8],
+        start: usize,
+        end: usize,
+        notes: &Notes,
+        storage_class: u32,
+    ) -> Option<Self> {
+        if notes.is_odd {
+            return None;
+        }
+        let (mut parts, mut from) = ([Part::default(); VALUES], start);
+        for (part, note) in parts.iter_mut().zip(&notes.notes[..notes.count]) {
+            *part = Part { before: page.get(from..note.start)?, value: note.value };
+            from = note.end;
+        }
+        let after = page.get(from..end)?;
+        Some(Self { parts, count: notes.count, after, storage_class, key_bytes: 0, date: None })
+    }
+
+    /// Reads the entry at the beginning of a text, if it is written so; also gives what follows.
+    #[inline]
+    pub(super) fn read(&mut self, mut rest: &'a [u8]) -> Option<(Found<'a>, &'a [u8])> {
+        let mut found = Found { storage_class: self.storage_class, ..Found::default() };
+        for at in 0..self.count {
+            let Part { before, value } = self.parts[at];
+            rest = rest.strip_prefix(before)?;
+            rest = match value {
+                Value::Key => self.key(rest, &mut found)?,
+                Value::Time => self.time(rest, &mut found)?,
+                Value::Size => size(rest, &mut found),
+                Value::Etag | Value::QuotedEtag => {
+                    found.is_quoted = value == Value::QuotedEtag;
+                    etag(rest, &mut found)?
+                }
+            };
+        }
+        Some((found, rest.strip_prefix(self.after)?))
+    }
+
+    #[inline]
+    fn key(&mut self, rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
+        if let Some((key, rest)) = rest.split_at_checked(self.key_bytes)
+            && rest.first() == Some(&b'<')
+            && is_plain(key)
+        {
+            (found.key, found.is_plain) = (key, true);
+            return Some(rest);
+        }
+        let (key, rest) = rest.split_at(memchr(b'<', rest)?);
+        self.key_bytes = key.len();
+        (found.key, found.is_plain) = (key, is_plain(key));
+        Some(rest)
+    }
+
+    #[inline]
+    fn time(&mut self, rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
+        if let Some((text, rest)) = rest.split_first_chunk::<TIME_BYTES>()
+            && let Some(clock_s) = clock(text)
+        {
+            let (date, _) = text.split_first_chunk::<DATE_BYTES>()?;
+            found.last_modified_s = match &self.date {
+                Some((known, start_s)) if known == date => start_s + clock_s,
+                _ => {
+                    let time_s = parse_time(text)?;
+                    self.date = Some((*date, time_s - clock_s));
+                    time_s
+                }
+            };
+            return Some(rest);
+        }
+        let (text, rest) = rest.split_at(memchr(b'<', rest)?);
+        found.last_modified_s = parse_time(text)?;
+        Some(rest)
+    }
+}
+
+#[inline]
+fn etag<'a>(rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
+    let rest = if let Some((text, rest)) = rest.split_first_chunk::<MD5_DIGITS>()
+        && matches!(rest.first(), Some(b'&' | b'<'))
+        && text.iter().fold(0, |any, byte| any | u8::from(matches!(byte, b'&' | b'<'))) == 0
+    {
+        found.etag = text;
+        rest
+    } else {
+        let (text, rest) = rest.split_at(memchr2(b'&', b'<', rest)?);
+        found.etag = text;
+        rest
+    };
+    Some(rest)
+}
+
+#[inline]
+fn size<'a>(rest: &'a [u8], found: &mut Found<'a>) -> &'a [u8] {
+    let (size, rest) = leading_digits(rest);
+    found.size = size;
+    rest
+}
+
+/// The number at the beginning of a text, of as many digits as surely fit, and what follows them.
+#[inline]
+pub(super) fn leading_digits(text: &[u8]) -> (u64, &[u8]) {
+    let (mut number, mut length) = (0, 0);
+    while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+        && length < DIGITS_MAX
+    {
+        number = number * 10 + u64::from(digit);
+        length += 1;
+    }
+    (number, &text[length..])
+}
+
+/// Seconds since its day began of a time as S3 writes it; none if it is not written so.
+#[inline]
+fn clock(text: &[u8; TIME_BYTES]) -> Option<i64> {
+    let &[.., h1, h2, b':', m1, m2, b':', s1, s2, b'.', f1, f2, f3, b'Z'] = text else {
+        return None;
+    };
+    let all = [h1, h2, m1, m2, s1, s2, f1, f2, f3];
+    let is_number = all.iter().fold(true, |all, byte| all & byte.is_ascii_digit());
+    let two = |high: u8, low: u8| {
+        i64::from(high.wrapping_sub(b'0')) * 10 + i64::from(low.wrapping_sub(b'0'))
+    };
+    let (hour, minute, second) = (two(h1, h2), two(m1, m2), two(s1, s2));
+    let is_valid = is_number && hour < 24 && minute < 60 && second <= 60;
+    is_valid.then_some(hour * 3600 + minute * 60 + second)
+}
+
+/// Whether a key is what it looks like in any encoding: ASCII, and nothing that stands for
+/// something else or ends it.
+#[inline]
+pub(super) fn is_plain(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let any = words.iter().fold(0, |any, word| any | specials(u64::from_le_bytes(*word)));
+    let is_special = |byte: &u8| matches!(byte, b'<' | b'&' | b'%' | b'+' | 0x80..);
+    match text.last_chunk::<8>() {
+        // The last bytes once more, with those before them.
+        Some(last) => any | specials(u64::from_le_bytes(*last)) == 0,
+        None => !rest.iter().any(is_special),
+    }
+}
+
+/// Not 0 if a byte of the word is none of a plain key, for all eight at a time: subtracting 1 from
+/// each borrows from the highest bit where the byte was 0.
+#[inline]
+fn specials(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let is = |byte: u8| {
+        let difference = word ^ (ONES * u64::from(byte));
+        difference.wrapping_sub(ONES) & !difference
+    };
+    (is(b'<') | is(b'&') | is(b'%') | is(b'+') | word) & HIGH
+}
+
+#[cfg(test)]
+#[path = "list_layout_tests.rs"]
+mod tests;
