@@ -15,6 +15,7 @@ use aws_lc_rs::{digest, hmac};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::{HeaderMap, HeaderValue, Method};
+use memchr::memchr2;
 
 static X_AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 static X_AMZ_CONTENT_SHA256: HeaderName = HeaderName::from_static("x-amz-content-sha256");
@@ -281,13 +282,11 @@ fn is_signed(name: &str) -> bool {
 
 /// Appends a header value without outer blanks and with inner runs of blanks as one.
 fn push_trimmed(into: &mut Vec<u8>, value: &[u8]) {
-    // Without a way out before the end, so that many bytes are looked at together: values are
-    // short.
-    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    if !value.iter().fold(false, |found, byte| found | is_blank(byte)) {
+    if memchr2(b' ', b'\t', value).is_none() {
         return into.extend_from_slice(value);
     }
-    let mut words = value.split(is_blank).filter(|word| !word.is_empty());
+    let mut words =
+        value.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
     if let Some(word) = words.next() {
         into.extend_from_slice(word);
     }
