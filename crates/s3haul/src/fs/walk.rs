@@ -183,8 +183,10 @@ impl Walk {
             }
         } else {
             let stat = level.stat(name);
-            let path = level.path().join(name);
-            let relative = format!("{}{name}", self.relative);
+            let path = joined(level.path(), name);
+            let mut relative = String::with_capacity(self.relative.len() + name.len());
+            relative.push_str(&self.relative);
+            relative.push_str(name);
             self.found(path, relative, stat);
         }
         true
@@ -272,6 +274,14 @@ impl Iterator for Walk {
             }
         }
     }
+}
+
+/// A name in a directory, in one block of memory.
+fn joined(directory: &Path, name: &str) -> PathBuf {
+    let mut path = PathBuf::with_capacity(directory.as_os_str().len() + 1 + name.len());
+    path.push(directory);
+    path.push(name);
+    path
 }
 
 fn is_link(path: &Path) -> bool {

@@ -7,7 +7,10 @@
 
 mod table;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+
+use memchr::{memchr, memrchr};
 
 /// Type tables of a system that Python reads where they exist, the later ones winning.
 pub const KNOWN_FILES: &[&str] = &[
@@ -65,7 +68,7 @@ impl ContentTypes {
         if ending.is_empty() {
             return None;
         }
-        self.added.get(&ending).map(String::as_str).or_else(|| builtin_type(&ending))
+        self.added.get(&*ending).map(String::as_str).or_else(|| builtin_type(&ending))
     }
 }
 
@@ -80,33 +83,43 @@ fn builtin_type(ending: &str) -> Option<&'static str> {
 }
 
 /// The ending that tells the type, in lower case with its dot; empty when there is none.
-fn deciding_ending(name: &str) -> String {
+fn deciding_ending(name: &str) -> Cow<'_, str> {
     let (base, ending) = split_ending(without_scheme(name));
-    let lower = ending.to_lowercase();
+    let lower = lower_case(ending);
     if let Some((_, long)) = SHORT_FORMS.iter().find(|(short, _)| *short == lower) {
         // What is left of the long form once its compression is off.
-        split_ending(long).0.to_owned()
+        split_ending(long).0.into()
     } else if COMPRESSIONS.contains(&ending) {
-        split_ending(base).1.to_lowercase()
+        lower_case(split_ending(base).1)
     } else {
         lower
     }
 }
 
+/// A text in lower case, which most endings are in anyway.
+fn lower_case(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    }
+}
+
 /// Takes off what looks like the scheme of a URL, as Python does (`a:b.txt` is `b.txt`).
 fn without_scheme(name: &str) -> &str {
-    match name.split_once(':') {
-        Some((scheme, rest)) if !scheme.is_empty() && !scheme.contains('/') => rest,
+    let bytes = name.as_bytes();
+    match memchr(b':', bytes) {
+        Some(colon) if colon > 0 && memchr(b'/', &bytes[..colon]).is_none() => &name[colon + 1..],
         _ => name,
     }
 }
 
 /// Splits before the last dot of the last component; dots that lead it do not count.
 fn split_ending(name: &str) -> (&str, &str) {
-    let component = name.rfind('/').map_or(0, |slash| slash + 1);
+    let component = memrchr(b'/', name.as_bytes()).map_or(0, |slash| slash + 1);
     let leading = name[component..].bytes().take_while(|&byte| byte == b'.').count();
     let start = component + leading;
-    match name[start..].rfind('.') {
+    match memrchr(b'.', &name.as_bytes()[start..]) {
         Some(dot) => name.split_at(start + dot),
         None => (name, ""),
     }

@@ -68,6 +68,7 @@ impl Timer {
 #[derive(Debug)]
 struct Waiting {
     asked: Asked,
+    asked_at: Duration,
     pass: oneshot::Sender<Pass>,
 }
 
@@ -125,11 +126,18 @@ fn place_of(request: &Request<'_>) -> Box<[u8]> {
 pub(super) struct Pass {
     gate: Arc<Gate>,
     asked: Asked,
+    /// How long its request waited for it.
+    waited: Duration,
     sent_at: Duration,
     outcome: Outcome,
 }
 
 impl Pass {
+    /// How long its request waited for it.
+    pub(super) fn waited(&self) -> Duration {
+        self.waited
+    }
+
     /// It was carried out, and so many more bytes of the object moved.
     pub(super) fn moved(&mut self, more: u64) {
         let before = if let Outcome::Done { bytes } = self.outcome { bytes } else { 0 };
@@ -207,11 +215,11 @@ impl Gate {
         let grant = state.grant(now, &asked);
         if grant == Grant::Go {
             drop(state);
-            return Ok(self.pass(asked, now));
+            return Ok(self.pass(asked, now, now));
         }
         let (pass, granted) = oneshot::channel();
         let class = asked.class as usize;
-        let waiting = Waiting { asked, pass };
+        let waiting = Waiting { asked, asked_at: now, pass };
         if let Grant::Wait(wait) = grant {
             state.for_rate.push_back(waiting);
             self.start_timer(&mut state, wait);
@@ -221,8 +229,9 @@ impl Gate {
         Err(granted)
     }
 
-    fn pass(self: &Arc<Self>, asked: Asked, sent_at: Duration) -> Pass {
-        Pass { gate: Arc::clone(self), asked, sent_at, outcome: Outcome::Failed }
+    fn pass(self: &Arc<Self>, asked: Asked, asked_at: Duration, sent_at: Duration) -> Pass {
+        let waited = sent_at.saturating_sub(asked_at);
+        Pass { gate: Arc::clone(self), asked, waited, sent_at, outcome: Outcome::Failed }
     }
 
     /// Notes the end of an attempt, and lets go who waited for it.
@@ -261,7 +270,7 @@ impl Gate {
     }
 
     fn granted(self: &Arc<Self>, waiting: Waiting, now: Duration) -> Granted {
-        (waiting.pass, self.pass(waiting.asked, now))
+        (waiting.pass, self.pass(waiting.asked, waiting.asked_at, now))
     }
 
     /// Lets go who waited long enough for a rate, and sees to it that those who are left are looked

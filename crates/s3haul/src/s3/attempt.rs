@@ -121,7 +121,7 @@ pub(super) fn build(
     held: Option<&Held>,
 ) -> Result<http::Request<SendBody>> {
     let (target, path_length) = path_and_query(request, site);
-    let mut headers = HeaderMap::with_capacity(HEADERS_TYPICAL + request.headers.len());
+    let mut headers = inner.spare_maps.take(HEADERS_TYPICAL + request.headers.len());
     headers.insert(HOST, site.host_header.clone());
     headers.insert(USER_AGENT, inner.user_agent.clone());
     for (name, value) in &request.headers {

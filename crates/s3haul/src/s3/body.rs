@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::admission::Pass;
 use super::checksum::{Checksum, Hasher};
+use super::headers;
 use super::pool::Lease;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -55,11 +56,9 @@ impl BodyStream {
         headers: &HeaderMap,
         silence: Duration,
     ) -> Self {
-        let expected = headers
-            .get(CONTENT_LENGTH)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|text| text.parse().ok());
+        // Of an empty body, or a HEAD's, whose `Content-Length` tells of another, nothing comes.
         let is_over = incoming.is_end_stream();
+        let expected = if is_over { None } else { headers::number(headers, &CONTENT_LENGTH) };
         let mut body = Self {
             source: Some(Source { incoming, lease }),
             expected,
@@ -69,8 +68,6 @@ impl BodyStream {
             validation: None,
         };
         if is_over {
-            // An empty body, or a HEAD's, whose `Content-Length` tells of another.
-            body.expected = None;
             body.release();
         }
         body

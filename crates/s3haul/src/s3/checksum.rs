@@ -205,7 +205,8 @@ impl Checksum {
     /// Whether the value has as many bytes as its algorithm gives.
     pub(crate) fn has_the_right_width(&self) -> bool {
         let plain = self.value.split('-').next().unwrap_or_default();
-        BASE64.decode(plain).is_ok_and(|bytes| bytes.len() == self.algorithm.width())
+        let mut bytes = [0; 48];
+        BASE64.decode_slice(plain, &mut bytes).is_ok_and(|length| length == self.algorithm.width())
     }
 
     /// Checksum of what `self` covers followed by the `length` bytes that `next` covers; `None`

@@ -15,6 +15,7 @@ use super::connect::Dialer;
 use super::counts::Counters;
 use super::credentials::CredentialsCache;
 use super::endpoint::{self, DEFAULT_REGION};
+use super::headers::SpareMaps;
 use super::hedge::Hedging;
 use super::payload::DigestPlan;
 use super::pool::Pool;
@@ -60,6 +61,8 @@ pub(super) struct Inner {
     pub(super) sites: Sites,
     pub(super) user_agent: HeaderValue,
     pub(super) counters: Counters,
+    /// Emptied maps of headers for the next requests.
+    pub(super) spare_maps: SpareMaps,
     /// When late requests are sent twice; none where they never are.
     pub(super) hedging: Option<Hedging>,
     /// What the server's clock is ahead of ours, once a request was refused for it.
@@ -144,6 +147,7 @@ impl Client {
             sites,
             user_agent,
             counters,
+            spare_maps: SpareMaps::default(),
             hedging,
             clock_offset_ms,
         };

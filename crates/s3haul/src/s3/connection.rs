@@ -198,7 +198,7 @@ impl Connection {
         let grace = body_length.min(KERNEL_BUFFER) / SLOWEST_BYTES_PER_S;
         let silence = silence + Duration::from_secs(grace);
         let mut written = self.meter.written();
-        let mut deadline = Instant::now() + silence;
+        let mut deadline = None;
         let mut wake_at = wake_after.map(|after| Instant::now() + after);
         let wake_every = wake_after.unwrap_or_default() / 4;
         let mut answer = pin!(tokio::task::unconstrained(self.sender.send_request(request)));
@@ -212,8 +212,9 @@ impl Connection {
             }
             if self.meter.written() != written {
                 written = self.meter.written();
-                deadline = Instant::now() + silence;
+                deadline = None;
             }
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + silence);
             while let Some(at) = wake_at.filter(|at| *at < deadline) {
                 if self.poll_deadline(cx, at).is_pending() {
                     return Poll::Pending;

@@ -1,5 +1,7 @@
 //! Names of the `x-amz-*` headers, and putting texts into headers and getting them out.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::properties::CustomerKey;
@@ -13,7 +15,6 @@ macro_rules! names {
 
 names! {
     ACL = "x-amz-acl";
-    ARCHIVE_STATUS = "x-amz-archive-status";
     BUCKET_OBJECT_LOCK = "x-amz-bucket-object-lock-enabled";
     BUCKET_REGION = "x-amz-bucket-region";
     BYPASS_GOVERNANCE = "x-amz-bypass-governance-retention";
@@ -28,20 +29,16 @@ names! {
     GRANT_READ_ACP = "x-amz-grant-read-acp";
     GRANT_WRITE_ACP = "x-amz-grant-write-acp";
     METADATA_DIRECTIVE = "x-amz-metadata-directive";
-    MISSING_META = "x-amz-missing-meta";
     MP_OBJECT_SIZE = "x-amz-mp-object-size";
-    MP_PARTS_COUNT = "x-amz-mp-parts-count";
     OBJECT_LOCK_LEGAL_HOLD = "x-amz-object-lock-legal-hold";
     OBJECT_LOCK_MODE = "x-amz-object-lock-mode";
     OBJECT_LOCK_RETAIN_UNTIL = "x-amz-object-lock-retain-until-date";
-    RESTORE = "x-amz-restore";
     SDK_CHECKSUM_ALGORITHM = "x-amz-sdk-checksum-algorithm";
     SSE = "x-amz-server-side-encryption";
     SSE_BUCKET_KEY = "x-amz-server-side-encryption-bucket-key-enabled";
     SSE_KMS_KEY_ID = "x-amz-server-side-encryption-aws-kms-key-id";
     STORAGE_CLASS = "x-amz-storage-class";
     TAGGING = "x-amz-tagging";
-    TAGGING_COUNT = "x-amz-tagging-count";
     TAGGING_DIRECTIVE = "x-amz-tagging-directive";
     VERSION_ID = "x-amz-version-id";
     WEBSITE_REDIRECT = "x-amz-website-redirect-location";
@@ -130,6 +127,42 @@ fn cannot_travel(name: &HeaderName, value: &str) -> Error {
     )
 }
 
+/// Maps of headers that are used again: the one of a request becomes that of its answer, which can
+/// become that of the next request. A map is too large for an allocator to have it at hand.
+#[derive(Debug, Default)]
+pub(crate) struct SpareMaps(Mutex<Vec<HeaderMap>>);
+
+/// Maps kept at most.
+const SPARE_MAPS_MAX: usize = 64;
+/// Values that a map that is kept may have room for.
+const SPARE_CAPACITY_MAX: usize = 64;
+
+impl SpareMaps {
+    /// An empty map with room for so many values.
+    pub(crate) fn take(&self, capacity: usize) -> HeaderMap {
+        match self.lock().pop() {
+            Some(map) => map,
+            None => HeaderMap::with_capacity(capacity),
+        }
+    }
+
+    /// Keeps a map that nobody reads any more.
+    pub(crate) fn keep(&self, mut map: HeaderMap) {
+        if map.capacity() > SPARE_CAPACITY_MAX {
+            return;
+        }
+        map.clear();
+        let mut kept = self.lock();
+        if kept.len() < SPARE_MAPS_MAX {
+            kept.push(map);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<HeaderMap>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Text of a header; bytes that are not UTF-8 are taken as Latin-1.
 pub(crate) fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(value_text)
@@ -143,7 +176,84 @@ pub(crate) fn value_text(value: &HeaderValue) -> String {
     }
 }
 
+/// Declares the headers of an answer that are asked for, and how to find all in one pass: a lookup
+/// of each in the map hashes its name, and most are not there.
+macro_rules! find_headers {
+    ($(#[$about:meta])* $found:ident { $($field:ident = $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Default)]
+        struct $found<'h> {
+            $($field: Option<&'h http::HeaderValue>,)*
+        }
+
+        impl<'h> $found<'h> {
+            /// Of several values of a name the first counts.
+            fn among(headers: &'h http::HeaderMap) -> Self {
+                let mut found = Self::default();
+                for (name, value) in headers {
+                    let place = match name.as_str() {
+                        $($name => &mut found.$field,)*
+                        _ => continue,
+                    };
+                    place.get_or_insert(value);
+                }
+                found
+            }
+        }
+    };
+}
+pub(super) use find_headers;
+
 /// Number in a header.
 pub(crate) fn number<T: std::str::FromStr>(headers: &HeaderMap, name: &HeaderName) -> Option<T> {
-    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+    value_number(headers.get(name)?)
+}
+
+/// Number in a header's value.
+pub(crate) fn value_number<T: std::str::FromStr>(value: &HeaderValue) -> Option<T> {
+    value.to_str().ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_that_is_used_again_is_empty() {
+        let spare = SpareMaps::default();
+        let mut map = spare.take(10);
+        map.append(&SSEC_KEY, HeaderValue::from_static("secret"));
+        map.append(&SSEC_KEY, HeaderValue::from_static("another"));
+        let capacity = map.capacity();
+        spare.keep(map);
+        let again = spare.take(1);
+        assert_eq!((again.len(), again.capacity()), (0, capacity));
+        assert!(again.get(&SSEC_KEY).is_none());
+    }
+
+    #[test]
+    fn large_maps_and_many_are_not_kept() {
+        let spare = SpareMaps::default();
+        spare.keep(HeaderMap::with_capacity(10 * SPARE_CAPACITY_MAX));
+        assert!(spare.lock().is_empty());
+        (0..2 * SPARE_MAPS_MAX).for_each(|_| spare.keep(HeaderMap::with_capacity(10)));
+        assert_eq!(spare.lock().len(), SPARE_MAPS_MAX);
+    }
+
+    #[test]
+    fn of_several_values_the_first_counts() {
+        find_headers! {
+            /// Two that may be there.
+            Found {
+                etag = "etag",
+                version = "x-amz-version-id",
+            }
+        }
+        let mut map = HeaderMap::new();
+        map.append(http::header::ETAG, HeaderValue::from_static("a"));
+        map.append(http::header::ETAG, HeaderValue::from_static("b"));
+        let found = Found::among(&map);
+        assert_eq!(found.etag, map.get(http::header::ETAG));
+        assert_eq!(found.version, None);
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use http::HeaderMap;
+use http::HeaderValue;
 use jiff::Timestamp;
 
 use super::headers::{self, Headers};
@@ -54,10 +54,9 @@ impl Retention {
     }
 
     /// What HEAD and GET tell; nothing without the permission to see it.
-    pub(super) fn read(headers: &HeaderMap) -> Option<Self> {
-        let mode = LockMode::parse(&headers::text(headers, &headers::OBJECT_LOCK_MODE)?)?;
-        let until = headers::text(headers, &headers::OBJECT_LOCK_RETAIN_UNTIL)?;
-        Some(Self { mode, until_s: parse_time(until.as_bytes())? })
+    pub(super) fn read(mode: Option<&HeaderValue>, until: Option<&HeaderValue>) -> Option<Self> {
+        let mode = LockMode::parse(mode?.to_str().ok()?)?;
+        Some(Self { mode, until_s: parse_time(until?.as_bytes())? })
     }
 }
 
@@ -73,10 +72,10 @@ pub(super) fn legal_hold_text(is_on: bool) -> &'static str {
 }
 
 /// What HEAD and GET tell; nothing where there never was a legal hold, or without permission.
-pub(super) fn read_legal_hold(headers: &HeaderMap) -> Option<bool> {
-    match headers::text(headers, &headers::OBJECT_LOCK_LEGAL_HOLD)?.as_str() {
-        "ON" => Some(true),
-        "OFF" => Some(false),
+pub(super) fn read_legal_hold(told: Option<&HeaderValue>) -> Option<bool> {
+    match told?.as_bytes() {
+        b"ON" => Some(true),
+        b"OFF" => Some(false),
         _ => None,
     }
 }

@@ -77,10 +77,23 @@ impl std::fmt::Debug for SendProgress {
     }
 }
 
+/// The pieces of a body: one has no list of its own in memory.
+#[derive(Clone, Debug)]
+enum Chunks {
+    One(Bytes),
+    Many(Vec<Bytes>),
+}
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Self::Many(Vec::new())
+    }
+}
+
 /// A request body: a list of chunks in memory, cheap to clone and to send again.
 #[derive(Clone, Debug, Default)]
 pub struct Payload {
-    chunks: Vec<Bytes>,
+    chunks: Chunks,
     length: u64,
     digests: Digests,
     progress: Option<SendProgress>,
@@ -94,13 +107,13 @@ impl Payload {
 
     /// A body of one piece.
     pub fn from_bytes(bytes: Bytes) -> Self {
-        Self::from_chunks(vec![bytes])
+        Self { length: bytes.len() as u64, chunks: Chunks::One(bytes), ..Self::default() }
     }
 
     /// A body of several pieces.
     pub fn from_chunks(chunks: Vec<Bytes>) -> Self {
         let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
-        Self { chunks, length, digests: Digests::default(), progress: None }
+        Self { length, chunks: Chunks::Many(chunks), ..Self::default() }
     }
 
     /// Tells of the bytes while they are sent. Then they are handed to the connection in slices.
@@ -127,7 +140,10 @@ impl Payload {
 
     /// The pieces.
     pub fn chunks(&self) -> &[Bytes] {
-        &self.chunks
+        match &self.chunks {
+            Chunks::One(one) => std::slice::from_ref(one),
+            Chunks::Many(many) => many,
+        }
     }
 
     /// Digests computed so far.
@@ -143,7 +159,7 @@ impl Payload {
         if pass.is_empty() {
             return;
         }
-        for chunk in &self.chunks {
+        for chunk in self.chunks() {
             for block in chunk.chunks(pass.block_bytes()) {
                 pass.update(block);
             }

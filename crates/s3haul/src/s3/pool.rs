@@ -25,6 +25,10 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long an idle connection is kept.
 const IDLE_MAX: Duration = Duration::from_millis(3_500);
 
+/// A connection that was put away within this time was looked at then: between two small requests
+/// of one task nothing can have been heard of it.
+const LOOKED_AT: Duration = Duration::from_millis(1);
+
 /// A host to which no connection comes about for this long is gone: what is still to be sent fails
 /// at its first attempt, so that a job whose server died ends soon.
 const GONE_AFTER: Duration = Duration::from_secs(30);
@@ -169,11 +173,12 @@ impl Host {
         let runtime = Handle::current().id();
         loop {
             let mut idle = self.take_idle_of(runtime, avoid)?;
-            if idle.since.elapsed() > IDLE_MAX {
+            let idle_for = idle.since.elapsed();
+            if idle_for > IDLE_MAX {
                 self.drop_expired();
                 return None;
             }
-            if idle.connection.is_alive() {
+            if idle_for <= LOOKED_AT || idle.connection.is_alive() {
                 return Some(idle.connection);
             }
         }

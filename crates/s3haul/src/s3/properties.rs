@@ -4,8 +4,8 @@ use std::time::UNIX_EPOCH;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use http::HeaderMap;
 use http::header;
+use http::{HeaderMap, HeaderValue};
 use md5::{Digest as _, Md5};
 
 use super::checksum::{Checksum, ChecksumAlgorithm};
@@ -150,29 +150,59 @@ impl ObjectProperties {
         Ok(())
     }
 
-    fn read(headers: &HeaderMap) -> Self {
-        let text = |name| headers::text(headers, name);
-        let encryption = match text(&headers::SSE).as_deref() {
-            Some("AES256") => Some(Encryption::Aes256),
-            Some("aws:kms") => Some(Encryption::Kms { key_id: text(&headers::SSE_KMS_KEY_ID) }),
+    fn read(found: &Found<'_>, metadata: Vec<(String, String)>) -> Self {
+        let text = |value: Option<&HeaderValue>| value.map(headers::value_text);
+        let encryption = match found.sse.map(HeaderValue::as_bytes) {
+            Some(b"AES256") => Some(Encryption::Aes256),
+            Some(b"aws:kms") => Some(Encryption::Kms { key_id: text(found.sse_kms_key_id) }),
             _ => None,
         };
         Self {
-            content_type: text(&header::CONTENT_TYPE),
-            content_encoding: text(&header::CONTENT_ENCODING),
-            content_language: text(&header::CONTENT_LANGUAGE),
-            content_disposition: text(&header::CONTENT_DISPOSITION),
-            cache_control: text(&header::CACHE_CONTROL),
-            expires: text(&header::EXPIRES),
-            metadata: Some(read_metadata(headers)),
-            storage_class: text(&headers::STORAGE_CLASS),
-            website_redirect: text(&headers::WEBSITE_REDIRECT),
+            content_type: text(found.content_type),
+            content_encoding: text(found.content_encoding),
+            content_language: text(found.content_language),
+            content_disposition: text(found.content_disposition),
+            cache_control: text(found.cache_control),
+            expires: text(found.expires),
+            metadata: Some(metadata),
+            storage_class: text(found.storage_class),
+            website_redirect: text(found.website_redirect),
             encryption,
-            bucket_key: text(&headers::SSE_BUCKET_KEY).map(|told| told == "true"),
-            retention: Retention::read(headers),
-            legal_hold: lock::read_legal_hold(headers),
+            bucket_key: found.sse_bucket_key.map(|told| told == "true"),
+            retention: Retention::read(found.lock_mode, found.lock_until),
+            legal_hold: lock::read_legal_hold(found.legal_hold),
             ..Self::default()
         }
+    }
+}
+
+headers::find_headers! {
+    /// What of the headers of HEAD and GET is read.
+    Found {
+        archive_status = "x-amz-archive-status",
+        cache_control = "cache-control",
+        checksum_type = "x-amz-checksum-type",
+        content_disposition = "content-disposition",
+        content_encoding = "content-encoding",
+        content_language = "content-language",
+        content_type = "content-type",
+        etag = "etag",
+        expires = "expires",
+        last_modified = "last-modified",
+        legal_hold = "x-amz-object-lock-legal-hold",
+        lock_mode = "x-amz-object-lock-mode",
+        lock_until = "x-amz-object-lock-retain-until-date",
+        missing_meta = "x-amz-missing-meta",
+        parts_count = "x-amz-mp-parts-count",
+        restore = "x-amz-restore",
+        sse = "x-amz-server-side-encryption",
+        sse_bucket_key = "x-amz-server-side-encryption-bucket-key-enabled",
+        sse_kms_key_id = "x-amz-server-side-encryption-aws-kms-key-id",
+        ssec_algorithm = "x-amz-server-side-encryption-customer-algorithm",
+        storage_class = "x-amz-storage-class",
+        tagging_count = "x-amz-tagging-count",
+        version_id = "x-amz-version-id",
+        website_redirect = "x-amz-website-redirect-location",
     }
 }
 
@@ -225,44 +255,54 @@ pub struct ObjectHead {
 impl ObjectHead {
     /// Reads the headers of an answer to HEAD or GET; `size` is the whole object's.
     pub(crate) fn read(headers: &HeaderMap, size: u64) -> Self {
-        let text = |name| headers::text(headers, name);
-        let checksums = read_checksums(headers);
-        let full_object = match text(&headers::CHECKSUM_TYPE) {
+        let found = Found::among(headers);
+        let text = |value: Option<&HeaderValue>| value.map(headers::value_text);
+        let checksums: Vec<_> = read_checksums(headers).collect();
+        let full_object = match found.checksum_type {
             Some(kind) => kind == "FULL_OBJECT",
             None => checksums.iter().all(|checksum| !checksum.is_composite()),
         };
-        let has_own_key = text(&headers::SSE).is_some_and(|told| told != "AES256")
-            || headers.contains_key(&headers::SSEC_ALGORITHM);
+        let has_own_key =
+            found.sse.is_some_and(|told| told != "AES256") || found.ssec_algorithm.is_some();
+        let last_modified = found.last_modified.and_then(|date| date.to_str().ok());
         Self {
             size,
-            etag: text(&header::ETAG).unwrap_or_default(),
-            missing_metadata: headers::number(headers, &headers::MISSING_META).unwrap_or(0),
+            etag: text(found.etag).unwrap_or_default(),
+            missing_metadata: found.missing_meta.and_then(headers::value_number).unwrap_or(0),
             may_have_md5_etag: !has_own_key,
-            last_modified_s: text(&header::LAST_MODIFIED).map_or(0, |date| http_date(&date)),
-            version_id: text(&headers::VERSION_ID),
-            restore: text(&headers::RESTORE),
-            archive_status: text(&headers::ARCHIVE_STATUS),
-            parts_count: headers::number(headers, &headers::MP_PARTS_COUNT),
+            last_modified_s: last_modified.map_or(0, http_date),
+            version_id: text(found.version_id),
+            restore: text(found.restore),
+            archive_status: text(found.archive_status),
+            parts_count: found.parts_count.and_then(headers::value_number),
             checksum_is_full_object: full_object && !checksums.is_empty(),
             checksums,
-            tagging_count: headers::number(headers, &headers::TAGGING_COUNT),
-            properties: ObjectProperties::read(headers),
+            tagging_count: found.tagging_count.and_then(headers::value_number),
+            properties: ObjectProperties::read(&found, read_metadata(headers)),
         }
     }
 }
 
+/// Prefix of the headers that carry checksums.
+const CHECKSUM_PREFIX: &str = "x-amz-checksum-";
+
 /// Checksums among headers, the cheapest to verify first.
-pub(crate) fn read_checksums(headers: &HeaderMap) -> Vec<Checksum> {
-    ChecksumAlgorithm::ALL
-        .into_iter()
-        .filter_map(|algorithm| {
-            let value = headers::text(headers, algorithm.header())?;
-            let checksum = Checksum { algorithm, value };
-            // moto tells 32 bits as the CRC64NVME of an object of parts: that says nothing of the
-            // bytes, and must not make the object unreadable.
-            checksum.has_the_right_width().then_some(checksum)
-        })
-        .collect()
+pub(crate) fn read_checksums(headers: &HeaderMap) -> impl Iterator<Item = Checksum> {
+    const ALL: [ChecksumAlgorithm; 5] = ChecksumAlgorithm::ALL;
+    let mut values: [Option<&HeaderValue>; ALL.len()] = Default::default();
+    for (name, value) in headers {
+        if name.as_str().starts_with(CHECKSUM_PREFIX)
+            && let Some(at) = ALL.iter().position(|algorithm| algorithm.header() == name)
+        {
+            values[at].get_or_insert(value);
+        }
+    }
+    ALL.into_iter().zip(values).filter_map(|(algorithm, value)| {
+        let checksum = Checksum { algorithm, value: headers::value_text(value?) };
+        // moto tells 32 bits as the CRC64NVME of an object of parts: that says nothing of the
+        // bytes, and must not make the object unreadable.
+        checksum.has_the_right_width().then_some(checksum)
+    })
 }
 
 /// Seconds since 1970 of an HTTP date; 0 where it is none.
@@ -304,7 +344,7 @@ mod tests {
         let mut written = Headers::default();
         properties().write(&mut written).unwrap();
         let headers: HeaderMap = written.0.into_iter().collect();
-        assert_eq!(ObjectProperties::read(&headers), properties());
+        assert_eq!(ObjectHead::read(&headers, 0).properties, properties());
     }
 
     #[test]

@@ -196,9 +196,8 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
-        let asked_at = Instant::now();
         let pass = self.inner.admission.enter(self.request).await;
-        self.waited += asked_at.elapsed();
+        self.waited += pass.waited();
         // Those before it may have found out meanwhile that nobody answers.
         if !is_cleanup && !was_open && !circuit.admits() {
             self.attempts -= 1;

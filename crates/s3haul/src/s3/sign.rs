@@ -131,7 +131,7 @@ impl Signer {
         let mut canonical = Vec::with_capacity(768 + path.len() + query.len());
         let signed =
             canonical_request(&mut canonical, [method.as_str(), path, query], headers, hash);
-        let signature = stamp.signature(&canonical);
+        let signature = stamp.signature(&mut canonical);
         let names = &canonical[signed];
         let start = stamp.day.authorization_start.as_bytes();
         let mut value = Vec::with_capacity(start.len() + names.len() + 12 + 64);
@@ -171,7 +171,7 @@ impl Signer {
         }
         let mut encoded = encode_query(&all);
         let canonical = format!("{method}\n{path}\n{encoded}\nhost:{host}\n\nhost\n{UNSIGNED}");
-        let signature = stamp.signature(canonical.as_bytes());
+        let signature = stamp.signature(&mut canonical.into_bytes());
         encoded.push_str("&X-Amz-Signature=");
         encoded.extend(hex(signature.as_ref()).into_iter().map(char::from));
         encoded
@@ -213,17 +213,17 @@ impl Signer {
 }
 
 impl Stamp {
-    fn signature(&self, canonical: &[u8]) -> hmac::Tag {
+    /// Signs a canonical request; what is signed of it is written behind it.
+    fn signature(&self, canonical: &mut Vec<u8>) -> hmac::Tag {
         let hash = digest::digest(&digest::SHA256, canonical);
-        let scope = self.day.scope.as_bytes();
-        let mut text = Vec::with_capacity(17 + 17 + scope.len() + 1 + 64);
-        text.extend_from_slice(b"AWS4-HMAC-SHA256\n");
-        text.extend_from_slice(self.time());
-        text.push(b'\n');
-        text.extend_from_slice(scope);
-        text.push(b'\n');
-        text.extend_from_slice(&hex(hash.as_ref()));
-        hmac::sign(&self.day.key, &text)
+        let begin = canonical.len();
+        canonical.extend_from_slice(b"AWS4-HMAC-SHA256\n");
+        canonical.extend_from_slice(self.time());
+        canonical.push(b'\n');
+        canonical.extend_from_slice(self.day.scope.as_bytes());
+        canonical.push(b'\n');
+        canonical.extend_from_slice(&hex(hash.as_ref()));
+        hmac::sign(&self.day.key, &canonical[begin..])
     }
 }
 

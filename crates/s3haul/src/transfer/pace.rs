@@ -5,7 +5,7 @@
 //! that is quick.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest file that may be read or written between two requests.
 pub(super) const INLINE_SIZE_MAX: u64 = 128 * 1024;
@@ -32,6 +32,25 @@ impl Pace {
     /// Less is quick: a slow file in a while, but not three in a row.
     const QUICK_BELOW: u32 = 12;
 
+    /// Does the work for a file, and notes whether it was quick. While none was slow of late only
+    /// the clock is looked at. After that the time does not count in which another thread had the
+    /// core: on a busy machine that would look like a disk, and to wake a thread for each file
+    /// would make it worse.
+    pub(super) fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = if self.debt.load(Ordering::Relaxed) > 0 { time_without_core() } else { None };
+        let begun = Instant::now();
+        let done = work();
+        let mut took = begun.elapsed();
+        if took > QUICK
+            && let Some(before) = before
+            && let Some(after) = time_without_core()
+        {
+            took = took.saturating_sub(after.saturating_sub(before));
+        }
+        self.note(took);
+        done
+    }
+
     /// Notes a file. Where two are noted at once, one of them may be lost.
     pub(super) fn note(&self, took: Duration) {
         let debt = self.debt.load(Ordering::Relaxed);
@@ -51,9 +70,32 @@ impl Pace {
     }
 }
 
+/// How long this thread could have run and had no core, where the system tells: the second number
+/// of <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>.
+fn time_without_core() -> Option<Duration> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    told.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_waits_is_slow() {
+        let pace = Pace::default();
+        (0..=Pace::SLOW_FILE).for_each(|_| pace.timed(|| ()));
+        (0..4).for_each(|_| pace.timed(|| std::thread::sleep(QUICK * 4)));
+        assert!(!pace.is_quick());
+    }
+
+    #[test]
+    fn the_system_tells_how_long_a_thread_had_no_core() {
+        if let Some(before) = time_without_core() {
+            std::thread::sleep(QUICK);
+            assert!(time_without_core() >= Some(before));
+        }
+    }
 
     #[test]
     fn files_are_quick_until_several_in_a_row_are_not() {

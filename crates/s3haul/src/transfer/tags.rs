@@ -4,7 +4,7 @@
 //! and only if something changes. The two are not one step for S3: tags that somebody else writes
 //! between them are lost.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_channel::Receiver;
 
@@ -13,19 +13,25 @@ use super::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::plan::tags::{Tag, TagChange, TagTask};
+use crate::s3::Payload;
 use crate::transfer::action::TagAction;
 
 /// Does the job's task to all that comes until the channel closes.
 pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagAction>>) {
-    let work = |engine: Arc<Engine>, action: TagAction| async move {
-        let result = tag(&engine, &action.key).await;
-        conclude(&engine, action, result);
+    let same = Arc::new(OnceLock::new());
+    let work = move |engine: Arc<Engine>, action: TagAction| {
+        let same = Arc::clone(&same);
+        async move {
+            let result = tag(&engine, &action.key, &same).await;
+            conclude(&engine, action, result);
+        }
     };
     run_each(engine, actions, work).await;
 }
 
-/// Does the task to one object; tells whether there was something to do.
-async fn tag(engine: &Engine, key: &str) -> Result<bool> {
+/// Does the task to one object; tells whether there was something to do. What is written to all
+/// objects alike is made and digested once.
+async fn tag(engine: &Engine, key: &str, same: &OnceLock<Payload>) -> Result<bool> {
     let task = &engine.settings.tags;
     let current = if task.reads() { read(engine, key).await? } else { Vec::new() };
     if *task == TagTask::Get {
@@ -34,7 +40,8 @@ async fn tag(engine: &Engine, key: &str) -> Result<bool> {
     }
     let change =
         task.change(&current).map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
-    write(engine, key, change).await
+    let same = (!task.reads()).then_some(same);
+    write(engine, key, change, same).await
 }
 
 async fn read(engine: &Engine, key: &str) -> Result<Vec<Tag>> {
@@ -45,7 +52,12 @@ async fn read(engine: &Engine, key: &str) -> Result<Vec<Tag>> {
     tags
 }
 
-async fn write(engine: &Engine, key: &str, change: TagChange) -> Result<bool> {
+async fn write(
+    engine: &Engine,
+    key: &str,
+    change: TagChange,
+    same: Option<&OnceLock<Payload>>,
+) -> Result<bool> {
     if change == TagChange::Nothing {
         return Ok(false);
     }
@@ -53,7 +65,11 @@ async fn write(engine: &Engine, key: &str, change: TagChange) -> Result<bool> {
     let permit = engine.limits.request().await;
     let result = match change {
         TagChange::Nothing => Ok(()),
-        TagChange::Write(tags) => engine.source.put_object_tagging(bucket, key, None, &tags).await,
+        TagChange::Write(tags) => {
+            let make = || engine.source.tagging(&tags);
+            let tagging = same.map_or_else(make, |same| same.get_or_init(make).clone());
+            engine.source.put_tagging(bucket, key, None, tagging).await
+        }
         TagChange::Clear => engine.source.delete_object_tagging(bucket, key, None).await,
     };
     drop(permit);

@@ -9,7 +9,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_channel::{Receiver, Sender};
 
@@ -205,10 +204,7 @@ impl Reading {
 
     /// Reads one small file. Blocks, as long as the disk takes.
     fn read(&self, action: &UploadAction) -> Result<SmallFile> {
-        let begun = Instant::now();
-        let read = read_small(action, self);
-        self.pace.note(begun.elapsed());
-        read
+        self.pace.timed(|| read_small(action, self))
     }
 
     /// Reads one small file here if files come from memory, else on a thread that may block.

@@ -7,13 +7,13 @@ use http::{HeaderMap, Method};
 
 use super::object::{Conditions, CopySource, Written};
 use crate::error::{Error, ErrorKind, Result};
-use crate::s3::ChecksumAlgorithm;
 use crate::s3::headers::{self, Headers};
 use crate::s3::payload::Payload;
 use crate::s3::properties::read_checksums;
 use crate::s3::request::{Answer, Operation, Request};
 use crate::s3::sign::encode_path;
 use crate::s3::xml::{Element, checksum_of};
+use crate::s3::{ChecksumAlgorithm, Client};
 use crate::units::ByteRange;
 
 /// An operation that answers quickly and whose 200 is a 200.
@@ -134,12 +134,30 @@ pub(super) fn answer_error(request: &Request<'_>, error: Error) -> Error {
     }
 }
 
-/// What a write without a body in its answer tells.
-pub(super) fn written(headers: &HeaderMap) -> Written {
-    Written {
-        etag: headers::text(headers, &http::header::ETAG).unwrap_or_default(),
-        version_id: headers::text(headers, &headers::VERSION_ID),
-        checksum: read_checksums(headers).into_iter().next(),
+impl Client {
+    /// What a write without a body in its answer tells.
+    pub(super) fn written(&self, answer: Answer) -> Written {
+        let found = Found::among(&answer.headers);
+        let written = Written {
+            etag: found.etag.map(headers::value_text).unwrap_or_default(),
+            version_id: found.version_id.map(headers::value_text),
+            checksum: read_checksums(&answer.headers).next(),
+        };
+        self.done(answer.headers);
+        written
+    }
+
+    /// Lets go of the headers of an answer.
+    pub(super) fn done(&self, headers: HeaderMap) {
+        self.inner.spare_maps.keep(headers);
+    }
+}
+
+headers::find_headers! {
+    /// What of the headers of a write's answer is read, beside checksums.
+    Found {
+        etag = "etag",
+        version_id = "x-amz-version-id",
     }
 }
 

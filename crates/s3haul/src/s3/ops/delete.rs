@@ -93,7 +93,7 @@ impl Client {
         let request = request(quick("DeleteObject"), Method::DELETE, input.bucket, Some(input.key))
             .maybe("versionId", input.version_id)
             .headers(headers);
-        self.call(&request).await.map(drop)
+        self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 
     /// Removes up to 1,000 objects with one request (quiet mode). Entries that fail with a

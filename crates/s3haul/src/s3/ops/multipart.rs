@@ -6,9 +6,7 @@ use bytes::Bytes;
 use http::Method;
 use md5::{Digest as _, Md5};
 
-use super::build::{
-    answer_error, document, quick, range_text, request, slow, written, written_document,
-};
+use super::build::{answer_error, document, quick, range_text, request, slow, written_document};
 use super::object::{
     Conditions, CopySource, Expected, HeadObject, Written, is_retried_refusal, quoted_hex,
 };
@@ -184,7 +182,7 @@ impl Client {
             .headers(headers)
             .payload(input.payload, checksum);
         let answer = self.call(&request).await?;
-        let told = written(&answer.headers);
+        let told = self.written(answer);
         let sent = sent.filter(|sent| Some(sent.algorithm) == checksum);
         let checksum = told.checksum.or(sent);
         Ok(CompletedPart { part_number: input.part_number, etag: told.etag, checksum, size })

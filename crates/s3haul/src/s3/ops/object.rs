@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 
 use http::{HeaderMap, Method, StatusCode, header};
 
-use super::build::{
-    answer_error, document, quick, range_text, request, slow, written, written_document,
-};
+use super::build::{answer_error, document, quick, range_text, request, slow, written_document};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::headers::{self, Headers};
 use crate::s3::{
@@ -158,7 +156,9 @@ impl Client {
             .headers(headers);
         let answer = self.call(&request).await?;
         let size = headers::number(&answer.headers, &header::CONTENT_LENGTH).unwrap_or(0);
-        Ok(ObjectHead::read(&answer.headers, size))
+        let head = ObjectHead::read(&answer.headers, size);
+        self.done(answer.headers);
+        Ok(head)
     }
 
     /// Bytes of an object or a range of it. Retries happen up to the first byte of the body; what
@@ -182,6 +182,7 @@ impl Client {
         let covered = covered(answer.status, &answer.headers, input.range)
             .map_err(|error| answer_error(&request, error))?;
         let head = ObjectHead::read(&answer.headers, covered.size);
+        self.done(answer.headers);
         let mut body = answer.body;
         if let (StatusCode::OK, true) = (answer.status, head.checksum_is_full_object)
             && let Some(checksum) = head.checksums.first()
@@ -208,7 +209,7 @@ impl Client {
             .headers(headers)
             .payload(input.payload, checksum);
         match self.call(&request).await {
-            Ok(answer) => Ok(written(&answer.headers)),
+            Ok(answer) => Ok(self.written(answer)),
             Err(error) if input.conditions.if_absent && is_retried_refusal(&error) => {
                 let mut payload = request.payload;
                 let plan = DigestPlan { md5: true, checksum, ..DigestPlan::default() };
@@ -244,7 +245,9 @@ impl Client {
             .headers(headers);
         let answer = self.call(&request).await?;
         let root = document(&request, &answer, "CopyObjectResult")?;
-        Ok(written_document(&answer.headers, &root))
+        let written = written_document(&answer.headers, &root);
+        self.done(answer.headers);
+        Ok(written)
     }
 
     /// Looks whether the object that an attempt without answer should have written is there.

@@ -5,7 +5,7 @@ use http::Method;
 use super::build::{document, quick, request};
 use crate::error::Result;
 use crate::s3::xml::{Element, Writer};
-use crate::s3::{Client, Payload};
+use crate::s3::{Client, DigestPlan, Payload};
 
 impl Client {
     /// Tags of an object.
@@ -30,16 +30,35 @@ impl Client {
         version_id: Option<&str>,
         tags: &[(String, String)],
     ) -> Result<()> {
+        self.put_tagging(bucket, key, version_id, self.tagging(tags)).await
+    }
+
+    /// The body of [`Self::put_tagging`], which many objects may share.
+    pub(crate) fn tagging(&self, tags: &[(String, String)]) -> Payload {
         let mut writer = Writer::new("Tagging", 64 * (tags.len() + 1));
         writer.open("TagSet");
         writer.tags(tags);
         writer.close("TagSet");
+        let mut payload = Payload::from_bytes(writer.finish("Tagging"));
+        let sha256 = self.upload_digests(None).sha256;
+        payload.digest(DigestPlan { sha256, md5: true, checksum: None });
+        payload
+    }
+
+    /// Replaces the tags of an object by those of a body that was made before.
+    pub(crate) async fn put_tagging(
+        &self,
+        bucket: &str,
+        key: &str,
+        version_id: Option<&str>,
+        tagging: Payload,
+    ) -> Result<()> {
         let mut request = request(quick("PutObjectTagging"), Method::PUT, bucket, Some(key))
             .query("tagging", "")
             .maybe("versionId", version_id)
-            .payload(Payload::from_bytes(writer.finish("Tagging")), None);
+            .payload(tagging, None);
         request.md5 = true;
-        self.call(&request).await.map(drop)
+        self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 
     /// Removes the tags of an object.
@@ -52,7 +71,7 @@ impl Client {
         let request = request(quick("DeleteObjectTagging"), Method::DELETE, bucket, Some(key))
             .query("tagging", "")
             .maybe("versionId", version_id);
-        self.call(&request).await.map(drop)
+        self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 }
 
