@@ -159,7 +159,7 @@ impl ConcurrencyLoop {
                 (limit, latency.min(SETTLE_MAX_S))
             }
         };
-        self.lowest.note(&self.window.latencies, now);
+        self.lowest.note_unfinished(&self.window.latencies, now);
         self.set(limit);
         self.window = Window::new(now + Duration::from_secs_f64(settle), self.limit);
     }

@@ -22,8 +22,9 @@ use super::window::Answered;
 pub(super) const ENOUGH_TO_BEGIN: u32 = 64;
 /// A round pays when goodput grew by this factor.
 const PAYS: f64 = 1.3;
-/// Answers that come sooner are worked for, and as many of them as it takes soon measured.
-const WAITING_MIN_S: f64 = 0.004;
+/// Answers that come sooner on average are worked for: more of them at once cost more connections,
+/// and windows tell soon whether they pay.
+const WAITING_MIN_S: f64 = 0.006;
 /// Answers came together when the slowest took no more than this multiple of the quickest.
 const TOGETHER: f64 = 3.0;
 /// Mean work of answers up to which [`ENOUGH_TO_BEGIN`] are soon moved and take little memory.
@@ -52,6 +53,7 @@ struct Round {
     limit: u32,
     answers: u32,
     work: f64,
+    latency: f64,
     quickest: f64,
     slowest: f64,
     was_denied: bool,
@@ -70,20 +72,29 @@ pub(super) enum Next {
 
 impl Round {
     fn new(began: Duration, limit: u32) -> Self {
-        let (quickest, slowest) = (f64::INFINITY, 0.0);
-        Self { began, limit, answers: 0, work: 0.0, quickest, slowest, was_denied: false }
+        Self {
+            began,
+            limit,
+            answers: 0,
+            work: 0.0,
+            latency: 0.0,
+            quickest: f64::INFINITY,
+            slowest: 0.0,
+            was_denied: false,
+        }
     }
 
     fn note(&mut self, answer: &Answered) {
         self.answers += 1;
         self.work += answer.work;
+        self.latency += answer.latency;
         self.quickest = self.quickest.min(answer.latency);
         self.slowest = self.slowest.max(answer.latency);
     }
 
     /// Whether answers were waited for, and more can be waited for at once.
     fn is_waiting(&self) -> bool {
-        self.quickest >= WAITING_MIN_S
+        self.latency >= WAITING_MIN_S * f64::from(self.answers)
             && self.slowest <= self.quickest * TOGETHER
             && self.work <= WORK_MAX * f64::from(self.answers)
     }
