@@ -1,14 +1,16 @@
 //! The concurrency loop: how many requests of one class are in flight at once.
 //!
-//! Starts small and doubles as long as goodput follows. Then it goes back to the knee (goodput
-//! times the latency without queue, and half as much again) and tries a little more or less from
-//! time to time: more only where no queue is seen, less only where one is, and either is kept only
-//! when goodput says so. Where something else limits (the rate, the demand) the limit shrinks to
-//! twice what is used, and is learnt anew when it is reached again.
+//! Starts small and doubles as long as goodput follows: each round trip at first (`ramp`), then
+//! over whole windows. Then it goes back to the knee (goodput times the latency without queue, and
+//! half as much again) and tries a little more or less from time to time: more only where no queue
+//! is seen, less only where one is, and either is kept only when goodput says so. Where something
+//! else limits (the rate, the demand) the limit shrinks to twice what is used, and is learnt anew
+//! when it is reached again.
 
 use std::time::Duration;
 
 use super::latency::{Lowest, Record};
+use super::ramp::{Next, Ramp};
 use super::window::{Answered, Measured, Window};
 
 /// Requests in flight at the start.
@@ -36,9 +38,13 @@ const REST_WINDOWS: u32 = 3;
 const ANSWERS_START_MIN: u32 = 16;
 const ANSWERS_START_MAX: u32 = 64;
 const ANSWERS_TRIAL: u32 = 1_000;
+/// Seconds at most until a window begins after a change.
+const SETTLE_MAX_S: f64 = 5.0;
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
+    /// The first moments.
+    Ramp(Ramp),
     /// Doubling: goodput before the last doubling, and windows in a row in which it did not follow.
     Doubling { before: f64, misses: u32 },
     /// Something else limits.
@@ -67,11 +73,12 @@ impl ConcurrencyLoop {
     /// Starts small, and never goes above `cap`.
     pub fn new(cap: u32, now: Duration) -> Self {
         let cap = cap.max(1);
+        let limit = START.min(cap);
         Self {
-            limit: START.min(cap),
+            limit,
             cap,
-            phase: Phase::Doubling { before: 0.0, misses: 0 },
-            window: Window::new(now, START.min(cap)),
+            phase: Phase::Ramp(Ramp::new(now, limit)),
+            window: Window::new(now, limit),
             lowest: Lowest::new(),
             goodput_best: Record::new(f64::max),
             is_knee_below: true,
@@ -85,6 +92,11 @@ impl ConcurrencyLoop {
 
     /// Notes that so many were in flight until now. To be told before each change.
     pub fn had(&mut self, now: Duration, in_flight: u32) {
+        if let Phase::Ramp(ramp) = &mut self.phase
+            && in_flight == 0
+        {
+            ramp.rests(now);
+        }
         self.window.had(now, in_flight);
     }
 
@@ -93,6 +105,9 @@ impl ConcurrencyLoop {
         let is_room = in_flight < self.limit;
         if !is_room {
             self.window.denied();
+            if let Phase::Ramp(ramp) = &mut self.phase {
+                ramp.denied();
+            }
         }
         is_room
     }
@@ -101,7 +116,11 @@ impl ConcurrencyLoop {
     pub(super) fn answered(&mut self, now: Duration, answer: Answered) {
         let limit = self.limit;
         self.window.answer(now, answer);
-        let (latencies, answers) = match self.phase {
+        let (latencies, answers) = match &mut self.phase {
+            Phase::Ramp(ramp) => {
+                let next = ramp.answer(now, &answer, self.cap);
+                return self.climb(next, now, answer.latency);
+            }
             Phase::Doubling { .. } | Phase::Idle => {
                 (1.0, (2 * limit.min(1 << 20)).clamp(ANSWERS_START_MIN, ANSWERS_START_MAX))
             }
@@ -113,9 +132,36 @@ impl ConcurrencyLoop {
             let before = self.limit;
             self.step(measured, now);
             let settle = if self.limit == before { 0.0 } else { measured.latency };
-            let begin = now + Duration::from_secs_f64(settle.min(5.0));
+            let begin = now + Duration::from_secs_f64(settle.min(SETTLE_MAX_S));
             self.window = Window::new(begin, self.limit);
         }
+    }
+
+    /// Notes a refusal of a request that took so many seconds.
+    pub(super) fn refused(&mut self, now: Duration, latency: f64) {
+        if let Phase::Ramp(ramp) = &mut self.phase {
+            let next = ramp.refused();
+            self.climb(next, now, latency);
+        }
+    }
+
+    /// The ramp's rounds are windows, too, so that it is known how long requests take without
+    /// queue. Where it ends with a number that was measured before, that is measured anew.
+    fn climb(&mut self, next: Next, now: Duration, latency: f64) {
+        let (limit, settle) = match next {
+            Next::Same => return,
+            Next::Rise(limit) => (limit, 0.0),
+            Next::End(limit) => {
+                self.phase = Phase::Doubling { before: 0.0, misses: 0 };
+                if limit == self.limit {
+                    return;
+                }
+                (limit, latency.min(SETTLE_MAX_S))
+            }
+        };
+        self.lowest.note_unfinished(&self.window.latencies, now);
+        self.set(limit);
+        self.window = Window::new(now + Duration::from_secs_f64(settle), self.limit);
     }
 
     fn step(&mut self, measured: Measured, now: Duration) {
@@ -123,6 +169,8 @@ impl ConcurrencyLoop {
             return self.shrink_to_use(measured);
         }
         match self.phase {
+            // Its answers are not measured by windows.
+            Phase::Ramp(_) => {}
             Phase::Doubling { before, misses } => self.double(before, misses, measured),
             Phase::Idle => self.double(0.0, 0, measured),
             Phase::Resting { windows } if windows < REST_WINDOWS => {

@@ -57,8 +57,17 @@ impl Lowest {
 
     /// Notes what was seen, with a margin for chance: a low mean of few answers says little.
     pub(super) fn note(&mut self, seen: &Latencies, now: Duration) {
+        self.note_with(1.0, seen, now);
+    }
+
+    /// The same of answers some of which are still to come: those are the slower ones.
+    pub(super) fn note_unfinished(&mut self, seen: &Latencies, now: Duration) {
+        self.note_with(0.5, seen, now);
+    }
+
+    fn note_with(&mut self, margin: f64, seen: &Latencies, now: Duration) {
         for (slot, count, mean) in seen.means() {
-            self.records[slot].note(mean * (1.0 + count.sqrt().recip()), now);
+            self.records[slot].note(mean * (1.0 + margin * count.sqrt().recip()), now);
         }
     }
 

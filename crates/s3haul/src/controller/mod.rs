@@ -19,6 +19,7 @@
 mod concurrency;
 mod flow;
 mod latency;
+mod ramp;
 mod ranges;
 mod rate;
 mod sample;
@@ -188,15 +189,16 @@ impl Controller {
         if !sent.is_rate_only {
             class.concurrency.had(now, in_flight);
         }
+        let latency = now.saturating_sub(sent_at).as_secs_f64();
         match outcome {
             Outcome::Done { .. } if sent.is_rate_only => {}
             Outcome::Done { bytes } => {
                 let work = REQUEST_WORK_BYTES * f64::from(sent.cost) + bytes_f64(bytes);
-                let latency = now.saturating_sub(sent_at).as_secs_f64();
                 let answer = Answered { work, latency, kind: sent.kind, bytes, in_flight };
                 class.concurrency.answered(now, answer);
             }
             Outcome::Throttled => {
+                class.concurrency.refused(now, latency);
                 class.ranges.refused(now, sent.key, sent_at, sent.cost);
             }
             Outcome::Failed => {}

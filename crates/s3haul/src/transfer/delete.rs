@@ -70,7 +70,7 @@ pub(crate) async fn run_deletes(
     actions: Receiver<Vec<DeleteAction>>,
 ) {
     let batches_refused = Arc::new(AtomicBool::new(false));
-    let (mut tasks, mut crew) = (Tasks::new(), Crew::default());
+    let (mut tasks, crew) = (Tasks::new(), Crew::default());
     let (batches_in, batches_out) = async_channel::bounded::<Vec<DeleteAction>>(1);
     while let Ok(mut rest) = actions.recv().await {
         while !rest.is_empty() {

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use super::budget::Share;
 use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
-use super::each::Crew;
+use super::each::Hands;
 use super::engine::Engine;
 use super::pace::{INLINE_SIZE_MAX, Pace};
 use super::preserve::finish_of;
@@ -132,7 +132,17 @@ pub(crate) async fn run_downloads(
     target: DownloadTarget,
     actions: Receiver<Vec<DownloadAction>>,
 ) {
-    let (small_in, small_out) = async_channel::bounded(1);
+    // Among the threads that receive: the caller's may be another, which would have to be woken.
+    let mut tasks = Tasks::new();
+    tasks.spawn(download_all(engine, target, actions));
+    tasks.finish().await;
+}
+
+async fn download_all(
+    engine: Arc<Engine>,
+    target: DownloadTarget,
+    actions: Receiver<Vec<DownloadAction>>,
+) {
     let (received_in, received_out) = async_channel::bounded(RECEIVED_MAX);
     let writers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let mut tasks = Tasks::new();
@@ -141,28 +151,24 @@ pub(crate) async fn run_downloads(
         tasks.spawn(write_loop(Arc::clone(&engine), writing.clone(), received_out.clone()));
     }
     drop(received_out);
-    let mut crew = Crew::default();
+    let small =
+        move |engine, action| download_small(engine, writing.clone(), received_in.clone(), action);
+    let mut hands = Hands::new(&engine, small);
     let mut collapsed = CollapsedNames::default();
     while let Ok(batch) = actions.recv().await {
         for action in batch {
             if let Err(error) = collapsed.claim(&engine, &action).await {
                 conclude(&engine, &target, action, Err(error.into())).await;
-                continue;
-            }
-            if engine.settings.is_multipart(action.size) {
+            } else if engine.settings.is_multipart(action.size) {
                 start_large(&engine, &target, action, &mut tasks).await;
-                continue;
+            } else {
+                hands.add(action, &mut tasks).await;
             }
-            if crew.is_short(&engine) {
-                let (engine, writing) = (Arc::clone(&engine), writing.clone());
-                tasks.spawn(receive_loop(engine, writing, small_out.clone(), received_in.clone()));
-            }
-            let sent = small_in.send(action).await;
-            debug_assert!(sent.is_ok(), "a receiver is held here");
         }
+        hands.flush().await;
         tasks.reap();
     }
-    drop((small_in, small_out, received_in));
+    drop(hands);
     tasks.finish().await;
 }
 
@@ -182,38 +188,38 @@ async fn start_large(
     });
 }
 
-async fn receive_loop(
+/// Receives a small object and writes it, or hands it to those who do.
+async fn download_small(
     engine: Arc<Engine>,
     writing: Writing,
-    actions: Receiver<DownloadAction>,
     received: Sender<Received>,
+    mut action: DownloadAction,
 ) {
-    while let Ok(mut action) = actions.recv().await {
-        let share = engine.limits.budget.take(action.size).await;
-        match receive(&engine, &action.key, action.version_id.as_deref(), action.size).await {
-            Ok(Answer::Whole { chunks, head }) => {
-                let finish = finish_of(&engine.settings, &head);
-                action.etag = head.etag;
-                let object = Received { action, chunks, finish, _share: share };
-                if writing.is_quick(&engine, &object) {
-                    let written = writing.write(&engine, object);
-                    writing.conclude(&engine, written).await;
-                } else if received.send(object).await.is_err() {
-                    return;
-                }
+    let share = engine.limits.budget.take(action.size).await;
+    match receive(&engine, &action.key, action.version_id.as_deref(), action.size).await {
+        Ok(Answer::Whole { chunks, head }) => {
+            let finish = finish_of(&engine.settings, &head);
+            action.etag = head.etag;
+            let object = Received { action, chunks, finish, _share: share };
+            if writing.is_quick(&engine, &object) {
+                let written = writing.write(&engine, object);
+                writing.conclude(&engine, written).await;
+            } else {
+                let sent = received.send(object).await;
+                debug_assert!(sent.is_ok(), "who writes ends after those who receive");
             }
-            Ok(Answer::Grown(head)) => {
-                drop(share);
-                action.size = head.size;
-                action.etag = head.etag;
-                action.last_modified_s = head.last_modified_s;
-                let result = ranged::download(&engine, &writing.target, &action).await;
-                conclude(&engine, &writing.target, action, result).await;
-            }
-            Err(error) => {
-                drop(share);
-                conclude(&engine, &writing.target, action, Err(error.into())).await;
-            }
+        }
+        Ok(Answer::Grown(head)) => {
+            drop(share);
+            action.size = head.size;
+            action.etag = head.etag;
+            action.last_modified_s = head.last_modified_s;
+            let result = ranged::download(&engine, &writing.target, &action).await;
+            conclude(&engine, &writing.target, action, result).await;
+        }
+        Err(error) => {
+            drop(share);
+            conclude(&engine, &writing.target, action, Err(error.into())).await;
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Small actions, each by itself, as many at once as there may be requests.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_channel::Receiver;
 
@@ -10,18 +12,24 @@ use super::handover::{Giver, Taker, handover};
 use super::scheduler::Tasks;
 
 /// How many loops take from a queue: as many as requests are worth making, which nobody knows at
-/// the start.
-#[derive(Debug, Default)]
+/// the start. Whoever takes something looks whether one more is worth it, because who fills the
+/// queue is ahead of them and may long have ended.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Crew {
-    started: usize,
+    started: Arc<AtomicUsize>,
 }
 
 impl Crew {
     /// Whether one more is to be started.
-    pub(super) fn is_short(&mut self, engine: &Engine) -> bool {
-        let is_short = self.started < engine.workers_wanted();
-        self.started += usize::from(is_short);
-        is_short
+    pub(super) fn is_short(&self, engine: &Engine) -> bool {
+        let wanted = engine.workers_wanted();
+        let one_more = |started| (started < wanted).then_some(started + 1);
+        self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// Whether none was started.
+    pub(super) fn is_empty(&self) -> bool {
+        self.started.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -42,7 +50,7 @@ impl<A, W, F> Hands<A, W>
 where
     A: Send + 'static,
     W: Fn(Arc<Engine>, A) -> F + Clone + Send + 'static,
-    F: Future<Output = ()> + Send,
+    F: Future<Output = ()> + Send + 'static,
 {
     /// Nobody as yet.
     pub(super) fn new(engine: &Arc<Engine>, work: W) -> Self {
@@ -53,14 +61,9 @@ where
 
     /// Takes an action, to be done soon, or at the latest after [`Self::flush`].
     pub(super) async fn add(&mut self, action: A, tasks: &mut Tasks) {
-        if self.crew.is_short(&self.engine) {
+        if self.crew.is_empty() && self.crew.is_short(&self.engine) {
             let (engine, taker) = (Arc::clone(&self.engine), self.taker.clone());
-            let work = self.work.clone();
-            tasks.spawn(async move {
-                while let Some(action) = taker.take().await {
-                    work(Arc::clone(&engine), action).await;
-                }
-            });
+            tasks.spawn(take_all(engine, self.crew.clone(), taker, self.work.clone()));
         }
         self.chunk.push(action);
         if self.chunk.len() >= CHUNK {
@@ -76,6 +79,31 @@ where
     }
 }
 
+/// One loop, and those that it calls for.
+fn take_all<A, W, F>(
+    engine: Arc<Engine>,
+    crew: Crew,
+    taker: Taker<A>,
+    work: W,
+) -> Pin<Box<dyn Future<Output = ()> + Send>>
+where
+    A: Send + 'static,
+    W: Fn(Arc<Engine>, A) -> F + Clone + Send + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    Box::pin(async move {
+        let mut hired = Tasks::new();
+        while let Some(action) = taker.take().await {
+            if crew.is_short(&engine) {
+                let (engine, crew, taker) = (Arc::clone(&engine), crew.clone(), taker.clone());
+                hired.spawn(take_all(engine, crew, taker, work.clone()));
+            }
+            work(Arc::clone(&engine), action).await;
+        }
+        hired.finish().await;
+    })
+}
+
 /// Does the work for all that comes until the channel closes.
 pub(super) async fn run_each<A, W>(
     engine: Arc<Engine>,
@@ -83,7 +111,7 @@ pub(super) async fn run_each<A, W>(
     work: impl Fn(Arc<Engine>, A) -> W + Clone + Send + 'static,
 ) where
     A: Send + 'static,
-    W: Future<Output = ()> + Send,
+    W: Future<Output = ()> + Send + 'static,
 {
     let mut hands = Hands::new(&engine, work);
     let mut tasks = Tasks::new();
@@ -95,4 +123,37 @@ pub(super) async fn run_each<A, W>(
     }
     drop(hands);
     tasks.finish().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Barrier;
+
+    use super::*;
+    use crate::s3::testing::{Reply, World};
+    use crate::transfer::settings::Tuning;
+    use crate::transfer::testing::engine;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_calls_for_more_though_nothing_is_added() {
+        let world = World::new(|_| Reply::status(200, "", ""));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let wanted = engine.workers_wanted();
+        assert!((2..CHUNK).contains(&wanted), "{wanted}");
+        let met = Arc::new(Barrier::new(wanted));
+        let work = move |_, ()| {
+            let met = Arc::clone(&met);
+            async move {
+                met.wait().await;
+            }
+        };
+        let (giver, taker) = handover(wanted);
+        giver.give(vec![(); wanted]).await;
+        drop(giver);
+        let crew = Crew::default();
+        assert!(crew.is_empty() && crew.is_short(&engine));
+        // The barrier lets nobody through before as many as are wanted are at work.
+        take_all(Arc::clone(&engine), crew.clone(), taker, work).await;
+        assert!(!crew.is_short(&engine));
+    }
 }

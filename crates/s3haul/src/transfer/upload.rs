@@ -7,7 +7,9 @@
 //! is read is tried once more from the start and then fails: what reaches S3 is always one state
 //! of the file.
 
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
@@ -113,10 +115,11 @@ impl Readers {
         Self { how, batches, waiting, ready, sending, senders, count: 0, count_max, starved: 0 }
     }
 
-    /// Sees to it that what is read is sent by as many as requests are worth making.
+    /// Sees to it that what is read is sent: by one, who calls for more.
     fn hire(&mut self, engine: &Arc<Engine>, tasks: &mut Tasks) {
-        if self.senders.is_short(engine) {
-            tasks.spawn(send_loop(self.how.clone(), Arc::clone(engine), self.sending.clone()));
+        if self.senders.is_empty() && self.senders.is_short(engine) {
+            let (how, ready) = (self.how.clone(), self.sending.clone());
+            tasks.spawn(send_loop(how, Arc::clone(engine), ready, self.senders.clone()));
         }
     }
 
@@ -250,12 +253,25 @@ fn read_small(action: &UploadAction, how: &Reading) -> Result<SmallFile> {
     Ok(SmallFile { payload, identity, attributes })
 }
 
+/// One more that sends small files.
+fn one_more(
+    how: &Reading,
+    engine: &Arc<Engine>,
+    ready: &Taker<Prepared>,
+    crew: &Crew,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(send_loop(how.clone(), Arc::clone(engine), ready.clone(), crew.clone()))
+}
+
 /// Sends small files, one after the other. A changed file is tried again beside the loop: it needs
 /// memory, which the files that wait for this loop may hold.
-async fn send_loop(how: Reading, engine: Arc<Engine>, ready: Taker<Prepared>) {
-    let mut again = Tasks::new();
+async fn send_loop(how: Reading, engine: Arc<Engine>, ready: Taker<Prepared>, crew: Crew) {
+    let (mut again, mut hired) = (Tasks::new(), Tasks::new());
     let mut properties = engine.settings.properties.clone();
     while let Some(Prepared { action, read, share }) = ready.take().await {
+        if crew.is_short(&engine) {
+            hired.spawn(one_more(&how, &engine, &ready, &crew));
+        }
         let read = match read {
             Some(read) => read,
             None => how.read_next(&action).await,
@@ -284,6 +300,7 @@ async fn send_loop(how: Reading, engine: Arc<Engine>, ready: Taker<Prepared>) {
         again.reap();
     }
     again.finish().await;
+    hired.finish().await;
 }
 
 /// One `PutObject`.

@@ -63,6 +63,37 @@ fn sixty_four_partitions_far_away_are_filled_within_ten_seconds() {
     finds_the_limit(Class::Read, READS, 64, 120.0, 21);
 }
 
+/// A job of some thousand small objects is over before windows of goodput could tell much: each
+/// round trip must. With 256 in flight from the start 2,000 requests take eight round trips.
+#[test]
+fn two_thousand_requests_take_a_dozen_round_trips() {
+    for (seed, median_ms) in (91..).zip([10.0, 30.0, 50.0, 120.0]) {
+        let mut service = Partitions::new(64, READS, median_ms, seed);
+        let mut client = Ours::new(Class::Read, 512);
+        let mut run = Simulation::new(&mut service, &mut client, &[EVERYWHERE], seed);
+        run.run_until(2);
+        let tenths = (median_ms * 12.0 / 100.0).ceil() as usize;
+        let done: u32 = run.tenths[..tenths].iter().map(|tenth| tenth.done[0]).sum();
+        assert!(
+            done >= 2_000,
+            "seed {seed}, {median_ms} ms: {done} in {tenths} tenths of a second"
+        );
+    }
+}
+
+/// What such a beginning costs where it was too much.
+#[test]
+fn a_service_that_refuses_is_not_run_down() {
+    for (seed, median_ms) in (101..).zip([10.0, 30.0, 120.0]) {
+        let mut service = Partitions::new(1, WRITES, median_ms, seed);
+        let mut client = Ours::new(Class::Write, 512);
+        let mut run = Simulation::new(&mut service, &mut client, &[EVERYWHERE], seed);
+        run.run_until(10);
+        let figures = run.figures(0, 100);
+        assert!(figures.refused_share < 0.07, "seed {seed}: {:.4}", figures.refused_share);
+    }
+}
+
 /// Within 5 s of a change a whole second brings 95 % of the new limit, and so do the next five,
 /// with less than 1 % refused.
 fn recovers(factor: f64, count: u64, median_ms: f64, seed: u64) {
