@@ -1,6 +1,8 @@
 //! The limit of open files: raised as far as the process may, and what it leaves for connections
 //! and for objects that are worked on at the same time.
 
+use std::sync::OnceLock;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files that are of use.
@@ -15,29 +17,29 @@ const A_CONNECTION: u64 = 2;
 const AN_OBJECT: u64 = 4;
 
 /// Lets the process hold as many connections and files as it is allowed to, up to what is of use:
-/// the usual soft limit of 1,024 is for programs that use `select`.
-pub(crate) fn raise() {
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = allowed();
-    if limit.current.is_some_and(|current| current < wanted) {
-        let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
-        tracing::debug!(wanted, ok = raised.is_ok(), "limit of open files");
-    }
-}
-
-/// Open files after [`raise`].
-fn allowed() -> u64 {
-    getrlimit(Resource::Nofile).maximum.map_or(MOST, |most| most.min(MOST))
+/// the usual soft limit of 1,024 is for programs that use `select`. Gives what it may hold then,
+/// which is the soft limit as it was where a sandbox refuses.
+pub(crate) fn raise() -> u64 {
+    static ALLOWED: OnceLock<u64> = OnceLock::new();
+    *ALLOWED.get_or_init(|| {
+        let limit = getrlimit(Resource::Nofile);
+        let wanted = limit.maximum.map_or(MOST, |most| most.min(MOST));
+        if limit.current.is_some_and(|current| current < wanted) {
+            let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
+            tracing::debug!(wanted, ok = raised.is_ok(), "limit of open files");
+        }
+        getrlimit(Resource::Nofile).current.map_or(MOST, |allowed| allowed.min(MOST))
+    })
 }
 
 /// So many connections, or as many as there may be.
 pub(crate) fn connections_within(wanted: usize) -> usize {
-    wanted.min(connections(allowed()))
+    wanted.min(connections(raise()))
 }
 
 /// So many requests of transfers at a time, or as many as there may be.
 pub(crate) fn requests_within(wanted: u32) -> u32 {
-    u32::try_from(requests(allowed())).map_or(wanted, |most| wanted.min(most))
+    u32::try_from(requests(raise())).map_or(wanted, |most| wanted.min(most))
 }
 
 /// Connections that fit among so many open files.

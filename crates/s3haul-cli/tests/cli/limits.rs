@@ -66,6 +66,28 @@ fn few_open_files_are_enough_for_many_objects_and_parts() {
     }
 }
 
+#[test]
+fn commands_of_one_process_share_few_open_files() {
+    let bench = Bench::slow(LATENCY);
+    bench.ok("mb s3://box");
+    let trees = 10;
+    let deep = |n: usize, levels: usize| format!("t{n}/{}f", "d/".repeat(levels));
+    for n in 0..trees {
+        (0..20).for_each(|levels| bench.file(&deep(n, levels), &format!("{n} {levels}")));
+    }
+    let each = |line: fn(usize) -> String| (0..trees).map(line).collect::<Vec<_>>().join("\n");
+    bench.file("up.txt", &each(|n| format!("cp --recursive t{n} s3://box/t{n}/")));
+    bench.file("down.txt", &each(|n| format!("cp --recursive s3://box/t{n}/ out/t{n}")));
+    for args in ["run up.txt", "run down.txt"] {
+        let output = run_with_files(&bench, 64, args);
+        assert!(output.status.success(), "{args}: {}", stderr(&output));
+    }
+    for n in 0..trees {
+        let came = |levels: usize| bench.read(&format!("out/{}", deep(n, levels)));
+        (0..20).for_each(|levels| assert_eq!(came(levels), format!("{n} {levels}")));
+    }
+}
+
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

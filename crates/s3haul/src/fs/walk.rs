@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use rustix::fs::{Access, AtFlags, CWD, Stat};
 use rustix::io::Errno;
 
-use super::descriptors::folders_max;
+use super::descriptors::Holder;
 use super::meta::{FileInfo, FileKind};
 use super::warning;
 use super::write::is_temporary;
@@ -91,6 +91,7 @@ pub struct Walk {
     options: WalkOptions,
     root: PathBuf,
     levels: Vec<Level>,
+    holder: Holder,
     /// Key of the directory that the last level lists, ending in `/` unless it is the root.
     relative: String,
     /// Found but not yet handed out: a single file, and warnings.
@@ -145,7 +146,8 @@ impl Walk {
 
     fn empty(root: &Path, options: WalkOptions) -> Self {
         let root = root.to_owned();
-        Self { options, root, levels: Vec::new(), relative: String::new(), ready: VecDeque::new() }
+        let (levels, ready) = (Vec::new(), VecDeque::new());
+        Self { options, root, levels, holder: Holder::new(), relative: String::new(), ready }
     }
 
     /// The next files and warnings in order, at most [`BATCH_MAX`]; `None` at the end.
@@ -204,7 +206,7 @@ impl Walk {
             }
             Ok(mut level) => {
                 // Those that are deeper are reached by their whole paths.
-                if self.levels.len() >= folders_max() {
+                if self.levels.len() >= self.holder.folders_max() {
                     level.close();
                 }
                 self.levels.push(level);

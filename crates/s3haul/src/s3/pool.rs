@@ -25,8 +25,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long an idle connection is kept.
 const IDLE_MAX: Duration = Duration::from_millis(3_500);
 
-/// A connection that was put away within this time was looked at then: between two small requests
-/// of one task nothing can have been heard of it.
+/// A connection that was put away within this time is used without a look: hardly anything can have
+/// been heard of it between two small requests of one task, and a request that it loses is sent
+/// once more over a new one.
 const LOOKED_AT: Duration = Duration::from_millis(1);
 
 /// A host to which no connection comes about for this long is gone: what is still to be sent fails

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::names::{Escape, EscapeReason};
 use super::root::CreateError;
 use crate::error::Error;
-use crate::fs::descriptors::folders_max;
+use crate::fs::descriptors::Holder;
 
 /// How often a resolution is tried again when the tree changes underneath it.
 const RACE_RETRIES: u32 = 16;
@@ -32,6 +32,7 @@ pub(super) struct Directories {
 struct Cache {
     open: HashMap<Box<str>, (Arc<OwnedFd>, u64)>,
     uses: u64,
+    holder: Holder,
 }
 
 impl Cache {
@@ -43,11 +44,11 @@ impl Cache {
     }
 
     fn insert(&mut self, relative: &str, directory: Arc<OwnedFd>) {
-        if self.open.len() >= folders_max() {
+        let folders_max = self.holder.folders_max();
+        while self.open.len() >= folders_max {
             let oldest = self.open.iter().min_by_key(|(_, (_, last_use))| *last_use);
-            if let Some(name) = oldest.map(|(name, _)| name.clone()) {
-                self.open.remove(&name);
-            }
+            let Some(name) = oldest.map(|(name, _)| name.clone()) else { break };
+            self.open.remove(&name);
         }
         self.uses += 1;
         self.open.insert(relative.into(), (directory, self.uses));
