@@ -28,7 +28,7 @@ const IDLE_MAX: Duration = Duration::from_millis(3_500);
 /// A connection that was put away within this time is used without a look: hardly anything can have
 /// been heard of it between two small requests of one task, and a request that it loses is sent
 /// once more over a new one.
-const LOOKED_AT: Duration = Duration::from_millis(1);
+const UNLOOKED_WITHIN: Duration = Duration::from_millis(1);
 
 /// A host to which no connection comes about for this long is gone: what is still to be sent fails
 /// at its first attempt, so that a job whose server died ends soon.
@@ -179,7 +179,7 @@ impl Host {
                 self.drop_expired();
                 return None;
             }
-            if idle_for <= LOOKED_AT || idle.connection.is_alive() {
+            if idle_for <= UNLOOKED_WITHIN || idle.connection.is_alive() {
                 return Some(idle.connection);
             }
         }

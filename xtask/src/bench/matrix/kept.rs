@@ -57,9 +57,7 @@ impl Kept {
         let written = self.file.write_all(&line);
         written.with_context(|| format!("could not write `{}`", self.path.display()))
     }
-}
 
-impl Kept {
     /// Removes earlier runs of this one's row.
     fn forget_old(&mut self, run: &Run) -> Result<()> {
         let new = self.runs.split_off(self.old);
