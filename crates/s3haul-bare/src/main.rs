@@ -42,7 +42,7 @@ fn main() -> Result<()> {
 fn run(options: &Options, server: &Arc<Server>) -> Result<Totals> {
     let run = slots::Run { server, concurrency: options.concurrency, threads: 1 };
     match options.operation.as_str() {
-        "put" => run.of(objects::Put::new(options)),
+        "put" => run.of(objects::Put::new(options)?),
         "get" => run.of(objects::Get::new(options)?),
         "copy" => run.of(objects::Copy::new(options)),
         "delete" => run.of(objects::Delete::new(options)),

@@ -1,5 +1,9 @@
 //! One small request an object.
 
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result};
 use aws_lc_rs::digest;
 use base64::Engine as _;
@@ -7,7 +11,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::body::Body;
+use crate::body::{Body, Buffer, Lent};
 use crate::options::Options;
 use crate::sign::{self, EMPTY, Parts, UNSIGNED};
 use crate::slots::{Slot, Work};
@@ -67,17 +71,20 @@ fn checked(
     slot.server.signer.request(parts, Body::full(bytes))
 }
 
-/// Uploads from one buffer in memory.
+/// Uploads from one buffer in memory, or of files.
 pub(crate) struct Put {
     prefix: String,
     count: u64,
     bytes: Bytes,
+    files: Vec<PathBuf>,
 }
 
 impl Put {
-    pub(crate) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Result<Self> {
         let bytes = Bytes::from(vec![b'x'; options.size]);
-        Self { prefix: encoded(&options.prefix), count: options.count, bytes }
+        let files = options.small_files()?;
+        let count = if files.is_empty() { options.count } else { files.len() as u64 };
+        Ok(Self { prefix: encoded(&options.prefix), count, bytes, files })
     }
 }
 
@@ -88,23 +95,44 @@ impl Work for Put {
 
     async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
         let path = format!("/{}/{}{index:012}", slot.server.bucket, self.prefix);
-        let request = put(slot, &path, "", self.bytes.clone())?;
-        slot.link.exchange(request).await
+        let Some(file) = self.files.get(usize::try_from(index)?) else {
+            let request = put(slot, &path, "", self.bytes.clone())?;
+            return slot.link.exchange(request).await;
+        };
+        let lent = read(std::mem::take(&mut slot.buffer), file)
+            .with_context(|| format!("could not read `{}`", file.display()))?;
+        let request = put(slot, &path, "", lent.bytes.clone())?;
+        slot.link.exchange(request).await?;
+        slot.buffer = lent.back().unwrap_or_default();
+        Ok(())
     }
 }
 
-/// Downloads that are dropped.
+/// A whole file, into memory that was used before where there is enough of it.
+fn read(mut buffer: Buffer, path: &Path) -> std::io::Result<Lent> {
+    let mut file = File::open(path)?;
+    let length = usize::try_from(file.metadata()?.len()).expect("a small file");
+    if buffer.bytes().len() < length {
+        buffer = Buffer::new(length);
+    }
+    file.read_exact(&mut buffer.bytes()[..length])?;
+    Ok(buffer.lend(length))
+}
+
+/// Downloads that are dropped or written to files.
 pub(crate) struct Get {
     prefix: String,
     count: u64,
     keys: Vec<String>,
+    files: Vec<PathBuf>,
 }
 
 impl Get {
     pub(crate) fn new(options: &Options) -> Result<Self> {
         let keys: Vec<String> = options.lines()?.iter().map(|key| encoded(key)).collect();
         let count = if keys.is_empty() { options.count } else { keys.len() as u64 };
-        Ok(Self { prefix: encoded(&options.prefix), count, keys })
+        let files = options.small_files()?;
+        Ok(Self { prefix: encoded(&options.prefix), count, keys, files })
     }
 }
 
@@ -114,12 +142,20 @@ impl Work for Get {
     }
 
     async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
-        let path = match self.keys.get(usize::try_from(index)?) {
+        let place = usize::try_from(index)?;
+        let path = match self.keys.get(place) {
             Some(key) => path(&slot.server, key),
             None => format!("/{}/{}{index:012}", slot.server.bucket, self.prefix),
         };
         let request = plain(slot, Method::GET, &path, "")?;
-        slot.link.exchange(request).await
+        let Some(file) = self.files.get(place) else { return slot.link.exchange(request).await };
+        let mut body = slot.link.send(request).await?.into_body();
+        let mut file =
+            File::create(file).with_context(|| format!("could not create `{}`", file.display()))?;
+        while let Some(piece) = slot.link.piece(&mut body).await? {
+            file.write_all(&piece)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,16 +1,18 @@
 //! What the command line and the environment say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 /// The operations and their options.
 pub(crate) const USAGE: &str = "usage: bare OP --endpoint URL --bucket B [--prefix P] \
 [--count N] [--size BYTES] [--concurrency C] [--part-size BYTES] [--file PATH]... \
-[--target-prefix P] [--keys FILE] [--ca FILE] [--threads N]
+[--target-prefix P] [--keys FILE] [--paths FILE] [--ca FILE] [--threads N]
 
-  put        COUNT objects of SIZE from memory; keys are PREFIX and 12 digits, from 0
-  get        the same keys, or those of KEYS, one a line; bodies are dropped
+  put        COUNT objects of SIZE from memory; keys are PREFIX and 12 digits, from 0; with PATHS,
+             one a line, the files there instead: open, fstat, read, close
+  get        the same keys, or those of KEYS, one a line; bodies are dropped, or with PATHS written
+             to the files there, whose folders exist: open, write, close
   put-parts  each FILE, by pread and multipart upload (one PUT where it is no larger than a part);
              the key is the line of KEYS with its index, or PREFIX and 12 digits
   get-parts  the objects of KEYS by ranges, by pwrite into the FILE with its index (nowhere where
@@ -37,6 +39,7 @@ pub(crate) struct Options {
     pub(crate) part_size: u64,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) keys: Option<PathBuf>,
+    pub(crate) paths: Option<PathBuf>,
     pub(crate) ca: Option<PathBuf>,
     threads: Option<usize>,
     pub(crate) access_key_id: String,
@@ -77,6 +80,7 @@ impl Options {
                 "--part-size" => self.part_size = number(&flag, &value)?.max(1),
                 "--file" => self.files.push(value.into()),
                 "--keys" => self.keys = Some(value.into()),
+                "--paths" => self.paths = Some(value.into()),
                 "--ca" => self.ca = Some(value.into()),
                 "--threads" => self.threads = Some(usize::try_from(number(&flag, &value)?)?),
                 _ => bail!("unknown option `{flag}`; {USAGE}"),
@@ -93,16 +97,25 @@ impl Options {
 
     /// Lines of the file of keys; none where no file is named.
     pub(crate) fn lines(&self) -> Result<Vec<String>> {
-        let Some(path) = &self.keys else { return Ok(Vec::new()) };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("could not read `{}`", path.display()))?;
-        Ok(text.lines().map(str::to_owned).collect())
+        lines(self.keys.as_deref())
+    }
+
+    /// Files of small objects; none where no list of them is named.
+    pub(crate) fn small_files(&self) -> Result<Vec<PathBuf>> {
+        Ok(lines(self.paths.as_deref())?.into_iter().map(PathBuf::from).collect())
     }
 
     /// The key of an index: the prefix and 12 digits.
     pub(crate) fn key(&self, index: u64) -> String {
         format!("{}{index:012}", self.prefix)
     }
+}
+
+fn lines(path: Option<&Path>) -> Result<Vec<String>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("could not read `{}`", path.display()))?;
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 fn variable(name: &str) -> Result<String> {

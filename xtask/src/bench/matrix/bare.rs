@@ -1,6 +1,7 @@
 //! The bare limit of each workload: requests of the same number, kind and size, sent by
 //! `crates/s3haul-bare` without planning, output or more of files than reads and writes.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,8 +15,11 @@ use super::site::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
 use super::stage::{Slot, Stage, objects};
 use super::table::Job;
 
-/// Its name among the tools.
-pub(super) const NAME: &str = "bare";
+/// Its names among the tools: as a sender, and as one that also reads or writes the small files
+/// of uploads and downloads.
+pub(super) const NAMES: [&str; 2] = [SENDER, FILES];
+const SENDER: &str = "bare";
+const FILES: &str = "bare-files";
 
 /// Keys of a page of a listing.
 const PAGE_KEYS: usize = 1000;
@@ -33,9 +37,50 @@ struct Line {
     count: u64,
 }
 
-/// The command with the work of a run; none where the work has no bare form.
-pub(super) fn command(program: &Path, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
-    let mut bare = Bare::new(program, stage);
+/// The bare sender in one of its forms.
+pub(super) struct Bare {
+    name: &'static str,
+    program: PathBuf,
+}
+
+impl Bare {
+    pub(super) fn new(name: &'static str, program: &Path) -> Self {
+        Self { name, program: program.to_owned() }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(super) fn about(&self) -> &'static str {
+        match self.name {
+            FILES => "bare-files: the same, and opens, reads or writes and closes small files",
+            _ => "bare: does what must be done and nothing else",
+        }
+    }
+
+    /// The command with the work of a run; none where the work has no such form.
+    pub(super) fn command(&self, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
+        let command = command(&self.program, stage, slot)?;
+        if self.name != FILES {
+            return Ok(command);
+        }
+        let Some(mut command) = command else { return Ok(None) };
+        let root = match stage.job {
+            Job::Upload(Shape::Large { .. }) | Job::Download(Shape::Large { .. }) => {
+                return Ok(None);
+            }
+            Job::Upload(_) | Job::SyncFirst(_) => &stage.tree.root,
+            Job::Download(_) => &slot.folder,
+            _ => return Ok(None),
+        };
+        command.arg("--paths").arg(small_files(stage, root)?);
+        Ok(Some(command))
+    }
+}
+
+fn command(program: &Path, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
+    let mut bare = Builder::new(program, stage);
     let (files, bytes) = stage.tree.totals();
     let near = bare.concurrency();
     match stage.job {
@@ -127,12 +172,12 @@ pub(super) fn after(stage: &Stage<'_>, slot: &Slot) -> Result<()> {
 }
 
 /// The command being put together.
-struct Bare<'a> {
+struct Builder<'a> {
     command: Command,
     stage: &'a Stage<'a>,
 }
 
-impl<'a> Bare<'a> {
+impl<'a> Builder<'a> {
     fn new(program: &Path, stage: &'a Stage<'a>) -> Self {
         let mut command = Command::new(program);
         let endpoint = &stage.site.endpoint;
@@ -182,6 +227,17 @@ fn object_keys(stage: &Stage<'_>, with_sizes: bool) -> Result<PathBuf> {
     };
     write_lines(&path, stage.tree.files.iter().map(line))?;
     Ok(path)
+}
+
+/// The tree's files below a folder, one a line. The folders of downloads are made: they are few.
+fn small_files(stage: &Stage<'_>, root: &Path) -> Result<PathBuf> {
+    let list = stage.folder().join("small.files");
+    let paths: Vec<PathBuf> = stage.tree.files.iter().map(|(name, _)| root.join(name)).collect();
+    for folder in paths.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>() {
+        std::fs::create_dir_all(folder)?;
+    }
+    write_lines(&list, paths.iter().map(|path| path.display().to_string()))?;
+    Ok(list)
 }
 
 /// Keys behind which the pages of a synced tree begin.

@@ -31,7 +31,7 @@ pub(super) fn is_whole(row: &Row, tools: &[&str], options: &Options, kept: &Kept
         let is_done = run.round >= options.rounds * workload.repeats;
         run.title == title && (is_done || is_last(&run.outcome, options))
     };
-    let mut peers = tools.iter().filter(|tool| **tool != bare::NAME);
+    let mut peers = tools.iter().filter(|tool| !bare::NAMES.contains(tool));
     peers.all(|tool| kept.has_row((workload.name, place, tool), is_end))
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use super::bare;
+use super::bare::{self, Bare};
 use super::options::Options;
 use super::stage::{Slot, Stage};
 use crate::bench::peers::{self, Found, Peer, Search};
@@ -15,8 +15,8 @@ use crate::process;
 pub(super) enum Tool {
     /// Ours or a peer.
     Peer(Peer),
-    /// The bare sender.
-    Bare(PathBuf),
+    /// The bare sender, in one of its forms.
+    Bare(Bare),
     /// It is not here: why.
     Missing { name: &'static str, why: String },
 }
@@ -34,7 +34,7 @@ impl Tool {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Peer(peer) => peer.name,
-            Self::Bare(_) => bare::NAME,
+            Self::Bare(bare) => bare.name(),
             Self::Missing { name, .. } => name,
         }
     }
@@ -53,7 +53,7 @@ impl Tool {
                 let version = version.as_deref().unwrap_or("of unknown version");
                 format!("{name} {version}: {about}")
             }
-            Self::Bare(_) => "bare: does what must be done and nothing else".to_owned(),
+            Self::Bare(bare) => bare.about().to_owned(),
             Self::Missing { name, why } => format!("{name}: {}", why.replace('\n', " ")),
         }
     }
@@ -69,9 +69,7 @@ impl Tool {
                 Ok(command) => Line::Runs(command),
                 Err(why) => Line::Cannot(why),
             },
-            Self::Bare(program) => {
-                bare::command(program, stage, slot)?.map_or(Line::Nothing, Line::Runs)
-            }
+            Self::Bare(bare) => bare.command(stage, slot)?.map_or(Line::Nothing, Line::Runs),
             Self::Missing { why, .. } => Line::Cannot(why.clone()),
         })
     }
@@ -92,7 +90,7 @@ pub(super) fn s3haul(options: &Options) -> Result<PathBuf> {
 /// All tools that are asked for, ours first.
 pub(super) fn find(options: &Options, s3haul: &Path) -> Result<Vec<Tool>> {
     let without_bare = |names: &Vec<String>| -> Vec<String> {
-        names.iter().filter(|name| *name != bare::NAME).cloned().collect()
+        names.iter().filter(|name| !bare::NAMES.contains(&name.as_str())).cloned().collect()
     };
     let found = peers::find(&Search {
         s3haul: s3haul.to_owned(),
@@ -107,22 +105,28 @@ pub(super) fn find(options: &Options, s3haul: &Path) -> Result<Vec<Tool>> {
             Found::Missing { name, why } => Tool::Missing { name, why },
         })
         .collect();
-    if options.wants_tool(bare::NAME) {
-        let place = usize::from(tools.first().is_some_and(|tool| tool.name() == "s3haul"));
-        tools.insert(place, find_bare(options));
+    let place = usize::from(tools.first().is_some_and(|tool| tool.name() == "s3haul"));
+    let names: Vec<&'static str> =
+        bare::NAMES.into_iter().filter(|name| options.wants_tool(name)).collect();
+    if !names.is_empty() {
+        let program = find_bare(options).map_err(|error| format!("{error:#}"));
+        tools.splice(place..place, names.into_iter().map(|name| bare_tool(name, &program)));
     }
     Ok(tools)
 }
 
-fn find_bare(options: &Options) -> Tool {
-    let beside = options.binary.as_ref().map(|binary| binary.with_file_name(bare::NAME));
-    let given = options.bare.clone().or(beside.filter(|path| path.is_file()));
-    if let Some(path) = given {
-        return Tool::Bare(path);
+fn bare_tool(name: &'static str, program: &Result<PathBuf, String>) -> Tool {
+    match program {
+        Ok(program) => Tool::Bare(Bare::new(name, program)),
+        Err(why) => Tool::Missing { name, why: why.clone() },
     }
-    let step = ["build", "--release", "--quiet", "-p", "s3haul-bare"];
-    match process::run(&mut process::cargo(&step)) {
-        Ok(()) => Tool::Bare(process::target().join("release/bare")),
-        Err(error) => Tool::Missing { name: bare::NAME, why: format!("{error:#}") },
+}
+
+fn find_bare(options: &Options) -> Result<PathBuf> {
+    let beside = options.binary.as_ref().map(|binary| binary.with_file_name("bare"));
+    if let Some(path) = options.bare.clone().or(beside.filter(|path| path.is_file())) {
+        return Ok(path);
     }
+    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-bare"]))?;
+    Ok(process::target().join("release/bare"))
 }

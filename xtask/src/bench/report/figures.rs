@@ -8,6 +8,8 @@ use crate::bench::record::{Outcome, Place, Run, Unit};
 pub(super) const OURS: &str = "s3haul";
 /// The loop that does nothing but what has to be done.
 pub(super) const BARE: &str = "bare";
+/// The same with the reads and writes of small files.
+pub(super) const BARE_FILES: &str = "bare-files";
 
 /// All runs of a workload.
 #[derive(Debug, Serialize)]
@@ -139,7 +141,8 @@ fn group(place: Place, runs: &[&Run]) -> Group {
     let rank = |row: &Row| match row.tool.as_str() {
         OURS => 0,
         BARE => 1,
-        _ => 2,
+        BARE_FILES => 2,
+        _ => 3,
     };
     let wall = |row: &Row| row.figures.as_ref().map_or(f64::INFINITY, |figures| figures.wall_each);
     rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then(wall(a).total_cmp(&wall(b))));

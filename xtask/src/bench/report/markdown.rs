@@ -18,9 +18,9 @@ have run at different times. Of each run it is checked that objects arrived unde
 with their sizes, that as many were deleted or listed as there are, of syncs also that nothing \
 else was written, and of downloads some of the content. `bare` is a loop that does only what must \
 be done (hash, sign, send, receive), without planning, checking, files of many objects, retries \
-and output. CPU time is the client's, user and system; requests are those that reached the \
-server, where it counts them. A ratio of 3 is three times what `s3haul` (or `bare`) needs for the \
-same amount of work.
+and output; `bare-files` also opens, reads or writes and closes each small file. CPU time is the \
+client's, user and system; requests are those that reached the server, where it counts them. A \
+ratio of 3 is three times what `s3haul` (or `bare`) needs for the same amount of work.
 ";
 
 /// The whole page; `about` tells what the runs were made with.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::figures::{BARE, Figures, OURS, Table};
+use super::figures::{BARE, BARE_FILES, Figures, OURS, Table};
 use super::markdown::{place, short};
 
 const ROW: f64 = 18.0;
@@ -136,7 +136,7 @@ fn bar(text: &mut String, panel: &Panel, y: f64, colour: &str, value: f64) {
 fn colour(tool: &str) -> &'static str {
     match tool {
         OURS => OURS_COLOUR,
-        BARE => BARE_COLOUR,
+        BARE | BARE_FILES => BARE_COLOUR,
         _ => PEER_COLOUR,
     }
 }
