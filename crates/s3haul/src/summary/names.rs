@@ -69,6 +69,23 @@ impl Oddity {
     }
 }
 
+/// What is known of the bytes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Nothing.
+    Unknown,
+    /// It can only be odd by its ends or its length.
+    Plain,
+}
+
+impl Look {
+    /// That of keys of which these are the bytes, one key right after the other. A look at all of
+    /// them costs a small part of a look at each.
+    pub(super) fn at(keys: &str) -> Self {
+        if is_plain(keys.as_bytes()) { Self::Plain } else { Self::Unknown }
+    }
+}
+
 /// Lengths and oddities of keys.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
@@ -82,11 +99,12 @@ impl Names {
         Self { lengths: vec![0; LENGTH_MAX + 1], bytes: 0, odd: Default::default() }
     }
 
-    pub(super) fn add(&mut self, object: &ListedObject<'_>) {
+    pub(super) fn add(&mut self, object: &ListedObject<'_>, look: Look) {
         let length = object.key.len();
         self.lengths[length.min(LENGTH_MAX)] += 1;
         self.bytes = self.bytes.saturating_add(length as u64);
-        let mut found = oddities(object.key);
+        let is_plain = look == Look::Plain && !has_odd_ends(object.key.as_bytes());
+        let mut found = if is_plain { 0 } else { oddities(object.key) };
         while found != 0 {
             let index = found.trailing_zeros() as usize;
             found &= found - 1;
@@ -147,13 +165,13 @@ const DOT: u8 = 32;
 fn oddities(key: &str) -> u16 {
     let bytes = key.as_bytes();
     let flags = byte_flags(bytes);
+    if flags == 0 && !has_odd_ends(bytes) {
+        return 0;
+    }
     let starts = bytes.first() == Some(&b'/');
     let ends = bytes.last() == Some(&b'/');
     let may_have_dots = flags & DOT != 0 || bytes.first() == Some(&b'.');
     let is_long = bytes.len() > COMPONENT_BYTES_MAX;
-    if flags & !DOT == 0 && !(starts | ends | may_have_dots | is_long) {
-        return 0;
-    }
     let high = flags & HIGH != 0;
     let control = flags & CONTROL != 0 || (high && key.chars().any(char::is_control));
     let dots = may_have_dots && key.split('/').any(|part| part == "." || part == "..");
@@ -172,6 +190,32 @@ fn oddities(key: &str) -> u16 {
     ]
     .iter()
     .fold(0, |bits, (oddity, found)| if *found { bits | oddity.bit() } else { bits })
+}
+
+/// Whether a key may be odd by its length, or by its first or last byte.
+fn has_odd_ends(bytes: &[u8]) -> bool {
+    let starts = matches!(bytes.first(), Some(b'/' | b'.'));
+    starts || bytes.last() == Some(&b'/') || bytes.len() > COMPONENT_BYTES_MAX
+}
+
+/// Whether [`byte_flags`] finds nothing: made for long texts, in blocks that fill wide registers.
+fn is_plain(bytes: &[u8]) -> bool {
+    const LANES: usize = 32;
+    // Those beyond ASCII are negative.
+    let is_odd = |byte: u8| byte.cast_signed() <= 0x20 || byte == 0x7f || byte == b'\\';
+    let follows = |next: u8| next == b'/' || next == b'.';
+    let after = bytes.get(1..).unwrap_or_default();
+    let (blocks, _) = bytes.as_chunks::<LANES>();
+    let (next_blocks, _) = after.as_chunks::<LANES>();
+    let mut found = [0_u8; LANES];
+    for (block, next) in blocks.iter().zip(next_blocks) {
+        for lane in 0..LANES {
+            let pair = (block[lane] == b'/') & follows(next[lane]);
+            found[lane] |= u8::from(is_odd(block[lane]) | pair);
+        }
+    }
+    let rest = &bytes[next_blocks.len() * LANES..];
+    found == [0; LANES] && byte_flags(rest) == 0
 }
 
 /// One pass without branches, which the compiler makes into a few wide instructions.
