@@ -294,14 +294,8 @@ fn has_extension(key: &str, extension: &str) -> bool {
 /// that begins with its only dot, nothing after the dot, a space in it, or a whole sentence.
 fn extension_of(key: &str) -> &str {
     let bytes = key.as_bytes();
-    let is_end = |byte: &u8| matches!(byte, b'.' | b'/');
-    // Of a fixed length, so that it takes no loop to see that there is none.
-    let last = bytes.last_chunk::<{ EXTENSION_BYTES_MAX + 1 }>();
-    if last.is_some_and(|last| !last.iter().fold(false, |any, byte| any | is_end(byte))) {
-        return "";
-    }
     let start = bytes.len().saturating_sub(EXTENSION_BYTES_MAX + 1);
-    let Some(dot) = bytes[start..].iter().rposition(is_end) else { return "" };
+    let Some(dot) = memchr::memrchr2(b'.', b'/', &bytes[start..]) else { return "" };
     let dot = start + dot;
     let is_first = dot == 0 || bytes[dot - 1] == b'/';
     let extension = &bytes[dot + 1..];
