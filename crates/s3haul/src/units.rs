@@ -1,6 +1,11 @@
-//! Sizes and ranges in bytes, and counts of requests.
+//! Sizes and ranges in bytes, counts of requests, and times as people read them.
+
+mod local_time;
 
 use std::ops::{Add, Sub};
+
+pub use local_time::LocalTime;
+pub(crate) use local_time::TIME_BYTES;
 
 /// One kibibyte in bytes.
 pub const KIB: u64 = 1024;

@@ -79,6 +79,12 @@ impl Totals {
         self.bytes = self.bytes.saturating_add(entry.object.size);
     }
 
+    /// Counts the objects of a page.
+    pub(super) fn add_page(&mut self, page: &ListPage) {
+        self.objects += page.len() as u64;
+        self.bytes = self.bytes.saturating_add(page.bytes());
+    }
+
     fn sum(all: Vec<Self>) -> Self {
         all.into_iter().fold(Self::default(), |sum, totals| Self {
             objects: sum.objects + totals.objects,
@@ -165,9 +171,16 @@ impl<P: Entries> PageWorker<P> for RowWorker {
 
     fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure> {
         self.buffer.clear();
-        for entry in page.entries() {
-            self.totals.add(&entry);
-            self.rows.push(&mut self.buffer, &entry);
+        match page.whole().and_then(P::objects) {
+            Some(objects) if self.rows.push_page(&mut self.buffer, objects) => {
+                self.totals.add_page(objects);
+            }
+            _ => {
+                for entry in page.entries() {
+                    self.totals.add(&entry);
+                    self.rows.push(&mut self.buffer, &entry);
+                }
+            }
         }
         self.output.write(&self.buffer)
     }

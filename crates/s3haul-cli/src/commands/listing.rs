@@ -51,6 +51,8 @@ pub(crate) trait PageWorker<P = ListPage> {
 pub(crate) trait Entries: Send + Sized + 'static {
     /// Lists such pages.
     fn list(client: Client, request: ListRequest) -> Listing<Self>;
+    /// The page, where it is one of objects.
+    fn objects(&self) -> Option<&ListPage>;
     /// Number of entries.
     fn count(&self) -> usize;
     /// One of them; the index is less than the number.
@@ -60,6 +62,10 @@ pub(crate) trait Entries: Send + Sized + 'static {
 impl Entries for ListPage {
     fn list(client: Client, request: ListRequest) -> Listing {
         list(client, request)
+    }
+
+    fn objects(&self) -> Option<&ListPage> {
+        Some(self)
     }
 
     fn count(&self) -> usize {
@@ -74,6 +80,10 @@ impl Entries for ListPage {
 impl Entries for VersionPage {
     fn list(client: Client, request: ListRequest) -> Listing<Self> {
         list_versions(client, request)
+    }
+
+    fn objects(&self) -> Option<&ListPage> {
+        None
     }
 
     fn count(&self) -> usize {
@@ -98,6 +108,11 @@ impl<'a, P: Entries> SelectedPage<'a, P> {
         let (page, chosen) = (self.page, self.chosen);
         let index = move |at: usize| chosen.map_or(at, |chosen| chosen[at] as usize);
         (0..self.len()).filter_map(move |at| page.entry(index(at)))
+    }
+
+    /// The page, where all of it is wanted.
+    pub(crate) fn whole(&self) -> Option<&'a P> {
+        self.chosen.is_none().then_some(self.page)
     }
 
     /// Number of wanted entries.

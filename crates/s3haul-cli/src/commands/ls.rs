@@ -11,6 +11,7 @@ use s3haul::list::{ListRequest, Order, list};
 use s3haul::plan::wildcard::Wildcard;
 use s3haul::s3::Client;
 use s3haul::s3::ops::{ListBuckets, ListedObject};
+use s3haul::units::LocalTime;
 use serde::Serialize;
 
 use super::client;
@@ -24,7 +25,6 @@ use crate::render::json;
 use crate::render::listing::{
     Entry, Format, RowFormat, RowStyle, push_prefix_line, push_summary, push_summary_event,
 };
-use crate::render::time::LocalTime;
 use crate::settings::LsSettings;
 
 /// Entries of a page at most.
@@ -170,6 +170,31 @@ impl Rows {
         self.count();
     }
 
+    /// Takes a page entry by entry.
+    fn entries(&mut self, page: &SelectedPage<'_>) {
+        let mut prefixes = page.common_prefixes().iter().peekable();
+        for object in page.iter() {
+            while let Some(prefix) = prefixes.next_if(|prefix| prefix.as_str() < object.key) {
+                self.prefix(prefix);
+            }
+            self.object(object);
+        }
+        prefixes.for_each(|prefix| self.prefix(prefix));
+    }
+
+    /// Takes a page whose lines can be made all at once; tells whether it was one.
+    fn whole_page(&mut self, page: &SelectedPage<'_>) -> bool {
+        let Some(page) = page.whole().filter(|page| page.common_prefixes.is_empty()) else {
+            return false;
+        };
+        if !self.whole_keys || !self.format.push_page(&mut self.page.objects, page) {
+            return false;
+        }
+        self.totals.add_page(page);
+        self.is_empty &= page.is_empty();
+        true
+    }
+
     fn prefix(&mut self, prefix: &str) {
         let buffer = &mut self.page.prefixes;
         if self.json {
@@ -206,14 +231,9 @@ impl PageWorker for Rows {
     type Done = (Totals, bool);
 
     fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
-        let mut prefixes = page.common_prefixes().iter().peekable();
-        for object in page.iter() {
-            while let Some(prefix) = prefixes.next_if(|prefix| prefix.as_str() < object.key) {
-                self.prefix(prefix);
-            }
-            self.object(object);
+        if !self.whole_page(page) {
+            self.entries(page);
         }
-        prefixes.for_each(|prefix| self.prefix(prefix));
         if self.whole_keys {
             self.print();
         }

@@ -113,7 +113,10 @@ impl PageWorker for Gatherer {
     type Done = Summary;
 
     fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
-        self.summary.add_objects(page.iter());
+        match page.whole() {
+            Some(page) => self.summary.add_page(page),
+            None => self.summary.add_objects(page.iter()),
+        }
         Ok(ControlFlow::Continue(()))
     }
 

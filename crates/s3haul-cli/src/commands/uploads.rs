@@ -6,12 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use s3haul::Error;
 use s3haul::job::run_uploads;
 use s3haul::summary::OpenUpload;
+use s3haul::units::LocalTime;
 
 use super::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::time::LocalTime;
 use crate::render::uploads::UploadLines;
 use crate::settings::{Lines, UploadsSettings};
 

@@ -1,13 +1,12 @@
 //! Rows of `list-buckets`.
 
 use s3haul::Error;
-use s3haul::units::format_size;
+use s3haul::units::{LocalTime, format_size};
 use serde::Serialize;
 
 use super::csv;
 use super::escape::push_name;
 use super::json::{self, ErrorFields};
-use super::time::LocalTime;
 use crate::args::BucketsFormat;
 use crate::printer::Printer;
 

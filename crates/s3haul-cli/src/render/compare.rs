@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use s3haul::job::{CompareSummary, Compared, Evidence, Facts, Status, Tally};
+use s3haul::units::LocalTime;
 use serde::Serialize;
 
 use super::csv;
 use super::escape::push_name;
 use super::json::{self, ErrorFields};
-use super::time::LocalTime;
 use crate::settings::ComparedFormat;
 
 /// Columns of CSV.

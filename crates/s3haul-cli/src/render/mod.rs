@@ -12,7 +12,6 @@ pub(crate) mod listing;
 mod sink;
 pub(crate) mod summary;
 pub(crate) mod tags;
-pub(crate) mod time;
 pub(crate) mod uploads;
 
 pub(crate) use sink::CommandSink;

@@ -2,11 +2,11 @@
 
 use s3haul::Error;
 use s3haul::summary::OpenUpload;
+use s3haul::units::LocalTime;
 use serde::Serialize;
 
 use super::escape::push_name;
 use super::json::{self, ErrorFields};
-use super::time::LocalTime;
 
 const SIZE_COLUMNS: usize = 14;
 const PARTS_COLUMNS: usize = 6;

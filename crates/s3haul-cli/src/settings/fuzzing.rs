@@ -1,10 +1,10 @@
 //! What must hold for any configuration file and any text of a flag.
 
 use jiff::tz::TimeZone;
+use s3haul::units::LocalTime;
 
 use super::ini::{self, Sections, Value};
 use super::{shorthand, timestamp};
-use crate::render::time::LocalTime;
 
 /// A configuration file: an error in one of its lines, or sections that are read as the same when
 /// they are written again.

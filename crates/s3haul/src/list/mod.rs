@@ -97,6 +97,7 @@
 mod driver;
 mod fetch;
 pub mod keyspace;
+mod lines;
 mod lister;
 mod notice;
 mod order;
@@ -105,6 +106,7 @@ mod range;
 mod serial;
 
 pub(crate) use fetch::is_doubtful;
+pub use lines::push_lines;
 pub use lister::{ListRequest, Listing, Order, Piece, list, list_versions};
 pub use notice::Notice;
 pub use range::KeyRange;

@@ -16,8 +16,6 @@ const VALUES: usize = 4;
 const TIME_BYTES: usize = 24;
 /// Length of `2006-01-02T`.
 const DATE_BYTES: usize = 11;
-/// Length of an MD5.
-const MD5_DIGITS: usize = 32;
 /// Digits of which any number fits into 64 bits.
 pub(super) const DIGITS_MAX: usize = 19;
 
@@ -84,14 +82,15 @@ struct Part<'a> {
 }
 
 /// How an entry is written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Layout<'a> {
     parts: [Part<'a>; VALUES],
     count: usize,
     after: &'a [u8],
     storage_class: u32,
-    /// Length of the last key: the next one's is often the same.
+    /// Lengths of the last key and `ETag`: the next ones' are often the same.
     key_bytes: usize,
+    etag_bytes: usize,
     /// The last date and its beginning in seconds since 1970.
     date: Option<([u8; DATE_BYTES], i64)>,
 }
@@ -129,7 +128,7 @@ impl<'a> Layout<'a> {
             from = note.end;
         }
         let after = page.get(from..end)?;
-        Some(Self { parts, count: notes.count, after, storage_class, key_bytes: 0, date: None })
+        Some(Self { parts, count: notes.count, after, storage_class, ..Self::default() })
     }
 
     /// Reads the entry at the beginning of a text, if it is written so; also gives what follows.
@@ -145,7 +144,7 @@ impl<'a> Layout<'a> {
                 Value::Size => size(rest, &mut found),
                 Value::Etag | Value::QuotedEtag => {
                     found.is_quoted = value == Value::QuotedEtag;
-                    etag(rest, &mut found)?
+                    self.etag(rest, &mut found)?
                 }
             };
         }
@@ -170,9 +169,9 @@ impl<'a> Layout<'a> {
     #[inline]
     fn time(&mut self, rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
         if let Some((text, rest)) = rest.split_first_chunk::<TIME_BYTES>()
-            && let Some(clock_s) = clock(text)
+            && let Some(clock_s) = text.last_chunk().and_then(seconds_of_day)
         {
-            let (date, _) = text.split_first_chunk::<DATE_BYTES>()?;
+            let date = text.first_chunk::<DATE_BYTES>()?;
             found.last_modified_s = match &self.date {
                 Some((known, start_s)) if known == date => start_s + clock_s,
                 _ => {
@@ -187,22 +186,21 @@ impl<'a> Layout<'a> {
         found.last_modified_s = parse_time(text)?;
         Some(rest)
     }
-}
 
-#[inline]
-fn etag<'a>(rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
-    let rest = if let Some((text, rest)) = rest.split_first_chunk::<MD5_DIGITS>()
-        && matches!(rest.first(), Some(b'&' | b'<'))
-        && text.iter().fold(0, |any, byte| any | u8::from(matches!(byte, b'&' | b'<'))) == 0
-    {
-        found.etag = text;
-        rest
-    } else {
+    #[inline]
+    fn etag(&mut self, rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
+        if let Some((text, rest)) = rest.split_at_checked(self.etag_bytes)
+            && matches!(rest.first(), Some(b'&' | b'<'))
+            && has_none(text, |word| (find(word, b'&') | find(word, b'<')) & HIGH)
+        {
+            found.etag = text;
+            return Some(rest);
+        }
         let (text, rest) = rest.split_at(memchr2(b'&', b'<', rest)?);
+        self.etag_bytes = text.len();
         found.etag = text;
-        rest
-    };
-    Some(rest)
+        Some(rest)
+    }
 }
 
 #[inline]
@@ -226,47 +224,62 @@ pub(super) fn leading_digits(text: &[u8]) -> (u64, &[u8]) {
     (number, &text[length..])
 }
 
-/// Seconds since its day began of a time as S3 writes it; none if it is not written so.
+/// Seconds since its day began of a clock as S3 writes it, `15:04:05.000Z`; none if it is not
+/// written so. Eight bytes are looked at together.
 #[inline]
-fn clock(text: &[u8; TIME_BYTES]) -> Option<i64> {
-    let &[.., h1, h2, b':', m1, m2, b':', s1, s2, b'.', f1, f2, f3, b'Z'] = text else {
-        return None;
-    };
-    let all = [h1, h2, m1, m2, s1, s2, f1, f2, f3];
-    let is_number = all.iter().fold(true, |all, byte| all & byte.is_ascii_digit());
-    let two = |high: u8, low: u8| {
-        i64::from(high.wrapping_sub(b'0')) * 10 + i64::from(low.wrapping_sub(b'0'))
-    };
-    let (hour, minute, second) = (two(h1, h2), two(m1, m2), two(s1, s2));
-    let is_valid = is_number && hour < 24 && minute < 60 && second <= 60;
-    is_valid.then_some(hour * 3600 + minute * 60 + second)
+fn seconds_of_day(clock: &[u8; TIME_BYTES - DATE_BYTES]) -> Option<i64> {
+    let (time, fraction) = clock.split_first_chunk::<8>()?;
+    let (point, fraction) = fraction.split_first()?;
+    let fraction = u32::from_le_bytes(*fraction.first_chunk()?);
+    // What is a digit becomes its value, what is as it should be becomes 0.
+    let time = u64::from_le_bytes(*time) ^ u64::from_le_bytes(*b"00:00:00");
+    let fraction = u64::from(fraction ^ u32::from_le_bytes(*b"000Z"));
+    // A digit of more than 9 reaches the highest bit of its byte, and so does all else but 0.
+    let time_excess = u64::from_le_bytes([0x76, 0x76, 0x7f, 0x76, 0x76, 0x7f, 0x76, 0x76]);
+    let fraction_excess = u64::from_le_bytes([0x76, 0x76, 0x76, 0x7f, 0, 0, 0, 0]);
+    let excess = (time | time.wrapping_add(time_excess))
+        | (fraction | fraction.wrapping_add(fraction_excess));
+    // The first byte of each pair becomes the number; none is greater than 99.
+    let [hour, _, _, minute, _, _, second, _] =
+        time.wrapping_mul(10).wrapping_add(time >> 8).to_le_bytes();
+    let is_valid = excess & HIGH == 0 && *point == b'.' && hour < 24 && minute < 60 && second <= 60;
+    is_valid.then_some(i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second))
 }
+
+/// The lowest bit of each byte of a word.
+const ONES: u64 = u64::MAX / 255;
+/// The highest bit of each byte of a word.
+const HIGH: u64 = ONES << 7;
 
 /// Whether a key is what it looks like in any encoding: ASCII, and nothing that stands for
 /// something else or ends it.
 #[inline]
 pub(super) fn is_plain(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    let any = words.iter().fold(0, |any, word| any | specials(u64::from_le_bytes(*word)));
-    let is_special = |byte: &u8| matches!(byte, b'<' | b'&' | b'%' | b'+' | 0x80..);
-    match text.last_chunk::<8>() {
-        // The last bytes once more, with those before them.
-        Some(last) => any | specials(u64::from_le_bytes(*last)) == 0,
-        None => !rest.iter().any(is_special),
-    }
+    has_none(text, |word| {
+        (find(word, b'<') | find(word, b'&') | find(word, b'%') | find(word, b'+') | word) & HIGH
+    })
 }
 
-/// Not 0 if a byte of the word is none of a plain key, for all eight at a time: subtracting 1 from
-/// each borrows from the highest bit where the byte was 0.
+/// Whether no byte of a text is such a one, eight of them at a time.
 #[inline]
-fn specials(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let is = |byte: u8| {
-        let difference = word ^ (ONES * u64::from(byte));
-        difference.wrapping_sub(ONES) & !difference
-    };
-    (is(b'<') | is(b'&') | is(b'%') | is(b'+') | word) & HIGH
+fn has_none(text: &[u8], find: impl Fn(u64) -> u64) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let any = words.iter().fold(0, |any, word| any | find(u64::from_le_bytes(*word)));
+    if let Some(last) = text.last_chunk::<8>() {
+        // The last bytes once more, with those before them.
+        return any | find(u64::from_le_bytes(*last)) == 0;
+    }
+    let mut word = [b' '; 8];
+    word[..rest.len()].copy_from_slice(rest);
+    find(u64::from_le_bytes(word)) == 0
+}
+
+/// Has the highest bit of a byte set where a word has this one, and of others perhaps after it:
+/// subtracting 1 from each borrows from the highest bit where the byte was 0.
+#[inline]
+fn find(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * u64::from(byte));
+    difference.wrapping_sub(ONES) & !difference
 }
 
 #[cfg(test)]

@@ -161,12 +161,19 @@ proptest! {
 
     #[test]
     fn a_clock_is_the_time_of_its_day(
-        clock_text in "[0-3][0-9]:[0-7][0-9]:[0-7][0-9][.][0-9a]{3}Z",
+        clock in "[0-3][0-9]:[0-7][0-9]:[0-7][0-9][.][0-9a]{3}Z",
+        odd in prop::option::of((0..TIME_BYTES - DATE_BYTES, any::<u8>())),
     ) {
-        let text = format!("2024-02-29T{clock_text}");
-        let text: &[u8; TIME_BYTES] = text.as_bytes().try_into().unwrap();
+        let mut text = format!("2024-02-29T{clock}").into_bytes();
+        if let Some((at, byte)) = odd {
+            text[DATE_BYTES + at] = byte;
+        }
         let day_s = parse_time(b"2024-02-29T00:00:00.000Z").unwrap();
-        prop_assert_eq!(clock(text).map(|clock_s| day_s + clock_s), parse_time(text));
+        let found = text.last_chunk().and_then(seconds_of_day);
+        // Without a fraction, or with one that goes on, a time is read another way.
+        let is_long = text[19] == b'.' && text[20..23].iter().all(u8::is_ascii_digit);
+        let expected = parse_time(&text).filter(|_| is_long);
+        prop_assert_eq!(found.map(|clock_s| day_s + clock_s), expected);
     }
 }
 

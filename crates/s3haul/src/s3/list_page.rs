@@ -82,6 +82,11 @@ impl ListPage {
         self.rows.is_empty()
     }
 
+    /// Bytes of all objects.
+    pub fn bytes(&self) -> u64 {
+        self.rows.iter().fold(0, |bytes, row| bytes.saturating_add(row.size))
+    }
+
     /// One of the objects.
     #[inline]
     pub fn get(&self, index: usize) -> Option<ListedObject<'_>> {
@@ -106,6 +111,11 @@ impl ListPage {
             start = row.key_end as usize;
             key
         })
+    }
+
+    /// All keys, one right after the other.
+    pub(crate) fn text_of_keys(&self) -> &str {
+        &self.keys
     }
 
     /// The object of a row whose texts begin at `start` in their buffers.

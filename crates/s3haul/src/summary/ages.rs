@@ -18,6 +18,20 @@ pub const AGE_LIMITS: [(&str, Option<i64>); 10] = [
     ("older", None),
 ];
 
+/// The ends of all ages but the last, in seconds.
+const ENDS_S: [i64; AGE_LIMITS.len() - 1] = {
+    let mut ends_s = [0; AGE_LIMITS.len() - 1];
+    let mut age = 0;
+    while age < ends_s.len() {
+        ends_s[age] = match AGE_LIMITS[age].1 {
+            Some(days) => days * DAY_S,
+            None => i64::MAX,
+        };
+        age += 1;
+    }
+    ends_s
+};
+
 /// Counts by age, relative to a time that is given. What is newer than that is of age zero.
 #[derive(Clone, Debug)]
 pub(super) struct Ages {
@@ -32,8 +46,7 @@ impl Ages {
 
     pub(super) fn add(&mut self, modified_s: i64, size: u64) {
         let age_s = self.now_s.saturating_sub(modified_s);
-        let ended = |(_, days): &&(&str, Option<i64>)| days.is_some_and(|d| age_s >= d * DAY_S);
-        let index = AGE_LIMITS.iter().take_while(ended).count();
+        let index = ENDS_S.partition_point(|end_s| age_s >= *end_s);
         self.counts[index].add(size);
     }
 

@@ -1,5 +1,7 @@
 //! What keys look like: their lengths, and what in them makes trouble elsewhere.
 
+use memchr::memmem;
+
 use super::counts::Counts;
 use crate::s3::ops::ListedObject;
 
@@ -69,6 +71,23 @@ impl Oddity {
     }
 }
 
+/// What is known of the bytes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Nothing.
+    Unknown,
+    /// It can only be odd by its ends or its length.
+    Plain,
+}
+
+impl Look {
+    /// That of keys of which these are the bytes, one key right after the other. A look at all of
+    /// them costs a small part of a look at each.
+    pub(super) fn at(keys: &str) -> Self {
+        if is_plain(keys.as_bytes()) { Self::Plain } else { Self::Unknown }
+    }
+}
+
 /// Lengths and oddities of keys.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
@@ -82,11 +101,12 @@ impl Names {
         Self { lengths: vec![0; LENGTH_MAX + 1], bytes: 0, odd: Default::default() }
     }
 
-    pub(super) fn add(&mut self, object: &ListedObject<'_>) {
+    pub(super) fn add(&mut self, object: &ListedObject<'_>, look: Look) {
         let length = object.key.len();
         self.lengths[length.min(LENGTH_MAX)] += 1;
         self.bytes = self.bytes.saturating_add(length as u64);
-        let mut found = oddities(object.key);
+        let is_plain = look == Look::Plain && !has_odd_ends(object.key.as_bytes());
+        let mut found = if is_plain { 0 } else { oddities(object.key) };
         while found != 0 {
             let index = found.trailing_zeros() as usize;
             found &= found - 1;
@@ -147,13 +167,13 @@ const DOT: u8 = 32;
 fn oddities(key: &str) -> u16 {
     let bytes = key.as_bytes();
     let flags = byte_flags(bytes);
+    if flags == 0 && !has_odd_ends(bytes) {
+        return 0;
+    }
     let starts = bytes.first() == Some(&b'/');
     let ends = bytes.last() == Some(&b'/');
     let may_have_dots = flags & DOT != 0 || bytes.first() == Some(&b'.');
     let is_long = bytes.len() > COMPONENT_BYTES_MAX;
-    if flags & !DOT == 0 && !(starts | ends | may_have_dots | is_long) {
-        return 0;
-    }
     let high = flags & HIGH != 0;
     let control = flags & CONTROL != 0 || (high && key.chars().any(char::is_control));
     let dots = may_have_dots && key.split('/').any(|part| part == "." || part == "..");
@@ -172,6 +192,30 @@ fn oddities(key: &str) -> u16 {
     ]
     .iter()
     .fold(0, |bits, (oddity, found)| if *found { bits | oddity.bit() } else { bits })
+}
+
+/// Whether a key may be odd by its length, or by its first or last byte.
+fn has_odd_ends(bytes: &[u8]) -> bool {
+    let starts = matches!(bytes.first(), Some(b'/' | b'.'));
+    starts || bytes.last() == Some(&b'/') || bytes.len() > COMPONENT_BYTES_MAX
+}
+
+/// Whether [`byte_flags`] finds nothing: made for long texts.
+fn is_plain(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    // Control characters borrow from their highest bit; that of bytes beyond ASCII is set.
+    let odd = |word: [u8; 8]| {
+        let word = u64::from_le_bytes(word);
+        (word | word.wrapping_sub(ONES * u64::from(b' '))) & HIGH
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [b'a'; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    words.iter().fold(odd(last), |any, word| any | odd(*word)) == 0
+        && memchr::memchr3(b' ', b'\\', 0x7f, bytes).is_none()
+        && memmem::find(bytes, b"//").is_none()
+        && memmem::find(bytes, b"/.").is_none()
 }
 
 /// One pass without branches, which the compiler makes into a few wide instructions.
@@ -232,6 +276,21 @@ mod tests {
             prop_assert_eq!(found(&key), naive(&key));
             let key = format!("{key}{}", "b".repeat(long));
             prop_assert_eq!(found(&key), naive(&key));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_look_at_all_keys_sees_what_a_look_at_each_would(
+            plain in "[a-z0-9/._-]{0,100}",
+            odd in prop::option::of((any::<prop::sample::Index>(), any::<char>())),
+        ) {
+            let mut text = plain.replace("//", "/a").replace("/.", "/b");
+            if let Some((at, character)) = odd {
+                text.insert(at.index(text.len() + 1), character);
+            }
+            let is_plain = byte_flags(text.as_bytes()) == 0;
+            prop_assert_eq!(Look::at(&text) == Look::Plain, is_plain);
         }
     }
 

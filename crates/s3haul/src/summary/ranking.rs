@@ -30,15 +30,27 @@ pub(super) struct Ranking {
     limit: usize,
     /// Best first.
     rows: Vec<(u64, RankedObject)>,
+    /// Of the last row, once there are enough: its score, and how its key begins.
+    worst: Option<(u64, u64)>,
 }
 
 impl Ranking {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, rows: Vec::with_capacity(limit) }
+        Self { limit, rows: Vec::with_capacity(limit), worst: None }
     }
 
-    /// Considers an object.
-    pub(super) fn offer(&mut self, score: u64, object: &ListedObject<'_>) {
+    /// Considers an object, whose key begins with `head`. Most are not even looked at.
+    #[inline]
+    pub(super) fn offer(&mut self, score: u64, head: u64, object: &ListedObject<'_>) {
+        if let Some((worst, worst_head)) = self.worst
+            && (score < worst || (score == worst && head > worst_head))
+        {
+            return;
+        }
+        self.consider(score, object);
+    }
+
+    fn consider(&mut self, score: u64, object: &ListedObject<'_>) {
         if self.rows.len() == self.limit {
             match self.rows.last() {
                 Some((worst, row)) if is_better(score, object, *worst, row) => {}
@@ -53,6 +65,12 @@ impl Ranking {
         key.push_str(object.key);
         let (size, last_modified_s) = (object.size, object.last_modified_s);
         self.rows.insert(at, (score, RankedObject { key, size, last_modified_s }));
+        self.note_worst();
+    }
+
+    fn note_worst(&mut self) {
+        let last = self.rows.last().filter(|_| self.rows.len() == self.limit);
+        self.worst = last.map(|(score, row)| (*score, head(&row.key)));
     }
 
     /// Adds the rows of another.
@@ -62,12 +80,25 @@ impl Ranking {
             other.cmp(score).then_with(|| identity(row).cmp(&identity(others)))
         });
         self.rows.truncate(self.limit);
+        self.note_worst();
     }
 
     /// The rows, best first.
     pub(super) fn rows(&self) -> Vec<RankedObject> {
         self.rows.iter().map(|(_, row)| row.clone()).collect()
     }
+}
+
+/// The first bytes of a key as a number: a key with a lesser one comes first.
+#[inline]
+pub(super) fn head(key: &str) -> u64 {
+    let key = key.as_bytes();
+    let mut head = [0; 8];
+    match key.first_chunk() {
+        Some(first) => head = *first,
+        None => head[..key.len()].copy_from_slice(key),
+    }
+    u64::from_be_bytes(head)
 }
 
 fn empty() -> (u64, RankedObject) {

@@ -6,8 +6,8 @@
 use super::ages::Ages;
 use super::counts::Counts;
 use super::groups::{Groups, depth};
-use super::names::Names;
-use super::ranking::{Ranking, by_time};
+use super::names::{Look, Names};
+use super::ranking::{Ranking, by_time, head};
 use super::sizes::Sizes;
 use crate::s3::ops::{ListPage, ListedObject};
 
@@ -134,14 +134,18 @@ impl Summary {
 
     /// Adds the objects of a page. Its keys start with the prefix; their order does not matter.
     pub fn add_page(&mut self, page: &ListPage) {
-        self.add_objects(page.iter());
+        let look = Look::at(page.text_of_keys());
+        for object in page.iter() {
+            self.add(&object, look);
+        }
+        self.flush();
     }
 
     /// Adds objects whose keys start with the prefix. Many at a time, in the order of their keys,
     /// cost least.
     pub fn add_objects<'a>(&mut self, objects: impl IntoIterator<Item = ListedObject<'a>>) {
         for object in objects {
-            self.add(&object);
+            self.add(&object, Look::Unknown);
         }
         self.flush();
     }
@@ -157,7 +161,7 @@ impl Summary {
             if !version.is_latest {
                 self.noncurrent.add(version.object.size);
             }
-            self.add(&version.object);
+            self.add(&version.object, Look::Unknown);
         }
         self.flush();
     }
@@ -192,18 +196,18 @@ impl Summary {
         self.total
     }
 
-    fn add(&mut self, object: &ListedObject<'_>) {
+    fn add(&mut self, object: &ListedObject<'_>, look: Look) {
         let size = object.size;
         self.total.add(size);
         self.empty += u64::from(size == 0);
         self.add_class(object);
         self.ages.add(object.last_modified_s, size);
         self.sizes.add(size);
-        self.names.add(object);
-        let time = by_time(object.last_modified_s);
-        self.largest.offer(size, object);
-        self.newest.offer(time, object);
-        self.oldest.offer(!time, object);
+        self.names.add(object, look);
+        let (time, head) = (by_time(object.last_modified_s), head(object.key));
+        self.largest.offer(size, head, object);
+        self.newest.offer(time, head, object);
+        self.oldest.offer(!time, head, object);
         self.add_to_folder(object);
         self.add_to_extension(object);
     }
@@ -237,7 +241,9 @@ impl Summary {
         // A folder of all the components holds whatever starts with it.
         if !(self.run_is_deepest && below.starts_with(run.name.as_str())) {
             let folder = folder_of(below, self.options.depth);
-            if folder != run.name {
+            // A comparison with a text at no address traps inside the processor.
+            let is_root = folder.is_empty() && run.name.is_empty();
+            if !is_root && folder != run.name {
                 run.flush(&mut self.folders);
                 folder.clone_into(&mut run.name);
                 self.run_is_deepest = !folder.is_empty() && depth(folder) == self.options.depth;
@@ -247,8 +253,11 @@ impl Summary {
     }
 
     fn add_to_extension(&mut self, object: &ListedObject<'_>) {
-        let extension = extension_of(object.key);
         let run = &mut self.extension_run;
+        if has_extension(object.key, &run.name) {
+            return run.counts.add(object.size);
+        }
+        let extension = extension_of(object.key);
         if !extension.eq_ignore_ascii_case(&run.name) {
             run.flush(&mut self.extensions);
             extension.clone_into(&mut run.name);
@@ -271,6 +280,14 @@ fn folder_of(key: &str, depth: usize) -> &str {
         end = slash + 1;
     }
     &key[..end]
+}
+
+/// Whether what [`extension_of`] finds is surely this, which is not empty and was found before.
+fn has_extension(key: &str, extension: &str) -> bool {
+    let stem =
+        key.len().checked_sub(extension.len() + 1).map(|length| key.as_bytes().split_at(length));
+    let Some((&[.., before], &[b'.', ref end @ ..])) = stem else { return false };
+    !extension.is_empty() && before != b'/' && end == extension.as_bytes()
 }
 
 /// What follows the last dot of the last component; empty where that is no extension: a name

@@ -1,11 +1,10 @@
 //! JSON by hand: a serializer that asks each value what it is costs more than the listing.
 
-use s3haul::units::RequestCounts;
+use s3haul::units::{LocalTime, RequestCounts};
 use serde::Serialize;
 
 use crate::render::estimate::Requests;
 use crate::render::json;
-use crate::render::time::LocalTime;
 
 use super::entry::{Entry, Field, Value};
 

@@ -1,6 +1,8 @@
 //! The format of a listing, chosen once and applied to row after row.
 
-use crate::render::time::LocalTime;
+use s3haul::list::push_lines;
+use s3haul::s3::ops::ListPage;
+use s3haul::units::LocalTime;
 
 use super::entry::{Entry, Field};
 use super::table::{Cells, Row};
@@ -69,6 +71,15 @@ impl RowFormat {
         } else {
             self.push(buffer, entry);
         }
+    }
+
+    /// Appends the rows of a page, if they can be made all at once; tells whether they were.
+    pub(crate) fn push_page(&mut self, buffer: &mut Vec<u8>, page: &ListPage) -> bool {
+        let is_plain = self.format == Format::Text && self.style == RowStyle::default();
+        if is_plain {
+            push_lines(buffer, page, &mut self.time);
+        }
+        is_plain
     }
 
     /// Appends a row. Parquet has no rows; see [`super::ParquetTable`].

@@ -1,8 +1,9 @@
 //! Tables as text: CSV after RFC 4180, TSV with escapes, and keys one a line.
 
+use s3haul::units::LocalTime;
+
 use crate::render::csv::push_cell;
 use crate::render::escape::push_name;
-use crate::render::time::LocalTime;
 
 use super::entry::{Entry, Field, Value};
 

@@ -1,11 +1,10 @@
 //! The lines of `aws s3 ls`.
 
-use s3haul::units::{RequestCounts, format_size};
+use s3haul::units::{LocalTime, RequestCounts, format_size};
 
 use super::Entry;
 use super::rows::RowStyle;
 use crate::render::escape::push_name;
-use crate::render::time::LocalTime;
 
 /// Appends the line of an object, or of a version, under this name.
 pub(crate) fn push_text_line(

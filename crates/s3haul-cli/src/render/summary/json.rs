@@ -1,10 +1,10 @@
 //! The summary as one JSON document on one line.
 
 use s3haul::summary::{Figures, UploadFigures};
+use s3haul::units::LocalTime;
 use serde::Serialize;
 
 use super::Report;
-use crate::render::time::LocalTime;
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -9,8 +9,8 @@ mod tests;
 mod text;
 
 use s3haul::summary::{Figures, UploadFigures};
+use s3haul::units::LocalTime;
 
-use super::time::LocalTime;
 use crate::args::SummaryFormat;
 
 /// What is to be shown.

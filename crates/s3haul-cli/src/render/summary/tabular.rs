@@ -1,10 +1,10 @@
 //! The summary as one table, for spreadsheets: each row names its section.
 
 use s3haul::summary::{Counts, FolderFigures, RankedObject};
+use s3haul::units::LocalTime;
 
 use super::Report;
 use crate::render::csv::push_row;
-use crate::render::time::LocalTime;
 
 /// Columns. The last two say by how much a row may be short.
 const COLUMNS: [&str; 7] = [

@@ -2,12 +2,11 @@
 //! it but eyes.
 
 use s3haul::summary::{AGE_LIMITS, Counts, FolderFigures, RankedObject};
-use s3haul::units::format_size;
+use s3haul::units::{LocalTime, format_size};
 
 use super::table::{Measure, Row, Table, grouped, push_title};
 use super::{Report, Style};
 use crate::render::escape::push_name;
-use crate::render::time::LocalTime;
 
 /// What ages are called, in their order.
 const AGES: [&str; AGE_LIMITS.len()] = [

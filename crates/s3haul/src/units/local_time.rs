@@ -11,8 +11,12 @@ const OFFSETS: usize = 256;
 
 const DAY_S: i64 = 24 * 3600;
 
+/// Length of `YYYY-MM-DD HH:MM:SS`.
+pub(crate) const TIME_BYTES: usize = 19;
+
 /// Formats times in one zone; keeps offsets and the date of the last time it was asked for.
-pub(crate) struct LocalTime {
+#[derive(Debug)]
+pub struct LocalTime {
     zone: TimeZone,
     /// Period and offset, each period at a place of its own or of few others.
     offsets: [Option<(i64, i64)>; OFFSETS],
@@ -21,12 +25,12 @@ pub(crate) struct LocalTime {
 
 impl LocalTime {
     /// The zone of this machine.
-    pub(crate) fn system() -> Self {
+    pub fn system() -> Self {
         Self::new(TimeZone::system())
     }
 
     /// UTC.
-    pub(crate) fn utc() -> Self {
+    pub fn utc() -> Self {
         Self::new(TimeZone::UTC)
     }
 
@@ -35,24 +39,26 @@ impl LocalTime {
     }
 
     /// Appends `YYYY-MM-DD HH:MM:SS`.
-    pub(crate) fn push(&mut self, buffer: &mut Vec<u8>, seconds: i64) {
-        self.push_with(buffer, seconds, b' ');
+    pub fn push(&mut self, buffer: &mut Vec<u8>, seconds: i64) {
+        buffer.extend_from_slice(&self.text(seconds, b' '));
     }
 
     /// `YYYY-MM-DDTHH:MM:SSZ`; right only in UTC.
-    pub(crate) fn iso(&mut self, seconds: i64) -> String {
+    pub fn iso(&mut self, seconds: i64) -> String {
         let mut buffer = Vec::with_capacity(20);
         self.push_iso(&mut buffer, seconds);
         String::from_utf8(buffer).unwrap_or_default()
     }
 
     /// Appends `YYYY-MM-DDTHH:MM:SSZ`; right only in UTC.
-    pub(crate) fn push_iso(&mut self, buffer: &mut Vec<u8>, seconds: i64) {
-        self.push_with(buffer, seconds, b'T');
+    pub fn push_iso(&mut self, buffer: &mut Vec<u8>, seconds: i64) {
+        buffer.extend_from_slice(&self.text(seconds, b'T'));
         buffer.push(b'Z');
     }
 
-    fn push_with(&mut self, buffer: &mut Vec<u8>, seconds: i64, between: u8) {
+    /// Date and time of day, with something between them.
+    #[inline]
+    pub(crate) fn text(&mut self, seconds: i64, between: u8) -> [u8; TIME_BYTES] {
         let local = seconds.saturating_add(self.offset(seconds));
         let (day, second) = (local.div_euclid(DAY_S), local.rem_euclid(DAY_S));
         // In narrow numbers and one piece: this runs for each line.
@@ -61,9 +67,7 @@ impl LocalTime {
         let [m1, m2] = two_digits(second / 60 % 60);
         let [s1, s2] = two_digits(second % 60);
         let [y1, y2, y3, y4, _, o1, o2, _, d1, d2] = self.date(day);
-        buffer.extend_from_slice(&[
-            y1, y2, y3, y4, b'-', o1, o2, b'-', d1, d2, between, h1, h2, b':', m1, m2, b':', s1, s2,
-        ]);
+        [y1, y2, y3, y4, b'-', o1, o2, b'-', d1, d2, between, h1, h2, b':', m1, m2, b':', s1, s2]
     }
 
     fn offset(&mut self, seconds: i64) -> i64 {
