@@ -31,13 +31,14 @@ const INSIDE: [(&str, &str, &str); 1] =
     [("s3::client", "s3::ops", "the client sends requests, it knows no operation")];
 
 /// Crates of ours that a crate may depend on: manifest, in all builds, in tests only.
-const CRATES: [(&str, &[&str], &[&str]); 6] = [
+const CRATES: [(&str, &[&str], &[&str]); 7] = [
     ("crates/s3haul/Cargo.toml", &[], &["s3haul-mutate", "s3haul-sim"]),
     ("crates/s3haul-bare/Cargo.toml", &[], &[]),
     ("crates/s3haul-budgets/Cargo.toml", &["s3haul"], &[]),
     ("crates/s3haul-mutate/Cargo.toml", &[], &[]),
     ("crates/s3haul-sim/Cargo.toml", &[], &["s3haul-mutate"]),
-    ("crates/s3haul-cli/Cargo.toml", &["s3haul", "s3haul-sim"], &["s3haul-mutate"]),
+    ("crates/s3haul-cli/Cargo.toml", &["s3haul-command"], &["s3haul"]),
+    ("crates/s3haul-command/Cargo.toml", &["s3haul", "s3haul-sim"], &["s3haul-mutate"]),
 ];
 
 /// Adds what breaks the tables above.

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::Method;
+use smallvec::SmallVec;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -69,7 +70,22 @@ impl Timer {
 struct Waiting {
     asked: Asked,
     asked_at: Duration,
-    pass: oneshot::Sender<Pass>,
+    word: oneshot::Sender<Word>,
+}
+
+/// What those who wait are told.
+#[derive(Debug)]
+enum Word {
+    Go(Pass),
+    /// There is room, but not yet for the rate of its range: the next word comes here.
+    Later(oneshot::Receiver<Word>),
+}
+
+/// Where somebody waits for a word.
+#[derive(Debug)]
+struct Place {
+    heard: oneshot::Receiver<Word>,
+    is_for_rate: bool,
 }
 
 /// What is asked for, for as long as it is in flight.
@@ -182,21 +198,34 @@ impl Admission {
     /// Waits until an attempt may be made.
     pub(super) async fn enter(&self, request: &Request<'_>) -> Pass {
         let asked = Asked::of(request);
-        let mut waiting = match Gate::try_enter(&self.gate, asked) {
+        let mut place = match Gate::try_enter(&self.gate, asked) {
             Ok(pass) => return pass,
-            Err(waiting) => waiting,
+            Err(place) => place,
         };
         loop {
-            match tokio::time::timeout(LOOK_MAX, &mut waiting).await {
-                Ok(granted) => {
-                    return granted.expect(
-                        "whoever waits is let go before the queues end, which `self` keeps",
-                    );
-                }
-                // The runtime of the task that should look may have come to its end, or rest.
-                Err(_) => self.gate.see_to_timer(),
+            match place.word(&self.gate).await {
+                Word::Go(pass) => return pass,
+                Word::Later(heard) => place = Place { heard, is_for_rate: true },
             }
         }
+    }
+}
+
+impl Place {
+    /// Who waits for room is let go by the answers that make it, without a timer of its own: while
+    /// somebody waits for room, something is in flight.
+    async fn word(&mut self, gate: &Arc<Gate>) -> Word {
+        let heard = loop {
+            if !self.is_for_rate {
+                break (&mut self.heard).await;
+            }
+            match tokio::time::timeout(LOOK_MAX, &mut self.heard).await {
+                Ok(heard) => break heard,
+                // The runtime of the task that should look may have come to its end, or rest.
+                Err(_) => gate.see_to_timer(),
+            }
+        };
+        heard.expect("whoever waits is let go before the queues end, which the admission keeps")
     }
 }
 
@@ -209,7 +238,7 @@ impl Gate {
         self.started.elapsed()
     }
 
-    fn try_enter(self: &Arc<Self>, asked: Asked) -> Result<Pass, oneshot::Receiver<Pass>> {
+    fn try_enter(self: &Arc<Self>, asked: Asked) -> Result<Pass, Place> {
         let now = self.now();
         let mut state = self.lock();
         let grant = state.grant(now, &asked);
@@ -217,16 +246,18 @@ impl Gate {
             drop(state);
             return Ok(self.pass(asked, now, now));
         }
-        let (pass, granted) = oneshot::channel();
+        let (word, heard) = oneshot::channel();
         let class = asked.class as usize;
-        let waiting = Waiting { asked, asked_at: now, pass };
-        if let Grant::Wait(wait) = grant {
+        let waiting = Waiting { asked, asked_at: now, word };
+        let is_for_rate = if let Grant::Wait(wait) = grant {
             state.for_rate.push_back(waiting);
             self.start_timer(&mut state, wait);
+            true
         } else {
             state.for_room[class].push_back(waiting);
-        }
-        Err(granted)
+            false
+        };
+        Err(Place { heard, is_for_rate })
     }
 
     fn pass(self: &Arc<Self>, asked: Asked, asked_at: Duration, sent_at: Duration) -> Pass {
@@ -246,11 +277,11 @@ impl Gate {
     }
 
     /// Lets go who waits for room, as far as there is some.
-    fn grant_room(self: &Arc<Self>, state: &mut State, now: Duration) -> Vec<Granted> {
-        let mut granted = Vec::new();
+    fn grant_room(self: &Arc<Self>, state: &mut State, now: Duration) -> AllGranted {
+        let mut granted = AllGranted::new();
         for class in 0..state.for_room.len() {
             while let Some(waiting) = state.for_room[class].pop_front() {
-                if waiting.pass.is_closed() {
+                if waiting.word.is_closed() {
                     continue;
                 }
                 match state.controller.ask(now, waiting.asked.ask()) {
@@ -260,7 +291,7 @@ impl Gate {
                         break;
                     }
                     Grant::Wait(wait) => {
-                        state.for_rate.push_back(waiting);
+                        state.for_rate.extend(waiting.later());
                         self.start_timer(state, wait);
                     }
                 }
@@ -270,7 +301,7 @@ impl Gate {
     }
 
     fn granted(self: &Arc<Self>, waiting: Waiting, now: Duration) -> Granted {
-        (waiting.pass, self.pass(waiting.asked, waiting.asked_at, now))
+        (waiting.word, self.pass(waiting.asked, waiting.asked_at, now))
     }
 
     /// Lets go who waited long enough for a rate, and sees to it that those who are left are looked
@@ -279,11 +310,11 @@ impl Gate {
         let now = self.now();
         let mut state = self.lock();
         state.timer = None;
-        let mut granted = Vec::new();
+        let mut granted = AllGranted::new();
         let mut next = Duration::MAX;
         for _ in 0..state.for_rate.len() {
             let Some(waiting) = state.for_rate.pop_front() else { break };
-            if waiting.pass.is_closed() {
+            if waiting.word.is_closed() {
                 continue;
             }
             match state.controller.ask(now, waiting.asked.ask()) {
@@ -367,11 +398,23 @@ impl State {
     }
 }
 
-type Granted = (oneshot::Sender<Pass>, Pass);
+impl Waiting {
+    /// The same for whoever waited for room and now waits for a rate, and is told so; nothing where
+    /// nobody waits any more.
+    fn later(self) -> Option<Self> {
+        let (word, heard) = oneshot::channel();
+        let told = self.word.send(Word::Later(heard));
+        told.is_ok().then_some(Self { word, ..self })
+    }
+}
+
+type Granted = (oneshot::Sender<Word>, Pass);
+/// An answer mostly makes room for one.
+type AllGranted = SmallVec<[Granted; 1]>;
 
 /// Outside of the lock: the pass of someone who went away meanwhile is given back here.
-fn deliver(granted: Vec<Granted>) {
-    for (sender, pass) in granted {
-        drop(sender.send(pass));
+fn deliver(granted: AllGranted) {
+    for (word, pass) in granted {
+        drop(word.send(Word::Go(pass)));
     }
 }

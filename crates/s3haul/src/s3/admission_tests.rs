@@ -209,6 +209,25 @@ fn who_waits_for_a_rate_does_not_depend_on_the_runtime_of_others() {
     drop(resting);
 }
 
+#[test]
+fn who_waited_for_room_looks_by_itself_for_a_rate() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let load =
+        Bounds { max_concurrent_requests: 1, max_requests_per_second: Some(4), is_adaptive: true };
+    let admission = Admission::new(load);
+    let put = |key| request(Method::PUT, key);
+    let (first, second) = (put("a"), put("b"));
+    let pass = runtime.block_on(admission.enter(&first));
+    let mut waiting = Box::pin(admission.enter(&second));
+    let soon = async { tokio::time::timeout(Duration::from_millis(1), &mut waiting).await };
+    runtime.block_on(soon).unwrap_err();
+    // Outside of a runtime: nobody is told to look.
+    drop(pass);
+    let limit = Duration::from_secs(20);
+    let pass = runtime.block_on(async { tokio::time::timeout(limit, waiting).await });
+    assert!(pass.expect("it is let go").waited() > Duration::from_millis(100));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_slow_range_does_not_slow_the_next_look_at_others() {
     let load = Bounds { max_requests_per_second: Some(100), ..Bounds::default() };
