@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(s3haul_cli::run(std::env::args_os()))
+    ExitCode::from(s3haul_command::run(std::env::args_os()))
 }

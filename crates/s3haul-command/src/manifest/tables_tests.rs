@@ -1,5 +1,5 @@
-//! Tables in ORC and Parquet that another library wrote; `tests/fixtures/inventory.py` has the
-//! rows.
+//! Tables in ORC and Parquet that another library wrote; `inventory.py` among the fixtures of
+//! `s3haul-cli` has the rows.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
