@@ -81,7 +81,9 @@ impl Background {
         } else if low.refused_share().min(both.refused_share()) > SHARE_MAX {
             Verdict::Outage
         } else {
-            Verdict::Background(Self::of(both))
+            // What came before may not have been of it.
+            let is_more = low.refused_share() > both.refused_share() * (1.0 + VARIES);
+            Verdict::Background(Self::of(if is_more { low } else { both }))
         }
     }
 

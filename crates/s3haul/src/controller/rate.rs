@@ -95,8 +95,9 @@ pub struct RateLoop {
     cuts: u64,
     background: Background,
     episode: Option<Episode>,
-    /// No probe before.
+    /// No probe before, and none to look at the background again.
     probe_from: Duration,
+    recheck_from: Duration,
     /// Seconds from sending to refusal, smoothed.
     refusal_delay: f64,
     /// When the rate was last what limited; of a free loop, its begin.
@@ -116,6 +117,7 @@ impl RateLoop {
             background: Background::default(),
             episode: None,
             probe_from: now,
+            recheck_from: now,
             refusal_delay: 0.02,
             used_at: now,
             looked_at: now,
@@ -128,6 +130,7 @@ impl RateLoop {
             cuts: self.cuts,
             background: self.background,
             probe_from: self.probe_from,
+            recheck_from: self.recheck_from,
             refusal_delay: self.refusal_delay,
             ..Self::new(now)
         };

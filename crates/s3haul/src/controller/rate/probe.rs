@@ -24,7 +24,8 @@ const PROBE_MIN: Duration = Duration::from_millis(100);
 const PROBE_LONG: Duration = Duration::from_millis(600);
 const PROBE_KNOWN: f64 = 0.3;
 const PROBE_MAX: Duration = Duration::from_secs(4);
-/// Time between probes: after one that showed a limit, and while there is a background.
+/// No other probe for so long after one that showed a limit; and how often a background is compared
+/// anew.
 const PROBE_REST: Duration = Duration::from_secs(1);
 const RECHECK: Duration = Duration::from_secs(5);
 /// What goes on in an outage of the rate before it, and its bounds in requests a second.
@@ -77,7 +78,7 @@ impl RateLoop {
             }
             Verdict::Background(background) => {
                 self.background = background;
-                self.probe_from = now + RECHECK;
+                self.recheck_from = now + RECHECK;
                 if let Some(Episode { was_free: false, before, .. }) = episode {
                     self.grow_from(before.max(base), HOLD, now);
                 } else {
@@ -114,7 +115,7 @@ impl RateLoop {
         let end = now.saturating_sub(self.delay());
         let since = |millis| end.saturating_sub(Duration::from_millis(millis)).max(self.epoch);
         let (short, long) = (self.flow.over(since(200), end), self.flow.over(since(800), end));
-        if self.background.ebb(short) || self.background.ebb(long) || now < self.probe_from {
+        if self.background.ebb(short) || self.background.ebb(long) || now < self.recheck_from {
             return;
         }
         if self.background.is_there() && long.refused >= REFUSALS_MIN {
