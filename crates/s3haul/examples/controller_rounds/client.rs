@@ -96,3 +96,42 @@ impl Client for Ours {
         None
     }
 }
+
+/// Several jobs that know nothing of each other, each with its part of the keys; each begins some
+/// seconds after the one before.
+#[derive(Debug)]
+pub(crate) struct Several {
+    jobs: Vec<Ours>,
+    apart: Duration,
+}
+
+impl Several {
+    pub(crate) fn new(count: usize, apart: Duration, class: Class, in_flight_max: u32) -> Self {
+        let jobs = (0..count).map(|_| Ours::new(class, in_flight_max)).collect();
+        Self { jobs, apart }
+    }
+
+    /// The keys of a job.
+    pub(crate) fn width(&self) -> u64 {
+        u64::MAX / self.jobs.len() as u64 + 1
+    }
+
+    fn job_of(&self, key: Key) -> usize {
+        (u64::from_be_bytes(key) / self.width()) as usize
+    }
+}
+
+impl Client for Several {
+    fn ask(&mut self, now: Duration, key: Key, attempt: u32) -> Grant {
+        let job = self.job_of(key);
+        if now < self.apart * job as u32 {
+            return Grant::Full;
+        }
+        self.jobs[job].ask(now, key, attempt)
+    }
+
+    fn ended(&mut self, now: Duration, ended: &Ended) -> Option<Duration> {
+        let job = self.job_of(ended.key);
+        self.jobs[job].ended(now, ended)
+    }
+}

@@ -123,6 +123,43 @@ impl Service for Partitions {
     }
 }
 
+/// A service that for a time also refuses a share of what comes, however much that is.
+#[derive(Debug)]
+pub(crate) struct Stormy {
+    service: Partitions,
+    share: f64,
+    from_ms: u64,
+    until_ms: u64,
+    random: Rng,
+}
+
+impl Stormy {
+    /// A storm of so many seconds.
+    pub(crate) fn new(service: Partitions, share: f64, seconds: std::ops::Range<u64>) -> Self {
+        let (from_ms, until_ms) = (seconds.start * 1_000, seconds.end.saturating_mul(1_000));
+        let random = Rng::with_seed(service.random.get_seed() ^ 0x570);
+        Self { service, share, from_ms, until_ms, random }
+    }
+}
+
+impl Service for Stormy {
+    fn answer(&mut self, now_ms: u64, key: u64, in_flight: u32) -> Reply {
+        let is_storm = (self.from_ms..self.until_ms).contains(&now_ms);
+        if is_storm && self.random.f64() < self.share {
+            return Reply { latency_ms: REFUSAL_MS, is_refused: true };
+        }
+        self.service.answer(now_ms, key, in_flight)
+    }
+
+    fn change(&mut self, factor: f64) {
+        self.service.change(factor);
+    }
+
+    fn allowed(&self) -> f64 {
+        self.service.allowed()
+    }
+}
+
 /// One machine: so many cores, a queue before them, and work that takes longer the more requests
 /// are inside (memory, threads, locks).
 #[derive(Debug)]

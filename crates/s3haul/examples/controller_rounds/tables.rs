@@ -4,11 +4,15 @@ use s3haul::controller::Class;
 
 use crate::client::{Client, Fixed, Ours};
 use crate::rivals::{BbrLike, EpochAimd, Gradient, SdkAdaptive};
-use crate::runs::{CAP, READS, SMALL, WRITES, best_fixed, hot_figures, reached, small_figures};
+use crate::runs::{
+    CAP, READS, SMALL, WRITES, best_fixed, hot_figures, reached, shared_figures, small_figures,
+    storm, storm_throughout,
+};
 use crate::service::Partitions;
 use crate::simulation::{EVERYWHERE, Figures, Simulation};
 
 /// A client by name, freshly made.
+#[derive(Clone, Copy)]
 pub(crate) struct Named {
     pub(crate) name: &'static str,
     pub(crate) make: fn(Class) -> Box<dyn Client>,
@@ -53,11 +57,11 @@ const STEADY: [(u64, f64, f64); 6] = [
 ];
 
 /// Goodput after ten seconds, as a share of what is allowed, and refusals.
-pub(crate) fn steady(seed: u64) {
+pub(crate) fn steady(clients: &[Named], seed: u64) {
     println!("\nShare of the allowed rate from 10 s to 30 s (percent refused):");
     let columns = STEADY.map(|(count, limit, median)| format!("{count} × {limit}, {median} ms"));
     header(&columns);
-    for client in &CLIENTS {
+    for client in clients {
         let cells = STEADY.map(|(count, limit, median)| {
             let mut service = Partitions::new(count, limit, median, seed);
             let mut client = (client.make)(Class::Write);
@@ -71,11 +75,11 @@ pub(crate) fn steady(seed: u64) {
 }
 
 /// The start, a limit that changes, and partitions that split.
-pub(crate) fn changes(seed: u64) {
+pub(crate) fn changes(clients: &[Named], seed: u64) {
     println!("\n4 × 3,500 writes/s, 30 ms. Time to 95 % of the allowed rate (percent refused):");
     let columns = ["start", "limit ÷ 4", "limit × 4", "splits after 60 s of load: 10 s later"];
     header(&columns.map(str::to_owned));
-    for client in &CLIENTS {
+    for client in clients {
         let start = recovery(client, None, seed);
         let less = recovery(client, Some(0.25), seed);
         let more = recovery(client, Some(4.0), seed);
@@ -109,11 +113,11 @@ fn split(client: &Named, seed: u64) -> String {
 }
 
 /// One partition of sixteen gets a stream of its own; what the others get.
-pub(crate) fn hot(seed: u64) {
+pub(crate) fn hot(clients: &[Named], seed: u64) {
     println!("\nA hot prefix, one partition of 16, beside the rest: 3,500 writes/s each, 30 ms.");
     println!("Requests a second from 30 s to 50 s, and the share refused:");
     header(&["hot", "the rest", "refused"].map(str::to_owned));
-    for client in &CLIENTS {
+    for client in clients {
         let mut client_of_run = (client.make)(Class::Write);
         let figures = hot_figures(&mut *client_of_run, seed);
         let [hot, rest] = [figures.done[0], figures.done[1]].map(|rate| format!("{rate:.0}"));
@@ -122,7 +126,7 @@ pub(crate) fn hot(seed: u64) {
 }
 
 /// Goodput of a small server as a share of the best fixed number in flight.
-pub(crate) fn small(seed: u64) {
+pub(crate) fn small(clients: &[Named], seed: u64) {
     println!("\nSmall servers: share of the best fixed number in flight from 15 s to 45 s");
     println!("(mean latency):");
     let columns = SMALL
@@ -130,12 +134,60 @@ pub(crate) fn small(seed: u64) {
     header(&columns);
     let best = SMALL.map(|server| best_fixed(server, seed));
     row("best fixed", &best.map(|(slots, rate)| format!("{slots}: {rate:.0}/s")));
-    for client in &CLIENTS {
+    for client in clients {
         let cells = SMALL.iter().zip(best).map(|(server, (_, best))| {
             let mut client = (client.make)(Class::Write);
             let figures = small_figures(*server, &mut *client, seed);
             format!("{:.0} % ({:.0} ms)", figures.all / best * 100.0, figures.latency_ms)
         });
         row(client.name, &cells.collect::<Vec<_>>());
+    }
+}
+
+/// Shares that storms refuse.
+const STORMS: [f64; 3] = [0.1, 0.3, 0.6];
+
+/// Storms that have nothing to do with the rate.
+pub(crate) fn storms(clients: &[Named], seed: u64) {
+    println!("\nRefused whatever the rate, 512 in flight at most, 30 ms: for five seconds, with a");
+    println!(
+        "limit of 4 × 3,500/s and without; and throughout 20 s, without. Done a second in the"
+    );
+    println!("storm by what may be done in it, time until half of the rate before, done in the");
+    println!("two seconds after it by that before.");
+    let columns = STORMS.map(|share| format!("{:.0} %", share * 100.0));
+    header(&[columns.clone(), columns.clone(), columns].concat());
+    for client in clients {
+        let make = || match client.name {
+            "ours" => Box::new(Ours::new(Class::Write, 512)),
+            _ => (client.make)(Class::Write),
+        };
+        let one = |is_limited, share| {
+            let storm = storm(share, is_limited, &mut *make(), seed);
+            let half = storm.half_after.map_or_else(|| "–".to_owned(), |s| format!("{s:.1} s"));
+            format!("{:.0} %, {half}, {:.0} %", storm.within * 100.0, storm.after * 100.0)
+        };
+        let limited = STORMS.map(|share| one(true, share));
+        let free = STORMS.map(|share| one(false, share));
+        let throughout =
+            STORMS.map(|share| format!("{:.0} %", storm_throughout(share, make, seed) * 100.0));
+        row(client.name, &[limited, free, throughout].concat());
+    }
+}
+
+/// Jobs that share a partition.
+pub(crate) fn shared(_clients: &[Named], seed: u64) {
+    println!(
+        "\nJobs of ours that share one partition of 3,500 writes/s, from ten seconds after the"
+    );
+    println!("last began: done a second by all, by the least and the most, refused:");
+    header(&["all", "least", "most", "refused"].map(str::to_owned));
+    for jobs in [2, 4, 8] {
+        let figures = shared_figures(jobs, seed);
+        let least = figures.done.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = figures.done.iter().copied().fold(0.0, f64::max);
+        let rates = [figures.all, least, most].map(|rate| format!("{rate:.0}"));
+        let refused = format!("{:.1} %", figures.refused_share * 100.0);
+        row(&format!("{jobs} jobs"), &[rates.to_vec(), vec![refused]].concat());
     }
 }

@@ -50,6 +50,15 @@ impl Sums {
 }
 
 impl Sums {
+    /// Both stretches together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            refused: self.refused + other.refused,
+            seconds: self.seconds + other.seconds,
+        }
+    }
+
     /// Units admitted a second, together with `count` that were admitted at another rate.
     pub(super) fn pooled(&self, rate: f64, count: f64) -> f64 {
         (self.sent - self.refused + count).max(0.0) / (self.seconds + count / rate)

@@ -16,6 +16,7 @@
 //! `s3::admission` asks it for every attempt of a request. `docs/design/03-controller.md` has the
 //! comparison behind it.
 
+mod background;
 mod concurrency;
 mod flow;
 mod latency;

@@ -4,10 +4,15 @@
 //! come from what was in flight: less at once, a moment to see what the service admits while it
 //! refuses, and from there a hold and a growth that is slow near the known limit and fast
 //! far beyond it. It never pauses, because S3 splits a partition only under load.
+//!
+//! Where cuts do not help, a probe (`probe`) tells whether it is the rate that brings refusals.
+
+mod probe;
 
 use std::time::Duration;
 
-use super::flow::Flow;
+use super::background::Background;
+use super::flow::{Flow, Sums};
 use super::tokens::Tokens;
 
 /// Never slower, whatever is refused: requests a second.
@@ -48,6 +53,8 @@ const MEASURED_MIN: f64 = 50.0;
 /// this multiple of it: few refusals are a small sample.
 const LAST_COUNTS: f64 = 200.0;
 const STILL_HOLDS: f64 = 1.3;
+/// Cuts belong together until the rate has grown by this factor.
+const GREW: f64 = 1.2;
 /// How often the rate is reconsidered.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -58,8 +65,23 @@ enum State {
     /// Cut; what the service admits is being measured. `before` is the rate before the cut, `known`
     /// the limit that was measured last, if it still seemed to hold.
     Measuring { before: f64, known: Option<f64> },
+    /// Much slower for a moment, to see whether a smaller share is refused than in `high`. `low` is
+    /// what was sent since and refused of it: more than the flow remembers where that is little.
+    Probing { high: Sums, low: Sums, base: f64 },
+    /// Nearly all is refused, whatever the rate, which was `before`.
+    Outage { before: f64 },
     /// Growing from a measured rate; `age` is the time in which it was used.
     Growing { base: f64, age: f64 },
+}
+
+/// Cuts that follow each other without growth between them.
+#[derive(Debug, Clone, Copy)]
+struct Episode {
+    /// The rate before the first of them, and whether it was without limit.
+    before: f64,
+    was_free: bool,
+    /// What was measured after the last.
+    seen: Sums,
 }
 
 /// The rate of one range and class of operations.
@@ -71,6 +93,11 @@ pub struct RateLoop {
     /// Refusals of requests sent before do not cut again.
     epoch: Duration,
     cuts: u64,
+    background: Background,
+    episode: Option<Episode>,
+    /// No probe before, and none to look at the background again.
+    probe_from: Duration,
+    recheck_from: Duration,
     /// Seconds from sending to refusal, smoothed.
     refusal_delay: f64,
     /// When the rate was last what limited; of a free loop, its begin.
@@ -87,6 +114,10 @@ impl RateLoop {
             tokens: Tokens::new(RATE_MIN, now),
             epoch: Duration::ZERO,
             cuts: 0,
+            background: Background::default(),
+            episode: None,
+            probe_from: now,
+            recheck_from: now,
             refusal_delay: 0.02,
             used_at: now,
             looked_at: now,
@@ -95,8 +126,14 @@ impl RateLoop {
 
     /// A loop that begins with a guess, part of another's rate.
     pub(super) fn part(&self, share: f64, now: Duration) -> Self {
-        let mut part =
-            Self { cuts: self.cuts, refusal_delay: self.refusal_delay, ..Self::new(now) };
+        let mut part = Self {
+            cuts: self.cuts,
+            background: self.background,
+            probe_from: self.probe_from,
+            recheck_from: self.recheck_from,
+            refusal_delay: self.refusal_delay,
+            ..Self::new(now)
+        };
         if let Some(rate) = self.limit() {
             part.epoch = now;
             part.grow_from(rate * share, HOLD, now);
@@ -131,6 +168,9 @@ impl RateLoop {
     /// Notes that a request of so many units was sent.
     pub fn sent(&mut self, now: Duration, cost: u32) {
         self.flow.sent(now, cost);
+        if let State::Probing { low, .. } = &mut self.state {
+            low.sent += f64::from(cost);
+        }
         if !self.is_free() {
             self.tokens.take(cost);
         }
@@ -139,9 +179,15 @@ impl RateLoop {
     /// Notes that a request sent at `sent_at` was refused. Says whether this began a cut.
     pub fn refused(&mut self, now: Duration, sent_at: Duration, cost: u32) -> bool {
         self.flow.refused(sent_at, cost);
+        if let State::Probing { low, .. } = &mut self.state
+            && sent_at >= self.epoch
+        {
+            low.refused += f64::from(cost);
+        }
         let delay = now.saturating_sub(sent_at).as_secs_f64();
         self.refusal_delay += (delay - self.refusal_delay) * 0.1;
-        let is_new = sent_at >= self.epoch && !matches!(self.state, State::Measuring { .. });
+        let is_settled = matches!(self.state, State::Free | State::Growing { .. });
+        let is_new = sent_at >= self.epoch && is_settled;
         if is_new && self.is_too_much(now) {
             self.cut(now);
             return true;
@@ -160,7 +206,8 @@ impl RateLoop {
         let since = |millis| now.saturating_sub(Duration::from_millis(millis)).max(self.epoch);
         let over = |millis, share| {
             let sums = self.flow.over(since(millis), end);
-            sums.refused >= REFUSALS_MIN && sums.refused_share() >= share
+            let excess = self.background.excess(sums);
+            excess >= REFUSALS_MIN && excess >= sums.sent * share
         };
         if now.saturating_sub(self.epoch) < AFTER && !self.is_free() {
             return over(100, SHARE_AFTER);
@@ -169,6 +216,10 @@ impl RateLoop {
     }
 
     fn cut(&mut self, now: Duration) {
+        self.cuts += 1;
+        if let Some(high) = self.in_vain(now) {
+            return self.probe(high, now);
+        }
         let lately = self.flow.over(now.saturating_sub(Duration::from_millis(120)), now);
         let before = self.limit().unwrap_or_else(|| self.first_rate(now).max(2.0 * FIRST_MIN));
         let safe = match self.state {
@@ -180,11 +231,16 @@ impl RateLoop {
             State::Growing { base, .. } if before < base * STILL_HOLDS => Some(base / SAFE_SHARE),
             _ => None,
         };
+        self.begin_episode(before, Sums::default());
         self.set_rate(before * kept, now);
         self.state = State::Measuring { before, known };
         self.epoch = now;
         self.used_at = now;
-        self.cuts += 1;
+    }
+
+    /// Time after which what was sent has been refused, if it is.
+    fn delay(&self) -> Duration {
+        Duration::from_secs_f64((self.refusal_delay * 2.0).clamp(0.02, 0.3))
     }
 
     /// What was sent lately, of a loop that may be younger than a bin.
@@ -200,16 +256,21 @@ impl RateLoop {
             return;
         }
         self.looked_at = now;
+        if self.background.is_there() && matches!(self.state, State::Free | State::Growing { .. }) {
+            self.see_background(now);
+        }
         match self.state {
             State::Free => {}
             State::Measuring { before, known } => self.measure(before, known, now),
+            State::Probing { high, low, base } => self.conclude(high, low, base, now),
+            State::Outage { before } => self.see_outage(before, now),
             State::Growing { base, age } => self.grow(base, age, passed.min(LOOK_EVERY * 3), now),
         }
     }
 
     /// Sets the rate to what was admitted while things were refused, when that is known.
     fn measure(&mut self, before: f64, last: Option<f64>, now: Duration) {
-        let delay = Duration::from_secs_f64((self.refusal_delay * 2.0).clamp(0.02, 0.3));
+        let delay = self.delay();
         let elapsed = now.saturating_sub(self.epoch);
         if elapsed < MEASURE_MIN.max(delay * 2) {
             return;
@@ -224,6 +285,11 @@ impl RateLoop {
             // with no hold, because it may be far too low.
             None => (self.flow.over(from, to), HOLD + AGE_IF_UNSURE),
         };
+        if let Some(episode) = &mut self.episode {
+            let is_little = episode.seen.sent < MEASURED_MIN;
+            episode.seen = if is_little { episode.seen.and(known) } else { known };
+        }
+        let known = self.background.without(known);
         let known = last.map_or(known.admitted_rate(), |last| known.pooled(last, LAST_COUNTS));
         self.epoch = now;
         self.grow_from((known * SAFE_SHARE).min(before), age, now);
@@ -248,6 +314,11 @@ impl RateLoop {
         let age = age + passed.as_secs_f64();
         let beyond = (age - HOLD).max(0.0);
         let wanted = base * (GROWTH * beyond * beyond).min(50.0).exp();
+        let tried = rate * now.saturating_sub(self.epoch).as_secs_f64();
+        if wanted > base * GREW && tried >= MEASURED_MIN {
+            self.episode = None;
+        }
+        let lately = self.background.without(lately);
         let most = (lately.admitted_rate() * ABOVE_MEASURED_MAX).max(rate);
         if wanted <= most {
             self.state = State::Growing { base, age };

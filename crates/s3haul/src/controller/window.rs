@@ -65,6 +65,14 @@ impl Window {
         if now <= self.began {
             return;
         }
+        // So do those that come while more are in flight than may be.
+        if answer.in_flight > self.limit {
+            if self.answers > 0 {
+                *self = Self::new(now, self.limit);
+            }
+            (self.began, self.seen, self.in_flight_s) = (now, now, 0.0);
+            return;
+        }
         self.answers += 1;
         self.work += answer.work;
         self.latency += answer.latency;

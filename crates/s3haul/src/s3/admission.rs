@@ -10,6 +10,7 @@
 //! The queues are bounded by the requests that exist, which their makers bound.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub struct Admission {
 pub(super) struct Gate {
     started: Instant,
     state: Mutex<State>,
+    /// Refused requests that wait before they ask again.
+    resting: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -166,6 +169,15 @@ impl Pass {
     }
 }
 
+/// A refused request that waits before it asks again.
+pub(super) struct Rest<'a>(&'a AtomicUsize);
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Pass {
     fn drop(&mut self) {
         self.gate.leave(self);
@@ -182,17 +194,23 @@ impl Admission {
             timer: None,
             told: [0; 2],
         };
-        Self { gate: Arc::new(Gate { started: Instant::now(), state: Mutex::new(state) }) }
+        Self { gate: Arc::new(Gate::new(state)) }
     }
 
     /// How many requests it is worth making at once: what may be in flight of either class, some
-    /// that are being made, and some for those that wait for the rate of their range, so that they
-    /// do not hold up the others.
+    /// that are being made, and some for those that wait for the rate of their range or after a
+    /// refusal, so that they do not hold up the others.
     pub(crate) fn requests_wanted(&self) -> usize {
         let state = self.gate.lock();
         let limit = [Class::Read, Class::Write].map(|class| state.controller.limit(class));
         let limit = limit[0].max(limit[1]) as usize;
-        limit + limit / 4 + state.for_rate.len()
+        limit + limit / 4 + state.for_rate.len() + self.gate.resting.load(Ordering::Relaxed)
+    }
+
+    /// Counts a refused request as one that waits for as long as this is held.
+    pub(super) fn rest(&self) -> Rest<'_> {
+        self.gate.resting.fetch_add(1, Ordering::Relaxed);
+        Rest(&self.gate.resting)
     }
 
     /// Waits until an attempt may be made.
@@ -230,6 +248,11 @@ impl Place {
 }
 
 impl Gate {
+    fn new(state: State) -> Self {
+        let (started, resting) = (Instant::now(), AtomicUsize::new(0));
+        Self { started, state: Mutex::new(state), resting }
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

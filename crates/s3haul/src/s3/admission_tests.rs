@@ -80,6 +80,25 @@ async fn the_number_in_flight_grows_while_it_pays() {
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
+/// Or those that were refused would hold all loops, and their requests be all that is sent.
+#[tokio::test(start_paused = true)]
+async fn who_pauses_after_a_refusal_holds_up_nobody() {
+    let world = World::new(|seen| match seen.number {
+        0..5 => Reply::error(503, "SlowDown"),
+        _ => Reply::ok(""),
+    });
+    let client = client(&world);
+    let before = client.requests_wanted();
+    let requests = all_at_once(&client, 5, "k");
+    while world.seen().len() < 5 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(client.requests_wanted(), before + 5);
+    requests.join_all().await;
+    assert_eq!(client.requests_wanted(), before);
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_gives_up_waiting_leaves_no_trace() {
     let world = World::new(|seen| {

@@ -269,9 +269,10 @@ impl<'r> Run<'r> {
             return Ok(());
         }
         let elapsed = self.started.elapsed().saturating_sub(self.waited);
+        let verdict = self.verdict(&failure);
         let delay = retry::next_delay(
             &self.inner.config.retry,
-            self.verdict(&failure),
+            verdict,
             self.attempts,
             elapsed,
             failure.asked,
@@ -287,6 +288,8 @@ impl<'r> Run<'r> {
         );
         match delay {
             Some(delay) => {
+                let is_refused = verdict == Verdict::Throttle;
+                let _rest = is_refused.then(|| self.inner.admission.rest());
                 tokio::time::sleep(delay).await;
                 Ok(())
             }

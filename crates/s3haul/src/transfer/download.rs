@@ -10,13 +10,14 @@ use std::time::Instant;
 
 use async_channel::{Receiver, Sender};
 use bytes::Bytes;
+use tokio::runtime::Handle;
 
 use super::budget::Share;
 use super::collapsed::CollapsedNames;
 use super::delete::remove_source_object;
 use super::each::Hands;
 use super::engine::Engine;
-use super::pace::{INLINE_SIZE_MAX, Pace};
+use super::pace::{INLINE_SIZE_MAX, Pace, Turn};
 use super::preserve::finish_of;
 use super::ranged;
 use super::receive::{Answer, receive};
@@ -98,10 +99,11 @@ struct Writing {
 }
 
 impl Writing {
-    /// Whether an object may be written between two requests. The source of a move goes once its
-    /// file is on disk, which is never quick.
-    fn is_quick(&self, engine: &Engine, object: &Received) -> bool {
-        self.pace.is_quick() && object.action.size <= INLINE_SIZE_MAX && !engine.settings.is_move
+    /// Leave to write an object between two requests. The source of a move goes once its file is
+    /// on disk, which is never quick.
+    fn turn(&self, engine: &Engine, object: &Received) -> Option<Turn<'_>> {
+        let is_small = object.action.size <= INLINE_SIZE_MAX && !engine.settings.is_move;
+        is_small.then(|| self.pace.turn()).flatten()
     }
 
     /// Writes a small file. Blocks, as long as the disk takes.
@@ -146,7 +148,8 @@ async fn download_all(
     let (received_in, received_out) = async_channel::bounded(RECEIVED_MAX);
     let writers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let mut tasks = Tasks::new();
-    let writing = Writing { target: target.clone(), pace: Arc::default() };
+    let pace = Pace::among(Handle::current().metrics().num_workers());
+    let writing = Writing { target: target.clone(), pace: Arc::new(pace) };
     for _ in 0..writers.clamp(WRITERS.0, WRITERS.1) {
         tasks.spawn(write_loop(Arc::clone(&engine), writing.clone(), received_out.clone()));
     }
@@ -201,8 +204,9 @@ async fn download_small(
             let finish = finish_of(&engine.settings, &head);
             action.etag = head.etag;
             let object = Received { action, chunks, finish, _share: share };
-            if writing.is_quick(&engine, &object) {
+            if let Some(turn) = writing.turn(&engine, &object) {
                 let written = writing.write(&engine, object);
+                drop(turn);
                 writing.conclude(&engine, written).await;
             } else {
                 let sent = received.send(object).await;
@@ -302,4 +306,75 @@ fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
         reason: action.reason.map(Reason::name),
         outcome: Outcome::Skipped,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use rustix::fs::{CWD, FileType, mknodat};
+
+    use super::*;
+    use crate::s3::testing::{Reply, World};
+    use crate::transfer::settings::Tuning;
+    use crate::transfer::testing::engine;
+
+    fn action(name: String) -> DownloadAction {
+        DownloadAction {
+            key: name.clone(),
+            version_id: None,
+            relative: name,
+            plain_key: None,
+            size: 1,
+            etag: String::new(),
+            last_modified_s: 0,
+            head: None,
+            reason: None,
+        }
+    }
+
+    fn named(prefix: &str, count: usize) -> Vec<DownloadAction> {
+        (0..count).map(|number| action(format!("{prefix}{number}"))).collect()
+    }
+
+    /// Not in the runtime, which may have stopped.
+    fn comes(what: impl Fn() -> bool) -> bool {
+        let begun = Instant::now();
+        while !what() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        what()
+    }
+
+    /// Opening a pipe that nobody reads takes until somebody does.
+    fn pipe(folder: &Path, name: &str) {
+        mknodat(CWD, folder.join(name), FileType::Fifo, 0o600.into(), 0).unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn files_that_hang_stop_no_requests() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(|_| Reply::ok("1"));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let root = TargetRoot::open(folder.path()).unwrap();
+        let (actions, taken) = async_channel::unbounded();
+        let downloads = tokio::spawn(run_downloads(engine, DownloadTarget::Below(root), taken));
+        // Until writing is known to be quick.
+        actions.send(named("quick", 100)).await.unwrap();
+        let is_there = |number: usize| folder.path().join(format!("quick{number}")).exists();
+        assert!(comes(|| (0..100).all(is_there)));
+        for number in 0..2 {
+            pipe(folder.path(), &format!("hangs{number}"));
+        }
+        actions.send([named("hangs", 2), named("other", 300)].concat()).await.unwrap();
+        let are_asked_for = comes(|| world.seen().len() == 402);
+        // A thread waits in each until now.
+        for number in 0..2 {
+            std::fs::read(folder.path().join(format!("hangs{number}"))).unwrap();
+        }
+        assert!(are_asked_for, "{} of 402 requests", world.seen().len());
+        drop(actions);
+        downloads.await.unwrap();
+    }
 }

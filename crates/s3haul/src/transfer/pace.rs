@@ -6,25 +6,40 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest file that may be read or written between two requests.
 pub(super) const INLINE_SIZE_MAX: u64 = 128 * 1024;
 /// Within this time a file of up to that size is read and digested, or written, in memory.
 const QUICK: Duration = Duration::from_micros(250);
+/// A file that takes longer waits for a disk that does not answer, and so may the next one.
+const HUNG: Duration = Duration::from_millis(50);
 
 /// Whether small files are in memory. A busy machine lets a file now and then take long that does
 /// not wait for a disk, so one slow file weighs as much as some quick ones.
 #[derive(Debug)]
 pub(super) struct Pace {
     debt: AtomicU32,
+    /// Files that are done between two requests right now, and at most.
+    under_way: AtomicUsize,
+    at_once_max: usize,
 }
 
 impl Default for Pace {
     /// Nothing is known: some quick files must come first.
     fn default() -> Self {
-        Self { debt: AtomicU32::new(Self::QUICK_BELOW + Self::SLOW_FILE) }
+        let debt = AtomicU32::new(Self::QUICK_BELOW + Self::SLOW_FILE);
+        Self { debt, under_way: AtomicUsize::new(0), at_once_max: usize::MAX }
+    }
+}
+
+/// Leave to do a file between two requests, as long as it is held.
+pub(super) struct Turn<'p>(&'p AtomicUsize);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -33,6 +48,21 @@ impl Pace {
     const SLOW_FILE: u32 = 4;
     /// Less is quick: a slow file in a while, but not three in a row.
     const QUICK_BELOW: u32 = 12;
+
+    /// Of so many threads that answer requests one is always left, whatever the disk does. Where
+    /// there is one, a disk that hangs holds it once.
+    pub(super) fn among(threads: usize) -> Self {
+        Self { at_once_max: threads.saturating_sub(1).max(1), ..Self::default() }
+    }
+
+    /// Leave to do a file between two requests, if it is likely to be quick.
+    pub(super) fn turn(&self) -> Option<Turn<'_>> {
+        if !self.is_quick() {
+            return None;
+        }
+        let turn = Turn(&self.under_way);
+        (self.under_way.fetch_add(1, Ordering::Relaxed) < self.at_once_max).then_some(turn)
+    }
 
     /// Does the work for a file, and notes whether it was quick. While none was slow of late only
     /// the clock is looked at. After that the time does not count in which another thread had the
@@ -56,7 +86,9 @@ impl Pace {
     /// Notes a file. Where two are noted at once, one of them may be lost.
     pub(super) fn note(&self, took: Duration) {
         let debt = self.debt.load(Ordering::Relaxed);
-        let next = if took > QUICK {
+        let next = if took > HUNG {
+            Self::QUICK_BELOW + 2 * Self::SLOW_FILE
+        } else if took > QUICK {
             (debt + Self::SLOW_FILE).min(Self::QUICK_BELOW + 2 * Self::SLOW_FILE)
         } else {
             debt.saturating_sub(1)
@@ -110,6 +142,21 @@ mod tests {
         (0..=Pace::SLOW_FILE).for_each(|_| pace.timed(|| ()));
         (0..4).for_each(|_| pace.timed(|| std::thread::sleep(QUICK * 4)));
         assert!(!pace.is_quick());
+    }
+
+    #[test]
+    fn one_that_hangs_is_enough() {
+        let pace = Pace::among(3);
+        assert!(pace.turn().is_none(), "nothing is known");
+        (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
+        let turns = [pace.turn(), pace.turn()];
+        assert!(turns.iter().all(Option::is_some) && pace.turn().is_none());
+        drop(turns);
+        assert!(pace.turn().is_some());
+        pace.note(HUNG + QUICK);
+        assert!(pace.turn().is_none());
+        (0..2 * Pace::QUICK_BELOW).for_each(|_| pace.note(QUICK));
+        assert!(pace.turn().is_some());
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod simulation;
 
 use s3haul::controller::Class;
 
-use client::Ours;
+use client::{Client, Ours};
 use runs::{CAP, READS, SMALL, WRITES};
 use service::{Partitions, Service};
 use simulation::{EVERYWHERE, Simulation};
@@ -169,4 +169,83 @@ fn a_cap_holds_and_is_used() {
     let mean_seconds = run.figures(50, 150).latency_ms / 1_000.0;
     let used = run.figures(50, 150).all * mean_seconds;
     assert!((18.5..=20.5).contains(&used), "{used:.1} in flight on average");
+}
+
+/// A storm that refuses a share of all requests whatever the rate is neither answered with less and
+/// less, nor does it take long to be back at what was done before it.
+#[test]
+fn a_storm_that_is_not_ours_is_sailed_through() {
+    for (seed, (share, is_limited)) in (111..).zip([
+        (0.1, true),
+        (0.3, true),
+        (0.6, true),
+        (0.1, false),
+        (0.3, false),
+        (0.6, false),
+    ]) {
+        let what = format!("{share} refused, limited: {is_limited}, seed {seed}");
+        let storm = runs::storm(share, is_limited, &mut Ours::new(Class::Write, 512), seed);
+        assert!(storm.within >= 0.75, "{what}: {storm:?}");
+        assert!(storm.half_after.is_some_and(|seconds| seconds <= 0.5), "{what}: {storm:?}");
+        assert!(storm.after >= 0.8, "{what}: {storm:?}");
+    }
+}
+
+#[test]
+fn half_of_the_rate_is_back_soon_after_an_outage() {
+    for (seed, is_limited) in (121..).zip([true, false]) {
+        let storm = runs::storm(1.0, is_limited, &mut Ours::new(Class::Write, 512), seed);
+        let half_after = storm.half_after;
+        assert!(
+            half_after.is_some_and(|s| s <= 2.0),
+            "limited: {is_limited}, seed {seed}: {storm:?}"
+        );
+    }
+}
+
+/// A job that begins in a storm knows no time before it.
+#[test]
+fn a_job_within_a_storm_does_what_may_be_done() {
+    for (seed, share) in (131..).zip([0.1, 0.3, 0.6]) {
+        let make = || -> Box<dyn Client> { Box::new(Ours::new(Class::Write, 512)) };
+        let done = runs::storm_throughout(share, make, seed);
+        assert!(done >= 0.75, "{share} refused, seed {seed}: {done:.2} of what may be done");
+    }
+}
+
+/// A limit that halves for a while is no storm: few are refused meanwhile.
+#[test]
+fn a_limit_that_halves_and_comes_back_is_followed() {
+    for seed in 141..144 {
+        let mut service = Partitions::new(4, WRITES, 30.0, seed);
+        let mut client = Ours::new(Class::Write, 512);
+        let mut run = Simulation::new(&mut service, &mut client, &[EVERYWHERE], seed);
+        run.run_until(10);
+        run.service.change(0.5);
+        run.run_until(20);
+        let half = run.figures(120, 200);
+        assert!(half.all >= 2.0 * WRITES * 0.95, "seed {seed}: {:.0}", half.all);
+        assert!(half.refused_share < 0.02, "seed {seed}: {:.4} refused", half.refused_share);
+        run.service.change(2.0);
+        run.run_until(30);
+        let reached = runs::reached(&run, 20, 0.95);
+        assert!(reached.is_some_and(|seconds| seconds <= 5.0), "seed {seed}: {reached:?}");
+        let refused = run.figures(200, 300).refused_share;
+        assert!(refused < 0.02, "seed {seed}: {refused:.4} refused");
+    }
+}
+
+/// What one job has refused depends little on its own rate where others share the limit. None of
+/// them may take that for a storm and stop giving way.
+#[test]
+fn jobs_that_share_a_limit_all_give_way() {
+    for (seed, jobs) in (151..).zip([2, 4, 8]) {
+        let figures = runs::shared_figures(jobs, seed);
+        let least = figures.done.iter().copied().fold(f64::INFINITY, f64::min);
+        let fair = WRITES / jobs as f64;
+        let what = format!("{jobs} jobs, seed {seed}: {figures:?}");
+        assert!(figures.all >= WRITES * 0.95, "{what}");
+        assert!(figures.refused_share < 0.03, "{what}");
+        assert!(least >= fair * 0.2, "{what}");
+    }
 }

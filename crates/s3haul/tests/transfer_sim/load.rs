@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use s3haul::job::{Summary, TagTask, Tags, TransferCommand, TransferSpec, Tuning};
-use s3haul_sim::{Latency, Partitions, Scenario};
+use s3haul_sim::{FaultKind, FaultRule, Latency, Partitions, Scenario};
 
 use crate::world::World;
 
@@ -73,4 +73,20 @@ async fn without_a_limit_as_many_are_in_flight_as_pay() {
     let tuning = Tuning { max_concurrent_requests: 5, ..Tuning::default() };
     assert_eq!(tag_all(&world, tuning).await.done, 6_000);
     assert!(world.sim.ledger().max_concurrency() <= 5, "what is configured caps");
+}
+
+/// A service that refuses three of ten requests, however few are sent. A job that slowed down for
+/// that went on at the slowest rate there is, and held all its loops in pauses: minutes.
+#[tokio::test(start_paused = true)]
+async fn refusals_that_come_whatever_is_sent_do_not_stop_a_job() {
+    const OBJECTS: u64 = 2_000;
+    let latency = Latency { median_ms: 30.0, ..Latency::default() };
+    let faults = vec![FaultRule::new(FaultKind::SlowDown, 0.3)];
+    let world = filled(OBJECTS, Scenario { seed: 9, latency, faults, ..Scenario::default() }).await;
+    let begun = tokio::time::Instant::now();
+    let summary = tag_all(&world, Tuning::default()).await;
+    let took = begun.elapsed();
+    assert_eq!((summary.done, summary.failed), (OBJECTS, 0), "{summary:?}");
+    // Of this some seconds are the pauses of those that are refused several times.
+    assert!(took < Duration::from_secs(15), "{took:?}");
 }
