@@ -12,6 +12,7 @@ mod daemon;
 mod kept;
 mod ledger;
 mod listing;
+mod memory;
 mod options;
 mod output;
 mod plan;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 
 use self::cell::{Bench, Cell};
 use self::kept::Kept;
@@ -111,7 +113,7 @@ fn planned(bench: &Bench, earlier: &[Run]) -> Vec<Row> {
 /// All workloads in all their places; answers how many could not be prepared.
 fn run_all(bench: &mut Bench, rows: Vec<Row>) -> Result<u32> {
     let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
-    let mut trees = Trees { root: scratch.path().join("tree"), kept: None };
+    let mut trees = Trees { disk: scratch.path().join("tree"), kept: None };
     let mut unready = 0;
     for (workload, place) in rows {
         let told = kept::place(&place);
@@ -145,18 +147,22 @@ fn run_cell(
 /// The tree of the workload before, which is often that of the next one. Only one is there at a
 /// time, since some are large.
 struct Trees {
-    root: PathBuf,
-    kept: Option<Tree>,
+    /// Where those are that do not fit into memory.
+    disk: PathBuf,
+    kept: Option<(Tree, Option<TempDir>)>,
 }
 
 impl Trees {
     fn of(&mut self, shape: Option<Shape>) -> Result<&Tree> {
         let shape = shape.unwrap_or(Shape::Numbered { files: 0, bytes: 0 });
-        if !self.kept.as_ref().is_some_and(|tree| tree.is(shape)) {
+        if !self.kept.as_ref().is_some_and(|(tree, _)| tree.is(shape)) {
             self.kept = None;
-            tree::remove(&self.root)?;
-            self.kept = Some(Tree::make(&self.root, shape)?);
+            tree::remove(&self.disk)?;
+            let memory = memory::folder(shape.bytes());
+            let root =
+                memory.as_ref().map_or(self.disk.clone(), |folder| folder.path().join("tree"));
+            self.kept = Some((Tree::make(&root, shape)?, memory));
         }
-        self.kept.as_ref().context("a tree was made")
+        self.kept.as_ref().map(|(tree, _)| tree).context("a tree was made")
     }
 }

@@ -83,6 +83,11 @@ impl Shape {
         }
     }
 
+    /// Bytes of all files.
+    pub(super) fn bytes(self) -> u64 {
+        self.files().iter().map(|(_, bytes)| bytes).sum()
+    }
+
     /// For titles: `26 folders of 256 files of 32 KiB`.
     pub(super) fn about(self) -> String {
         match self {

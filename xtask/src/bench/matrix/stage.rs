@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use super::listing::{self, Listing};
+use super::memory;
 use super::shape::MIB;
 use super::site::{KEYS_BUCKET, SOURCE_BUCKET, Site, Store, TARGET_BUCKET};
 use super::table::{ADDED, ADDED_BYTES, Job, Layout, TOUCHED};
@@ -19,8 +20,6 @@ use crate::layouts;
 /// Objects to download are kept in the server's memory up to so many bytes; more of them are
 /// computed, and only their beginnings are compared.
 const MEMORY_BYTES_MAX: u64 = 4096 * MIB;
-/// A file system in memory, for the small files of downloads.
-const MEMORY_FOLDER: &str = "/dev/shm";
 /// Where objects to read and to copy lie.
 const OBJECTS: &str = "objects/";
 /// Where a later sync finds files that were not there before.
@@ -33,9 +32,7 @@ pub(super) struct Stage<'a> {
     /// Files that are uploaded, or that the objects were made from.
     pub(super) tree: &'a Tree,
     folder: PathBuf,
-    /// What is downloaded goes here where it is small. In memory, since ext4 looks long for a place
-    /// for each new file for minutes after many were removed, and each run here follows on the
-    /// removal of what the one before has written.
+    /// What is downloaded goes here where it is small.
     downloads: Option<TempDir>,
     /// Whether objects that are read are the tree's files, or computed.
     pub(super) keeps_bytes: bool,
@@ -245,9 +242,8 @@ pub(super) fn objects() -> (&'static str, &'static str) {
 
 /// A folder in memory for small files that are downloaded, where the machine has one.
 fn downloads(job: &Job, tree: &Tree) -> Option<TempDir> {
-    let is_small = matches!(job, Job::Download(_)) && tree.totals().1 <= MEMORY_BYTES_MAX / 2;
-    let folder = is_small.then(|| tempfile::tempdir_in(MEMORY_FOLDER).ok());
-    folder.flatten()
+    let is_tree = matches!(job, Job::Download(_));
+    is_tree.then(|| memory::folder(tree.totals().1)).flatten()
 }
 
 /// What the embedded server has to keep for a workload.

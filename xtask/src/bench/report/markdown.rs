@@ -10,17 +10,18 @@ use crate::term;
 const INTRODUCTION: &str = "\
 # Benchmarks
 
-Made by `make bench`: each tool in turn (A B C A B C …) behind a warm-up round, client and \
-server on one machine. The medians of the rounds are shown; all runs are in `runs.jsonl`, the \
-figures of the tables in `results.json`. What takes long runs once only (`--once-above`, 3 s \
-unless a command below says otherwise). Where several commands are below, tools of one table may \
-have run at different times. Of each run it is checked that objects arrived under their names and \
-with their sizes, that as many were deleted or listed as there are, of syncs also that nothing \
-else was written, and of downloads some of the content. `bare` is a loop that does only what must \
-be done (hash, sign, send, receive), without planning, checking, files of many objects, retries \
-and output; `bare-files` also opens, reads or writes and closes each small file. CPU time is the \
-client's, user and system; requests are those that reached the server, where it counts them. A \
-ratio of 3 is three times what `s3haul` (or `bare`) needs for the same amount of work.
+Made by `make bench`: each tool in turn (A B C A B C …) behind a warm-up round, client and server \
+on one machine, files in memory (`/dev/shm`) up to 2 GiB of them. The medians of the rounds are \
+shown; all runs are in `runs.jsonl`, the figures of the tables in `results.json`. What takes long \
+runs once only (`--once-above`, 3 s unless a command below says otherwise). Where several \
+commands are below, tools of one table may have run at different times. Of each run it is checked \
+that objects arrived under their names and with their sizes, that as many were deleted or listed \
+as there are, of syncs also that nothing else was written, and of downloads some of the content. \
+`bare` is a loop that does only what must be done (hash, sign, send, receive), without planning, \
+checking, files of many objects, retries and output; `bare-files` also opens, reads or writes and \
+closes each small file. CPU time is the client's, user and system; requests are those that \
+reached the server, where it counts them. A ratio of 3 is three times what `s3haul` (or `bare`) \
+needs for the same amount of work.
 ";
 
 /// The whole page; `about` tells what the runs were made with.
