@@ -53,8 +53,11 @@ const MEASURED_MIN: f64 = 50.0;
 /// this multiple of it: few refusals are a small sample.
 const LAST_COUNTS: f64 = 200.0;
 const STILL_HOLDS: f64 = 1.3;
-/// Cuts belong together until the rate has grown by this factor.
+/// Cuts belong together until the rate has grown by this factor, or until no larger share than this
+/// of so many requests was refused.
 const GREW: f64 = 1.2;
+const GONE_SHARE: f64 = 0.002;
+const GONE_SENT: f64 = 100.0;
 /// How often the rate is reconsidered.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -315,7 +318,8 @@ impl RateLoop {
         let beyond = (age - HOLD).max(0.0);
         let wanted = base * (GROWTH * beyond * beyond).min(50.0).exp();
         let tried = rate * now.saturating_sub(self.epoch).as_secs_f64();
-        if wanted > base * GREW && tried >= MEASURED_MIN {
+        let has_grown = wanted > base * GREW && tried >= MEASURED_MIN;
+        if self.episode.is_some() && (has_grown || self.are_refusals_gone(now)) {
             self.episode = None;
         }
         let lately = self.background.without(lately);
@@ -324,6 +328,14 @@ impl RateLoop {
             self.state = State::Growing { base, age };
         }
         self.set_rate(wanted.min(most), now);
+    }
+
+    /// Whether the last cut helped.
+    fn are_refusals_gone(&self, now: Duration) -> bool {
+        let end = now.saturating_sub(self.delay());
+        let from = end.saturating_sub(Duration::from_secs(1)).max(self.epoch);
+        let lately = self.flow.over(from, end);
+        lately.sent >= GONE_SENT && lately.refused <= lately.sent * GONE_SHARE
     }
 
     fn set_rate(&mut self, rate: f64, now: Duration) {
