@@ -133,6 +133,7 @@ fn bucket_operation(method: &Method, uri: &Uri) -> &'static str {
                 ("cors", "PutBucketCors"),
                 ("lifecycle", "PutBucketLifecycleConfiguration"),
                 ("encryption", "PutBucketEncryption"),
+                ("object-lock", "PutObjectLockConfiguration"),
             ],
             "CreateBucket",
         ),

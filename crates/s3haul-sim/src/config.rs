@@ -102,6 +102,9 @@ pub struct Limits {
     pub copy_bytes_max: u64,
     /// Time that the restore of an archived object takes (S3: minutes to days).
     pub restore_time: Duration,
+    /// Most completed multipart uploads whose answer is remembered for a request that is repeated
+    /// (as S3 does); none for servers that answer `NoSuchUpload` then.
+    pub completions_kept: usize,
 }
 
 impl Default for Limits {
@@ -118,6 +121,7 @@ impl Default for Limits {
             part_bytes_min: 5 << 20,
             copy_bytes_max: 5 << 30,
             restore_time: Duration::from_secs(1),
+            completions_kept: 1000,
         }
     }
 }

@@ -147,8 +147,8 @@ fn check_scope(signature: &Signature, headers: &HeaderMap) -> Result<(), Refusal
                        belongs to \"s3\".";
         return Err(Refusal::new(400, "AuthorizationHeaderMalformed", message));
     }
-    if signature.expires.is_some_and(|seconds| !(1..=EXPIRES_S_MAX).contains(&seconds)) {
-        let message = "X-Amz-Expires must be between 1 and 604800 seconds";
+    if signature.expires.is_some_and(|seconds| !(0..=EXPIRES_S_MAX).contains(&seconds)) {
+        let message = "X-Amz-Expires must be between 0 and 604800 seconds";
         return Err(Refusal::new(400, "AuthorizationQueryParametersError", message));
     }
     let is_presigned = signature.expires.is_some();
@@ -232,7 +232,8 @@ fn check_time(signature: &Signature, now_ms: i64) -> Result<(), Refusal> {
         ];
         return Err(refusal);
     }
-    if signature.expires.is_some_and(|seconds| age_ms > seconds.saturating_mul(1000)) {
+    let has_expired = |seconds: i64| seconds == 0 || age_ms > seconds.saturating_mul(1000);
+    if signature.expires.is_some_and(has_expired) {
         return Err(Refusal::new(403, "AccessDenied", "Request has expired"));
     }
     Ok(())

@@ -21,7 +21,7 @@ use crate::hostile;
 use crate::ledger::Ledger;
 use crate::scenario::Visit;
 use crate::server::SimError;
-use crate::service::{Admission, ListRoute, Listing, SimService};
+use crate::service::{Admission, Finished, ListRoute, Listing, SimService};
 use crate::store::disk::DiskStore;
 use crate::store::memory::{MemoryStore, NullMode};
 use crate::store::synthetic::SyntheticStore;
@@ -348,6 +348,7 @@ fn build_service(
         region: config.region.clone(),
         limits: config.limits.clone(),
         quirks: config.list_quirks.clone(),
+        finished: Arc::new(Finished::new(config.limits.completions_kept)),
     };
     let mut settings = S3Config::default();
     // The gate checks the time, by our clock.

@@ -28,6 +28,21 @@ const DEFAULT_REGION: &str = "us-east-1";
 /// Longest name of a region.
 const REGION_LENGTH_MAX: usize = 63;
 
+/// How bucket names that S3 keeps for itself begin and end. Those in `-an` belong to name spaces of
+/// accounts, which this server has not.
+/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html>
+const RESERVED_PREFIXES: [&str; 3] = ["xn--", "sthree-", "amzn-s3-demo-"];
+const RESERVED_SUFFIXES: [&str; 6] =
+    ["-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an"];
+
+/// Whether a bucket of this name can be created; `s3s` has refused what it knows of these rules.
+fn is_free_name(name: &str) -> bool {
+    !name.contains(".-")
+        && !name.contains("-.")
+        && !RESERVED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        && !RESERVED_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+}
+
 /// Whether a name could be a region's: they come back in headers and documents.
 fn is_region(name: &str) -> bool {
     name.len() <= REGION_LENGTH_MAX
@@ -73,6 +88,9 @@ impl SimService {
         req: S3Request<CreateBucketInput>,
     ) -> S3Result<S3Response<CreateBucketOutput>> {
         let name = req.input.bucket;
+        if !is_free_name(&name) {
+            return Err(s3_error!(InvalidBucketName, "The specified bucket is not valid."));
+        }
         let constraint =
             req.input.create_bucket_configuration.and_then(|given| given.location_constraint);
         let region = match constraint.as_ref().map(BucketLocationConstraint::as_str) {
@@ -159,6 +177,14 @@ impl SimService {
     ) -> S3Result<S3Response<PutBucketVersioningOutput>> {
         let mut settings = self.bucket_settings(&req.input.bucket)?;
         let status = req.input.versioning_configuration.status;
+        let is_on = status.as_ref().is_some_and(|s| s.as_str() == BucketVersioningStatus::ENABLED);
+        if settings.object_lock && !is_on {
+            return Err(s3_error!(
+                InvalidBucketState,
+                "An Object Lock configuration is present on this bucket, so the versioning state \
+                 cannot be changed."
+            ));
+        }
         settings.versioning = match status.as_ref().map(BucketVersioningStatus::as_str) {
             Some(BucketVersioningStatus::ENABLED) => Versioning::Enabled,
             Some(BucketVersioningStatus::SUSPENDED) => Versioning::Suspended,

@@ -81,18 +81,9 @@ pub(super) fn check_write(
             Some(_) => {}
         }
     }
-    if let Some(condition) = if_none_match {
-        if !condition.is_any() {
-            return Err(s3_error!(
-                NotImplemented,
-                "A header you provided implies functionality that is not implemented"
-            ));
-        }
-        if current.is_some() {
-            return Err(failed());
-        }
-    }
-    Ok(())
+    // S3 itself takes no ETag here, only `*`; MinIO and Ceph do.
+    let unwanted = |condition| current.is_some_and(|version| matches(condition, version));
+    if if_none_match.is_some_and(unwanted) { Err(failed()) } else { Ok(()) }
 }
 
 fn failed() -> S3Error {

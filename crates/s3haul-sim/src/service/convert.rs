@@ -63,13 +63,25 @@ pub(super) fn parse_tagging(header: Option<&str>) -> S3Result<Vec<(String, Strin
     })?;
     let pairs = crate::classify::query_pairs(&uri);
     let tags = pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-    check_tags(tags)
+    check_tags(tags, OBJECT_TAGS_MAX)
 }
 
+/// Most tags of an object.
+pub(super) const OBJECT_TAGS_MAX: usize = 10;
+/// Most tags of a bucket.
+pub(super) const BUCKET_TAGS_MAX: usize = 50;
+
 /// Checks tags as S3 does.
-pub(super) fn check_tags(tags: Vec<(String, String)>) -> S3Result<Vec<(String, String)>> {
-    if tags.len() > 10 {
-        let message = "Object tags cannot be greater than 10";
+pub(super) fn check_tags(
+    tags: Vec<(String, String)>,
+    most: usize,
+) -> S3Result<Vec<(String, String)>> {
+    if tags.len() > most {
+        let message = if most == OBJECT_TAGS_MAX {
+            "Object tags cannot be greater than 10"
+        } else {
+            "Bucket tag count cannot be greater than 50"
+        };
         return Err(custom_error("BadRequest", http::StatusCode::BAD_REQUEST, message));
     }
     for (index, (name, value)) in tags.iter().enumerate() {

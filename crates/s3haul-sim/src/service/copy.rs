@@ -15,6 +15,7 @@ use super::convert::{
     attributes_of, check_metadata, echo_encryption, etag, parse_tagging, show_checksums,
     storage_class, timestamp,
 };
+use super::customer_key::{CustomerKey, customer_key, source_key};
 use super::ingest::{Digests, hex};
 use super::protect::protection_of;
 use super::put::named_algorithm;
@@ -44,19 +45,21 @@ impl SimService {
     pub(super) fn copy_from(
         &self,
         source: &CopySource,
+        key: &CustomerKey<'_>,
         conditions: &ReadConditions<'_>,
     ) -> S3Result<CopyFrom> {
-        let CopySource::Bucket { bucket, key, version_id } = source else {
+        let CopySource::Bucket { bucket, key: name, version_id } = source else {
             return Err(s3_error!(NotImplemented, "Copies from access points are not implemented"));
         };
         let settings = self.bucket_settings(bucket)?;
-        let version = self.find(bucket, key, version_id.as_deref())?;
+        let version = self.find(bucket, name, version_id.as_deref())?;
+        key.check_read(&version.attributes)?;
         conditions.check_copy(&version)?;
         self.check_readable(&version)?;
         Ok(CopyFrom {
             version_id: shown_version_id(&settings, &version),
             version,
-            name: (bucket.to_string(), key.to_string()),
+            name: (bucket.to_string(), name.to_string()),
             names_version: version_id.is_some(),
         })
     }
@@ -98,22 +101,24 @@ impl SimService {
         let if_none_match = target_condition(&req.headers, &IF_NONE_MATCH)?;
         let input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
+        customer_key!(input).check_write(input.server_side_encryption.as_ref())?;
         let conditions = ReadConditions {
             if_match: input.copy_source_if_match.as_ref(),
             if_none_match: input.copy_source_if_none_match.as_ref(),
             if_modified_since: input.copy_source_if_modified_since.as_ref(),
             if_unmodified_since: input.copy_source_if_unmodified_since.as_ref(),
         };
-        let from = self.copy_from(&input.copy_source, &conditions)?;
+        let from = self.copy_from(&input.copy_source, &source_key!(input), &conditions)?;
         self.check_copy_size(&from.version)?;
         check_self_copy(&input, &from)?;
         let mut version = copied_version(&input, &from.version)?;
-        version.protection = protection_of!(input, &settings)?;
+        version.protection = protection_of!(input, &settings, self.now_ms())?;
         let length = version.size;
         let piece = Piece { blob: from.version.blob.clone(), offset: 0, length };
         let staged = self.assemble(vec![piece]).await?;
         version.blob = staged.blob.clone();
-        self.rehash(&mut version, named_algorithm(input.checksum_algorithm.as_ref())).await?;
+        let wanted = named_algorithm(input.checksum_algorithm.as_ref());
+        self.rehash(&mut version, &from.version, wanted).await?;
         version.modified_ms = self.now_ms();
         let mut result = CopyObjectResult {
             e_tag: Some(etag(&version.etag)),
@@ -151,28 +156,32 @@ impl SimService {
         Ok(())
     }
 
-    /// A copy is an object in one piece: a multipart source gets a new `ETag` and whole checksums.
-    async fn rehash(&self, version: &mut Version, wanted: Option<Algorithm>) -> S3Result<()> {
-        let was_multipart = !version.parts.is_empty();
-        version.parts = Vec::new();
-        if self.store.skips_hashing() {
-            return Ok(());
-        }
+    /// A copy is an object in one piece: a multipart source gets a new `ETag` and whole checksums,
+    /// as does one whose `ETag` is no MD5 because a customer's key encrypts it.
+    async fn rehash(
+        &self,
+        version: &mut Version,
+        source: &Version,
+        wanted: Option<Algorithm>,
+    ) -> S3Result<()> {
+        let has_md5 = source.parts.is_empty() && source.attributes.customer_key_md5.is_none();
         let has_wanted = wanted.is_none_or(|wanted| version.checksums.get(wanted).is_some());
         let is_full = version.checksums.kind.as_deref() == Some(FULL_OBJECT);
-        if !was_multipart && has_wanted && is_full {
-            return Ok(());
+        let is_done = self.store.skips_hashing() || (has_md5 && has_wanted && is_full);
+        if !is_done {
+            let mut algorithms: Vec<_> = wanted.into_iter().collect();
+            if algorithms.is_empty() {
+                algorithms.extend(version.checksums.present());
+            }
+            if algorithms.is_empty() {
+                algorithms.push(Algorithm::Crc64Nvme);
+            }
+            let range = 0..version.size;
+            let (_, md5, checksums) = self.digest(&version.blob, range, algorithms).await?;
+            version.etag = md5.map_or_else(|| version.etag.clone(), |md5| hex(&md5));
+            version.checksums = checksums;
         }
-        let mut algorithms: Vec<_> = wanted.into_iter().collect();
-        if algorithms.is_empty() {
-            algorithms.extend(version.checksums.present());
-        }
-        if algorithms.is_empty() {
-            algorithms.push(Algorithm::Crc64Nvme);
-        }
-        let (_, md5, checksums) = self.digest(&version.blob, 0..version.size, algorithms).await?;
-        version.etag = md5.map_or_else(|| version.etag.clone(), |md5| hex(&md5));
-        version.checksums = checksums;
+        version.etag = version.attributes.etag_of(std::mem::take(&mut version.etag));
         Ok(())
     }
 }
@@ -217,6 +226,8 @@ fn check_self_copy(input: &CopyObjectInput, from: &CopyFrom) -> S3Result<()> {
         || input.storage_class.is_some()
         || input.server_side_encryption.is_some()
         || input.sse_customer_algorithm.is_some()
+        // Without a key for the target, the copy is no longer encrypted under one.
+        || from.version.attributes.customer_key_md5.is_some()
         || input.website_redirect_location.is_some();
     if is_self && !changes {
         return Err(s3_error!(
@@ -229,7 +240,7 @@ fn check_self_copy(input: &CopyObjectInput, from: &CopyFrom) -> S3Result<()> {
     Ok(())
 }
 
-/// The new version, still with the source's `ETag`, checksums and parts, without bytes.
+/// The new version, still with the source's `ETag` and checksums, without bytes.
 fn copied_version(input: &CopyObjectInput, source: &Version) -> S3Result<Version> {
     let given = attributes_of!(input);
     let attributes = if replaces_metadata(input) {
@@ -258,7 +269,6 @@ fn copied_version(input: &CopyObjectInput, source: &Version) -> S3Result<Version
         etag: source.etag.clone(),
         storage_class: storage_class(input.storage_class.as_ref())?,
         checksums: source.checksums.clone(),
-        parts: source.parts.clone(),
         attributes: Box::new(attributes),
         tags,
         ..Version::default()

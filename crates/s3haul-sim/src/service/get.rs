@@ -20,6 +20,7 @@ use s3s::{S3Request, S3Response, S3Result, StdError, s3_error};
 
 use super::conditions::ReadConditions;
 use super::convert::{custom_error, echo_encryption, etag, show_checksums, timestamp};
+use super::customer_key::customer_key;
 use super::protect::hold_status;
 use super::{SimService, shown_version_id};
 use crate::store::{Blob, PartInfo, Source, StoreError, Version};
@@ -153,6 +154,7 @@ impl SimService {
         for _ in 0..OPEN_ATTEMPTS {
             let version =
                 self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
+            customer_key!(input).check_read(&version.attributes)?;
             conditions.check_get(&version)?;
             self.check_readable(&version)?;
             let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
@@ -184,6 +186,7 @@ impl SimService {
         let input = &req.input;
         let settings = self.bucket_settings(&input.bucket)?;
         let version = self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
+        customer_key!(input).check_read(&version.attributes)?;
         let conditions = ReadConditions {
             if_match: input.if_match.as_ref(),
             if_none_match: input.if_none_match.as_ref(),
@@ -197,6 +200,10 @@ impl SimService {
         describe!(output, version, slice, &settings, checksums, self.now_ms());
         let is_partial = output.content_range.is_some();
         let mut response = S3Response::new(output);
+        if !version.tags.is_empty() {
+            // `s3s` has no field for it.
+            response.headers.insert("x-amz-tagging-count", version.tags.len().into());
+        }
         if is_partial {
             response.status = Some(http::StatusCode::PARTIAL_CONTENT);
         }
@@ -232,6 +239,7 @@ impl SimService {
         let input = &req.input;
         let settings = self.bucket_settings(&input.bucket)?;
         let version = self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
+        customer_key!(input).check_read(&version.attributes)?;
         let wants = |name: &str| {
             let mut names = input.object_attributes.iter();
             names.any(|a| a.as_str().split(',').any(|a| a.trim() == name))

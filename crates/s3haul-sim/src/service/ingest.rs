@@ -20,12 +20,10 @@ pub(super) struct Said {
     pub(super) md5: Option<String>,
     /// Checksums in headers.
     pub(super) checksums: Checksums,
-    /// Algorithms to compute besides those.
-    pub(super) algorithm: Option<Algorithm>,
+    /// Algorithms to compute besides those; CRC64NVME where there is none at all.
+    pub(super) algorithms: [Option<Algorithm>; 2],
     /// Where trailing checksums will be.
     pub(super) trailers: Option<TrailingHeaders>,
-    /// Whether a CRC64NVME is wanted where nothing else is.
-    pub(super) default_crc: bool,
 }
 
 /// A body that has been taken in.
@@ -84,8 +82,9 @@ impl SimService {
         mut said: Said,
     ) -> S3Result<Received> {
         let wanted_md5 = said.md5.as_deref().map(parse_md5).transpose()?;
-        let mut algorithms: Vec<_> = said.checksums.present().chain(said.algorithm).collect();
-        if algorithms.is_empty() && said.default_crc {
+        let besides = said.algorithms.iter().flatten().copied();
+        let mut algorithms: Vec<_> = said.checksums.present().chain(besides).collect();
+        if algorithms.is_empty() {
             algorithms.push(Algorithm::Crc64Nvme);
         }
         let skips = self.store.skips_hashing();

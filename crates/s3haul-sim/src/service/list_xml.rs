@@ -183,7 +183,7 @@ impl SimService {
 
     fn list_v2(&self, parameters: &Parameters, weather: PageWeather) -> S3Result<String> {
         let token = parameters.pairs.get("continuation-token");
-        let position = match token {
+        let position = match token.filter(|token| !token.is_empty()) {
             Some(token) => Token::decode(token)?,
             None if self.quirks.ignores_start_after => Token::default(),
             None => Token { after: parameters.get("start-after").to_owned(), had_empty: false },

@@ -3,10 +3,13 @@
 mod access;
 mod bucket;
 mod checksum;
+mod complete;
 mod conditions;
 mod convert;
 mod copy;
+mod customer_key;
 mod delete;
+mod finished;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod get;
@@ -20,6 +23,7 @@ mod put;
 mod tagging;
 
 pub(crate) use access::{Admission, ListRoute, Listing};
+pub(crate) use finished::Finished;
 
 use std::sync::Arc;
 
@@ -27,18 +31,22 @@ use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, CompleteMultipartUploadInput,
     CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput, CreateBucketInput,
     CreateBucketOutput, CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteBucketInput,
-    DeleteBucketOutput, DeleteBucketWebsiteInput, DeleteBucketWebsiteOutput, DeleteObjectInput,
-    DeleteObjectOutput, DeleteObjectTaggingInput, DeleteObjectTaggingOutput, DeleteObjectsInput,
-    DeleteObjectsOutput, GetBucketLocationInput, GetBucketLocationOutput, GetBucketVersioningInput,
-    GetBucketVersioningOutput, GetBucketWebsiteInput, GetBucketWebsiteOutput, GetObjectAclInput,
-    GetObjectAclOutput, GetObjectAttributesInput, GetObjectAttributesOutput, GetObjectInput,
-    GetObjectLegalHoldInput, GetObjectLegalHoldOutput, GetObjectOutput, GetObjectRetentionInput,
-    GetObjectRetentionOutput, GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput,
-    HeadBucketOutput, HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
-    ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput, ListPartsOutput,
+    DeleteBucketOutput, DeleteBucketTaggingInput, DeleteBucketTaggingOutput,
+    DeleteBucketWebsiteInput, DeleteBucketWebsiteOutput, DeleteObjectInput, DeleteObjectOutput,
+    DeleteObjectTaggingInput, DeleteObjectTaggingOutput, DeleteObjectsInput, DeleteObjectsOutput,
+    GetBucketLocationInput, GetBucketLocationOutput, GetBucketTaggingInput, GetBucketTaggingOutput,
+    GetBucketVersioningInput, GetBucketVersioningOutput, GetBucketWebsiteInput,
+    GetBucketWebsiteOutput, GetObjectAclInput, GetObjectAclOutput, GetObjectAttributesInput,
+    GetObjectAttributesOutput, GetObjectInput, GetObjectLegalHoldInput, GetObjectLegalHoldOutput,
+    GetObjectLockConfigurationInput, GetObjectLockConfigurationOutput, GetObjectOutput,
+    GetObjectRetentionInput, GetObjectRetentionOutput, GetObjectTaggingInput,
+    GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
+    ListBucketsInput, ListBucketsOutput, ListMultipartUploadsInput, ListMultipartUploadsOutput,
+    ListPartsInput, ListPartsOutput, PutBucketTaggingInput, PutBucketTaggingOutput,
     PutBucketVersioningInput, PutBucketVersioningOutput, PutBucketWebsiteInput,
     PutBucketWebsiteOutput, PutObjectAclInput, PutObjectAclOutput, PutObjectInput,
-    PutObjectLegalHoldInput, PutObjectLegalHoldOutput, PutObjectOutput, PutObjectRetentionInput,
+    PutObjectLegalHoldInput, PutObjectLegalHoldOutput, PutObjectLockConfigurationInput,
+    PutObjectLockConfigurationOutput, PutObjectOutput, PutObjectRetentionInput,
     PutObjectRetentionOutput, PutObjectTaggingInput, PutObjectTaggingOutput, RestoreObjectInput,
     RestoreObjectOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
     UploadPartOutput,
@@ -57,6 +65,7 @@ pub(crate) struct SimService {
     pub(crate) region: String,
     pub(crate) limits: Limits,
     pub(crate) quirks: ListQuirks,
+    pub(crate) finished: Arc<Finished>,
 }
 
 impl SimService {
@@ -88,7 +97,8 @@ impl SimService {
         Ok(Arc::clone(found))
     }
 
-    /// Puts a version in front, as the bucket's versioning wants it; gives the id to show.
+    /// Puts a version in front, as the bucket's versioning wants it. Returns the id to show: none
+    /// where the version has no id of its own.
     fn push_version(
         versioning: Versioning,
         versions: &mut Versions,
@@ -100,7 +110,7 @@ impl SimService {
             "null".clone_into(&mut version.id);
             versions.retain(|kept| kept.id != "null");
         }
-        let shown = (versioning != Versioning::Off).then(|| version.id.clone());
+        let shown = (versioning == Versioning::Enabled).then(|| version.id.clone());
         versions.insert(0, Arc::new(version));
         shown
     }
@@ -111,9 +121,10 @@ impl SimService {
     }
 }
 
-/// The version id that responses show: none for `null` in a bucket without versioning.
+/// The version id that responses show: none for `null` while versioning is off or suspended.
 fn shown_version_id(settings: &BucketSettings, version: &Version) -> Option<String> {
-    (settings.versioning != Versioning::Off).then(|| version.id.clone())
+    let is_shown = settings.versioning == Versioning::Enabled || version.id != "null";
+    is_shown.then(|| version.id.clone())
 }
 
 fn fresh_version_id(now_ms: i64) -> String {
@@ -165,6 +176,13 @@ delegate! {
         get_object_tagging(GetObjectTaggingInput) -> GetObjectTaggingOutput;
         put_object_tagging(PutObjectTaggingInput) -> PutObjectTaggingOutput;
         delete_object_tagging(DeleteObjectTaggingInput) -> DeleteObjectTaggingOutput;
+        get_bucket_tagging(GetBucketTaggingInput) -> GetBucketTaggingOutput;
+        put_bucket_tagging(PutBucketTaggingInput) -> PutBucketTaggingOutput;
+        delete_bucket_tagging(DeleteBucketTaggingInput) -> DeleteBucketTaggingOutput;
+        get_object_lock_configuration(GetObjectLockConfigurationInput)
+            -> GetObjectLockConfigurationOutput;
+        put_object_lock_configuration(PutObjectLockConfigurationInput)
+            -> PutObjectLockConfigurationOutput;
         get_object_acl(GetObjectAclInput) -> GetObjectAclOutput;
         put_object_acl(PutObjectAclInput) -> PutObjectAclOutput;
         get_object_retention(GetObjectRetentionInput) -> GetObjectRetentionOutput;

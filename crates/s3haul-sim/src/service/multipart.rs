@@ -1,38 +1,37 @@
-//! Multipart uploads.
+//! Multipart uploads, up to their completion.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use s3s::crypto::{Checksum as _, Md5};
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, ChecksumAlgorithm, ChecksumType,
-    CommonPrefix, CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CompletedPart,
-    CopyPartResult, CreateMultipartUploadInput, CreateMultipartUploadOutput, EncodingType,
-    ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput, ListPartsOutput,
-    MultipartUpload, Part, ServerSideEncryption, StorageClass, UploadPartCopyInput,
+    CommonPrefix, CopyPartResult, CreateMultipartUploadInput, CreateMultipartUploadOutput,
+    EncodingType, ListMultipartUploadsInput, ListMultipartUploadsOutput, ListPartsInput,
+    ListPartsOutput, MultipartUpload, Part, StorageClass, UploadPartCopyInput,
     UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
-use super::checksum::{Algorithm, FULL_OBJECT, combine_composite, combine_full};
-use super::conditions::{self, ReadConditions};
+use super::checksum::Algorithm;
+use super::conditions::ReadConditions;
 use super::convert::{
     attributes_of, check_metadata, checksums_of, echo_encryption, etag, owner, parse_tagging,
     show_checksums, storage_class, timestamp,
 };
+use super::customer_key::{customer_key, source_key};
 use super::ingest::{Received, Said, hex, unhashed_etag};
 use super::protect::protection_of;
 use super::put::named_algorithm;
-use crate::store::{Checksums, Part as StoredPart, PartInfo, Piece, Upload, Version};
+use crate::store::{Checksums, Part as StoredPart, Piece, Upload};
 
 /// Most parts of an upload.
 const PARTS_MAX: i32 = 10_000;
 /// Most parts or uploads of one page.
 const PAGE_MAX: i32 = 1000;
 
-fn no_such_upload() -> s3s::S3Error {
+pub(super) fn no_such_upload() -> s3s::S3Error {
     s3_error!(
         NoSuchUpload,
         "The specified upload does not exist. The upload ID may be invalid, or the \
@@ -40,12 +39,23 @@ fn no_such_upload() -> s3s::S3Error {
     )
 }
 
+/// The rank of a request among those that bring parts, in the order in which they begin; also
+/// after a restart.
+fn next_rank() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now_us = u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX);
+    let next = |last: u64| now_us.max(last.saturating_add(1));
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+    next(last.unwrap_or_default())
+}
+
 fn fresh_upload_id(now_ms: i64) -> String {
     format!("{now_ms:012x}{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..))
 }
 
 impl SimService {
-    fn open_upload(&self, bucket: &str, key: &str, id: &str) -> S3Result<Arc<Upload>> {
+    pub(super) fn open_upload(&self, bucket: &str, key: &str, id: &str) -> S3Result<Arc<Upload>> {
         self.bucket_settings(bucket)?;
         let upload = self.store.upload(id);
         upload.filter(|u| u.bucket == bucket && u.key == key).ok_or_else(no_such_upload)
@@ -57,6 +67,7 @@ impl SimService {
     ) -> S3Result<S3Response<CreateMultipartUploadOutput>> {
         let input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
+        customer_key!(input).check_write(input.server_side_encryption.as_ref())?;
         let attributes = Box::new(attributes_of!(input));
         check_metadata(&attributes)?;
         let algorithm = named_algorithm(input.checksum_algorithm.as_ref());
@@ -72,7 +83,7 @@ impl SimService {
             storage_class: storage_class(input.storage_class.as_ref())?,
             attributes,
             tags: parse_tagging(input.tagging.as_deref())?,
-            protection: protection_of!(input, &settings)?,
+            protection: protection_of!(input, &settings, created_ms)?,
         };
         let mut output = CreateMultipartUploadOutput {
             bucket: Some(input.bucket),
@@ -91,29 +102,37 @@ impl SimService {
         &self,
         req: S3Request<UploadPartInput>,
     ) -> S3Result<S3Response<UploadPartOutput>> {
+        let began = next_rank();
         let mut input = req.input;
         check_part_number(input.part_number)?;
         let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id)?;
+        customer_key!(input).check_part(&upload.attributes)?;
         let of_upload = upload.algorithm.as_deref().and_then(Algorithm::parse);
         let said = Said {
             md5: input.content_md5.take(),
             checksums: checksums_of!(input),
-            algorithm: named_algorithm(input.checksum_algorithm.as_ref()).or(of_upload),
+            // The checksum of the object is made of those of its parts.
+            algorithms: [
+                named_algorithm(input.checksum_algorithm.as_ref()),
+                of_upload.or(Some(Algorithm::Crc64Nvme)),
+            ],
             trailers: req.trailing_headers,
-            default_crc: true,
         };
-        let received = self.receive(input.body.take(), said).await?;
+        let mut received = self.receive(input.body.take(), said).await?;
+        received.etag = upload.attributes.etag_of(received.etag);
         let mut output =
             UploadPartOutput { e_tag: Some(etag(&received.etag)), ..UploadPartOutput::default() };
         show_checksums!(output, received.checksums);
         echo_encryption!(output, upload.attributes);
-        self.keep_part(&upload.id, input.part_number, received)?;
+        self.keep_part(&upload.id, (input.part_number, began), received)?;
         Ok(S3Response::new(output))
     }
 
-    fn keep_part(&self, id: &str, number: i32, received: Received) -> S3Result<()> {
+    fn keep_part(&self, id: &str, which: (i32, u64), received: Received) -> S3Result<()> {
+        let (number, began) = which;
         let part = StoredPart {
             number,
+            began,
             size: received.size,
             etag: received.etag,
             modified_ms: self.now_ms(),
@@ -127,16 +146,18 @@ impl SimService {
         &self,
         req: S3Request<UploadPartCopyInput>,
     ) -> S3Result<S3Response<UploadPartCopyOutput>> {
+        let began = next_rank();
         let input = req.input;
         check_part_number(input.part_number)?;
         let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id)?;
+        customer_key!(input).check_part(&upload.attributes)?;
         let conditions = ReadConditions {
             if_match: input.copy_source_if_match.as_ref(),
             if_none_match: input.copy_source_if_none_match.as_ref(),
             if_modified_since: input.copy_source_if_modified_since.as_ref(),
             if_unmodified_since: input.copy_source_if_unmodified_since.as_ref(),
         };
-        let from = self.copy_from(&input.copy_source, &conditions)?;
+        let from = self.copy_from(&input.copy_source, &source_key!(input), &conditions)?;
         let range = copy_range(input.copy_source_range.as_deref(), from.version.size)?;
         let length = range.end - range.start;
         if length > self.limits.copy_bytes_max {
@@ -158,6 +179,7 @@ impl SimService {
             let (_, md5, checksums) = self.digest(&blob, 0..length, vec![algorithm]).await?;
             (md5.map_or_else(unhashed_etag, |md5| hex(&md5)), checksums)
         };
+        let hash = upload.attributes.etag_of(hash);
         let mut result = CopyPartResult {
             e_tag: Some(etag(&hash)),
             last_modified: Some(timestamp(self.now_ms())),
@@ -167,58 +189,13 @@ impl SimService {
             show_checksums!(result, checksums);
         }
         let received = Received { blob, size: length, etag: hash, checksums };
-        self.keep_part(&upload.id, input.part_number, received)?;
+        self.keep_part(&upload.id, (input.part_number, began), received)?;
         let mut output = UploadPartCopyOutput {
             copy_part_result: Some(result),
             copy_source_version_id: from.version_id,
             ..UploadPartCopyOutput::default()
         };
         echo_encryption!(output, upload.attributes);
-        Ok(S3Response::new(output))
-    }
-
-    pub(super) async fn complete_multipart_upload(
-        &self,
-        req: S3Request<CompleteMultipartUploadInput>,
-    ) -> S3Result<S3Response<CompleteMultipartUploadOutput>> {
-        let input = req.input;
-        let settings = self.bucket_settings(&input.bucket)?;
-        let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id)?;
-        let stored = self.store.parts(&upload.id).ok_or_else(no_such_upload)?;
-        let named = input.multipart_upload.as_ref().and_then(|given| given.parts.as_deref());
-        let parts = pick_parts(named.unwrap_or_default(), &stored, self.limits.part_bytes_min)?;
-        let mut version = assembled_version(&upload, &parts, &input)?;
-        version.modified_ms = self.now_ms();
-        let current = self.store.versions(&input.bucket, &input.key)?;
-        let (if_match, if_none_match) = (input.if_match.as_ref(), input.if_none_match.as_ref());
-        conditions::check_write(current.first().map(AsRef::as_ref), if_match, if_none_match)?;
-        let pieces = parts.iter().map(|part| Piece {
-            blob: part.blob.clone(),
-            offset: 0,
-            length: part.size,
-        });
-        let staged = self.assemble(pieces.collect()).await?;
-        version.blob = staged.blob.clone();
-        let mut output = CompleteMultipartUploadOutput {
-            bucket: Some(input.bucket.clone()),
-            key: Some(input.key.clone()),
-            location: Some(format!("/{}/{}", input.bucket, input.key)),
-            e_tag: Some(etag(&version.etag)),
-            ..CompleteMultipartUploadOutput::default()
-        };
-        show_checksums!(output, version.checksums);
-        output.checksum_type = version.checksums.kind.clone().map(ChecksumType::from);
-        output.server_side_encryption =
-            version.attributes.encryption.clone().map(ServerSideEncryption::from);
-        output.ssekms_key_id.clone_from(&version.attributes.kms_key_id);
-        let mut version = Some(version);
-        self.store.update(&input.bucket, &input.key, &mut |versions| {
-            conditions::check_write(versions.first().map(AsRef::as_ref), if_match, if_none_match)?;
-            let version = version.take().unwrap_or_default();
-            output.version_id = Self::push_version(settings.versioning, versions, version);
-            Ok(())
-        })?;
-        self.store.remove_upload(&upload.id)?;
         Ok(S3Response::new(output))
     }
 
@@ -350,7 +327,14 @@ fn checksum_kind(
     wanted: Option<&ChecksumType>,
 ) -> S3Result<Option<String>> {
     let Some(algorithm) = algorithm else {
-        return Ok(wanted.map(|kind| kind.as_str().to_owned()));
+        return match wanted {
+            None => Ok(None),
+            Some(_) => Err(s3_error!(
+                InvalidRequest,
+                "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm \
+                 header."
+            )),
+        };
     };
     let kind = wanted.map_or(algorithm.default_kind(), ChecksumType::as_str);
     if !algorithm.can_be(kind) {
@@ -387,163 +371,4 @@ pub(super) fn copy_range(header: Option<&str>, size: u64) -> S3Result<std::ops::
         ));
     }
     Ok(first..last + 1)
-}
-
-/// The stored parts that a completion names, checked.
-fn pick_parts(
-    named: &[CompletedPart],
-    stored: &[StoredPart],
-    least: u64,
-) -> S3Result<Vec<StoredPart>> {
-    if named.is_empty() {
-        return Err(s3_error!(
-            MalformedXML,
-            "The XML you provided was not well-formed or did not validate against our \
-             published schema"
-        ));
-    }
-    let ascending = named.windows(2).all(|pair| pair[0].part_number < pair[1].part_number);
-    if !ascending {
-        return Err(s3_error!(
-            InvalidPartOrder,
-            "The list of parts was not in ascending order. Parts must be ordered by part number."
-        ));
-    }
-    let picked: Vec<_> =
-        named.iter().map(|part| pick_part(part, stored)).collect::<S3Result<_>>()?;
-    let all_but_last = picked.iter().take(picked.len() - 1);
-    if all_but_last.clone().any(|part| part.size < least) {
-        return Err(s3_error!(
-            EntityTooSmall,
-            "Your proposed upload is smaller than the minimum allowed size"
-        ));
-    }
-    Ok(picked)
-}
-
-fn pick_part(named: &CompletedPart, stored: &[StoredPart]) -> S3Result<StoredPart> {
-    let found = stored.iter().find(|part| Some(part.number) == named.part_number);
-    let is_it = |part: &&StoredPart| {
-        let said = checksums_of!(named);
-        named.e_tag.as_ref().is_some_and(|tag| tag.value() == part.etag)
-            && said.present().all(|algorithm| {
-                // A checksum that was not computed at the time cannot be compared.
-                part.checksums.get(algorithm).is_none_or(|sum| Some(sum) == said.get(algorithm))
-            })
-    };
-    found.filter(is_it).cloned().ok_or_else(|| {
-        s3_error!(
-            InvalidPart,
-            "One or more of the specified parts could not be found. The part may not have been \
-             uploaded, or the specified entity tag may not match the part's entity tag."
-        )
-    })
-}
-
-/// The finished version, without its bytes.
-fn assembled_version(
-    upload: &Upload,
-    parts: &[StoredPart],
-    input: &CompleteMultipartUploadInput,
-) -> S3Result<Version> {
-    let size = parts.iter().map(|part| part.size).sum();
-    if input.mpu_object_size.is_some_and(|said| u64::try_from(said) != Ok(size)) {
-        return Err(s3_error!(
-            InvalidRequest,
-            "The provided 'x-amz-mp-object-size' header does not match what was computed."
-        ));
-    }
-    let checksums = whole_checksums(upload, parts)?;
-    let said = checksums_of!(input);
-    check_said_whole(&checksums, &said, parts)?;
-    Ok(Version {
-        size,
-        etag: multipart_etag(parts),
-        storage_class: upload.storage_class.clone(),
-        checksums,
-        attributes: upload.attributes.clone(),
-        tags: upload.tags.clone(),
-        protection: upload.protection.clone(),
-        parts: parts
-            .iter()
-            .map(|part| PartInfo {
-                number: part.number,
-                size: part.size,
-                checksums: part.checksums.clone(),
-            })
-            .collect(),
-        ..Version::default()
-    })
-}
-
-/// MD5 of the parts' MD5s and their number.
-fn multipart_etag(parts: &[StoredPart]) -> String {
-    let mut md5 = Md5::new();
-    for part in parts {
-        // Odd where a part was not hashed; any stable value will do there.
-        md5.update(&unhex(&part.etag).unwrap_or_else(|| part.etag.clone().into_bytes()));
-    }
-    format!("{}-{}", hex(md5.finalize().as_ref()), parts.len())
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
-}
-
-/// The checksum of the object: of the upload's algorithm, CRC64NVME where none was named.
-fn whole_checksums(upload: &Upload, parts: &[StoredPart]) -> S3Result<Checksums> {
-    let named = upload.algorithm.as_deref().and_then(Algorithm::parse);
-    let algorithm = named.unwrap_or(Algorithm::Crc64Nvme);
-    let sums: Option<Vec<_>> = parts
-        .iter()
-        .map(|part| part.checksums.get(algorithm).map(|sum| (sum.as_str(), part.size)))
-        .collect();
-    let mut whole = Checksums::default();
-    let Some(sums) = sums else { return Ok(whole) };
-    let kind = upload.kind.as_deref().unwrap_or(algorithm.default_kind());
-    let sum = if kind == FULL_OBJECT {
-        combine_full(algorithm, &sums)?
-    } else {
-        combine_composite(algorithm, &sums)?
-    };
-    whole.set(algorithm, sum);
-    whole.kind = Some(kind.to_owned());
-    Ok(whole)
-}
-
-/// Checks the checksum that the client gave for the whole object.
-fn check_said_whole(computed: &Checksums, said: &Checksums, parts: &[StoredPart]) -> S3Result<()> {
-    for algorithm in said.present() {
-        let Some(wanted) = said.get(algorithm) else { continue };
-        let bare = |sum: &str| sum.split('-').next().unwrap_or_default().to_owned();
-        let is_it = match computed.get(algorithm) {
-            Some(sum) => bare(sum) == bare(wanted),
-            None => full_of(algorithm, parts).is_none_or(|sum| sum == *wanted),
-        };
-        if BASE64.decode(bare(wanted)).is_err() {
-            return Err(s3_error!(
-                InvalidRequest,
-                "Value for x-amz-checksum-{} header is invalid.",
-                algorithm.name().to_lowercase()
-            ));
-        }
-        if !is_it {
-            return Err(s3_error!(
-                BadDigest,
-                "The {} you specified did not match the calculated checksum.",
-                algorithm.name().to_lowercase()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The whole-object checksum of an algorithm that the upload did not name, where it is known.
-fn full_of(algorithm: Algorithm, parts: &[StoredPart]) -> Option<String> {
-    let sums: Option<Vec<_>> = parts
-        .iter()
-        .map(|part| part.checksums.get(algorithm).map(|sum| (sum.as_str(), part.size)))
-        .collect();
-    combine_full(algorithm, &sums?).ok()
 }

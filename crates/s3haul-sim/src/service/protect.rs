@@ -7,25 +7,30 @@ use std::sync::Arc;
 
 use s3s::dto::{
     GetObjectAclInput, GetObjectAclOutput, GetObjectLegalHoldInput, GetObjectLegalHoldOutput,
-    GetObjectRetentionInput, GetObjectRetentionOutput, Grant, Grantee, ObjectCannedACL,
-    ObjectLockLegalHold, ObjectLockLegalHoldStatus, ObjectLockRetention, ObjectLockRetentionMode,
-    Permission, PutObjectAclInput, PutObjectAclOutput, PutObjectLegalHoldInput,
-    PutObjectLegalHoldOutput, PutObjectRetentionInput, PutObjectRetentionOutput,
+    GetObjectLockConfigurationInput, GetObjectLockConfigurationOutput, GetObjectRetentionInput,
+    GetObjectRetentionOutput, Grant, Grantee, ObjectCannedACL, ObjectLockConfiguration,
+    ObjectLockEnabled, ObjectLockLegalHold, ObjectLockLegalHoldStatus, ObjectLockRetention,
+    ObjectLockRetentionMode, ObjectLockRule, Permission, PutObjectAclInput, PutObjectAclOutput,
+    PutObjectLegalHoldInput, PutObjectLegalHoldOutput, PutObjectLockConfigurationInput,
+    PutObjectLockConfigurationOutput, PutObjectRetentionInput, PutObjectRetentionOutput,
     RestoreObjectInput, RestoreObjectOutput, Tier, Type,
 };
 use s3s::{S3Error, S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
 use super::convert::{OWNER_ID, owner, timestamp, to_ms};
-use crate::store::{AclEntry, Bucket, Protection, Restore, Version};
+use crate::store::{AclEntry, Bucket, DefaultRetention, Protection, Restore, Version, Versioning};
 
 const ALL_USERS: &str = "http://acs.amazonaws.com/groups/global/AllUsers";
 const AUTHENTICATED_USERS: &str = "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
 const DAY_MS: i64 = 86_400_000;
+/// Longest default retention in days, and in years.
+const RETENTION_DAYS_MAX: i32 = 36_500;
+const RETENTION_YEARS_MAX: i32 = 100;
 
 /// The protection that a request for a new object names; the inputs share their field names.
 macro_rules! protection_of {
-    ($input:expr, $settings:expr) => {
+    ($input:expr, $settings:expr, $now_ms:expr) => {
         $crate::service::protect::Said {
             acl: $input.acl.as_ref(),
             grants: [
@@ -44,7 +49,7 @@ macro_rules! protection_of {
                 .as_ref()
                 .map(|status| status.as_str() == "ON"),
         }
-        .protection($settings)
+        .protection($settings, $now_ms)
     };
 }
 pub(super) use protection_of;
@@ -59,30 +64,94 @@ pub(super) struct Said<'a> {
 }
 
 impl Said<'_> {
-    pub(super) fn protection(self, settings: &Bucket) -> S3Result<Option<Box<Protection>>> {
+    pub(super) fn protection(
+        self,
+        settings: &Bucket,
+        now_ms: i64,
+    ) -> S3Result<Option<Box<Protection>>> {
         let acl = acl_of(self.acl, &self.grants)?;
-        let has_lock =
-            self.lock_mode.is_some() || self.retain_until_ms.is_some() || self.legal_hold.is_some();
-        if has_lock {
+        let has_retention = self.lock_mode.is_some() || self.retain_until_ms.is_some();
+        if has_retention || self.legal_hold.is_some() {
             check_lock(settings)?;
         }
-        if self.lock_mode.is_some() != self.retain_until_ms.is_some() {
-            return Err(s3_error!(
-                InvalidArgument,
-                "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be \
-                 supplied"
-            ));
-        }
-        if !has_lock && acl.is_none() {
-            return Ok(None);
-        }
-        Ok(Some(Box::new(Protection {
+        let mut protection = Protection {
             acl,
             lock_mode: self.lock_mode,
             retain_until_ms: self.retain_until_ms,
             legal_hold: self.legal_hold,
             restore: None,
-        })))
+        };
+        if has_retention {
+            check_retention(&protection, now_ms)?;
+        } else if let Some(default) = &settings.default_retention {
+            protection.lock_mode = Some(default.mode.clone());
+            protection.retain_until_ms = Some(default.end_ms(now_ms));
+        }
+        Ok((protection != Protection::default()).then(|| Box::new(protection)))
+    }
+}
+
+/// Checks the retention that the headers of a new object name.
+fn check_retention(protection: &Protection, now_ms: i64) -> S3Result<()> {
+    let (Some(mode), Some(until_ms)) = (&protection.lock_mode, protection.retain_until_ms) else {
+        return Err(s3_error!(
+            InvalidArgument,
+            "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied"
+        ));
+    };
+    if !is_lock_mode(mode) {
+        return Err(s3_error!(InvalidArgument, "Unknown wormMode directive."));
+    }
+    if until_ms <= now_ms {
+        return Err(past_retention());
+    }
+    Ok(())
+}
+
+fn is_lock_mode(mode: &str) -> bool {
+    matches!(mode, ObjectLockRetentionMode::GOVERNANCE | ObjectLockRetentionMode::COMPLIANCE)
+}
+
+fn past_retention() -> S3Error {
+    s3_error!(InvalidArgument, "The retain until date must be in the future!")
+}
+
+impl DefaultRetention {
+    /// Reads the rule of a configuration.
+    fn parse(rule: ObjectLockRule) -> S3Result<Self> {
+        let given = rule.default_retention.ok_or_else(|| s3_error!(MalformedXML))?;
+        let mode = given.mode.filter(|mode| is_lock_mode(mode.as_str()));
+        let mode = mode.ok_or_else(|| s3_error!(MalformedXML))?.as_str().to_owned();
+        let (period, most) = match (given.days, given.years) {
+            (Some(days), None) => (days, RETENTION_DAYS_MAX),
+            (None, Some(years)) => (years, RETENTION_YEARS_MAX),
+            _ => return Err(s3_error!(MalformedXML)),
+        };
+        if period <= 0 {
+            return Err(s3_error!(
+                InvalidArgument,
+                "Default retention period must be a positive integer value."
+            ));
+        }
+        if period > most {
+            return Err(s3_error!(
+                InvalidArgument,
+                "Default retention period too large. Max is {most}."
+            ));
+        }
+        Ok(Self { mode, days: given.days, years: given.years })
+    }
+
+    /// The end of the retention of an object made now.
+    fn end_ms(&self, now_ms: i64) -> i64 {
+        let days = self.days.or(self.years.map(|years| years.saturating_mul(365)));
+        now_ms.saturating_add(i64::from(days.unwrap_or_default()).saturating_mul(DAY_MS))
+    }
+
+    fn shown(&self) -> ObjectLockRule {
+        let mode = Some(ObjectLockRetentionMode::from(self.mode.clone()));
+        let (days, years) = (self.days, self.years);
+        ObjectLockRule { default_retention: Some(s3s::dto::DefaultRetention { days, mode, years }) }
     }
 }
 
@@ -275,6 +344,46 @@ impl SimService {
         Ok(S3Response::new(PutObjectAclOutput::default()))
     }
 
+    pub(super) fn get_object_lock_configuration(
+        &self,
+        req: S3Request<GetObjectLockConfigurationInput>,
+    ) -> S3Result<S3Response<GetObjectLockConfigurationOutput>> {
+        let settings = self.bucket_settings(&req.input.bucket)?;
+        if !settings.object_lock {
+            return Err(s3_error!(
+                ObjectLockConfigurationNotFoundError,
+                "Object Lock configuration does not exist for this bucket"
+            ));
+        }
+        let object_lock_configuration = Some(ObjectLockConfiguration {
+            object_lock_enabled: Some(ObjectLockEnabled::from_static(ObjectLockEnabled::ENABLED)),
+            rule: settings.default_retention.as_ref().map(DefaultRetention::shown),
+        });
+        Ok(S3Response::new(GetObjectLockConfigurationOutput { object_lock_configuration }))
+    }
+
+    pub(super) fn put_object_lock_configuration(
+        &self,
+        req: S3Request<PutObjectLockConfigurationInput>,
+    ) -> S3Result<S3Response<PutObjectLockConfigurationOutput>> {
+        let mut settings = self.bucket_settings(&req.input.bucket)?;
+        let given = req.input.object_lock_configuration.ok_or_else(|| s3_error!(MalformedXML))?;
+        let enabled = given.object_lock_enabled.as_ref().map(ObjectLockEnabled::as_str);
+        if enabled != Some(ObjectLockEnabled::ENABLED) {
+            return Err(s3_error!(MalformedXML));
+        }
+        settings.default_retention = given.rule.map(DefaultRetention::parse).transpose()?;
+        if settings.versioning != Versioning::Enabled {
+            return Err(s3_error!(
+                InvalidBucketState,
+                "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration"
+            ));
+        }
+        settings.object_lock = true;
+        self.store.put_bucket(&req.input.bucket, settings)?;
+        Ok(S3Response::new(PutObjectLockConfigurationOutput::default()))
+    }
+
     pub(super) fn get_object_retention(
         &self,
         req: S3Request<GetObjectRetentionInput>,
@@ -303,12 +412,13 @@ impl SimService {
         let retention = input.retention.clone().unwrap_or_default();
         let mode = retention.mode.map(|mode| mode.as_str().to_owned());
         let until_ms = retention.retain_until_date.as_ref().and_then(to_ms);
-        if mode.is_some() != until_ms.is_some() {
+        if mode.is_some() != until_ms.is_some() || mode.as_deref().is_some_and(|m| !is_lock_mode(m))
+        {
             return Err(s3_error!(MalformedXML));
         }
         let now_ms = self.now_ms();
         if until_ms.is_some_and(|until_ms| until_ms <= now_ms) {
-            return Err(s3_error!(InvalidArgument, "The retain until date must be in the future!"));
+            return Err(past_retention());
         }
         let may_bypass = input.bypass_governance_retention.unwrap_or_default();
         let name = (input.bucket.as_str(), input.key.as_str(), input.version_id.as_deref());
@@ -349,8 +459,11 @@ impl SimService {
         let input = &req.input;
         check_lock(&self.bucket_settings(&input.bucket)?)?;
         let status = input.legal_hold.as_ref().and_then(|hold| hold.status.as_ref());
-        let status = status.ok_or_else(|| s3_error!(MalformedXML))?;
-        let is_on = status.as_str() == ObjectLockLegalHoldStatus::ON;
+        let is_on = match status.map(ObjectLockLegalHoldStatus::as_str) {
+            Some(ObjectLockLegalHoldStatus::ON) => true,
+            Some(ObjectLockLegalHoldStatus::OFF) => false,
+            _ => return Err(s3_error!(MalformedXML)),
+        };
         let name = (input.bucket.as_str(), input.key.as_str(), input.version_id.as_deref());
         self.protect(name, |protection| {
             protection.legal_hold = Some(is_on);

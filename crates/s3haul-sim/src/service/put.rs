@@ -8,6 +8,7 @@ use super::convert::{
     attributes_of, check_metadata, checksums_of, echo_encryption, etag, parse_tagging,
     show_checksums, storage_class,
 };
+use super::customer_key::customer_key;
 use super::ingest::Said;
 use super::protect::protection_of;
 use super::{SimService, conditions};
@@ -25,24 +26,24 @@ impl SimService {
     ) -> S3Result<S3Response<PutObjectOutput>> {
         let mut input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
+        customer_key!(input).check_write(input.server_side_encryption.as_ref())?;
         let attributes = Box::new(attributes_of!(input));
         check_metadata(&attributes)?;
         let tags = parse_tagging(input.tagging.as_deref())?;
         let class = storage_class(input.storage_class.as_ref())?;
-        let protection = protection_of!(input, &settings)?;
+        let protection = protection_of!(input, &settings, self.now_ms())?;
         let said = Said {
             md5: input.content_md5.take(),
             checksums: checksums_of!(input),
-            algorithm: named_algorithm(input.checksum_algorithm.as_ref()),
+            algorithms: [named_algorithm(input.checksum_algorithm.as_ref()), None],
             trailers: req.trailing_headers,
-            default_crc: true,
         };
         let received = self.receive(input.body.take(), said).await?;
         let blob = received.blob.clone();
         let version = Version {
             modified_ms: self.now_ms(),
             size: received.size,
-            etag: received.etag,
+            etag: attributes.etag_of(received.etag),
             storage_class: class,
             checksums: received.checksums,
             attributes,

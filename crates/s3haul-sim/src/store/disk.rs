@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use s3s::S3Result;
@@ -46,6 +46,8 @@ struct Sidecar<V> {
 pub(crate) struct DiskStore {
     root: PathBuf,
     index: Index,
+    /// Held while a part is stored: its file and the index must name the same.
+    parts: Mutex<()>,
 }
 
 fn failed(action: &'static str) -> impl FnOnce(io::Error) -> StoreError {
@@ -60,7 +62,8 @@ fn fresh_id() -> String {
 impl DiskStore {
     /// Opens a store, making its directories where they are missing.
     pub(crate) fn open(root: &Path) -> StoreResult<Self> {
-        let store = Self { root: root.to_path_buf(), index: Index::default() };
+        let (index, parts) = (Index::default(), Mutex::new(()));
+        let store = Self { root: root.to_path_buf(), index, parts };
         let _ = fs::remove_dir_all(store.hidden("tmp"));
         for directory in ["tmp", "blobs", "meta", "buckets", "uploads"] {
             fs::create_dir_all(store.hidden(directory)).map_err(failed("making the store"))?;
@@ -406,9 +409,11 @@ impl Store for DiskStore {
     }
 
     fn put_part(&self, id: &str, mut part: Part) -> StoreResult<bool> {
-        if self.index.upload(id).is_none() {
+        let _held = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = self.index.upload(id).is_some();
+        if !is_open || self.index.has_later_part(id, &part) {
             self.discard(&part.blob);
-            return Ok(false);
+            return Ok(is_open);
         }
         if let Blob::File(path) = &part.blob {
             let placed = format!("{HIDDEN}/blobs/{}", fresh_id());
@@ -418,10 +423,10 @@ impl Store for DiskStore {
         }
         let name = format!("part-{}.json", part.number);
         self.write_json(&self.hidden("uploads").join(id).join(name), &part)?;
-        let mut replaced = None;
-        let is_kept = self.index.put_part(id, part, &mut replaced);
-        if let Some(replaced) = replaced {
-            self.discard(&replaced.blob);
+        let mut dropped = None;
+        let is_kept = self.index.put_part(id, part, &mut dropped);
+        if let Some(dropped) = dropped {
+            self.discard(&dropped.blob);
         }
         Ok(is_kept)
     }

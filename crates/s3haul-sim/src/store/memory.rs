@@ -166,12 +166,21 @@ impl Index {
         found
     }
 
-    /// Stores a part; false where the upload is unknown. Hands out the part it replaces.
-    pub(crate) fn put_part(&self, id: &str, part: Part, replaced: &mut Option<Part>) -> bool {
+    /// Stores a part; false where the upload is unknown. Hands out the part that is not kept: the
+    /// one it replaces, or the given one where the request for the stored one began later.
+    pub(crate) fn put_part(&self, id: &str, part: Part, dropped: &mut Option<Part>) -> bool {
         let mut uploads = write(&self.uploads);
         let Some(open) = uploads.get_mut(id) else { return false };
-        *replaced = open.parts.insert(part.number, part);
+        let is_late = open.parts.get(&part.number).is_some_and(|kept| kept.began > part.began);
+        *dropped = if is_late { Some(part) } else { open.parts.insert(part.number, part) };
         true
+    }
+
+    /// Whether a part of that number is stored whose request began later.
+    pub(crate) fn has_later_part(&self, id: &str, part: &Part) -> bool {
+        let uploads = read(&self.uploads);
+        let kept = uploads.get(id).and_then(|open| open.parts.get(&part.number));
+        kept.is_some_and(|kept| kept.began > part.began)
     }
 
     pub(crate) fn parts(&self, id: &str) -> Option<Vec<Part>> {

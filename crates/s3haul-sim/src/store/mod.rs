@@ -11,8 +11,8 @@ mod model;
 pub(crate) mod synthetic;
 
 pub(crate) use model::{
-    AclEntry, Attributes, Blob, Bucket, Checksums, Entry, Listed, Part, PartInfo, Piece,
-    Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
+    AclEntry, Attributes, Blob, Bucket, Checksums, DefaultRetention, Entry, Listed, Part, PartInfo,
+    Piece, Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
 };
 
 use std::ops::Range;
@@ -128,7 +128,8 @@ pub(crate) trait Store: Send + Sync + 'static {
     fn upload(&self, id: &str) -> Option<Arc<Upload>>;
     /// All multipart uploads of a bucket, by key and id.
     fn uploads(&self, bucket: &str) -> Vec<Arc<Upload>>;
-    /// Stores a part, in place of an earlier one of that number.
+    /// Stores a part in place of one of that number, unless the request for that began later.
+    /// Returns false where the upload is unknown.
     fn put_part(&self, id: &str, part: Part) -> StoreResult<bool>;
     /// The parts of an upload in the order of their numbers.
     fn parts(&self, id: &str) -> Option<Vec<Part>>;

@@ -33,6 +33,23 @@ pub(crate) struct Bucket {
     /// Objects can be locked.
     #[serde(default)]
     pub(crate) object_lock: bool,
+    /// Retention of new objects that bring none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) default_retention: Option<DefaultRetention>,
+    /// Tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tags: Vec<(String, String)>,
+}
+
+/// Retention of new objects: of days or of years.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DefaultRetention {
+    /// As S3 writes it.
+    pub(crate) mode: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) days: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) years: Option<i32>,
 }
 
 /// A permission of an access control list.
@@ -289,6 +306,9 @@ pub(crate) struct Part {
     pub(crate) etag: String,
     /// Arrival in milliseconds since 1970.
     pub(crate) modified_ms: i64,
+    /// Rank of the request that brought it, in the order in which they began.
+    #[serde(default)]
+    pub(crate) began: u64,
     /// Checksums.
     pub(crate) checksums: Checksums,
     /// The bytes.
@@ -317,5 +337,28 @@ impl<'a> Entry<'a> {
     pub(crate) fn of_versions(key: &'a str, versions: &'a [Arc<Version>]) -> Self {
         let current = versions.first().filter(|v| !v.delete_marker).map(|v| v.listed());
         Self { key, current, versions }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the disk store of the first release wrote.
+    #[test]
+    fn metadata_of_older_versions_is_read() {
+        let bucket = r#"{"region":"us-east-1","created_ms":1,"versioning":"Enabled"}"#;
+        let bucket: Bucket = serde_json::from_str(bucket).unwrap();
+        assert!(!bucket.object_lock && bucket.tags.is_empty());
+        assert_eq!(bucket.default_retention, None);
+        let part = r#"{"number":1,"size":2,"etag":"e","modified_ms":3,"checksums":{},
+                       "blob":{"File":".s3haul/blobs/x"}}"#;
+        let part: Part = serde_json::from_str(part).unwrap();
+        assert_eq!((part.number, part.began), (1, 0));
+        let version = r#"{"id":"null","delete_marker":false,"modified_ms":1,"size":1,"etag":"e",
+                          "checksums":{},"attributes":{"customer_algorithm":"AES256"},
+                          "blob":"Empty"}"#;
+        let version: Version = serde_json::from_str(version).unwrap();
+        assert_eq!(version.attributes.customer_key_md5, None);
     }
 }
