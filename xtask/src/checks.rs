@@ -1,12 +1,10 @@
 //! `check` and `test`: the steps that must pass before a change lands, each with its time.
 
-use std::fmt;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::servers::Servers;
-use crate::{budgets, deny, kill, process, servers, term, tidy};
+use crate::{budgets, deny, kill, process, servers, term, test_programs, tidy};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +30,7 @@ const STEPS: &[Step] = &[
     Step { name: "deny", extent: Extent::Full, run: deny::run },
     Step { name: "doc", extent: Extent::Full, run: doc },
     Step { name: "budgets", extent: Extent::Full, run: budgets::check },
-    Step { name: "test", extent: Extent::Full, run: test },
+    Step { name: "test", extent: Extent::Full, run: test_programs::run },
     Step { name: "kills", extent: Extent::Full, run: kill::a_few },
 ];
 
@@ -86,62 +84,4 @@ fn clippy() -> Result<()> {
 fn doc() -> Result<()> {
     let mut cargo = process::cargo(&["doc", "-q", "--workspace", "--no-deps", "--lib"]);
     process::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-/// Plain `cargo test`: the same on every machine, and documentation examples run too.
-fn test() -> Result<()> {
-    let mut cargo = process::cargo(&["test", "-q", "--workspace", "--no-fail-fast"]);
-    cargo.envs(Servers::locate().test_variables());
-    let mut tally = Tally::default();
-    let result = process::run_with_lines(&mut cargo, |line| tally.read(line));
-    term::line(&tally.to_string());
-    result
-}
-
-/// Sums what the many test programs of one run report.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-}
-
-impl Tally {
-    /// Reads `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines count nothing.
-    fn read(&mut self, line: &str) {
-        let Some((_, counts)) =
-            line.strip_prefix("test result: ").and_then(|report| report.split_once(". "))
-        else {
-            return;
-        };
-        for part in counts.split("; ") {
-            match part.split_once(' ') {
-                Some((count, "passed")) => self.passed += count.parse().unwrap_or(0),
-                Some((count, "failed")) => self.failed += count.parse().unwrap_or(0),
-                Some((count, "ignored")) => self.skipped += count.parse().unwrap_or(0),
-                _ => {}
-            }
-        }
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { passed, failed, skipped } = self;
-        write!(f, "tests: {passed} passed, {failed} failed, {skipped} skipped")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reports_of_many_programs_are_summed() {
-        let mut tally = Tally::default();
-        tally.read("test result: ok. 27 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out");
-        tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured");
-        tally.read("test it_has_5 passed ... ok");
-        assert_eq!(tally, Tally { passed: 30, failed: 2, skipped: 1 });
-    }
 }

@@ -16,6 +16,7 @@ mod process;
 mod servers;
 mod soak;
 mod term;
+mod test_programs;
 mod tidy;
 
 use std::process::ExitCode;

@@ -100,7 +100,8 @@ pub(crate) fn exists(program: &str, probe: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-fn describe(command: &Command) -> String {
+/// Name and arguments of a program.
+pub(crate) fn describe(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let mut text = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for argument in command.get_args() {

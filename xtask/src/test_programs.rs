@@ -1,0 +1,212 @@
+//! Builds and runs the workspace's tests, several programs at a time.
+//!
+//! `cargo test` runs one test program after the other, and many of ours wait most of the time: for
+//! servers to start, for time limits, for killed connections. Run side by side they need half the
+//! time on two cores. What a program prints is shown as a whole when it ends.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::servers::Servers;
+use crate::{process, term};
+
+/// Test programs that run at once.
+const LANES: usize = 2;
+
+/// The longest ones, which start first so that none of them runs alone at the end.
+const LONGEST_FIRST: [&str; 6] =
+    ["conformance", "transfer_sim", "controller", "security", "cli", "listing"];
+
+/// Builds all tests, then runs them and the examples in the documentation.
+pub(crate) fn run() -> Result<()> {
+    let mut programs = build()?;
+    let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
+    programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
+    let mut commands: VecDeque<_> = programs.iter().map(Program::command).collect();
+    commands.push_back(process::cargo(&["test", "-q", "--workspace", "--doc"]));
+    for command in &mut commands {
+        command.envs(Servers::locate().test_variables());
+    }
+    let run = Mutex::new(Run { commands, tally: Tally::default(), failed: Vec::new() });
+    std::thread::scope(|scope| {
+        for _ in 0..LANES {
+            scope.spawn(|| work(&run));
+        }
+    });
+    let Run { tally, failed, .. } = run.into_inner().unwrap_or_else(PoisonError::into_inner);
+    term::line(&tally.to_string());
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// A test program that cargo has built.
+#[derive(Debug, PartialEq, Eq)]
+struct Program {
+    /// Name of its target, such as `conformance`.
+    name: String,
+    executable: PathBuf,
+    package: PathBuf,
+}
+
+impl Program {
+    /// Runs it as `cargo test` would: in the folder of its package.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.arg("-q").current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
+        command
+    }
+}
+
+/// What cargo prints of each thing that it has built:
+/// <https://doc.rust-lang.org/cargo/reference/external-tools.html#artifact-messages>.
+#[derive(Deserialize)]
+struct Artifact {
+    manifest_path: PathBuf,
+    target: Target,
+    profile: Profile,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+fn build() -> Result<Vec<Program>> {
+    let format = "--message-format=json-render-diagnostics";
+    let mut cargo = process::cargo(&["test", "-q", "--workspace", "--no-run", format]);
+    let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.context("could not start cargo")?;
+    if !output.status.success() {
+        bail!("the tests do not build");
+    }
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let programs: Vec<_> = lines.lines().filter_map(program).collect();
+    if programs.is_empty() {
+        bail!("cargo has built no test programs");
+    }
+    Ok(programs)
+}
+
+/// The test program that a message of cargo is about, if it is about one.
+fn program(message: &str) -> Option<Program> {
+    let artifact: Artifact = serde_json::from_str(message).ok()?;
+    let package = artifact.manifest_path.parent().map(Path::to_owned)?;
+    let executable = artifact.executable.filter(|_| artifact.profile.test)?;
+    Some(Program { name: artifact.target.name, executable, package })
+}
+
+/// What is left to run, and what came of the rest.
+struct Run {
+    commands: VecDeque<Command>,
+    tally: Tally,
+    failed: Vec<String>,
+}
+
+fn work(run: &Mutex<Run>) {
+    let lock = || run.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let Some(mut command) = lock().commands.pop_front() else { return };
+        let started = Instant::now();
+        let output = process::output(&mut command);
+        let name = process::describe(&command);
+        let mut run = lock();
+        term::dim(&format!("-- {name}: {}", term::seconds(started.elapsed())));
+        let is_good = match output {
+            Ok(output) => {
+                for line in String::from_utf8_lossy(&output.stdout).lines() {
+                    term::line(line);
+                    run.tally.read(line);
+                }
+                if !output.status.success() {
+                    term::line(&String::from_utf8_lossy(&output.stderr));
+                }
+                output.status.success()
+            }
+            Err(error) => {
+                term::error(&format!("{error:#}"));
+                false
+            }
+        };
+        if !is_good {
+            run.failed.push(name);
+        }
+    }
+}
+
+/// Sums what the test programs of one run report.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Tally {
+    /// Reads `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines count nothing.
+    fn read(&mut self, line: &str) {
+        let Some((_, counts)) =
+            line.strip_prefix("test result: ").and_then(|report| report.split_once(". "))
+        else {
+            return;
+        };
+        for part in counts.split("; ") {
+            match part.split_once(' ') {
+                Some((count, "passed")) => self.passed += count.parse().unwrap_or(0),
+                Some((count, "failed")) => self.failed += count.parse().unwrap_or(0),
+                Some((count, "ignored")) => self.skipped += count.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, failed, skipped } = self;
+        write!(f, "tests: {passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_many_programs_are_summed() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 27 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out");
+        tally.read("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured");
+        tally.read("test it_has_5 passed ... ok");
+        assert_eq!(tally, Tally { passed: 30, failed: 2, skipped: 1 });
+    }
+
+    #[test]
+    fn test_programs_are_found_among_the_messages_of_cargo() {
+        let message = |test: bool| {
+            format!(
+                "{{\"reason\":\"compiler-artifact\",\"manifest_path\":\"/p/Cargo.toml\",\
+                 \"target\":{{\"name\":\"wire\",\"kind\":[\"test\"]}},\
+                 \"profile\":{{\"test\":{test}}},\"executable\":\"/t/wire-1\"}}"
+            )
+        };
+        let (name, executable, package) = ("wire".to_owned(), "/t/wire-1".into(), "/p".into());
+        assert_eq!(program(&message(true)), Some(Program { name, executable, package }));
+        assert_eq!(program(&message(false)), None);
+        assert_eq!(program("{\"reason\":\"build-finished\",\"success\":true}"), None);
+    }
+}
