@@ -146,9 +146,8 @@ fn join(page: &ListPage, rows: usize) {
         let target = page.get(index).expect("a row of the page");
         let found = presence(black_box(Some(source.key)), black_box(Some(target.key)));
         assert_eq!(found, Some(Presence::Both));
-        let facts = |object: &s3haul::s3::ops::ListedObject<'_>| Facts {
-            size: object.size,
-            modified_ns: i128::from(object.last_modified_s) * 1_000_000_000,
+        let facts = |object: &s3haul::s3::ops::ListedObject<'_>| {
+            Facts::of_object(object.size, object.last_modified_s, object.last_modified_us)
         };
         let reason =
             difference(Rule::default(), ActionKind::Upload, facts(&source), facts(&target));

@@ -4,6 +4,11 @@
 mod case_conflict;
 #[path = "cli/conditions.rs"]
 mod conditions;
+#[cfg(unix)]
+#[path = "cli/drop_in.rs"]
+mod drop_in;
+#[path = "cli/early_end.rs"]
+mod early_end;
 #[path = "cli/estimate.rs"]
 mod estimate;
 #[path = "cli/find.rs"]
@@ -15,6 +20,13 @@ mod from;
 mod limits;
 #[path = "cli/listing.rs"]
 mod listing;
+#[path = "cli/no_s3.rs"]
+mod no_s3;
+#[path = "cli/nothing.rs"]
+mod nothing;
+#[cfg(target_os = "linux")]
+#[path = "cli/output_gone.rs"]
+mod output_gone;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/restore.rs"]
@@ -27,8 +39,13 @@ mod set;
 mod summary;
 mod support;
 #[cfg(unix)]
+#[path = "cli/tour.rs"]
+mod tour;
+#[cfg(unix)]
 #[path = "cli/versions.rs"]
 mod versions;
+#[path = "cli/waiting.rs"]
+mod waiting;
 #[path = "cli/weather.rs"]
 mod weather;
 
@@ -98,7 +115,7 @@ fn objects_are_removed_and_then_the_bucket() {
     let bench = Bench::with_objects(&["a/1", "a/2", "ab", "c"]);
     let dry = bench.run("rm s3://box/c --dryrun");
     assert_eq!(stdout(&dry), "(dryrun) delete: s3://box/c\n");
-    assert!(support::stderr(&dry).starts_with("estimate: the command would send "));
+    assert_eq!(support::stderr(&dry), "");
     assert_eq!(bench.ok("rm s3://box/c"), "delete: s3://box/c\n");
     assert_eq!(bench.ok("rm s3://box/c"), "delete: s3://box/c\n", "absent objects are no error");
     let mut lines = bench.lines("rm s3://box/a --recursive");
@@ -112,6 +129,68 @@ fn objects_are_removed_and_then_the_bucket() {
     ));
     let removed = bench.ok("rb s3://box --force");
     assert_eq!(removed, "delete: s3://box/ab\nremove_bucket: box\n");
+}
+
+#[test]
+fn a_folder_in_the_place_of_an_object_gets_a_hint() {
+    let bench = Bench::with_objects(&["folder/a", "folder/b", "alone"]);
+    let below = "hint: there is no object `folder`, but there are keys below `folder/`: ";
+    for (args, advice) in [
+        ("cp s3://box/folder .", "add `--recursive`"),
+        ("cp s3://box/folder s3://box/other", "add `--recursive`"),
+        ("mv s3://box/folder .", "add `--recursive`"),
+        ("tag get s3://box/folder", "add `--recursive`"),
+        ("tag set s3://box/folder --tags a=1", "add `--recursive`"),
+        ("set s3://box/folder --content-type a/b", "add `--recursive`"),
+        ("restore s3://box/folder --days 1", "add `--recursive`"),
+        ("cp s3://box/folder -", "`s3haul cat 's3://box/folder/*'`"),
+        ("cat s3://box/folder", "`s3haul cat 's3://box/folder/*'`"),
+        ("head s3://box/folder", "`s3haul ls s3://box/folder/`"),
+    ] {
+        let output = bench.run(args);
+        let text = support::stderr(&output);
+        assert!(!output.status.success(), "{args}: {output:?}");
+        assert!(text.contains(&format!("{below}{advice}")), "{args}: {text}");
+        let none = bench.run(&args.replace("box/folder", "box/alon"));
+        assert!(!none.status.success(), "{args}: {none:?}");
+        assert!(!support::stderr(&none).contains("hint: "), "{args}: {none:?}");
+    }
+}
+
+#[test]
+fn names_that_no_bucket_has_get_a_hint() {
+    let bench = Bench::new();
+    bench.file("f", "1");
+    for args in
+        ["cp s3://UXB/a .", "cp f s3://UXB/a", "ls s3://UXB/a", "mb s3://UXB", "head s3://UXB/a"]
+    {
+        let output = bench.run(args);
+        assert!(!output.status.success(), "{args}: {output:?}");
+        let hint = "hint: bucket names have no capital letters: is `s3://uxb` meant?\n";
+        assert!(support::stderr(&output).ends_with(hint), "{args}: {output:?}");
+    }
+    let output = bench.run("mb s3://a_b");
+    assert!(support::stderr(&output).contains("bucket names have no underscores"), "{output:?}");
+}
+
+#[test]
+fn tag_lines_name_the_change() {
+    let bench = Bench::with_objects(&["k"]);
+    for (change, flags) in
+        [("set", "--tags a=1"), ("add", "--tags b=1"), ("remove", "--keys a"), ("remove", "--all")]
+    {
+        let command = format!("tag {change} s3://box/k {flags}");
+        let dry = bench.ok(&format!("{command} --dryrun"));
+        assert_eq!(dry, format!("(dryrun) tag {change}: s3://box/k\n"));
+        assert_eq!(bench.ok(&command), format!("tag {change}: s3://box/k\n"));
+    }
+    let failed = bench.run("tag add s3://box/none --tags a=1");
+    assert!(support::stderr(&failed).starts_with("tag add failed: s3://box/none "), "{failed:?}");
+    let event = bench.ok("tag set s3://box/k --tags a=2 --json");
+    let expected = "\"action\":\"tag\",\"tag_change\":\"set\",";
+    assert!(event.contains(expected), "{event}");
+    let event = bench.ok("rm s3://box/k --json");
+    assert!(!event.contains("tag_change"), "{event}");
 }
 
 #[test]
@@ -278,6 +357,76 @@ fn serve_keeps_files_and_asks_for_credentials() {
     let output = bench.command("ls").env("AWS_SECRET_ACCESS_KEY", "wrong").output().unwrap();
     assert_eq!(output.status.code(), Some(254), "{output:?}");
     assert_eq!(bench.status("serve --memory --address 0.0.0.0:0"), 252);
+}
+
+#[test]
+fn the_store_of_serve_is_not_uploaded() {
+    let bench = Bench::on_disk();
+    bench.file("f", "object");
+    bench.ok("mb s3://box");
+    bench.ok("cp f s3://box/d/f");
+    bench.file("store/mine/notes.txt", "no object");
+    for command in ["sync store s3://box", "cp --recursive store s3://box/copy/"] {
+        let output = bench.run(command);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let stderr = support::stderr(&output);
+        for folder in [".s3haul", "box"] {
+            let path = bench.folder().join("store").canonicalize().unwrap().join(folder);
+            let reason = "Directory belongs to the store of `s3haul serve`.";
+            let warning = format!("warning: Skipping file {}. {reason}\n", path.display());
+            assert!(stderr.contains(&warning), "{stderr}");
+        }
+    }
+    let keys = bench.ok("list --format keys s3://box");
+    assert_eq!(keys, "copy/mine/notes.txt\nd/f\nmine/notes.txt\n");
+    // A bucket's folder can be named, and a download with --delete spares the store.
+    bench.ok("mb s3://other");
+    bench.ok("sync store/box/d s3://other");
+    assert_eq!(bench.ok("list --format keys s3://other"), "f\n");
+    bench.run("sync --delete s3://other store");
+    assert_eq!(bench.ok("cp s3://box/d/f -"), "object");
+}
+
+#[cfg(unix)]
+#[test]
+fn serve_says_what_to_do() {
+    let bench = Bench::new();
+    let taken = bench.endpoint().strip_prefix("http://").unwrap().to_owned();
+    let output = bench.run(&format!("serve --memory --address {taken}"));
+    assert_eq!(output.status.code(), Some(255), "{output:?}");
+    let stderr = support::stderr(&output);
+    assert!(stderr.contains(&format!("could not listen on `{taken}`")), "{stderr}");
+    assert!(stderr.contains("hint: another program listens there"), "{stderr}");
+    assert!(stderr.contains("`--address 127.0.0.1:0`"), "{stderr}");
+    let mut child = bench.spawn("serve data --address 127.0.0.1:0");
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut environment = String::new();
+    while environment.lines().count() < 5 {
+        assert_ne!(stdout.read_line(&mut environment).unwrap(), 0, "{environment}");
+    }
+    assert!(environment.lines().all(|line| line.starts_with("export AWS_")), "{environment}");
+    let url = environment.split_once("AWS_ENDPOINT_URL=").unwrap().1.lines().next().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut notes = String::new();
+    while notes.lines().count() < 4 {
+        assert_ne!(stderr.read_line(&mut notes).unwrap(), 0, "{notes}");
+    }
+    support::send("-TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(
+        notes,
+        format!(
+            "serving the folder `data` at {url}\n\
+             run these lines in another terminal, and s3haul and the AWS tools use it there:\n\
+             for example: s3haul ls, or without these lines but with the same two keys: \
+             aws --endpoint-url {url} s3 ls\n\
+             Ctrl-C stops the server\n"
+        )
+    );
+    for quiet in ["--stop-with-stdin", "--stop-with-stdin --json"] {
+        let output = bench.run(&format!("serve --memory --address 127.0.0.1:0 {quiet}"));
+        assert_eq!((output.status.code(), support::stderr(&output)), (Some(0), String::new()));
+    }
 }
 
 #[cfg(unix)]

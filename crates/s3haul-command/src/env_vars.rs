@@ -40,6 +40,11 @@ pub const AWS_USE_FIPS_ENDPOINT: &str = "AWS_USE_FIPS_ENDPOINT";
 pub const AWS_USE_DUALSTACK_ENDPOINT: &str = "AWS_USE_DUALSTACK_ENDPOINT";
 /// `true` to check that `mv` between access points does not name one object twice.
 pub const AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS: &str = "AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS";
+/// Folders of programs, where a link named `aws` looks for the other `aws`.
+pub const PATH: &str = "PATH";
+/// How often a link named `aws` has handed over to another `aws` in this chain of processes; set by
+/// the command itself.
+pub const S3HAUL_AWS_DEPTH: &str = "S3HAUL_AWS_DEPTH";
 /// Proxy for `http://` endpoints; the lower-case names win.
 pub const HTTP_PROXY_LOWER: &str = "http_proxy";
 /// Proxy for `http://` endpoints.

@@ -9,7 +9,8 @@ pub const SUCCESS: u8 = 0;
 /// found nothing for a key, a comparison found a difference, or a bucket could not be made or
 /// removed.
 pub const FAILED: u8 = 1;
-/// Nothing failed, but there were warnings (files skipped, for instance).
+/// Nothing failed, but there were warnings (files skipped, for instance, or a comparison of
+/// nothing).
 pub const WARNED: u8 = 2;
 /// Ctrl-C outside a transfer.
 pub const INTERRUPTED: u8 = 130;
@@ -38,7 +39,7 @@ pub(crate) fn of_error(error: &Error) -> u8 {
 
 /// Exit code of a transfer job.
 pub(crate) fn of_summary(summary: &Summary) -> u8 {
-    if summary.failed > 0 || summary.fatal || summary.cancelled {
+    if summary.failed > 0 || summary.not_tried > 0 || summary.fatal || summary.cancelled {
         FAILED
     } else if summary.warnings > 0 {
         WARNED

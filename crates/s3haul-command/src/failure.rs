@@ -27,6 +27,21 @@ impl Failure {
         Self { status: exit::OTHER, message: message.into(), hint: None }
     }
 
+    /// Standard output could not be written.
+    pub(crate) fn unwritten(error: &std::io::Error) -> Self {
+        Self::other(format!("cannot write to standard output: {error}"))
+    }
+
+    /// The same with a hint.
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same with a hint, where there is one.
+    pub(crate) fn with_some_hint(self, hint: Option<String>) -> Self {
+        Self { hint: hint.or(self.hint), ..self }
+    }
+
     /// The same with another exit code.
     pub(crate) fn with_status(self, status: u8) -> Self {
         Self { status, ..self }

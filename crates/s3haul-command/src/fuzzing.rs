@@ -8,16 +8,11 @@
 pub use crate::batch::fuzzing::words;
 pub use crate::manifest::fuzzing::{manifest_orc, manifest_parquet, manifest_text};
 pub use crate::report::fuzzing::report;
-pub use crate::settings::fuzzing::{config, flags};
+pub use crate::settings::fuzzing::flags;
 
 #[cfg(test)]
 mod tests {
     use s3haul_mutate::short_run;
-
-    #[test]
-    fn config() {
-        short_run("config", super::config);
-    }
 
     #[test]
     fn flags() {

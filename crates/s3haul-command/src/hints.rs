@@ -1,10 +1,33 @@
 //! What a user can do about an error: one sentence, or nothing.
 
+use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
 
 /// Advice for an error, where there is some that helps most of the time.
 pub(crate) fn for_error(error: &Error) -> Option<String> {
-    for_code(error).or_else(|| for_kind(error))
+    for_bucket_name(error).or_else(|| for_code(error)).or_else(|| for_kind(error))
+}
+
+/// Whether an error says that an object is not there, and not that its bucket is not.
+pub(crate) fn is_missing_object(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
+}
+
+/// What is wrong with the name of a bucket, where an error may come from that. A HEAD has no more
+/// than a status; and what has capital letters cannot be part of the name of a host.
+fn for_bucket_name(error: &Error) -> Option<String> {
+    let may_be =
+        matches!(error.code(), "NoSuchBucket" | "InvalidBucketName" | "400" | "404" | "BadRequest");
+    if !may_be && error.kind() != ErrorKind::Transport {
+        return None;
+    }
+    let bucket = bucket(error)?;
+    let problem = s3_uri::bucket_name_problem(bucket)?;
+    let lower = bucket.to_ascii_lowercase();
+    Some(match s3_uri::bucket_name_problem(&lower) {
+        None => format!("{problem}: is `s3://{lower}` meant?"),
+        Some(_) => format!("{problem}, and this is `{bucket}`"),
+    })
 }
 
 fn for_code(error: &Error) -> Option<String> {
@@ -67,9 +90,12 @@ fn for_kind(error: &Error) -> Option<String> {
              or read public data with `--no-sign-request`"
                 .to_owned()
         }
-        ErrorKind::Certificate => {
-            "name the certificate authority of the server with `--ca-bundle`".to_owned()
+        ErrorKind::NotS3 => {
+            "check the address of the service (`--endpoint-url`, AWS_ENDPOINT_URL), the proxy, and \
+             whether the network wants a login first"
+                .to_owned()
         }
+        ErrorKind::Certificate => for_certificate(&error.to_string()).to_owned(),
         ErrorKind::Transport => return for_transport(error).map(str::to_owned),
         // Not where a directory is in the way of a file that is to be written.
         ErrorKind::Local if is_directory_read(&error.to_string()) => {
@@ -84,6 +110,24 @@ fn for_kind(error: &Error) -> Option<String> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// What is wrong with a server's certificate, as the message says it: a bundle that was named
+/// stands in it.
+fn for_certificate(message: &str) -> &'static str {
+    let has = |part: &str| message.contains(part);
+    if has("certificate expired") || has("certificate not valid yet") {
+        return "the server needs a certificate that is valid now, or the clock of this machine is \
+                wrong";
+    }
+    if has("certificate not valid for name") {
+        return "use a host in the endpoint URL for which the server's certificate was made";
+    }
+    let url_end = message.find("/ with ").or_else(|| message.find("/: "));
+    if url_end.is_some_and(|at| message[at..].starts_with("/ with ")) {
+        return "the CA bundle holds neither the server's certificate nor that of its authority";
+    }
+    "name the certificate authority of the server with `--ca-bundle`"
 }
 
 /// Whether it can be the name of a region: what a server tells may be anything.
@@ -133,6 +177,22 @@ mod tests {
         let region = region.map(str::to_owned);
         let service = ServiceError { code: code.into(), region, ..ServiceError::default() };
         Error::service(kind, "PutObject", service).with_subject("s3://box/key")
+    }
+
+    #[test]
+    fn names_that_no_bucket_has_are_pointed_at() {
+        let of = |kind, code: &str, bucket: &str| {
+            for_error(&service(kind, code, None).with_subject(format!("s3://{bucket}/k")))
+        };
+        let capital = "bucket names have no capital letters: is `s3://uxb` meant?";
+        assert_eq!(of(ErrorKind::NotFound, "NoSuchBucket", "UXB").unwrap(), capital);
+        assert_eq!(of(ErrorKind::Request, "400", "UXB").unwrap(), capital);
+        let other = of(ErrorKind::Request, "InvalidBucketName", "a_B").unwrap();
+        assert_eq!(other, "bucket names have no capital letters, and this is `a_B`");
+        assert_eq!(of(ErrorKind::NotFound, "404", "uxb"), None);
+        assert_eq!(of(ErrorKind::AccessDenied, "AccessDenied", "UXB"), None);
+        let lost = Error::new(ErrorKind::Transport, "failed to lookup").with_subject("s3://UXB/k");
+        assert_eq!(for_error(&lost).unwrap(), capital);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod args;
 mod batch;
 mod commands;
+mod drop_in;
 pub mod env_vars;
 pub mod exit;
 mod failure;
@@ -19,6 +20,7 @@ mod hints;
 mod interrupt;
 mod logging;
 mod manifest;
+mod memory;
 mod open_files;
 mod panics;
 mod printer;
@@ -27,6 +29,7 @@ mod render;
 mod report;
 mod runtime;
 mod settings;
+mod standard_streams;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
@@ -38,9 +41,27 @@ use printer::Printer;
 use render::escape::{push_name, tame};
 use settings::Environment;
 
+/// Prepares the process of the command for what it may use, before anything else. Where its address
+/// space is limited (`ulimit -v`) that starts the program anew.
+pub fn prepare_process() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    memory::restart_with_one_arena();
+}
+
 /// Runs a command line (the program's name first) to its end and gives the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     panics::tell_quietly();
+    let args: Vec<OsString> = args.into_iter().collect();
+    if drop_in::is_for_aws(&args) {
+        return match drop_in::hand_over(&args, &Environment::of_process()) {
+            Ok(status) => status,
+            Err(failure) => {
+                let printer = Printer::new(None);
+                report(&failure, &printer);
+                failure.status
+            }
+        };
+    }
     match args::parse(args) {
         Ok((global, command)) => run_command(&global, command),
         Err(error) => report_usage(&error),
@@ -69,14 +90,13 @@ fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
         }
     };
     printer.flush();
-    match printer.output_failure() {
-        Some(error) if matches!(status, exit::SUCCESS | exit::BROKEN_PIPE) => {
-            let message = format!("cannot write to standard output: {error}");
-            report(&Failure::other(message), &printer);
-            printer.flush();
-            exit::OTHER
-        }
-        _ => status,
+    let Some(error) = printer.output_failure() else { return status };
+    report(&Failure::unwritten(error), &printer);
+    printer.flush();
+    if matches!(status, exit::SUCCESS | exit::WARNED | exit::BROKEN_PIPE) {
+        exit::OTHER
+    } else {
+        status
     }
 }
 
@@ -108,7 +128,8 @@ fn report(failure: &Failure, printer: &Printer) {
 /// Prints help, version or a usage error the way clap has it, with the exit codes of `aws`.
 fn report_usage(error: &clap::Error) -> u8 {
     let text = error.render();
-    let (mut stream, is_terminal): (Box<dyn Write>, bool) = if error.use_stderr() {
+    let is_error = error.use_stderr();
+    let (mut stream, is_terminal): (Box<dyn Write>, bool) = if is_error {
         (Box::new(io::stderr()), io::stderr().is_terminal())
     } else {
         (Box::new(io::stdout()), io::stdout().is_terminal())
@@ -121,7 +142,17 @@ fn report_usage(error: &clap::Error) -> u8 {
     if is_terminal {
         tame(&mut bytes, 0, is_coloured);
     }
-    // Nobody is left to tell when this fails.
-    _ = stream.write_all(&bytes).and_then(|()| stream.flush());
-    if error.use_stderr() { exit::USAGE } else { exit::SUCCESS }
+    let mut write = || {
+        standard_streams::output_error().filter(|_| !is_error).map_or(Ok(()), Err)?;
+        stream.write_all(&bytes)?;
+        stream.flush()
+    };
+    match write() {
+        _ if is_error => exit::USAGE,
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            report(&Failure::unwritten(&error), &Printer::new(None));
+            exit::OTHER
+        }
+        _ => exit::SUCCESS,
+    }
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use indicatif::ProgressBar;
 
 use crate::render::escape::tame;
+use crate::standard_streams;
 
 /// A buffer that is this full in bytes is written.
 const BUFFER_FULL: usize = 64 * 1024;
@@ -162,7 +163,8 @@ impl Printer {
 
     /// Standard output for bytes that are not lines.
     pub(crate) fn byte_stream(&self) -> ByteStream {
-        ByteStream { file: duplicate_output(), closed: Arc::clone(&self.output_closed) }
+        let file = standard_streams::output_error().map_or_else(duplicate_output, Err);
+        ByteStream { file, closed: Arc::clone(&self.output_closed) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffers> {
@@ -193,7 +195,12 @@ impl Printer {
             return;
         }
         let mut stream = io::stdout().lock();
-        if let Err(error) = stream.write_all(bytes).and_then(|()| stream.flush()) {
+        let mut write = || {
+            standard_streams::output_error().map_or(Ok(()), Err)?;
+            stream.write_all(bytes)?;
+            stream.flush()
+        };
+        if let Err(error) = write() {
             self.output_closed.store(true, Ordering::Relaxed);
             if error.kind() != io::ErrorKind::BrokenPipe {
                 _ = self.output_failure.set(error);

@@ -64,7 +64,11 @@ impl Totals {
                     object.action,
                     ActionKind::Upload | ActionKind::Download | ActionKind::Copy
                 );
-                if has_bytes && matches!(object.outcome, Outcome::Failed(_) | Outcome::Skipped) {
+                let is_lost = matches!(
+                    object.outcome,
+                    Outcome::Failed(_) | Outcome::NotTried | Outcome::Skipped
+                );
+                if has_bytes && is_lost {
                     self.lost_bytes.fetch_add(object.bytes, Ordering::Relaxed);
                 }
                 self.ended_objects.fetch_add(1, Ordering::Relaxed);
@@ -186,6 +190,7 @@ impl Ticker {
             json: false,
             bar: false,
             aws_progress: None,
+            tag_change: None,
             tags: None,
             archive_states: false,
         };

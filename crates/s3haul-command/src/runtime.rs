@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use crate::failure::Failure;
-use crate::open_files;
+use crate::{memory, open_files};
 
 /// Worker threads at most: beyond this the connections, not the CPUs, are the limit.
 const WORKERS_MAX: usize = 16;
@@ -32,7 +32,11 @@ fn cores() -> usize {
 
 fn run<T>(workers: usize, future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     open_files::raise();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if let Some(threads) = memory::threads() {
+        builder.max_blocking_threads(threads);
+    }
+    let runtime = builder
         .worker_threads(workers.clamp(1, WORKERS_MAX))
         .enable_all()
         .build()

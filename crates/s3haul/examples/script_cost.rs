@@ -28,6 +28,7 @@ fn main() {
         last_modified_s: 1_586_822_400,
         etag: "\"d41d8cd98f00b204e9800998ecf8427e\"",
         storage_class: "STANDARD",
+        ..ListedObject::default()
     });
     let page = ListPage::from_objects(objects).expect("a page");
     let select: Work = |runtime, page| drop(runtime.select(page.iter()));

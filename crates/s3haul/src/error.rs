@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Throttled,
     /// The server failed (5xx).
     Server,
+    /// What answered is not S3, or does not answer as S3 does.
+    NotS3,
     /// The server refused the request for another reason (4xx).
     Request,
     /// The bucket lives in another region than the request was sent to.
@@ -98,6 +100,7 @@ struct Inner {
     subject: Option<String>,
     service: Option<ServiceError>,
     effort: Effort,
+    is_endpoint_down: bool,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -123,6 +126,7 @@ impl Error {
             subject: None,
             service: None,
             effort: Effort::default(),
+            is_endpoint_down: false,
             source: None,
         }))
     }
@@ -166,6 +170,34 @@ impl Error {
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
+    }
+
+    /// Marks that the endpoint was never reached, or has been gone for long: no other request can
+    /// do better.
+    #[must_use]
+    pub(crate) fn with_endpoint_down(mut self) -> Self {
+        self.0.is_endpoint_down = true;
+        self
+    }
+
+    /// Whether the endpoint was never reached, or has been gone for long.
+    pub(crate) fn is_endpoint_down(&self) -> bool {
+        self.0.is_endpoint_down
+    }
+
+    /// The same error for another caller; its cause becomes text.
+    pub(crate) fn duplicate(&self) -> Self {
+        let inner = &*self.0;
+        Self(Box::new(Inner {
+            kind: inner.kind,
+            message: inner.message.clone(),
+            operation: inner.operation,
+            subject: inner.subject.clone(),
+            service: inner.service.clone(),
+            effort: inner.effort,
+            is_endpoint_down: inner.is_endpoint_down,
+            source: inner.source.as_ref().map(|source| source.to_string().into()),
+        }))
     }
 
     /// The same without what a reader of texts takes out of them. The cause becomes text.
@@ -230,6 +262,7 @@ impl Error {
             | ErrorKind::WrongRegion
             | ErrorKind::Credentials
             | ErrorKind::Config
+            | ErrorKind::NotS3
             | ErrorKind::SourceChanged
             | ErrorKind::Cancelled => Fault::Caller,
             ErrorKind::Throttled | ErrorKind::Server | ErrorKind::Integrity => Fault::Service,
@@ -277,6 +310,7 @@ impl fmt::Debug for Error {
             .field("subject", &inner.subject)
             .field("service", &inner.service)
             .field("effort", &inner.effort)
+            .field("is_endpoint_down", &inner.is_endpoint_down)
             .field("source", &inner.source)
             .finish()
     }
@@ -291,6 +325,22 @@ impl StdError for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duplicate_says_the_same() {
+        let service = ServiceError { status: 403, code: "No".into(), ..ServiceError::default() };
+        let effort = Effort { attempts: 3, elapsed: Duration::from_secs(1) };
+        let answered = Error::service(ErrorKind::Throttled, "PutObject", service);
+        let failed =
+            Error::new(ErrorKind::Transport, "no way").with_source("cut").with_subject("s");
+        for error in [answered.with_endpoint_down(), failed.with_operation("GetObject")] {
+            let error = error.with_effort(effort);
+            assert_eq!(format!("{error} {error:?}"), {
+                let same = error.duplicate();
+                format!("{same} {same:?}")
+            });
+        }
+    }
 
     #[test]
     fn all_texts_of_an_error_are_mapped() {

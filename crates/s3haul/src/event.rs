@@ -37,6 +37,8 @@ pub enum Outcome {
     Skipped,
     /// It failed; the rest of the job goes on.
     Failed(Error),
+    /// It was not tried, or not to its end, because the job ended early.
+    NotTried,
 }
 
 /// One object's end.
@@ -113,6 +115,12 @@ pub enum Event {
 pub trait EventSink: Send + Sync {
     /// Takes one event. Must be quick and never block for long.
     fn emit(&self, event: &Event);
+
+    /// Whether each object is wanted that is not tried because the job ended early. Else nothing
+    /// more is planned then.
+    fn wants_untried(&self) -> bool {
+        false
+    }
 }
 
 /// A sink that drops all.

@@ -7,7 +7,9 @@
 
 pub use crate::fs::fuzzing::local_names;
 pub use crate::plan::fuzzing::{filters, paths, units};
-pub use crate::s3::fuzzing::{answers, endpoints, headers, key_codec, listing, signature, xml};
+pub use crate::s3::fuzzing::{
+    answers, config, endpoints, headers, key_codec, listing, signature, xml,
+};
 
 #[cfg(test)]
 mod tests {
@@ -16,6 +18,11 @@ mod tests {
     #[test]
     fn answers() {
         short_run("answers", super::answers);
+    }
+
+    #[test]
+    fn config() {
+        short_run("config", super::config);
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn dry_runs_and_runs_take_the_same() {
     assert_eq!(lines("rm s3://box/m --min-size 1"), ["delete: s3://box/m"]);
     assert_eq!(
         lines("tag set --recursive s3://box/ --tags t=1 --max-size 6"),
-        ["tag: s3://box/l/a.gz"]
+        ["tag set: s3://box/l/a.gz"]
     );
     assert_eq!(
         lines("cp --recursive s3://box/l out --source-storage-class STANDARD --max-size 6"),

@@ -61,8 +61,14 @@ fn a_dry_run_counts_the_requests_of_the_real_run() {
 #[test]
 fn estimates_are_for_those_who_want_to_read_them() {
     let bench = Bench::with_objects(&["a", "b"]);
+    // Scripts compare standard error with that of `aws`.
+    let unasked = bench.ok("cp --recursive s3://box s3://box/c --dryrun");
+    assert_eq!(unasked.lines().count(), 2, "{unasked}");
+    assert!(unasked.lines().all(|line| line.starts_with("(dryrun) copy: ")), "{unasked}");
+    assert_eq!(bench.status("rm s3://box/a --estimate"), 252, "it goes with --dryrun");
     bench.file("prices", "{\"name\":\"ours\",\"put_copy_post_list\":2000,\"get_head\":0}");
-    let output = bench.run("cp --recursive s3://box s3://box/c --dryrun --price-table prices");
+    let output =
+        bench.run("cp --recursive s3://box s3://box/c --dryrun --estimate --price-table prices");
     let told = "about 6.00 USD (ours, without the data's transfer)\n\
         estimate: this dry run sent 1 PUT/COPY/POST/LIST, 0 GET/HEAD and 0 DELETE requests, about \
         2.00 USD\n";
@@ -71,6 +77,9 @@ fn estimates_are_for_those_who_want_to_read_them() {
     for silence in ["--quiet", "--only-show-errors"] {
         bench.ok(&format!("rm --recursive s3://box --dryrun {silence}"));
     }
+    bench.ok("rm --recursive s3://box --dryrun --estimate --quiet");
+    let asked = bench.run("rm --recursive s3://box --dryrun --estimate --only-show-errors");
+    assert!(stderr(&asked).starts_with("estimate: the command would send "), "{asked:?}");
     bench.file("prices", "{}");
     assert_eq!(bench.status("rm s3://box/a --dryrun --price-table prices"), 252);
 }

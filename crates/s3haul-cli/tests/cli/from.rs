@@ -139,7 +139,7 @@ fn a_listing_spares_the_requests_that_ask() {
     bench.ok("list s3://box --format csv --output-file all.csv");
     bench.ok("list s3://box --format keys --output-file keys");
     let asked = |from: &str| {
-        let dry = bench.run(&format!("cp s3://box t --from {from} --dryrun"));
+        let dry = bench.run(&format!("cp s3://box t --from {from} --dryrun --estimate"));
         assert_eq!(stdout(&dry).lines().count(), 2, "{dry:?}");
         let told = stderr(&dry);
         let sent = told.lines().find(|line| line.contains("this dry run sent")).unwrap();

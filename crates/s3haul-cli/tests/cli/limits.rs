@@ -18,10 +18,15 @@ const WAIT_MAX: Duration = Duration::from_mins(1);
 
 /// Runs a command that may have so many files open.
 fn run_with_files(bench: &Bench, files: u32, args: &str) -> Output {
+    run_limited(bench, &format!("ulimit -n {files}"), args)
+}
+
+/// Runs a command in a shell that was given a limit.
+fn run_limited(bench: &Bench, limit: &str, args: &str) -> Output {
     let plain = bench.command(args);
     let mut command = Command::new("sh");
     command
-        .args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")])
+        .args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")])
         .arg(plain.get_program())
         .args(plain.get_args())
         .current_dir(bench.folder())
@@ -35,6 +40,55 @@ fn run_with_files(bench: &Bench, files: u32, args: &str) -> Output {
 /// In many folders, which are held open as long as there is room.
 fn file(n: usize) -> String {
     format!("in/{}/{n}", n % FOLDERS)
+}
+
+/// Runs a command in an address space of so many KiB.
+fn run_with_addresses(bench: &Bench, kib: u32, args: &str) -> Output {
+    run_limited(bench, &format!("ulimit -v {kib}"), args)
+}
+
+/// `cp` of a file in parts was aborted with `ulimit -v 600000`, and left its upload open.
+#[test]
+fn little_memory_is_enough_or_is_refused_before_an_upload_begins() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    let large = "x".repeat(3 * LARGE_BYTES);
+    bench.file("large", &large);
+    (0..FILES).for_each(|n| bench.file(&file(n), &format!("file {n}")));
+    for kib in [1_000_000, 600_000, 350_000] {
+        for args in [
+            "cp --only-show-errors large s3://box/large",
+            "cp --only-show-errors s3://box/large down",
+            "cp --only-show-errors --stream s3://box/large s3://box/again",
+            "cp --only-show-errors --recursive in s3://box/in",
+            "ls --recursive s3://box",
+        ] {
+            let output = run_with_addresses(&bench, kib, args);
+            assert!(output.status.success(), "{kib}: {args}: {}", stderr(&output));
+        }
+        assert!(bench.read("down") == large);
+    }
+    assert_eq!(bench.ok("uploads ls s3://box"), "", "no upload stays open");
+    // The least that is taken, in which parts are as small as S3 takes them.
+    for args in ["large s3://box/none", "--stream s3://box/large s3://box/none"] {
+        let args = format!("cp {args} --max-memory 112MiB");
+        let output = run_with_addresses(&bench, 1_000_000, &args);
+        assert!(output.status.success(), "{args}: {}", stderr(&output));
+    }
+    bench.file("config", "[default]\ns3 =\n    multipart_chunksize = 64MB\n");
+    let output = run_limited(
+        &bench,
+        "export AWS_CONFIG_FILE=config; ulimit -v 600000",
+        "cp large s3://box/none",
+    );
+    assert!(output.status.success(), "a part is made smaller: {}", stderr(&output));
+    // Parts that must be larger, for there may be 10,000 at most.
+    let args = "pipe s3://box/huge --expected-size 1000000000000 --max-memory 200MiB";
+    let pipe = run_limited(&bench, "exec < large", args);
+    assert_eq!(pipe.status.code(), Some(1), "{}", stderr(&pipe));
+    assert!(stderr(&pipe).contains("does not fit into the memory"), "{}", stderr(&pipe));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    assert_eq!(bench.status("ls s3://box --max-memory 10MiB"), 252);
 }
 
 #[test]

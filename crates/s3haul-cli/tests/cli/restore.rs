@@ -32,7 +32,7 @@ fn restores_are_begun_and_their_state_is_told() {
     assert_eq!(sorted(&bench, status), [&told[..], &["s3://box/x/warm\tnot archived"]].concat());
     let begin = "restore --recursive s3://box/x --days 3 --tier bulk";
     let begun = ["restore: s3://box/x/deep", "restore: s3://box/x/frozen"];
-    let dry = bench.run(&format!("{begin} --dryrun"));
+    let dry = bench.run(&format!("{begin} --dryrun --estimate"));
     let mut lines: Vec<_> = stdout(&dry).lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines, begun.map(|line| format!("(dryrun) {line}")));

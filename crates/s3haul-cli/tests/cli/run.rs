@@ -69,7 +69,8 @@ fn all_lines_are_checked_before_the_first_runs() {
 #[test]
 fn a_dry_run_checks_and_starts_nothing() {
     let bench = Bench::with_objects(&["a"]);
-    bench.file("f", "rm s3://box/a\n# no\ncp f s3://box --sse-c --sse-c-key '0123456789'\n");
+    let copy = "cp f s3://box --sse-c --sse-c-key '0123456789abcdefghijklmnopqrstuv'";
+    bench.file("f", &format!("rm s3://box/a\n# no\n{copy}\n"));
     let out = bench.ok("run f --dryrun");
     assert_eq!(
         out,

@@ -25,6 +25,7 @@ mod command;
 mod harness;
 mod remote;
 mod servers;
+mod times;
 mod tools;
 mod trees;
 
@@ -76,6 +77,12 @@ fn minio_differential() {
     }
 }
 
+/// Which files and objects `sync` takes, by times to the millisecond.
+#[test]
+fn sync_compares_times_as_aws_does() {
+    times::decisions_are_those_of_aws();
+}
+
 /// Over TLS, where bodies are not signed: a server that does not know us.
 #[test]
 fn versitygw_tls() {
@@ -94,8 +101,8 @@ fn minio_tls() {
     }
 }
 
-/// What only moto models: archive storage classes and their restore status, KMS key ids, canned
-/// ACLs and grants, website redirects, request payer.
+/// What only moto models (archive storage classes and their restore status, KMS key ids, canned
+/// ACLs and grants, website redirects, request payer), and what it answers in its own way.
 #[test]
 fn moto() {
     if tools::path("S3HAUL_TEST_PYTHON").is_some() {
@@ -110,4 +117,19 @@ fn peers() {
     if tools::path("S3HAUL_TEST_AWS").is_some() && found {
         run_suite(&Server::start(Kind::EmbeddedDisk).unwrap(), &peers_only());
     }
+}
+
+/// Generated configuration files and environments: what botocore finds in them, `presign` signs
+/// with.
+#[test]
+fn configuration_files_are_read_as_botocore_reads_them() {
+    let Some(python) = tools::path("S3HAUL_TEST_PYTHON") else { return };
+    let output = std::process::Command::new(python)
+        .args(["-c", include_str!("peers/config_files.py")])
+        .env("TEST_SUBJECT", tools::subject())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    println!("{text}");
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

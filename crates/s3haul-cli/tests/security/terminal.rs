@@ -59,6 +59,19 @@ fn bench() -> Bench {
     bench
 }
 
+/// Estimates and the command for a presigned URL are for people: pipes and files get neither.
+#[test]
+fn what_is_for_people_comes_on_a_terminal_only() {
+    let bench = bench();
+    for (args, text) in [
+        ("rm --recursive s3://box --dryrun", "estimate: the command would send "),
+        ("presign s3://box/k --method PUT --content-type a/b", "hint: curl --fail --upload-file"),
+    ] {
+        assert!(shown(&mut bench.command(args)).contains(text), "{args}");
+        bench.ok(args);
+    }
+}
+
 #[test]
 fn keys_give_no_orders() {
     let bench = bench();

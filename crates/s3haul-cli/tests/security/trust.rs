@@ -46,24 +46,36 @@ fn config(
     Arc::new(config)
 }
 
-/// A server with a certificate, signed by itself where nobody else signs; notes what it is sent.
+/// A server with a certificate, signed by itself without an issuer; records what it is sent.
 fn serve(
     params: &CertificateParams,
     issuer: Option<&Issuer>,
     versions: &[&'static SupportedProtocolVersion],
 ) -> (SocketAddr, Heads) {
+    let (address, heads, _) = serve_and_show(params, issuer, versions);
+    (address, heads)
+}
+
+/// The same, and the certificate in PEM.
+fn serve_and_show(
+    params: &CertificateParams,
+    issuer: Option<&Issuer>,
+    versions: &[&'static SupportedProtocolVersion],
+) -> (SocketAddr, Heads, String) {
     let key = KeyPair::generate().unwrap();
     let certificate = match issuer {
         Some(issuer) => params.signed_by(&key, issuer).unwrap(),
         None => params.self_signed(&key).unwrap(),
     };
+    let pem = certificate.pem();
     let config = config(&certificate, &key, versions);
     let empty = "<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>";
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{empty}", empty.len());
-    accept(move |socket, heads| {
+    let (address, heads) = accept(move |socket, heads| {
         let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
         answer(StreamOwned::new(connection, socket), &head, heads)
-    })
+    });
+    (address, heads, pem)
 }
 
 /// Answers on threads; a connection that fails is the client's choice.
@@ -133,6 +145,66 @@ fn servers_that_are_not_who_they_say_get_nothing() {
         assert_eq!(output.status.code(), Some(0), "{what}: {output:?}");
         assert!(stderr(&output).starts_with("warning: --no-verify-ssl"), "{output:?}");
         assert_eq!(heads.lock().unwrap().len(), 1, "{what}");
+    }
+}
+
+/// As `openssl req -x509` makes them: for a host, signed by itself, and marked as an authority.
+fn self_made(host: &str) -> CertificateParams {
+    let mut params = params(host);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, host);
+    params
+}
+
+#[test]
+fn a_certificate_of_the_bundle_is_accepted_and_no_other() {
+    let bench = Bench::new();
+    let bundle = bench.folder().join("ca.pem");
+    let elsewhere = issuer("elsewhere");
+    let versions = [[&rustls::version::TLS12], [&rustls::version::TLS13]];
+    let cases = [(None, versions[0]), (None, versions[1]), (Some(&elsewhere), versions[1])];
+    for (issuer, version) in cases {
+        let (address, heads, pem) = serve_and_show(&self_made("localhost"), issuer, &version);
+        bench.file("ca.pem", &format!("{}{pem}", self::issuer("other").pem()));
+        let url = format!("https://localhost:{}", address.port());
+        let output = list(&bench, &url, &bundle, "");
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""), "{version:?}");
+        // The bundle speaks for this certificate, not for another of the same host and issuer.
+        bench.file("ca.pem", &serve_and_show(&self_made("localhost"), issuer, &version).2);
+        let output = list(&bench, &url, &bundle, "");
+        let text = stderr(&output);
+        assert!(text.contains(&format!("SSL validation failed for {url}/ with ")), "{text}");
+        assert!(text.contains("hint: the CA bundle holds neither"), "{text}");
+        assert_eq!(heads.lock().unwrap().len(), 1, "something was sent");
+    }
+}
+
+#[test]
+fn a_certificate_of_the_bundle_needs_its_host_and_its_time() {
+    let bench = Bench::new();
+    let bundle = bench.folder().join("ca.pem");
+    let dated = |from, to| {
+        let mut params = self_made("localhost");
+        (params.not_before, params.not_after) =
+            (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
+        params
+    };
+    let signer = issuer("signer");
+    let all = rustls::ALL_VERSIONS;
+    for (params, hint) in [
+        (self_made("elsewhere.test"), "hint: use a host in the endpoint URL for which"),
+        (dated(2020, 2021), "hint: the server needs a certificate that is valid now"),
+        (dated(2090, 2091), "hint: the server needs a certificate that is valid now"),
+    ] {
+        for issuer in [None, Some(&signer)] {
+            let (address, heads, pem) = serve_and_show(&params, issuer, all);
+            bench.file("ca.pem", &pem);
+            let url = format!("https://localhost:{}", address.port());
+            let output = list(&bench, &url, &bundle, "");
+            let text = stderr(&output);
+            assert!(text.contains("SSL validation failed") && text.contains(hint), "{text}");
+            assert_eq!(*heads.lock().unwrap(), [""; 0], "something was sent");
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_s3haul");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_s3haul");
 
 /// Runs commands in a folder against a server; both are gone when it is dropped.
 pub(crate) struct Bench {
@@ -140,9 +140,15 @@ impl Bench {
 
     /// A command with the words of `args`, not yet run.
     pub(crate) fn command(&self, args: &str) -> Command {
-        let mut command = Command::new(BINARY);
+        let mut command = self.program(BINARY);
+        command.args(args.split_whitespace());
         command
-            .args(args.split_whitespace())
+    }
+
+    /// A program that finds the server and the folder, not yet run.
+    pub(crate) fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
+        command
             .current_dir(self.folder.path())
             .env_clear()
             .env("HOME", self.folder.path())

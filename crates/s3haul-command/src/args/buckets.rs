@@ -1,6 +1,6 @@
-//! `mb`, `rb` and `website`.
+//! `mb`, `rb`, `versioning` and `website`.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::OutputArgs;
 
@@ -17,6 +17,28 @@ pub(crate) struct MbArgs {
     /// be undone.
     #[arg(long)]
     pub(crate) object_lock: bool,
+    /// Turn versioning on: the bucket keeps what is replaced and removed.
+    #[arg(long)]
+    pub(crate) versioning: bool,
+}
+
+/// What to do with the versioning of a bucket.
+#[derive(Debug, Subcommand)]
+pub(crate) enum VersioningCommand {
+    /// Print whether a bucket keeps versions: `enabled`, `suspended`, or `off` where it never did.
+    Get(VersioningArgs),
+    /// Keep what is replaced and removed from now on.
+    Enable(VersioningArgs),
+    /// Keep no more versions from now on; those that there are stay.
+    Suspend(VersioningArgs),
+}
+
+/// The bucket.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct VersioningArgs {
+    /// The bucket.
+    #[arg(value_name = "S3Uri")]
+    pub(crate) path: String,
 }
 
 /// Removes a bucket, which must be empty unless --force is given.

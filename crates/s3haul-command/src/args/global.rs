@@ -54,6 +54,10 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests_per_second: Option<u32>,
+    /// Use at most about this much memory, such as 512MiB: fewer requests are in flight, and less
+    /// data is held. Without it the limits of the container and of `ulimit -v` count.
+    #[arg(long, global = true, value_name = "SIZE")]
+    pub(crate) max_memory: Option<String>,
     /// Move at most this much a second, such as 50MB/s or 400Mb/s.
     #[arg(long, global = true, value_name = "RATE")]
     pub(crate) max_bandwidth: Option<String>,
@@ -83,9 +87,19 @@ pub(crate) struct GlobalArgs {
     /// Accepted for compatibility; there is no pager.
     #[arg(long, global = true, hide = true)]
     pub(crate) no_cli_pager: bool,
+    /// Refused: there are no prompts.
+    #[arg(long, global = true, hide = true)]
+    pub(crate) cli_auto_prompt: bool,
     /// Accepted for compatibility; there are no prompts.
     #[arg(long, global = true, hide = true)]
     pub(crate) no_cli_auto_prompt: bool,
+    /// Accepted for compatibility; no flag here takes binary values.
+    #[arg(long, global = true, hide = true, value_parser = ["base64", "raw-in-base64-out"])]
+    pub(crate) cli_binary_format: Option<String>,
+    /// Accepted for compatibility; errors are text, and with --json JSON.
+    #[arg(long, global = true, hide = true)]
+    #[arg(value_parser = ["legacy", "json", "yaml", "text", "table", "enhanced"])]
+    pub(crate) cli_error_format: Option<String>,
 }
 
 impl GlobalArgs {
@@ -103,6 +117,7 @@ impl GlobalArgs {
             cli_connect_timeout: self.cli_connect_timeout.or(outer.cli_connect_timeout),
             max_concurrent_requests: self.max_concurrent_requests.or(outer.max_concurrent_requests),
             max_requests_per_second: self.max_requests_per_second.or(outer.max_requests_per_second),
+            max_memory: self.max_memory.or(outer.max_memory),
             max_bandwidth: self.max_bandwidth.or(outer.max_bandwidth),
             json: self.json || outer.json,
             no_progress: self.no_progress || outer.no_progress,
@@ -112,7 +127,10 @@ impl GlobalArgs {
             query: self.query.or(outer.query),
             no_paginate: self.no_paginate || outer.no_paginate,
             no_cli_pager: self.no_cli_pager || outer.no_cli_pager,
+            cli_auto_prompt: self.cli_auto_prompt || outer.cli_auto_prompt,
             no_cli_auto_prompt: self.no_cli_auto_prompt || outer.no_cli_auto_prompt,
+            cli_binary_format: self.cli_binary_format.or(outer.cli_binary_format),
+            cli_error_format: self.cli_error_format.or(outer.cli_error_format),
         }
     }
 }

@@ -21,6 +21,7 @@ mod script;
 mod secret;
 mod serve;
 mod set;
+mod short_help;
 mod sides;
 mod stream;
 mod summarize;
@@ -32,10 +33,12 @@ mod versions;
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use buckets::{MbArgs, RbArgs, WebsiteArgs};
+use crate::drop_in;
+
+pub(crate) use buckets::{MbArgs, RbArgs, VersioningCommand, WebsiteArgs};
 pub(crate) use compare::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
@@ -55,7 +58,7 @@ pub(crate) use secret::Secret;
 pub(crate) use serve::ServeArgs;
 pub(crate) use set::{ChangeArgs, SetArgs};
 pub(crate) use sides::SidesArgs;
-pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs};
+pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs, PresignMethod};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
 pub(crate) use tag::{TagCommand, TagRemoveArgs, TagsFormat};
@@ -65,10 +68,13 @@ pub(crate) use versions::{
     AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs,
 };
 
-/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and
-/// `alias aws=s3haul` works: the word `s3` before a command is accepted.
+/// Move, sync, list, describe and remove S3 data in bulk. The flags are those of `aws s3`, and the
+/// word `s3` before a command is accepted. A link to the program that is named `aws` does `aws s3`
+/// and leaves all else to the AWS command line.
 #[derive(Debug, Parser)]
-#[command(name = "s3haul", version, infer_long_args = true, max_term_width = 100)]
+// Each command knows --version: else that would be the beginning of --versions.
+#[command(name = "s3haul", version, propagate_version = true)]
+#[command(infer_long_args = true, max_term_width = 100)]
 pub(crate) struct Cli<C: Subcommand> {
     /// Flags of all commands.
     #[command(flatten)]
@@ -84,7 +90,7 @@ pub(crate) enum TopCommand {
     /// A command.
     #[command(flatten)]
     Plain(Command),
-    /// Accept `s3haul s3 COMMAND` for `s3haul COMMAND`, so that `alias aws=s3haul` works.
+    /// Accept `s3haul s3 COMMAND` for `s3haul COMMAND`, as in `aws s3 COMMAND`.
     #[command(hide = true)]
     S3 {
         /// Command.
@@ -132,7 +138,7 @@ pub(crate) enum Command {
     /// delete markers; --versions, --noncurrent and --delete-markers-only remove for good. On a
     /// terminal it is asked first where that or all of a bucket is meant.
     Rm(Box<RmArgs>),
-    /// Bring back objects that were removed from a bucket with versioning.
+    /// Bring back objects that were removed, in a bucket with versioning.
     ///
     /// Removes the delete markers that hide them: without --recursive those of the named object.
     Undelete(Box<UndeleteArgs>),
@@ -218,11 +224,22 @@ pub(crate) enum Command {
     ///
     /// It has to be empty, unless --force is given.
     Rb(RbArgs),
+    /// Show whether a bucket keeps versions, or change that.
+    ///
+    /// `versions`, `undelete` and --as-of need it.
+    Versioning {
+        /// What to do.
+        #[command(subcommand)]
+        command: VersioningCommand,
+    },
     /// Make a bucket a website: set what is served for folders and for errors.
     ///
     /// Nothing is printed. Redirects and routing rules that the bucket had are replaced.
     Website(WebsiteArgs),
-    /// Print a URL with which anyone can read an object for a while.
+    /// Print a URL that lets anyone read or write an object for a while.
+    ///
+    /// With --method PUT the object is written by a PUT request to the URL, which has to carry the
+    /// headers of --content-type and --metadata.
     Presign(PresignArgs),
     /// Write objects to standard output.
     ///
@@ -257,12 +274,13 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses a command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = drop_in::with_help(args.into_iter().collect(), command);
     if args.iter().any(|word| word == "s3") {
         return parse_with(&mut command(), args);
     }
     // Half of the definition, and so half of the milliseconds that it takes to make.
-    let Cli { global, command } = Cli::<Command>::try_parse_from(args).map_err(without_keys)?;
+    let parsed = Cli::<Command>::try_parse_from(&args);
+    let Cli { global, command } = parsed.map_err(|error| explained(error, &args))?;
     Ok((global, command))
 }
 
@@ -271,10 +289,25 @@ pub(crate) fn parse_with(
     definition: &mut clap::Command,
     args: impl IntoIterator<Item = OsString>,
 ) -> Result<Parsed, clap::Error> {
-    let matches = definition.try_get_matches_from_mut(args).map_err(without_keys)?;
+    let args: Vec<OsString> = args.into_iter().collect();
+    let matches = definition.try_get_matches_from_mut(&args);
+    let matches = matches.map_err(|error| explained(error, &args))?;
     let Cli { global, command } = Cli::from_arg_matches(&matches)?;
     let (TopCommand::Plain(command) | TopCommand::S3 { command }) = command;
     Ok((global, command))
+}
+
+/// The error as it may be shown, with a hint; help that was asked for by `-h` is short.
+fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
+    let is_short = match error.kind() {
+        ErrorKind::DisplayHelp => args.iter().any(|word| word == "-h"),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
+        _ => return drop_in::with_hint(without_keys(error), args),
+    };
+    if !is_short {
+        return error;
+    }
+    short_help::shorten(command()).try_get_matches_from(args).err().unwrap_or(error)
 }
 
 /// The error without the value of a flag about keys: it may be a key in the wrong place.

@@ -16,6 +16,10 @@ pub(crate) struct ReportArgs {
     /// may be combined with --report, to another file.
     #[arg(long, value_name = "FILE")]
     pub(crate) retry_failed: Option<PathBuf>,
+    /// Print what --dryrun estimates, requests and their price, to standard error also where that
+    /// is no terminal.
+    #[arg(long, requires = "dryrun")]
+    pub(crate) estimate: bool,
     /// Estimate what --dryrun tells with the prices of this JSON file instead of those of S3
     /// Standard in us-east-1. docs/reports.md has its fields.
     #[arg(long, value_name = "FILE")]

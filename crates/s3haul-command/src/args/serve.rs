@@ -13,6 +13,8 @@ use super::Secret;
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("store").required(true)
     .args(["directory", "memory", "null", "synthetic", "keys"]))]
+#[command(override_usage = "s3haul serve [OPTIONS] <DIR>\n       \
+    s3haul serve [OPTIONS] --memory|--null|--synthetic <SPEC>|--keys <FILE>")]
 pub(crate) struct ServeArgs {
     /// The folder; it is made where it is missing.
     #[arg(value_name = "DIR")]
@@ -65,7 +67,8 @@ pub(crate) struct ServeArgs {
     /// The PEM file with the private key of the certificate.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Stop when standard input ends.
+    /// Stop when standard input ends: for programs that start a server. Standard error is empty
+    /// unless something fails.
     #[arg(long)]
     pub(crate) stop_with_stdin: bool,
 }

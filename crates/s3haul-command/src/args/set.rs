@@ -11,6 +11,7 @@ use super::{ObjectsArgs, as_source_class};
     "cache_control", "expires", "metadata", "add_metadata", "remove_metadata", "sse", "acl",
     "retention", "legal_hold"]))]
 #[command(mut_arg("storage_classes", as_source_class))]
+#[command(override_usage = "s3haul set [OPTIONS] <CHANGES> <S3Uri>")]
 pub(crate) struct SetArgs {
     /// Objects.
     #[command(flatten)]

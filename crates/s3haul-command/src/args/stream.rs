@@ -1,10 +1,21 @@
 //! `presign`, `cat`, `head` and `pipe`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{CustomerKeyArgs, ObjectArgs, PayerArgs};
 
-/// Prints a URL with which anyone can read an object for a while.
+/// What a presigned URL allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "UPPER")]
+pub(crate) enum PresignMethod {
+    /// Reading the object.
+    #[default]
+    Get,
+    /// Writing it.
+    Put,
+}
+
+/// Prints a URL with which anyone can read or write an object for a while.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PresignArgs {
     /// The object. The s3:// may be left out.
@@ -13,6 +24,16 @@ pub(crate) struct PresignArgs {
     /// How many seconds the URL is valid: 604800 (7 days) at most.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub(crate) expires_in: u64,
+    /// Let the URL read the object (GET) or write it (PUT).
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t, ignore_case = true)]
+    pub(crate) method: PresignMethod,
+    /// With --method PUT, demand that the object is written with this Content-Type.
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) content_type: Option<String>,
+    /// With --method PUT, demand that the object is written with this metadata, as
+    /// name=value,name2=value2 or as a JSON object.
+    #[arg(long, value_name = "MAP")]
+    pub(crate) metadata: Option<String>,
 }
 
 /// Writes objects to standard output, one after the other.

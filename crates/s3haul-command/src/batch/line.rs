@@ -116,10 +116,11 @@ fn refusal(global: &GlobalArgs, command: &Command) -> Option<&'static str> {
         return Some("--debug and --color are for all commands: give them to `run` itself");
     }
     let bounds = (global.max_concurrent_requests, global.max_requests_per_second);
-    if bounds != (None, None) || global.max_bandwidth.is_some() {
+    let texts = (&global.max_bandwidth, &global.max_memory);
+    if bounds != (None, None) || texts != (&None, &None) {
         return Some(
-            "--max-concurrent-requests, --max-requests-per-second and --max-bandwidth hold for all \
-             commands together: give them to `run` itself",
+            "--max-concurrent-requests, --max-requests-per-second, --max-bandwidth and \
+             --max-memory hold for all commands together: give them to `run` itself",
         );
     }
     match command {

@@ -1,9 +1,9 @@
-//! `mb`, `rb` and `website`.
+//! `mb`, `rb`, `versioning` and `website`.
 
 use std::sync::Arc;
 
 use s3haul::Error;
-use s3haul::s3::ops::CreateBucket;
+use s3haul::s3::ops::{CreateBucket, Versioning};
 use serde::Serialize;
 
 use super::client;
@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
-use crate::settings::{MbSettings, RbSettings, WebsiteSettings};
+use crate::settings::{MbSettings, RbSettings, VersioningSettings, WebsiteSettings};
 use crate::{exit, hints};
 
 /// Makes a bucket.
@@ -26,7 +26,53 @@ pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result
     let result = client.create_bucket(input).await;
     let (bucket, path) = (&settings.bucket, &settings.path);
     let report = Report { done: "make_bucket", bucket, path, leaves_versions: false };
-    Ok(report.print(result, settings.json, printer))
+    let is_made = result.is_ok();
+    let status = report.print(result, settings.json, printer);
+    if is_made && settings.versioning {
+        client.put_bucket_versioning(bucket, true).await.map_err(|error| {
+            let hint =
+                format!("the bucket is there: `s3haul versioning enable {path}` tries again");
+            Failure::from(error).with_hint(hint).with_status(exit::FAILED)
+        })?;
+    }
+    Ok(status)
+}
+
+/// Prints or changes whether a bucket keeps versions.
+pub(super) async fn versioning(
+    settings: VersioningSettings,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let VersioningSettings { client: config, bucket, change, json } = settings;
+    let client = client(config)?;
+    let state = match change {
+        None => client.get_bucket_versioning(&bucket).await?,
+        Some(state) => {
+            client.put_bucket_versioning(&bucket, state == Versioning::Enabled).await?;
+            state
+        }
+    };
+    let word = match state {
+        Versioning::Off => "off",
+        Versioning::Enabled => "enabled",
+        Versioning::Suspended => "suspended",
+    };
+    printer.output(|buffer| {
+        if json {
+            json::push(buffer, "versioning", VersioningLine { bucket: &bucket, status: word });
+            return;
+        }
+        if change.is_some() {
+            buffer.extend_from_slice(b"versioning ");
+        }
+        buffer.extend_from_slice(word.as_bytes());
+        if change.is_some() {
+            buffer.extend_from_slice(b": ");
+            push_name(buffer, &bucket, printer.output_is_terminal());
+        }
+        buffer.push(b'\n');
+    });
+    Ok(exit::SUCCESS)
 }
 
 /// Removes a bucket, with `--force` its objects first.
@@ -74,6 +120,12 @@ struct Report<'a> {
     path: &'a str,
     /// The objects were removed, and what is left are versions.
     leaves_versions: bool,
+}
+
+#[derive(Serialize)]
+struct VersioningLine<'a> {
+    bucket: &'a str,
+    status: &'a str,
 }
 
 #[derive(Serialize)]

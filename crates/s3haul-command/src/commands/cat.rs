@@ -17,8 +17,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::client;
+use super::folder::{self, Advice};
 use crate::exit;
 use crate::failure::Failure;
+use crate::hints::is_missing_object;
 use crate::printer::{ByteStream, Printer};
 use crate::settings::{CatRange, CatSettings};
 
@@ -48,7 +50,7 @@ pub(super) async fn run(settings: CatSettings, printer: &Arc<Printer>) -> Result
         return Ok(exit::BROKEN_PIPE);
     }
     if let Some(Ok(Err(error))) = written {
-        return Err(Failure::other(format!("cannot write to standard output: {error}")));
+        return Err(Failure::unwritten(&error));
     }
     result.map(|()| exit::SUCCESS)
 }
@@ -119,7 +121,14 @@ impl Cat<'_> {
                 checksums: true,
                 ..GetObject::default()
             };
-            let mut answer = self.client.get_object(input).await?;
+            let mut answer = match self.client.get_object(input).await {
+                Err(error) if is_missing_object(&error) => {
+                    let object = ObjectName::new(bucket, key);
+                    let hint = folder::hint(&self.client, &object, Advice::Pattern).await;
+                    return Err(Failure::from(error).with_some_hint(hint));
+                }
+                answer => answer?,
+            };
             let mut position = answer.range.start;
             let end = answer.range.end;
             let error = loop {

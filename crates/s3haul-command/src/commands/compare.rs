@@ -29,6 +29,10 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     let CompareSettings { spec, client, source_client, format, header, show, output_file } =
         settings;
     let clients = clients(client, source_client)?;
+    let nothing = format!(
+        "neither `{}` nor `{}` has anything that is to be compared: nothing is proved",
+        spec.source, spec.target
+    );
     let output = Output::new(output_file.as_deref(), printer)?;
     let rows = Rows::new(format, output.is_terminal());
     let held = Held { rows, buffer: Vec::new(), written: Instant::now(), failure: None };
@@ -44,13 +48,18 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     let in_use = || Failure::other("the output is still written to");
     let sink = Arc::into_inner(sink).ok_or_else(in_use)?;
     // Arguments that make no sense are told as such.
-    let summary = result.map_err(|error| {
+    let mut summary = result.map_err(|error| {
         sink.write_rest();
         match error.kind() {
             ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
             _ => error.into(),
         }
     })?;
+    // A name that is misspelt twice must not pass for a proof.
+    if summary.is_empty() && !summary.cancelled {
+        sink.warning(&nothing);
+        summary.warnings += 1;
+    }
     sink.finish(&summary)
 }
 

@@ -10,8 +10,10 @@ use s3haul::s3::{ChecksumAlgorithm, Encryption, ObjectHead};
 use serde::Serialize;
 
 use super::client;
+use super::folder::{self, Advice};
 use crate::exit;
 use crate::failure::Failure;
+use crate::hints::is_missing_object;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
@@ -34,7 +36,13 @@ pub(super) async fn run(settings: HeadSettings, printer: &Arc<Printer>) -> Resul
         customer_key: settings.customer_key.as_ref(),
         checksums: true,
     };
-    let head = client.head_object(input).await?;
+    let head = match client.head_object(input).await {
+        Err(error) if is_missing_object(&error) && settings.version_id.is_none() => {
+            let hint = folder::hint(&client, object, Advice::List).await;
+            return Err(Failure::from(error).with_some_hint(hint));
+        }
+        result => result?,
+    };
     let line = ObjectLine::of(&object.bucket, &object.key, &head);
     let escape = printer.output_is_terminal();
     printer.output(|buffer| {

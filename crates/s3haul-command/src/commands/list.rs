@@ -14,7 +14,7 @@ use s3haul::units::RequestCounts;
 
 use super::asker::Asker;
 use super::client;
-use super::listing::{Entries, PageWorker, SelectedPage, for_each_asked_page};
+use super::listing::{Entries, PageWorker, SelectedPage, for_each_asked_page, note_nothing};
 use super::output::{Output, OutputStream};
 use crate::exit;
 use crate::failure::Failure;
@@ -51,6 +51,9 @@ pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Resul
     // As with find(1) it is no failure that nothing was found.
     let may_be_empty = settings.find.is_some() || settings.listing.is_whole_bucket();
     let nothing = totals.objects == 0 && !may_be_empty;
+    if nothing {
+        note_nothing(&settings.listing, printer);
+    }
     let has_failed = way.asker.is_some_and(|asker| asker.failed() > 0);
     Ok(if nothing || has_failed { exit::FAILED } else { exit::SUCCESS })
 }

@@ -13,7 +13,6 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
-use s3haul::event::Event;
 use s3haul::list::{ListRequest, Listing, Notice, Order, list, list_versions};
 use s3haul::s3::Client;
 use s3haul::s3::ops::{ListPage, ListedObject, VersionPage};
@@ -23,6 +22,7 @@ use tokio::task::{JoinError, JoinSet};
 use super::asker::Asker;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::render::escape::push_name;
 use crate::render::json;
 use crate::render::listing::Entry;
 use crate::settings::{ListingSettings, Selection};
@@ -278,6 +278,17 @@ where
     listed.map(|()| done)
 }
 
+/// Says why a listing that printed nothing ends with [`crate::exit::FAILED`].
+pub(super) fn note_nothing(settings: &ListingSettings, printer: &Printer) {
+    let address = format!("s3://{}/{}", settings.bucket, settings.prefix);
+    let escape = printer.error_is_terminal();
+    printer.error(|buffer| {
+        buffer.extend_from_slice(b"note: nothing was found at `");
+        push_name(buffer, &address, escape);
+        buffer.extend_from_slice(b"`\n");
+    });
+}
+
 /// A listing that panics is not one that failed.
 fn carry_on(error: JoinError) -> Result<(), Failure> {
     match error.try_into_panic() {
@@ -314,7 +325,7 @@ async fn hand_out<P>(
 fn tell(notice: &Notice, is_json: bool, printer: &Printer) {
     let message = notice.to_string();
     if is_json {
-        return printer.output(|buffer| json::push_event(buffer, &Event::Warning { message }));
+        return printer.output(|buffer| json::push_warning(buffer, &message));
     }
     printer.error(|buffer| buffer.extend_from_slice(format!("warning: {message}\n").as_bytes()));
 }

@@ -6,6 +6,7 @@ mod buckets;
 mod cat;
 mod compare;
 mod confirm;
+mod folder;
 mod head;
 mod list;
 mod list_buckets;
@@ -35,10 +36,10 @@ use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::runtime;
 use crate::settings::{
-    CatSettings, CompareSettings, Environment, HeadSettings, ListBucketsSettings, ListSettings,
-    LsSettings, MbSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings,
-    ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings, WebsiteSettings,
-    refuse_unsupported,
+    CatSettings, CompareSettings, Environment, HeadSettings, Lines, ListBucketsSettings,
+    ListSettings, LsSettings, MbSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings,
+    ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings,
+    VersioningSettings, WebsiteSettings, refuse_unsupported,
 };
 
 use shared::client;
@@ -60,9 +61,13 @@ pub(crate) fn dispatch(
     }
     let settings = Settings::load(global, environment)?;
     if let Command::Run(args) = &command {
+        shared::say_waits(printer);
         return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));
     }
     let work = work(settings, command, printer)?;
+    if work.says_waits() {
+        shared::say_waits(printer);
+    }
     if !confirm::is_confirmed(work.question(), printer)? {
         return Ok(exit::FAILED);
     }
@@ -91,6 +96,14 @@ impl Work<'_> {
                 () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
             },
             Self::Whole(_, command) => command.await,
+        }
+    }
+
+    /// Whether it is said what is being waited for.
+    fn says_waits(&self) -> bool {
+        match self {
+            Self::Transfer(settings, _) => settings.output.lines == Lines::All,
+            Self::Query(_) | Self::Whole(..) => true,
         }
     }
 
@@ -144,6 +157,9 @@ fn work(settings: Settings, command: Command, printer: &Arc<Printer>) -> Result<
         }
         Command::Uploads { command } => {
             query(uploads::run(UploadsSettings::new(settings, &command)?, printer))
+        }
+        Command::Versioning { command } => {
+            query(buckets::versioning(VersioningSettings::new(settings, &command)?, printer))
         }
         Command::Website(args) => {
             query(buckets::website(WebsiteSettings::new(settings, &args)?, printer))

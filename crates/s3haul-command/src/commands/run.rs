@@ -24,6 +24,7 @@ use crate::progress::Ticker;
 use crate::render::escape::push_name;
 use crate::render::json;
 use crate::settings::{Environment, RunSettings, Settings};
+use crate::standard_streams;
 
 /// Longest line.
 const LINE_MAX: u64 = 1024 * 1024;
@@ -102,7 +103,7 @@ impl Shared {
     fn read(&self, mut take: impl FnMut(Item) -> Result<bool, Failure>) -> Result<(), Failure> {
         let stream: Box<dyn Read> = match &self.settings.file {
             Some(path) => Box::new(File::open(path).map_err(|error| self.cannot_read(&error))?),
-            None => Box::new(std::io::stdin()),
+            None => standard_streams::input(),
         };
         let mut reader = BufReader::new(stream);
         let mut parser = Parser::new();

@@ -1,10 +1,10 @@
 //! `serve`: an S3 endpoint on this machine.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 
-use s3haul_sim::{AccessKey, Limits, SimBuilder, SimConfig};
+use s3haul_sim::{AccessKey, Limits, SimBuilder, SimConfig, SimError, StoreKind};
 use serde::Serialize;
 use tokio::sync::oneshot;
 
@@ -26,11 +26,23 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
         ("AWS_REGION", settings.region.clone()),
         ("AWS_DEFAULT_REGION", settings.region.clone()),
     ];
-    let as_json = settings.json;
+    // A program that holds standard input open wants the lines and nothing else.
+    let has_notes = !settings.json && !settings.stop_with_stdin;
+    let (as_json, what) = (settings.json, shown_store(&settings.store));
     let server = SimBuilder::from_config(config(settings)).bind(&address).await;
-    let server = server.map_err(|error| Failure::other(format!("cannot serve: {error}")))?;
-    let url = ("AWS_ENDPOINT_URL", server.endpoint_url());
-    let environment: BTreeMap<_, _> = std::iter::once(url).chain(variables).collect();
+    let server = server.map_err(|error| failure(&error))?;
+    let url = server.endpoint_url();
+    let endpoint = ("AWS_ENDPOINT_URL", url.clone());
+    let environment: BTreeMap<_, _> = std::iter::once(endpoint).chain(variables).collect();
+    let note = |text: String| {
+        if has_notes {
+            printer.error(|buffer| buffer.extend_from_slice(text.as_bytes()));
+        }
+    };
+    note(format!(
+        "serving {what} at {url}\n\
+         run these lines in another terminal, and s3haul and the AWS tools use it there:\n"
+    ));
     printer.output(|buffer| {
         if as_json {
             return json::push(buffer, "serving", ServingLine { environment: &environment });
@@ -40,12 +52,45 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
         }
     });
     printer.flush();
+    note(format!(
+        "for example: s3haul ls, or without these lines but with the same two keys: \
+         aws --endpoint-url {url} s3 ls\n\
+         Ctrl-C stops the server\n"
+    ));
     tokio::select! {
         () = interrupt.token().cancelled_owned() => {}
         () = wait(stdin_ended) => {}
     }
     server.shutdown().await;
     Ok(exit::SUCCESS)
+}
+
+/// What is served, for people.
+fn shown_store(store: &StoreKind) -> String {
+    match store {
+        StoreKind::Disk(root) => format!("the folder `{}`", root.display()),
+        StoreKind::Memory => "objects in memory, which are lost at the end,".to_owned(),
+        StoreKind::Null { .. } => "objects without their bytes".to_owned(),
+        StoreKind::Synthetic { bucket, .. } | StoreKind::KeyFile { bucket, .. } => {
+            format!("computed objects in the bucket `{bucket}`")
+        }
+    }
+}
+
+/// Why there is no server, and what may help.
+fn failure(error: &SimError) -> Failure {
+    let hint = match error {
+        SimError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => Some(
+            "another program listens there; choose another port with `--address HOST:PORT`, or \
+             port 0 for a free one: `--address 127.0.0.1:0`",
+        ),
+        SimError::Bind { .. } => Some(
+            "choose an address of this machine with `--address HOST:PORT`; port 0 takes a free one",
+        ),
+        _ => None,
+    };
+    let hint = hint.map(str::to_owned);
+    Failure { hint, ..Failure::other(format!("cannot serve: {error}")) }
 }
 
 #[derive(Serialize)]

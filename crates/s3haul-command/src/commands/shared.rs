@@ -9,12 +9,17 @@ use s3haul::env::Env;
 use s3haul::s3::{Admission, Client, ClientConfig};
 
 use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::escape::push_name;
 
 /// Clients that are kept at most; the oldest goes first.
 const CLIENTS_MAX: usize = 64;
 
 /// Bounds of all requests of the process.
 static ADMISSION: OnceLock<Admission> = OnceLock::new();
+
+/// Says what the clients of the process wait for; none where the user wants silence.
+static WAITS: OnceLock<Arc<Printer>> = OnceLock::new();
 
 tokio::task_local! {
     static CLIENTS: Arc<SharedClients>;
@@ -59,9 +64,24 @@ pub(super) fn bound_requests(bounds: Bounds) -> Admission {
     ADMISSION.get_or_init(|| Admission::new(bounds)).clone()
 }
 
+/// Lets clients that are made from now on say what they wait for.
+pub(super) fn say_waits(printer: &Arc<Printer>) {
+    WAITS.get_or_init(|| Arc::clone(printer));
+}
+
 fn connect(config: ClientConfig) -> Result<Client, Failure> {
     let admission = bound_requests(config.load);
-    Ok(Client::with_admission(config, Env::system(), admission)?)
+    let mut env = Env::system();
+    if let Some(printer) = WAITS.get().map(Arc::clone) {
+        env = env.saying_waits(move |line| {
+            printer.error(|buffer| {
+                push_name(buffer, line, printer.error_is_terminal());
+                buffer.push(b'\n');
+            });
+            printer.flush();
+        });
+    }
+    Ok(Client::with_admission(config, env, admission)?)
 }
 
 #[cfg(test)]

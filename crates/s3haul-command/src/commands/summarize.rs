@@ -13,7 +13,7 @@ use s3haul::s3::ops::{ListPage, VersionPage};
 use s3haul::summary::{Summary, SummaryOptions, UploadFigures, VersionRow, open_uploads};
 
 use super::client;
-use super::listing::{PageWorker, SelectedPage, for_each_page};
+use super::listing::{PageWorker, SelectedPage, for_each_page, note_nothing};
 use super::output::Output;
 use crate::exit;
 use crate::failure::Failure;
@@ -53,6 +53,9 @@ pub(super) async fn run(
     let markers = figures.versions.map_or(0, |versions| versions.delete_markers);
     let found = figures.total.objects + markers + uploads.map_or(0, |uploads| uploads.uploads);
     let nothing = found == 0 && !settings.listing.is_whole_bucket();
+    if nothing {
+        note_nothing(&settings.listing, printer);
+    }
     Ok(if nothing { exit::FAILED } else { exit::SUCCESS })
 }
 

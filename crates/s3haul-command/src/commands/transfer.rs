@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use s3haul::ErrorKind;
 use s3haul::event::EventSink;
-use s3haul::job::{NameSource, Streams, Summary, run_transfer};
-use s3haul::plan::price::PriceTable;
+use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer};
+use s3haul::units::RequestCounts;
 
 use super::clients;
+use super::folder::{self, Advice};
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -19,6 +20,7 @@ use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, estimate, json, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{Lines, OutputSettings, ReportSettings, TransferSettings};
+use crate::standard_streams;
 
 /// Said of a report whose run did not come to everything.
 const INCOMPLETE: &str = "note: the report is of a command that did not come to its end: what it \
@@ -48,10 +50,13 @@ pub(super) async fn run(
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
         printer.output(|buffer| tags::push_header(buffer, format));
     }
+    let named = folder::named_object(&spec);
+    let source = clients.source.clone();
+    let looks_at = finds_its_objects(&spec).then(|| spec.source.clone());
     let writes_stream = spec.target.as_deref() == Some("-");
     let is_dry_run = spec.dry_run;
     let streams =
-        Streams { input: Box::new(std::io::stdin()), output: Box::new(printer.byte_stream()) };
+        Streams { input: standard_streams::input(), output: Box::new(printer.byte_stream()) };
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
     let events = reports.sink(&sink);
     // Boxed: it is as large as all stages together.
@@ -67,7 +72,14 @@ pub(super) async fn run(
         sink.notice(interrupt.message());
     }
     if is_dry_run {
-        tell_estimate(&summary, &report.prices, output, &sink, printer);
+        print_estimate(&summary, &report, output, &sink, printer);
+    }
+    if let Some(object) = named.filter(|_| sink.lacks_object()) {
+        let advice = if writes_stream { Advice::Pattern } else { Advice::Recursive };
+        sink.keep(folder::hint(&source, &object, advice).await);
+    }
+    if let Some(source) = looks_at.filter(|_| came_to_nothing(&summary)) {
+        sink.notice(&format!("note: nothing was found at `{source}`: nothing was done"));
     }
     sink.finish();
     let recorded = reports.finish(&summary, &sink);
@@ -78,6 +90,27 @@ pub(super) async fn run(
         printer.output(|buffer| json::push_summary(buffer, &summary, status));
     }
     Ok(status)
+}
+
+/// Whether a command that `aws s3` has not acts on the objects of a listing.
+fn finds_its_objects(spec: &TransferSpec) -> bool {
+    let is_of_aws = match spec.command {
+        TransferCommand::Copy
+        | TransferCommand::Move
+        | TransferCommand::Remove
+        | TransferCommand::Sync => true,
+        TransferCommand::Tag
+        | TransferCommand::Set
+        | TransferCommand::Restore
+        | TransferCommand::Undelete => false,
+    };
+    !is_of_aws && spec.names.is_none() && spec.manifest.is_none()
+}
+
+/// Whether a job went to its end without an object, and without a word about why.
+fn came_to_nothing(summary: &Summary) -> bool {
+    let told = Summary { requests_sent: RequestCounts::default(), ..*summary };
+    told == Summary::default()
 }
 
 /// The reports of a command: the one that it takes its names from, and the one that it writes.
@@ -125,21 +158,26 @@ impl Reports {
     }
 }
 
-/// Tells what the command would cost, where its plan came to the end.
-fn tell_estimate(
+/// Prints what the command would cost, where its plan came to the end. Scripts that read standard
+/// error find nothing there that `aws` does not write, unless they ask for it.
+fn print_estimate(
     summary: &Summary,
-    prices: &PriceTable,
+    report: &ReportSettings,
     output: OutputSettings,
     sink: &CommandSink,
     printer: &Printer,
 ) {
-    if output.lines != Lines::All || summary.cancelled || summary.fatal {
+    let is_shown = report.estimate || output.lines == Lines::All;
+    if !is_shown || summary.cancelled || summary.fatal {
         return;
     }
     if output.json {
-        return printer.output(|buffer| estimate::push_json(buffer, summary, prices));
-    }
-    for line in estimate::lines(summary, prices) {
-        sink.notice(&line);
+        if output.lines != Lines::Silent {
+            printer.output(|buffer| estimate::push_json(buffer, summary, &report.prices));
+        }
+    } else if report.estimate || printer.error_is_terminal() {
+        for line in estimate::lines(summary, &report.prices) {
+            sink.notice(&line);
+        }
     }
 }

@@ -19,6 +19,7 @@ use super::text::TextEntries;
 use crate::args::FromFormat;
 use crate::failure::Failure;
 use crate::settings::{ManifestPlace, ManifestSettings};
+use crate::standard_streams;
 
 /// Bytes that are looked at to tell the format.
 const HEAD_MAX: usize = 64 * 1024;
@@ -82,7 +83,7 @@ impl ManifestFile {
             return Err(Error::new(ErrorKind::Config, message));
         }
         match &self.place {
-            ManifestPlace::Input => Ok(Source::Stream(Box::new(io::stdin()))),
+            ManifestPlace::Input => Ok(Source::Stream(standard_streams::input())),
             ManifestPlace::Object(object) => {
                 let (file, _) = fetch(&self.client, object).map_err(|error| {
                     let message = format!("could not read the manifest `{object}`");

@@ -58,6 +58,8 @@ struct Chunk {
     level: i16,
     /// What a second has, where it holds times.
     ticks: i64,
+    /// Numbers of 32 bits are never negative.
+    is_unsigned: bool,
 }
 
 impl ParquetRows {
@@ -130,6 +132,7 @@ impl ParquetRows {
                     column: *column,
                     level: described.max_def_level(),
                     ticks: ticks(&described),
+                    is_unsigned: described.converted_type() == ConvertedType::UINT_32,
                     reader: Reader::new(described, Box::new(pages))?,
                 })
             };
@@ -170,7 +173,7 @@ impl Reader {
 impl Chunk {
     /// Reads the next values into rows.
     fn read(&mut self, rows: &mut Vec<Row>) -> std::result::Result<(), ParquetError> {
-        let Self { column, level, ticks, .. } = *self;
+        let Self { column, level, ticks, is_unsigned, .. } = *self;
         let level = Some(level).filter(|level| *level > 0);
         match &mut self.reader {
             Reader::Text(reader) => values(reader, column, level, rows, |value| {
@@ -179,9 +182,10 @@ impl Chunk {
             Reader::Flag(reader) => {
                 values(reader, column, level, rows, |value| Ok(Cell::Flag(*value)))
             }
-            Reader::Int32(reader) => {
-                values(reader, column, level, rows, |value| Ok(Cell::Number((*value).into())))
-            }
+            Reader::Int32(reader) => values(reader, column, level, rows, |value| {
+                let unsigned = is_unsigned.then(|| value.cast_unsigned().into());
+                Ok(Cell::Number(unsigned.unwrap_or((*value).into())))
+            }),
             Reader::Int64(reader) => values(reader, column, level, rows, |value| {
                 Ok(Cell::Number(value.div_euclid(ticks)))
             }),
@@ -211,7 +215,8 @@ fn values<T: DataType>(
             continue;
         };
         if !row.take(column, cell(value)?) {
-            return Err(ParquetError::General(format!("a column {column:?} of this type")));
+            let meaning = column.meaning();
+            return Err(ParquetError::General(format!("it has a value that is not a {meaning}")));
         }
     }
     Ok(())

@@ -46,6 +46,21 @@ impl Column {
             _ => return None,
         })
     }
+
+    /// What its values are, for messages.
+    pub(super) fn meaning(self) -> &'static str {
+        match self {
+            Self::Bucket => "bucket",
+            Self::Key => "key",
+            Self::VersionId => "version id",
+            Self::IsLatest => "is_latest (true or false)",
+            Self::IsDeleteMarker => "is_delete_marker (true or false)",
+            Self::Size => "size in bytes",
+            Self::LastModified => "time (such as 2026-01-31T00:00:00Z)",
+            Self::Etag => "ETag",
+            Self::StorageClass => "storage class",
+        }
+    }
 }
 
 /// A value of a table that is not text.
@@ -77,32 +92,50 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Takes a cell in; false where it makes no sense.
+    /// Takes a cell in; false where it makes no sense. What is empty is unknown.
     pub(super) fn set(&mut self, column: Column, text: &str) -> bool {
         let flag = || text.to_ascii_lowercase().parse::<bool>().ok();
+        let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
         match column {
             Column::Bucket => self.bucket = Some(text.to_owned()).filter(|name| !name.is_empty()),
             Column::Key => text.clone_into(&mut self.key),
             Column::VersionId => text.clone_into(&mut self.version_id),
             Column::IsLatest => self.is_latest = flag(),
             Column::IsDeleteMarker => self.is_delete_marker = flag(),
-            Column::Size => self.size = text.parse().ok(),
+            Column::Size => self.size = text.parse().ok().filter(|_| is_digits),
             Column::LastModified => self.last_modified_s = seconds_of(text),
             Column::Etag => text.clone_into(&mut self.etag),
             Column::StorageClass => self.storage_class = Some(text.to_owned()),
         }
-        let is_flag = matches!(column, Column::IsLatest | Column::IsDeleteMarker);
-        !is_flag || text.is_empty() || flag().is_some()
+        text.is_empty()
+            || match column {
+                Column::IsLatest => self.is_latest.is_some(),
+                Column::IsDeleteMarker => self.is_delete_marker.is_some(),
+                Column::Size => self.size.is_some(),
+                Column::LastModified => self.last_modified_s.is_some(),
+                Column::Bucket
+                | Column::Key
+                | Column::VersionId
+                | Column::Etag
+                | Column::StorageClass => true,
+            }
     }
 
-    /// Takes a value of a table in; false where it is of another sort than the column's.
+    /// Takes a value of a table in; false where it is of another sort than the column's, or makes
+    /// no sense.
     pub(super) fn take(&mut self, column: Column, cell: Cell) -> bool {
         match (column, cell) {
             (Column::StorageClass, Cell::Nothing) => self.storage_class = Some(String::new()),
             (_, Cell::Nothing) => {}
             (_, Cell::Text(text)) => return self.set(column, &text),
-            (Column::Size, Cell::Number(size)) => self.size = u64::try_from(size).ok(),
-            (Column::LastModified, Cell::Number(time)) => self.last_modified_s = Some(time),
+            (Column::Size, Cell::Number(size)) => {
+                self.size = u64::try_from(size).ok();
+                return self.size.is_some();
+            }
+            (Column::LastModified, Cell::Number(time)) => {
+                self.last_modified_s = Some(time);
+                return Timestamp::from_second(time).is_ok();
+            }
             (Column::IsLatest, Cell::Flag(flag)) => self.is_latest = Some(flag),
             (Column::IsDeleteMarker, Cell::Flag(flag)) => self.is_delete_marker = Some(flag),
             _ => return false,
@@ -198,5 +231,31 @@ mod tests {
             assert_eq!(row(cells).version, expected, "{cells:?}");
         }
         assert!(!Row::default().set(Column::IsLatest, "perhaps"));
+    }
+
+    #[test]
+    fn sizes_times_and_flags_that_are_none_are_refused_in_text_and_tables() {
+        use Column::{IsDeleteMarker, IsLatest, LastModified, Size};
+        for (column, refused) in [
+            (Size, &["abc", "-1", "+1", "1.5", "1e3", " 1", "0x1", "18446744073709551616"][..]),
+            (LastModified, &["yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "1767225600"]),
+            (IsLatest, &["perhaps", "1"]),
+            (IsDeleteMarker, &["no"]),
+        ] {
+            for text in refused {
+                assert!(!Row::default().set(column, text), "{column:?} {text}");
+                let cell = Cell::Text((*text).to_owned());
+                assert!(!Row::default().take(column, cell), "{column:?} {text}");
+            }
+            assert!(Row::default().set(column, ""), "what is empty is unknown");
+            assert!(Row::default().take(column, Cell::Nothing));
+        }
+        for cell in [Cell::Number(-1), Cell::Flag(true)] {
+            assert!(!Row::default().take(Size, cell));
+        }
+        for cell in [Cell::Number(i64::MAX), Cell::Number(i64::MIN), Cell::Flag(true)] {
+            assert!(!Row::default().take(LastModified, cell));
+        }
+        assert!(!Row::default().take(IsLatest, Cell::Number(1)));
     }
 }

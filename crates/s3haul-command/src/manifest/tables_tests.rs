@@ -3,7 +3,13 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use ::parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::parser::parse_message_type;
 use s3haul::job::{ListedFacts, ManifestEntry, Version};
 
 use super::orc::OrcEntries;
@@ -89,4 +95,53 @@ fn broken_tables_are_told() {
     let parquet = std::fs::read(fixture("snappy.parquet")).unwrap();
     std::fs::write(&path, &parquet[..parquet.len() / 2]).unwrap();
     assert!(ParquetEntries::open(File::open(&path).unwrap(), "t").is_err());
+}
+
+/// A table of a key, a size and a time, as other programs write it.
+fn parquet_of(rows: &[(&str, i64)], compression: Compression) -> File {
+    let schema = "message rows { REQUIRED BYTE_ARRAY key (STRING); REQUIRED INT64 size; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let file = tempfile::tempfile().unwrap();
+    let shared = file.try_clone().unwrap();
+    let mut writer = SerializedFileWriter::new(shared, schema, Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let keys: Vec<ByteArray> = rows.iter().map(|(key, _)| ByteArray::from(*key)).collect();
+    let sizes: Vec<i64> = rows.iter().map(|(_, size)| *size).collect();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&keys, None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int64Type>().write_batch(&sizes, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    file
+}
+
+#[test]
+fn parquet_of_any_usual_compression_is_read() {
+    let names: Vec<String> = (0..5000).map(|number| format!("logs/{number:05}.txt")).collect();
+    let rows: Vec<_> = (0..).zip(&names).map(|(size, name)| (name.as_str(), size)).collect();
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+    ] {
+        let entries = ParquetEntries::open(parquet_of(&rows, compression), "t").unwrap();
+        let keys: Vec<_> = entries.map(|entry| entry.unwrap().key).collect();
+        assert_eq!(keys, names, "{compression}");
+    }
+}
+
+#[test]
+fn sizes_below_zero_in_parquet_are_refused() {
+    let file = parquet_of(&[("a", 5), ("b", -1)], Compression::UNCOMPRESSED);
+    let mut entries = ParquetEntries::open(file, "t").unwrap();
+    let told = entries.next().unwrap().unwrap_err().to_string();
+    assert!(told.contains("a value that is not a size in bytes"), "{told}");
+    assert!(entries.next().is_none());
 }

@@ -239,7 +239,7 @@ fn cells_entry(
             _ => row.set(*column, cell),
         };
         if !is_understood {
-            return Err(format!("`{cell}` is no {column:?}"));
+            return Err(format!("`{cell}` is not a {}", column.meaning()));
         }
     }
     Ok(row.into_entry())
@@ -322,7 +322,10 @@ fn json_entry(line: &str) -> Named {
         storage_class: json.storage_class,
         ..Row::default()
     };
-    row.set(Column::LastModified, &json.last_modified.unwrap_or_default());
+    let time = json.last_modified.unwrap_or_default();
+    if !row.set(Column::LastModified, &time) {
+        return Err(format!("`{time}` is not a {}", Column::LastModified.meaning()));
+    }
     Ok(Some(row.into_entry()))
 }
 

@@ -43,7 +43,7 @@ fn csv_without_names_is_that_of_batch_operations() {
     assert_eq!(all[0].as_ref().unwrap().version, Version::Named);
     assert_eq!(all[1].as_ref().unwrap().version, Version::Current);
     assert!(keys(TextFormat::Csv, "k\n")[0].contains("without a line of names"));
-    assert!(keys(TextFormat::Csv, "b,%zz\n")[0].contains("`%zz` is no Key"));
+    assert!(keys(TextFormat::Csv, "b,%zz\n")[0].contains("`%zz` is not a key"));
     assert!(keys(TextFormat::Csv, "b,k\nb,\"k\n")[1].contains("ends within quotes"));
 }
 
@@ -57,6 +57,21 @@ fn csv_with_names_has_its_columns_in_any_order() {
     assert_eq!((entry.key.as_str(), facts.etag.as_str(), facts.size), ("a%20b", "\"e\"", 5));
     assert_eq!(facts.storage_class, "GLACIER");
     assert!(keys(TextFormat::Csv, "key,size\na\n")[0].contains("it has 1 cells and not 2"));
+}
+
+/// `p/2,abc` was taken, its size unknown; the documentation says that such a row ends the command.
+#[test]
+fn a_row_whose_size_is_no_number_ends_the_manifest() {
+    let csv = "key,size\np/1,5\np/2,abc\np/3,7\n";
+    let message = "row 3 of the manifest `m` cannot be understood: `abc` is not a size in bytes";
+    assert_eq!(keys(TextFormat::Csv, csv), ["p/1", message]);
+    for row in ["\"Size\":\"7\"", "\"size\":-7", "\"size\":1.5", "\"LastModified\":\"soon\""] {
+        let json = format!("{{\"key\":\"p/1\"}}\n{{\"key\":\"p/2\",{row}}}\n{{\"key\":\"p/3\"}}\n");
+        let found = keys(TextFormat::Jsonl, &json);
+        assert!(found.len() == 2 && found[1].starts_with("row 2 of the manifest"), "{found:?}");
+    }
+    // A delete marker has no size.
+    assert_eq!(keys(TextFormat::Csv, "key,size,last_modified\np/1,,\n"), ["p/1"]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Rows {
         let Compared { name, source, target, status } = compared;
         let size = |facts: &Option<Facts>| facts.map_or(String::new(), |f| f.size.to_string());
         let mut time = |facts: &Option<Facts>| {
-            facts.map_or(String::new(), |facts| self.time.iso(seconds(facts)))
+            facts.map_or(String::new(), |facts| self.time.iso(facts.modified_s()))
         };
         let error = match status {
             Status::Failed(error) => error.to_string(),
@@ -97,10 +97,6 @@ impl Rows {
         ];
         csv::push_row(buffer, &cells);
     }
-}
-
-fn seconds(facts: Facts) -> i64 {
-    i64::try_from(facts.modified_ns.div_euclid(1_000_000_000)).unwrap_or_default()
 }
 
 #[derive(Serialize)]
@@ -128,7 +124,7 @@ impl<'a> Fields<'a> {
         let Compared { name, source, target, status } = compared;
         let mut side = |facts: &Option<Facts>| {
             let facts = (*facts)?;
-            Some(SideFields { size: facts.size, last_modified: time.iso(seconds(facts)) })
+            Some(SideFields { size: facts.size, last_modified: time.iso(facts.modified_s()) })
         };
         let error = match status {
             Status::Failed(error) => Some(ErrorFields::of(error)),
@@ -219,7 +215,7 @@ mod tests {
     use s3haul::job::Difference;
 
     fn rendered(format: ComparedFormat) -> String {
-        let facts = |size| Some(Facts { size, modified_ns: 1_500_000_000 });
+        let facts = |size| Some(Facts { size, modified_us: 1_500_000 });
         let rows = [
             (Status::OnlySource, facts(1), None),
             (Status::Different(Difference::Bytes(Evidence::Etag)), facts(2), facts(2)),

@@ -31,10 +31,12 @@ pub(crate) fn push<T: Serialize>(buffer: &mut Vec<u8>, event: &str, fields: T) {
     buffer.push(b'\n');
 }
 
-/// Appends the line of an event; progress has none.
-pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event) {
+/// Appends the line of an event; progress has none. `tag_change` is what the command does to tags.
+pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event, tag_change: Option<&'static str>) {
     match event {
-        Event::Object(object) => push(buffer, "object", ObjectLine::of(object)),
+        Event::Object(object) => {
+            push(buffer, "object", ObjectLine { tag_change, ..ObjectLine::of(object) });
+        }
         Event::Tags { object, tags } => tags::push_event(buffer, object, tags),
         Event::Archive { object, storage_class, state, until } => {
             let row = ArchiveRow { object, storage_class, state, until: until.as_deref() };
@@ -59,6 +61,7 @@ pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u
         done: summary.done,
         failed: summary.failed,
         skipped: summary.skipped,
+        not_tried: summary.not_tried,
         warnings: summary.warnings,
         bytes: summary.bytes,
         fatal: summary.fatal,
@@ -86,6 +89,8 @@ struct FailureLine<'a> {
 #[derive(Serialize)]
 struct ObjectLine<'a> {
     action: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag_change: Option<&'static str>,
     #[serde(rename = "move")]
     is_move: bool,
     status: &'static str,
@@ -109,6 +114,7 @@ impl<'a> ObjectLine<'a> {
         };
         Self {
             action: action(event.action),
+            tag_change: None,
             is_move: event.is_move,
             status: status(&event.outcome),
             source: event.source.to_string(),
@@ -171,12 +177,19 @@ struct SummaryLine {
     done: u64,
     failed: u64,
     skipped: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    not_tried: u64,
     warnings: u64,
     bytes: u64,
     fatal: bool,
     cancelled: bool,
     requests: Requests,
     exit_code: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The word for an action.
@@ -200,6 +213,7 @@ pub(crate) fn status(outcome: &Outcome) -> &'static str {
         Outcome::DryRun => "dry_run",
         Outcome::Skipped => "skipped",
         Outcome::Failed(_) => "failed",
+        Outcome::NotTried => "not_tried",
     }
 }
 
@@ -210,6 +224,7 @@ fn kind(kind: ErrorKind) -> &'static str {
         ErrorKind::PreconditionFailed => "precondition_failed",
         ErrorKind::Throttled => "throttled",
         ErrorKind::Server => "server",
+        ErrorKind::NotS3 => "not_s3",
         ErrorKind::Request => "request",
         ErrorKind::WrongRegion => "wrong_region",
         ErrorKind::Transport => "transport",
@@ -234,7 +249,7 @@ mod tests {
 
     fn line(event: &Event) -> String {
         let mut buffer = Vec::new();
-        push_event(&mut buffer, event);
+        push_event(&mut buffer, event, None);
         String::from_utf8(buffer).unwrap()
     }
 

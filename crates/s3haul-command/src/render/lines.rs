@@ -1,5 +1,6 @@
 //! The lines of `aws s3`, byte for byte.
 
+use s3haul::Error;
 use s3haul::event::{ActionKind, ObjectEvent, Outcome};
 use s3haul::location::Location;
 use s3haul::plan::paths::display_local;
@@ -13,6 +14,8 @@ pub(crate) struct LineStyle {
     pub(crate) working_dir: String,
     /// Control characters are escaped.
     pub(crate) escape: bool,
+    /// What a command on tags does to them, after the word `tag`.
+    pub(crate) tag_change: Option<&'static str>,
 }
 
 impl LineStyle {
@@ -23,6 +26,10 @@ impl LineStyle {
             buffer.extend_from_slice(b"(dryrun) ");
         }
         buffer.extend_from_slice(verb(event).as_bytes());
+        if let Some(change) = self.tag_change {
+            buffer.push(b' ');
+            buffer.extend_from_slice(change.as_bytes());
+        }
         let failed = matches!(event.outcome, Outcome::Failed(_));
         buffer.extend_from_slice(if failed { b" failed: " } else { b": " });
         self.push_location(buffer, &event.source);
@@ -33,7 +40,7 @@ impl LineStyle {
         }
         if let Outcome::Failed(error) = &event.outcome {
             buffer.push(b' ');
-            push_name(buffer, &error.to_string(), self.escape);
+            push_name(buffer, &reason(error, event), self.escape);
         }
         buffer.push(b'\n');
     }
@@ -72,6 +79,16 @@ impl LineStyle {
     }
 }
 
+/// Why an object failed. The path of its file, which stands in the line already, is not repeated.
+fn reason(error: &Error, event: &ObjectEvent) -> String {
+    let text = error.to_string();
+    let sides = [Some(&event.source), event.target.as_ref()];
+    sides.into_iter().flatten().fold(text, |text, side| match side {
+        Location::Local(path) => text.replace(&format!("`{}`", path.display()), "the file"),
+        _ => text,
+    })
+}
+
 /// The word that `aws s3` has for an action.
 pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
     match event.action {
@@ -90,9 +107,9 @@ pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use s3haul::ErrorKind;
     use s3haul::error::ServiceError;
     use s3haul::location::ObjectName;
-    use s3haul::{Error, ErrorKind};
 
     fn line(
         action: ActionKind,
@@ -103,7 +120,8 @@ mod tests {
     ) -> String {
         let reason = None;
         let event = ObjectEvent { action, is_move, source, target, bytes: 0, reason, outcome };
-        let style = LineStyle { working_dir: "/w/d".into(), escape: false };
+        let tag_change = (action == ActionKind::Tag).then_some("add");
+        let style = LineStyle { working_dir: "/w/d".into(), escape: false, tag_change };
         let mut buffer = Vec::new();
         style.push_object(&mut buffer, &event);
         String::from_utf8(buffer).unwrap()
@@ -144,7 +162,7 @@ mod tests {
                 "move: ./f to s3://b/k/l\n",
             ),
             (line(Delete, false, b(), None, Outcome::DryRun), "(dryrun) delete: s3://b/k/l\n"),
-            (line(Tag, false, b(), None, Outcome::Done), "tag: s3://b/k/l\n"),
+            (line(Tag, false, b(), None, Outcome::Done), "tag add: s3://b/k/l\n"),
             (line(Delete, false, v(), None, Outcome::Done), "delete: s3://b/k (version 1)\n"),
             (line(Undelete, false, v(), None, Outcome::Done), "undelete: s3://b/k (version 1)\n"),
             (
@@ -159,6 +177,22 @@ mod tests {
         for (line, expected) in lines {
             assert_eq!(line, expected);
         }
+    }
+
+    #[test]
+    fn a_long_name_stands_in_a_line_for_each_side_and_no_more() {
+        let name = "n".repeat(300);
+        let path = format!("/w/d/{name}");
+        let cause = std::io::Error::other("File name too long");
+        let error = Error::local("could not create", path.as_ref(), cause);
+        let (source, target) = (object("b", &name), Some(local(&path)));
+        assert_eq!(
+            line(ActionKind::Download, false, source, target, Outcome::Failed(error)),
+            format!(
+                "download failed: s3://b/{name} to ./{name} could not create the file: File name \
+                 too long\n"
+            )
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Takes the events of a job and prints them.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::Error;
@@ -27,6 +28,8 @@ pub(crate) struct CommandSink {
     error: LineStyle,
     totals: Arc<Totals>,
     hints: Mutex<BTreeSet<String>>,
+    /// An object was not there.
+    lacks_object: AtomicBool,
 }
 
 impl CommandSink {
@@ -37,15 +40,27 @@ impl CommandSink {
         working_dir: &str,
         totals: Arc<Totals>,
     ) -> Self {
-        let style = |escape| LineStyle { working_dir: working_dir.to_owned(), escape };
+        let style = |escape| LineStyle {
+            working_dir: working_dir.to_owned(),
+            escape,
+            tag_change: settings.tag_change,
+        };
         let (output, error) =
             (style(printer.output_is_terminal()), style(printer.error_is_terminal()));
-        Self { printer, settings, output, error, totals, hints: Mutex::default() }
+        Self {
+            printer,
+            settings,
+            output,
+            error,
+            totals,
+            hints: Mutex::default(),
+            lacks_object: AtomicBool::new(false),
+        }
     }
 
     fn object(&self, event: &ObjectEvent) {
         match &event.outcome {
-            Outcome::Skipped => {}
+            Outcome::Skipped | Outcome::NotTried => {}
             Outcome::Done if self.hides_done() => {}
             Outcome::Done | Outcome::DryRun => {
                 self.printer.output(|buffer| self.output.push_object(buffer, event));
@@ -64,14 +79,14 @@ impl CommandSink {
     fn json(&self, event: &Event) {
         let is_line = match event {
             Event::Object(object) if self.settings.lines == Lines::OnlyErrors => {
-                matches!(object.outcome, Outcome::Failed(_) | Outcome::DryRun)
+                matches!(object.outcome, Outcome::Failed(_) | Outcome::NotTried | Outcome::DryRun)
             }
             Event::Tags { .. } | Event::Archive { .. } => self.settings.lines == Lines::All,
             Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. } => true,
             Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => false,
         };
         if is_line {
-            self.printer.output(|buffer| json::push_event(buffer, event));
+            self.printer.output(|buffer| json::push_event(buffer, event, self.settings.tag_change));
         }
     }
 
@@ -94,10 +109,22 @@ impl CommandSink {
     }
 
     fn keep_hint(&self, error: &Error) {
-        let Some(hint) = hints::for_error(error) else { return };
+        if hints::is_missing_object(error) {
+            self.lacks_object.store(true, Ordering::Relaxed);
+        }
+        self.keep(hints::for_error(error));
+    }
+
+    /// Whether a failure was shown for an object that is not there.
+    pub(crate) fn lacks_object(&self) -> bool {
+        self.lacks_object.load(Ordering::Relaxed)
+    }
+
+    /// Keeps a hint for the end.
+    pub(crate) fn keep(&self, hint: Option<String>) {
         let mut kept = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < HINTS_MAX {
-            kept.insert(hint);
+            kept.extend(hint);
         }
     }
 

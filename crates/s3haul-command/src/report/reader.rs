@@ -93,7 +93,7 @@ impl Iterator for FailedRows {
                 Err(error) => return Some(Err(error)),
             };
             match (row.event.as_str(), row.outcome.as_str()) {
-                ("object", "failed") => {
+                ("object", "failed" | "not_tried") => {
                     return Some(named(&row).ok_or_else(|| self.rows.unreadable("no such action")));
                 }
                 ("end", outcome) => {

@@ -30,4 +30,8 @@ impl EventSink for Recorded {
             | Event::Archive { .. } => {}
         }
     }
+
+    fn wants_untried(&self) -> bool {
+        true
+    }
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use s3haul::s3::{
-    AddressingStyle, ChecksumMode, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig,
-    RetryConfig, TimeoutConfig, TlsConfig,
+    AddressingStyle, ChecksumMode, ClientConfig, CredentialsConfig, EndpointConfig, Profile,
+    ProxyConfig, RetryConfig, TimeoutConfig, TlsConfig,
 };
 
 use super::environment::Environment;
-use super::profile::{Profile, ProfileName};
+use super::profile::ProfileName;
 use crate::args::GlobalArgs;
 use crate::env_vars;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ pub(super) fn config(
     }
     Ok(ClientConfig {
         endpoint: endpoint(global, environment, profile)?,
-        credentials: credentials(global, environment, name, profile),
+        credentials: credentials(global, name),
         tls: tls(global, environment, profile),
         proxy: proxy(environment),
         timeouts: timeouts(global),
@@ -118,7 +118,11 @@ fn endpoint_url(
         return Ok(None);
     }
     let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];
-    match environment.first(&variables).or_else(|| profile.endpoint_url()) {
+    let url = match environment.first(&variables) {
+        None => profile.endpoint_url()?,
+        url => url,
+    };
+    match url {
         Some(url) if !has_http_scheme(url) => {
             Err(Failure::other(format!("Invalid endpoint: {}", without_user(url))))
         }
@@ -149,30 +153,14 @@ fn addressing(profile: &Profile) -> Result<AddressingStyle, Failure> {
 }
 
 /// A profile named by flag goes before credentials of the environment, one named by the
-/// environment after them, as in the AWS tools.
-fn credentials(
-    global: &GlobalArgs,
-    environment: &Environment,
-    name: &ProfileName,
-    profile: &Profile,
-) -> CredentialsConfig {
+/// environment after them, as in the AWS tools. Where they come from is the library's to find.
+fn credentials(global: &GlobalArgs, name: &ProfileName) -> CredentialsConfig {
     if global.no_sign_request {
-        return CredentialsConfig::Anonymous;
-    }
-    let in_environment = environment.get(env_vars::AWS_ACCESS_KEY_ID).is_some();
-    if !name.by_flag && (in_environment || !name.must_exist) {
-        return CredentialsConfig::Chain;
-    }
-    let keys = (profile.get("aws_access_key_id"), profile.get("aws_secret_access_key"));
-    match keys {
-        (Some(id), Some(secret)) if profile.get("role_arn").is_none() => {
-            CredentialsConfig::Static {
-                access_key_id: id.to_owned(),
-                secret_access_key: secret.to_owned(),
-                session_token: profile.get("aws_session_token").map(str::to_owned),
-            }
-        }
-        _ => CredentialsConfig::Profile(name.name.clone()),
+        CredentialsConfig::Anonymous
+    } else if name.by_flag {
+        CredentialsConfig::Profile(name.name.clone())
+    } else {
+        CredentialsConfig::Chain
     }
 }
 

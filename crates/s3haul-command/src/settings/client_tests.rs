@@ -72,8 +72,8 @@ fn a_profile_flag_goes_before_credentials_of_the_environment() {
     let keys = [("AWS_ACCESS_KEY_ID", "e"), ("AWS_PROFILE", "p")];
     assert_eq!(credentials(None, &[]), "Chain");
     assert_eq!(credentials(None, &keys), "Chain");
-    assert_eq!(credentials(None, &keys[1..]), "Static(******)");
-    assert_eq!(credentials(Some("p"), &keys), "Static(******)");
+    assert_eq!(credentials(None, &keys[1..]), "Chain");
+    assert_eq!(credentials(Some("p"), &keys), "Profile");
     assert_eq!(credentials(Some("role"), &keys), "Profile");
     let anonymous = GlobalArgs { no_sign_request: true, ..GlobalArgs::default() };
     let settings = settings(&anonymous, &keys, config).unwrap();
@@ -112,7 +112,7 @@ fn unknown_names_of_the_s3_section_are_known_to_be_so() {
         (env_vars::AWS_SHARED_CREDENTIALS_FILE, "/nonexistent"),
     ]);
     let name = ProfileName::resolve(None, &environment);
-    let profile = Profile::load(&name, &environment).unwrap();
+    let profile = super::super::profile::load(&name, &environment).unwrap();
     assert_eq!(unused_names(&profile).collect::<Vec<_>>(), ["max_concurrent_request"]);
     assert!(settings(&GlobalArgs::default(), &[], config).is_ok(), "and passed over");
 }

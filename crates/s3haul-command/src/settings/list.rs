@@ -1,4 +1,4 @@
-//! `ls`, `list`, `mb`, `rb` and `website`.
+//! `ls`, `list`, `mb`, `rb`, `versioning` and `website`.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,15 @@ use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::plan::wildcard::Wildcard;
 use s3haul::s3::ClientConfig;
-use s3haul::s3::ops::Website;
+use s3haul::s3::ops::{Versioning, Website};
 
 use super::script;
 use super::stream::address;
 use super::transfer::invalid_argument_type;
 use super::{FindSettings, Lines, ListingSettings, Selection, Settings, TransferSettings};
-use crate::args::{FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, TableArgs, WebsiteArgs};
+use crate::args::{
+    FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, TableArgs, VersioningCommand, WebsiteArgs,
+};
 use crate::failure::Failure;
 use crate::render::listing::{Field, Format};
 
@@ -203,6 +205,8 @@ pub(crate) struct MbSettings {
     pub(crate) tags: Vec<(String, String)>,
     /// Objects can be locked.
     pub(crate) object_lock: bool,
+    /// Versions are kept.
+    pub(crate) versioning: bool,
     /// JSON output.
     pub(crate) json: bool,
 }
@@ -221,6 +225,7 @@ impl MbSettings {
             bucket: object.bucket,
             tags: tags.collect(),
             object_lock: args.object_lock,
+            versioning: args.versioning,
             json: settings.json,
         })
     }
@@ -244,13 +249,7 @@ pub(crate) struct RbSettings {
 impl RbSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &RbArgs) -> Result<Self, Failure> {
-        let object = bucket_address(&args.path, "rb")?;
-        if !object.key.is_empty() {
-            return Err(Failure::usage(format!(
-                "Please specify a valid bucket name only. E.g. s3://{}",
-                object.bucket
-            )));
-        }
+        let object = whole_bucket(&args.path, "rb")?;
         let (client, json) = (settings.client.clone(), settings.json);
         let lines = Lines::from(&args.output);
         let empty_first = args
@@ -293,6 +292,44 @@ impl WebsiteSettings {
         };
         Ok(Self { client: settings.client, bucket, website, json: settings.json })
     }
+}
+
+/// `versioning`.
+#[derive(Debug)]
+pub(crate) struct VersioningSettings {
+    /// Client.
+    pub(crate) client: ClientConfig,
+    /// Bucket.
+    pub(crate) bucket: String,
+    /// What it is to be, if it is to be changed.
+    pub(crate) change: Option<Versioning>,
+    /// JSON output.
+    pub(crate) json: bool,
+}
+
+impl VersioningSettings {
+    /// From flags.
+    pub(crate) fn new(settings: Settings, command: &VersioningCommand) -> Result<Self, Failure> {
+        let (args, change) = match command {
+            VersioningCommand::Get(args) => (args, None),
+            VersioningCommand::Enable(args) => (args, Some(Versioning::Enabled)),
+            VersioningCommand::Suspend(args) => (args, Some(Versioning::Suspended)),
+        };
+        let bucket = whole_bucket(&args.path, "versioning")?.bucket;
+        Ok(Self { client: settings.client, bucket, change, json: settings.json })
+    }
+}
+
+/// Refuses a key where a bucket is meant.
+fn whole_bucket(path: &str, command: &str) -> Result<ObjectName, Failure> {
+    let object = bucket_address(path, command)?;
+    if !object.key.is_empty() {
+        return Err(Failure::usage(format!(
+            "Please specify a valid bucket name only. E.g. s3://{}",
+            object.bucket
+        )));
+    }
+    Ok(object)
 }
 
 fn bucket_address(path: &str, command: &str) -> Result<ObjectName, Failure> {

@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn includes(selection: &Selection, key: &str, size: u64) -> bool {
-        let object = ListedObject { key, size, last_modified_s: 0, etag: "", storage_class: "" };
+        let object = ListedObject { key, size, ..ListedObject::default() };
         selection.includes(&Entry::from(object))
     }
 

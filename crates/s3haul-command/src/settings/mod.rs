@@ -9,7 +9,6 @@ mod environment;
 mod find;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
-mod ini;
 mod list;
 mod list_buckets;
 mod listing;
@@ -37,16 +36,18 @@ mod uploads;
 mod versions;
 
 use s3haul::job::Tuning;
-use s3haul::s3::ClientConfig;
+use s3haul::s3::{ClientConfig, Profile};
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
-use crate::open_files;
+use crate::{memory, open_files};
 
 pub(crate) use compare::{CompareSettings, ComparedFormat};
 pub(crate) use environment::Environment;
 pub(crate) use find::FindSettings;
-pub(crate) use list::{ListSettings, LsSettings, MbSettings, RbSettings, WebsiteSettings};
+pub(crate) use list::{
+    ListSettings, LsSettings, MbSettings, RbSettings, VersioningSettings, WebsiteSettings,
+};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use manifest::{ManifestPlace, ManifestSettings};
@@ -60,7 +61,7 @@ pub(crate) use summarize::SummarizeSettings;
 pub(crate) use transfer::TransferSettings;
 pub(crate) use uploads::UploadsSettings;
 
-use profile::{Profile, ProfileName};
+use profile::ProfileName;
 
 /// What all commands that talk to S3 need.
 #[derive(Clone, Debug)]
@@ -83,7 +84,7 @@ impl Settings {
     /// Reads the configuration files and puts all together.
     pub(crate) fn load(global: &GlobalArgs, environment: Environment) -> Result<Self, Failure> {
         let name = ProfileName::resolve(global.profile.as_deref(), &environment);
-        let profile = Profile::load(&name, &environment)?;
+        let profile = profile::load(&name, &environment)?;
         Self::combine(global, environment, &name, &profile)
     }
 
@@ -96,7 +97,10 @@ impl Settings {
         let mut bounds = tuning::bounds(global, profile)?;
         bounds.max_concurrent_requests =
             open_files::requests_within(bounds.max_concurrent_requests);
-        let tuning = tuning::tuning(global, profile, bounds)?;
+        let spare = memory::Spare::of(global.max_memory.as_deref())?;
+        bounds.max_concurrent_requests = spare.requests_within(bounds.max_concurrent_requests);
+        let mut tuning = tuning::tuning(global, profile, bounds)?;
+        spare.limit(&mut tuning);
         let mut client = client::config(global, &environment, name, profile)?;
         client.load = bounds;
         let wanted = client.max_connections.max(tuning.max_concurrent_requests);
@@ -117,6 +121,12 @@ pub(crate) fn refuse_unsupported(global: &GlobalArgs) -> Result<(), Failure> {
         return Err(Failure::usage(
             "--query is not supported: these commands print no document to query; use --json and \
              a JSON tool such as jq",
+        ));
+    }
+    if global.cli_auto_prompt {
+        return Err(Failure::usage(
+            "--cli-auto-prompt is not supported: `s3haul --help` lists the commands, and `s3haul \
+             COMMAND -h` the flags that are used most",
         ));
     }
     Ok(())

@@ -63,6 +63,9 @@ pub(super) fn customer_key(args: &CustomerKeyArgs) -> Result<Option<CustomerKey>
     key_pair("--sse-c", args.sse_c.as_deref(), args.sse_c_key.as_ref())
 }
 
+/// Length of a key for AES-256.
+const CUSTOMER_KEY_BYTES: usize = 32;
+
 /// A method flag and its key flag, which belong together.
 pub(super) fn key_pair(
     flag: &str,
@@ -77,7 +80,15 @@ pub(super) fn key_pair(
         (Some(_), None) => Err(both(flag.to_owned(), format!("{flag}-key"))),
         (None, Some(_)) => Err(both(format!("{flag}-key"), flag.to_owned())),
         (Some(algorithm), Some(key)) => {
-            let key = key_bytes(&format!("{flag}-key"), key.reveal())?;
+            let flag = format!("{flag}-key");
+            let key = key_bytes(&flag, key.reveal())?;
+            if key.len() != CUSTOMER_KEY_BYTES {
+                let length = key.len();
+                return Err(Failure::usage(format!(
+                    "{flag} is {length} bytes long: a key for SSE-C has {CUSTOMER_KEY_BYTES}, \
+                     given as raw bytes, not in base64"
+                )));
+            }
             Ok(Some(CustomerKey { algorithm: algorithm.to_owned(), key }))
         }
     }
@@ -152,8 +163,26 @@ mod tests {
         );
         let secret = |text: &str| Secret::from(text.to_owned());
         assert!(key_pair("--sse-c", None, Some(&secret("k"))).is_err());
-        let key = key_pair("--sse-c", Some("AES256"), Some(&secret("secret"))).unwrap().unwrap();
-        assert_eq!(key.key, b"secret");
+        let text = "0123456789abcdefghijklmnopqrstuv";
+        let key = key_pair("--sse-c", Some("AES256"), Some(&secret(text))).unwrap().unwrap();
+        assert_eq!(key.key, text.as_bytes());
+    }
+
+    #[test]
+    fn keys_of_another_length_are_refused() {
+        // In base64; with the line end that editors add; characters are not bytes.
+        for text in ["", "secret", "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3BxcnN0dXY=", &"ä".repeat(32)]
+        {
+            let key = Secret::from(text.to_owned());
+            let failure = key_pair("--sse-c-copy-source", Some("AES256"), Some(&key)).unwrap_err();
+            assert!(
+                failure.message.starts_with("--sse-c-copy-source-key is "),
+                "{}",
+                failure.message
+            );
+            assert!(text.is_empty() || !failure.message.contains(text), "{}", failure.message);
+        }
+        assert!(key_pair("--sse-c", Some("AES256"), Some(&Secret::from("ä".repeat(16)))).is_ok());
     }
 
     #[test]

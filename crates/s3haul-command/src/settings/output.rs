@@ -44,6 +44,8 @@ pub(crate) struct OutputSettings {
     pub(crate) bar: bool,
     /// Progress as `aws s3` prints it.
     pub(crate) aws_progress: Option<AwsProgress>,
+    /// What a command on tags does to them: `set`, `add` or `remove`.
+    pub(crate) tag_change: Option<&'static str>,
     /// How tags are printed that the job reads, which is then all that it tells of objects that
     /// are done.
     pub(crate) tags: Option<TagsFormat>,

@@ -19,6 +19,8 @@ pub(crate) struct ReportSettings {
     pub(crate) path: Option<PathBuf>,
     /// The report whose failures are done again.
     pub(crate) retry: Option<PathBuf>,
+    /// A dry run prints its estimate also where standard error is no terminal.
+    pub(crate) estimate: bool,
     /// What requests cost.
     pub(crate) prices: PriceTable,
     /// What a report says it is of.
@@ -48,7 +50,7 @@ impl ReportSettings {
             || Ok(PriceTable::default()),
             |path| price_table(&spec.working_dir.join(path)),
         )?;
-        Ok(Self { path, retry, prices, sides: sides(spec) })
+        Ok(Self { path, retry, estimate: args.estimate, prices, sides: sides(spec) })
     }
 }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 use s3haul::job::SharedLimits;
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
-use s3haul::s3::{ClientConfig, CustomerKey};
+use s3haul::s3::{ClientConfig, CustomerKey, ObjectProperties};
 
-use super::Settings;
 use super::object::customer_key;
 use super::transfer::{invalid_argument_type, refuse_json};
-use crate::args::{CatArgs, HeadArgs, PresignArgs};
+use super::{Settings, shorthand};
+use crate::args::{CatArgs, HeadArgs, PresignArgs, PresignMethod};
 use crate::failure::Failure;
 
 /// Longest validity of a presigned URL.
@@ -25,6 +25,8 @@ pub(crate) struct PresignSettings {
     pub(crate) object: ObjectName,
     /// Validity.
     pub(crate) expires_in: Duration,
+    /// What the object will have, where the URL is for writing it.
+    pub(crate) written: Option<ObjectProperties>,
     /// JSON output.
     pub(crate) json: bool,
 }
@@ -37,7 +39,22 @@ impl PresignSettings {
             return Err(Failure::usage("--expires-in must be between 1 and 604800 seconds"));
         }
         let object = object_name(&args.path, "presign")?;
-        Ok(Self { client: settings.client, object, expires_in, json: settings.json })
+        let metadata = args.metadata.as_deref().map(|text| shorthand::map("--metadata", text));
+        let properties = ObjectProperties {
+            content_type: args.content_type.clone(),
+            metadata: metadata.transpose()?,
+            ..ObjectProperties::default()
+        };
+        let written = match args.method {
+            PresignMethod::Put => Some(properties),
+            PresignMethod::Get if properties == ObjectProperties::default() => None,
+            PresignMethod::Get => {
+                let message = "--content-type and --metadata go with --method PUT";
+                return Err(Failure::usage(message));
+            }
+        };
+        let client = settings.client;
+        Ok(Self { client, object, expires_in, written, json: settings.json })
     }
 }
 

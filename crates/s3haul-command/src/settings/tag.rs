@@ -45,9 +45,16 @@ fn tagging(
     task: TagTask,
     tags: Option<TagsFormat>,
 ) -> Result<TransferSettings, Failure> {
+    let tag_change = match task {
+        TagTask::Get => None,
+        TagTask::Set(_) => Some("set"),
+        TagTask::Add(_) => Some("add"),
+        TagTask::Remove(_) | TagTask::Clear => Some("remove"),
+    };
     let mut transfer = TransferSettings::in_place(settings, TransferCommand::Tag, "tag", args)?;
     require_object(args)?;
     transfer.spec.tags = task;
     transfer.output.tags = tags;
+    transfer.output.tag_change = tag_change;
     Ok(transfer)
 }

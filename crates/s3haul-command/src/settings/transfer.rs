@@ -191,6 +191,7 @@ fn output(settings: &Settings) -> OutputSettings {
         json: settings.json,
         bar: settings.progress,
         aws_progress: None,
+        tag_change: None,
         tags: None,
         archive_states: false,
     }
@@ -460,7 +461,7 @@ const DIRECTORY_BUCKET_WARNING: &str = "warning: Recursive copies/moves from an 
     directory bucket to a case-insensitive local filesystem may result in undefined behavior if \
     there are S3 object key names that differ only by case. To disable this warning, set the \
     `--case-conflict` parameter to `ignore`. For more information, see \
-    https://docs.aws.amazon.com/cli/latest/topic/s3-case-insensitivity.html.";
+    `s3haul cp --help`.";
 
 const SAME_PATH_WARNING: &str = "warning: Provided s3 paths may resolve to same underlying s3 \
     object(s) and result in deletion instead of being moved. To resolve and validate underlying \

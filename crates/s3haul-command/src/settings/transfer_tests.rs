@@ -110,7 +110,7 @@ fn sides(flags: &str, pairs: &[(&str, &str)]) -> [(Option<String>, Option<String
     let source = transfer.source_client.unwrap_or_else(|| transfer.client.clone());
     [source, transfer.client].map(|client| {
         let signer = match &client.credentials {
-            s3haul::s3::CredentialsConfig::Static { access_key_id, .. } => access_key_id.clone(),
+            s3haul::s3::CredentialsConfig::Profile(name) => name.clone(),
             other => format!("{other:?}"),
         };
         (client.endpoint.url, client.endpoint.region, signer)
@@ -131,11 +131,11 @@ fn each_side_has_its_flags_and_the_plain_ones_for_the_rest() {
         ("", [side(None, None, "Chain"), side(None, None, "Chain")]),
         (
             "--source-profile near --target-profile far",
-            [side(None, Some("near-1"), "n"), side(Some("http://far"), None, "f")],
+            [side(None, Some("near-1"), "near"), side(Some("http://far"), None, "far")],
         ),
         (
             "--profile near --target-endpoint-url http://t --target-region r",
-            [side(None, Some("near-1"), "n"), side(Some("http://t"), Some("r"), "n")],
+            [side(None, Some("near-1"), "near"), side(Some("http://t"), Some("r"), "near")],
         ),
         (
             "--endpoint-url http://e --source-no-sign-request",
@@ -143,7 +143,7 @@ fn each_side_has_its_flags_and_the_plain_ones_for_the_rest() {
         ),
         (
             "--no-sign-request --target-profile far",
-            [side(None, None, "Anonymous"), side(Some("http://far"), None, "f")],
+            [side(None, None, "Anonymous"), side(Some("http://far"), None, "far")],
         ),
         (
             "--endpoint-url http://e --source-endpoint-url http://s --source-region r",

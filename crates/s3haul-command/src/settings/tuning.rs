@@ -2,9 +2,9 @@
 
 use s3haul::controller::Bounds;
 use s3haul::job::Tuning;
+use s3haul::s3::Profile;
 use s3haul::units::{parse_rate, parse_size};
 
-use super::profile::Profile;
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
@@ -86,7 +86,7 @@ fn positive(key: &str, value: &str, parsed: u64) -> Result<u64, Failure> {
 mod tests {
     use super::*;
     use crate::settings::environment::Environment;
-    use crate::settings::profile::ProfileName;
+    use crate::settings::profile::{self, ProfileName};
 
     fn read(s3: &str) -> Result<Tuning, Failure> {
         read_with(s3, &GlobalArgs::default()).map(|(tuning, _)| tuning)
@@ -98,7 +98,7 @@ mod tests {
         let path = file.path().to_str().unwrap();
         let environment = Environment::of(&[(crate::env_vars::AWS_CONFIG_FILE, path)]);
         let name = ProfileName::resolve(None, &environment);
-        let profile = Profile::load(&name, &environment)?;
+        let profile = profile::load(&name, &environment)?;
         let bounds = bounds(global, &profile)?;
         Ok((tuning(global, &profile, bounds)?, bounds))
     }

@@ -194,7 +194,7 @@ pub(super) fn rule_as_of(spec: &TransferSpec, rule: Rule) -> Rule {
     let to_objects = spec.target.as_deref().is_some_and(s3_uri::is_s3);
     match rule {
         Rule::SizeAndTime if spec.versions.is_some() && to_objects => Rule::Content,
-        Rule::SizeAndTime if spec.versions.is_some() => Rule::ExactTimes,
+        Rule::SizeAndTime if spec.versions.is_some() => Rule::ExactSeconds,
         rule => rule,
     }
 }

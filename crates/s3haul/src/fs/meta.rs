@@ -12,6 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 const FIRST_SECOND: i64 = -62_135_596_800;
 /// Seconds since the epoch of the last moment of year 9999.
 const LAST_SECOND: i64 = 253_402_300_799;
+/// Nanoseconds of a second.
+const NANOSECONDS: u32 = 1_000_000_000;
 
 /// What sort of thing a path names, links followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,22 +173,33 @@ pub fn system_time(seconds: i64, nanoseconds: u32) -> Option<SystemTime> {
 
 /// Whole seconds since the epoch, rounded down.
 pub fn whole_seconds(time: SystemTime) -> i64 {
+    exact_time(time).0
+}
+
+/// Whole seconds since the epoch, rounded down, and the nanoseconds of that second.
+pub fn exact_time(time: SystemTime) -> (i64, u32) {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+        Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
         Err(error) => {
             let before = error.duration();
-            let up = u64::from(before.subsec_nanos() > 0);
-            i64::try_from(before.as_secs() + up).map_or(i64::MIN, |seconds| -seconds)
+            let is_cut = before.subsec_nanos() > 0;
+            let seconds = before.as_secs() + u64::from(is_cut);
+            let nanoseconds = if is_cut { NANOSECONDS - before.subsec_nanos() } else { 0 };
+            (i64::try_from(seconds).map_or(i64::MIN, |seconds| -seconds), nanoseconds)
         }
     }
 }
 
+/// Nanoseconds since the epoch.
+pub(crate) fn nanoseconds(time: SystemTime) -> i128 {
+    let (seconds, nanoseconds) = exact_time(time);
+    i128::from(seconds) * i128::from(NANOSECONDS) + i128::from(nanoseconds)
+}
+
 /// Access and modification time set to a time.
 pub(crate) fn timestamps(time: SystemTime) -> Timestamps {
-    let tv_sec = whole_seconds(time);
-    let since = system_time(tv_sec, 0).and_then(|second| time.duration_since(second).ok());
-    let tv_nsec = i64::from(since.map_or(0, |since| since.subsec_nanos()));
-    let time = Timespec { tv_sec, tv_nsec };
+    let (tv_sec, nanoseconds) = exact_time(time);
+    let time = Timespec { tv_sec, tv_nsec: nanoseconds.into() };
     Timestamps { last_access: time, last_modification: time }
 }
 
@@ -204,7 +217,7 @@ mod tests {
     fn times_round_down_on_both_sides_of_the_epoch() {
         for (seconds, nanoseconds) in [(0, 0), (5, 1), (-1, 999_999_999), (-7, 0), (-7, 3)] {
             let time = system_time(seconds, nanoseconds).unwrap();
-            assert_eq!(whole_seconds(time), seconds, "{seconds} {nanoseconds}");
+            assert_eq!(exact_time(time), (seconds, nanoseconds));
         }
     }
 

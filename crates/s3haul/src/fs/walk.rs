@@ -4,9 +4,10 @@
 //! which is the order in which S3 lists the keys they become. Memory is one directory's names a
 //! level. A file costs one `stat`; permission to read it is asked of the system only where its
 //! mode does not tell. What cannot be read is a warning and the rest goes on. Names that are not
-//! UTF-8 cannot be keys and are skipped with a warning.
+//! UTF-8 cannot be keys and are skipped with a warning; so is what belongs to a server's store.
 
 mod directory;
+mod server_store;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -172,12 +173,15 @@ impl Walk {
         }
         if let Some(directory) = name.strip_suffix('/') {
             let path = level.path().join(directory);
+            let is_of_server = level.is_of_server(directory);
             let parent_length = self.relative.len();
             self.relative.push_str(directory);
             self.relative.push('/');
             let pruned = self.options.prune.as_ref().is_some_and(|prune| prune(&self.relative));
             let depth = self.levels.len();
-            if !pruned {
+            if !pruned && is_of_server {
+                self.leave_out_here(&path.to_string_lossy(), warning::SERVER_STORE);
+            } else if !pruned {
                 self.enter(&path, &path.to_string_lossy());
             }
             if self.levels.len() == depth {

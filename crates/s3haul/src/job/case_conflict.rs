@@ -23,8 +23,8 @@ use crate::transfer::engine::Engine;
 
 /// Names that a dry run remembers.
 const DRY_NAMES_MAX: usize = 100_000;
-/// Where the AWS tools explain it.
-const TOPIC: &str = "https://docs.aws.amazon.com/cli/latest/topic/s3-case-insensitivity.html";
+/// Where it is explained.
+const TOPIC: &str = "`s3haul cp --help`";
 
 /// What is done about a name that differs only by case from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,6 +155,10 @@ impl EventSink for Releasing {
             self.guard.release(path);
         }
         self.sink.emit(event);
+    }
+
+    fn wants_untried(&self) -> bool {
+        self.sink.wants_untried()
     }
 }
 

@@ -245,7 +245,7 @@ mod tests {
     fn objects<'a>(keys: &'a [&str]) -> impl Iterator<Item = ListedObject<'a>> + Clone {
         keys.iter().map(|key| {
             let size = key.len() as u64;
-            ListedObject { key, size, last_modified_s: 0, etag: "", storage_class: "" }
+            ListedObject { key, size, ..ListedObject::default() }
         })
     }
 

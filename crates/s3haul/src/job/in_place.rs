@@ -58,11 +58,7 @@ pub(super) async fn restore(job: &Prepared, engine: Arc<Engine>) {
         }
         return;
     }
-    let describe = |engine: &Engine, action: RestoreAction| {
-        let source = engine.source_object(action.key);
-        event(engine, ActionKind::Restore, source, None, action.size)
-    };
-    let (queue, actions) = queue(job, &engine, describe);
+    let (queue, actions) = queue(job, &engine, describe_restore);
     let before = engine.source.requests_sent();
     let planned = async {
         plan_objects(job, &engine, &queue, make).await;
@@ -75,9 +71,14 @@ pub(super) async fn restore(job: &Prepared, engine: Arc<Engine>) {
     }
 }
 
+fn describe_restore(engine: &Engine, action: RestoreAction) -> ObjectEvent {
+    let source = engine.source_object(action.key);
+    event(engine, ActionKind::Restore, source, None, action.size)
+}
+
 /// Begins all restores; they are told as planned. False where the objects could not be listed.
 async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
-    let (queue, actions) = Queue::new(engine, None);
+    let (queue, actions) = Queue::new(engine, None, false);
     let make: MakeAction<RestoreAction> =
         Box::new(|_, engine, found| restore_action(engine, &found));
     let planned = async {
@@ -98,7 +99,7 @@ async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
 
 /// Waits for the objects, which were told as planned before.
 async fn wait(job: &Prepared, engine: Arc<Engine>, make: MakeAction<RestoreAction>) {
-    let (queue, actions) = Queue::silent(&engine);
+    let (queue, actions) = Queue::silent(&engine, Some(Box::new(describe_restore)));
     let planned = async {
         if let Err(error) = try_plan(job, &engine, &queue, &make).await {
             engine.report.fatal(error);

@@ -129,8 +129,7 @@ pub(super) fn as_object(file: &LocalFile) -> ListedObject<'_> {
         key: &file.relative,
         size: file.size,
         last_modified_s: i64::try_from(since.as_secs()).unwrap_or_default(),
-        etag: "",
-        storage_class: "",
+        ..ListedObject::default()
     }
 }
 

@@ -275,8 +275,9 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
             last_modified_s: facts.last_modified_s,
             etag: &facts.etag,
             storage_class: &facts.storage_class,
+            ..ListedObject::default()
         },
-        None => ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" },
+        None => ListedObject { key, ..ListedObject::default() },
     }
 }
 

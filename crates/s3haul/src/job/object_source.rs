@@ -10,6 +10,7 @@ use super::named;
 use super::names::COLLISION;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
+use super::spec::TransferCommand;
 use super::version_source::{check_limit, limit_reached, version_of_source};
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
@@ -97,7 +98,7 @@ async fn plan_one<A: Planned>(
         if !is_included || !conditions.takes(relative, &ObjectFacts::default()) {
             return Ok(Ok(()));
         }
-        let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
+        let object = ListedObject { key, ..ListedObject::default() };
         let found = Found { object, version_id: None, relative, name: None, head: None };
         let action = make(job, engine, found);
         return Ok(queue.push(action.into_iter().collect()).await);
@@ -119,6 +120,7 @@ async fn plan_one<A: Planned>(
         last_modified_s: head.last_modified_s,
         etag: &etag,
         storage_class: &storage_class,
+        ..ListedObject::default()
     };
     if !conditions.takes(relative, &facts_of(&object)) {
         return Ok(Ok(()));
@@ -141,7 +143,11 @@ async fn find(engine: &Engine, key: &str, version_id: Option<&str>) -> Result<Ob
                 message: format!("Key \"{key}\" does not exist"),
                 ..error.service_error().cloned().unwrap_or_default()
             };
-            Error::service(ErrorKind::NotFound, "HeadObject", service)
+            let renamed = Error::service(ErrorKind::NotFound, "HeadObject", service);
+            match error.subject() {
+                Some(subject) => renamed.with_subject(subject),
+                None => renamed,
+            }
         }
         _ => error,
     })
@@ -479,11 +485,16 @@ fn is_archived(job: &Prepared, engine: &Engine, found: &Found<'_>) -> bool {
             (false, ActionKind::Download) => "download",
             (false, _) => "copy",
         };
+        let command = match job.spec.command {
+            TransferCommand::Sync => "sync",
+            TransferCommand::Move => "mv",
+            _ => "cp",
+        };
         let path = format!("s3://{}/{}", engine.settings.source_bucket, found.object.key);
         let reason = format!(
             "Object is of storage class GLACIER. Unable to perform {operation} operations on \
              GLACIER objects. You must restore the object to be able to perform the operation. \
-             See aws s3 {operation} help for additional parameter options to ignore or force \
+             See `s3haul {command} --help` for additional parameter options to ignore or force \
              these transfers."
         );
         engine.report.warning(warning::skipping(path, &reason));

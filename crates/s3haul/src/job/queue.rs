@@ -138,8 +138,9 @@ impl Planned for RemoveFileAction {
     }
 }
 
-/// What is told of an action in a dry run; the outcome is filled in.
-type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
+/// The event of an action that is not done: in a dry run, or after the job ended early. The outcome
+/// is filled in.
+pub(super) type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
 
 /// Drops actions that need not be done, and tells them. Blocks.
 type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
@@ -156,7 +157,8 @@ pub(super) struct Screened<A> {
 pub(super) struct Queue<A> {
     engine: Arc<Engine>,
     sender: Sender<Vec<A>>,
-    dry_run: Option<Describe<A>>,
+    describe: Option<Describe<A>>,
+    is_dry_run: bool,
     screen: Option<Screen<A>>,
     /// Nothing is told of what is queued.
     is_silent: bool,
@@ -167,22 +169,26 @@ pub(super) struct Queue<A> {
 pub(super) struct Closed;
 
 impl<A: Planned> Queue<A> {
-    /// A queue that holds `max_queue_size` actions, about. With `dry_run` it passes nothing on.
+    /// A queue that holds `max_queue_size` actions, about. In a dry run it passes nothing on, and
+    /// neither does it after an early end; without `describe` it always does.
     pub(super) fn new(
         engine: &Arc<Engine>,
-        dry_run: Option<Describe<A>>,
+        describe: Option<Describe<A>>,
+        is_dry_run: bool,
     ) -> (Self, Receiver<Vec<A>>) {
         let batches = engine.settings.tuning.max_queue_size / A::BATCH_MAX;
         let (sender, receiver) = async_channel::bounded(batches.max(1));
-        (
-            Self { engine: Arc::clone(engine), sender, dry_run, screen: None, is_silent: false },
-            receiver,
-        )
+        let engine = Arc::clone(engine);
+        let (screen, is_silent) = (None, false);
+        (Self { engine, sender, describe, is_dry_run, screen, is_silent }, receiver)
     }
 
     /// A queue of actions that another tells as planned, where they are.
-    pub(super) fn silent(engine: &Arc<Engine>) -> (Self, Receiver<Vec<A>>) {
-        let (queue, actions) = Self::new(engine, None);
+    pub(super) fn silent(
+        engine: &Arc<Engine>,
+        describe: Option<Describe<A>>,
+    ) -> (Self, Receiver<Vec<A>>) {
+        let (queue, actions) = Self::new(engine, describe, false);
         (Self { is_silent: true, ..queue }, actions)
     }
 
@@ -205,7 +211,7 @@ impl<A: Planned> Queue<A> {
             self.engine.stop.cancel();
             return Err(Closed);
         }
-        Ok(())
+        self.check_open()
     }
 
     /// Queues actions from a thread that may block.
@@ -213,7 +219,28 @@ impl<A: Planned> Queue<A> {
         for batch in self.prepare(actions) {
             self.sender.send_blocking(batch).map_err(|_| Closed)?;
         }
-        if self.sender.is_closed() { Err(Closed) } else { Ok(()) }
+        self.check_open()
+    }
+
+    /// Whether planning has a purpose still.
+    fn check_open(&self) -> Result<(), Closed> {
+        let report = &self.engine.report;
+        let is_over = report.ends_early() && !report.wants_untried();
+        if is_over || self.sender.is_closed() { Err(Closed) } else { Ok(()) }
+    }
+
+    fn passes_nothing_on(&self) -> bool {
+        self.is_dry_run || self.engine.report.ends_early()
+    }
+
+    /// The outcome of an action that is not done; a dry run counts its requests.
+    fn undone(&self, action: &A) -> Outcome {
+        if !self.is_dry_run {
+            return Outcome::NotTried;
+        }
+        let (requests, keys) = action.requests(&self.engine);
+        self.engine.report.would_send(requests, keys);
+        Outcome::DryRun
     }
 
     /// Counts actions and splits them into batches; tells and drops them in a dry run.
@@ -221,12 +248,11 @@ impl<A: Planned> Queue<A> {
         for action in actions.iter().filter(|_| !self.is_silent) {
             self.engine.report.planned(action.bytes());
         }
-        if let Some(describe) = &self.dry_run {
+        if let Some(describe) = self.describe.as_ref().filter(|_| self.passes_nothing_on()) {
             for action in actions {
-                let (requests, keys) = action.requests(&self.engine);
-                self.engine.report.would_send(requests, keys);
+                let outcome = self.undone(&action);
                 let event = describe(&self.engine, action);
-                self.engine.report.object(ObjectEvent { outcome: Outcome::DryRun, ..event });
+                self.engine.report.object(ObjectEvent { outcome, ..event });
             }
             return Vec::new();
         }

@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_channel::{Receiver, Sender};
 
@@ -18,9 +17,10 @@ use super::name_listing::{NameListing, NamesRequest};
 use super::object_source::{Found, facts_of};
 use super::selection::{Batch, Selection};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fs::meta::exact_time;
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions, collapse};
 use crate::location::Location;
-use crate::plan::compare::Facts;
+use crate::plan::compare::{Facts, file_time_us};
 use crate::plan::conditions::Conditions;
 use crate::plan::filter::Filter;
 use crate::s3::ObjectHead;
@@ -76,7 +76,7 @@ impl<'a> Item<'a> {
                 version_id: version_id.map(str::to_owned),
                 root_length: object.key.len() - relative.len(),
                 size: object.size,
-                last_modified_s: object.last_modified_s,
+                last_modified: (object.last_modified_s, object.last_modified_us),
                 etag: object.etag.to_owned(),
                 storage_class: object.storage_class.to_owned(),
             }),
@@ -86,11 +86,14 @@ impl<'a> Item<'a> {
     /// What is compared.
     pub(super) fn facts(&self) -> Facts {
         match self {
-            Self::File(file) => Facts { size: file.size, modified_ns: nanoseconds(file.modified) },
-            Self::Object(object, ..) => Facts {
-                size: object.size,
-                modified_ns: i128::from(object.last_modified_s) * 1_000_000_000,
-            },
+            Self::File(file) => {
+                let (seconds, nanoseconds) = exact_time(file.modified);
+                Facts { size: file.size, modified_us: file_time_us(seconds, nanoseconds) }
+            }
+            Self::Object(object, ..) => {
+                let ListedObject { size, last_modified_s, last_modified_us, .. } = *object;
+                Facts::of_object(size, last_modified_s, last_modified_us)
+            }
         }
     }
 }
@@ -112,7 +115,8 @@ pub(super) struct ObjectEntry {
     pub(super) version_id: Option<String>,
     root_length: usize,
     pub(super) size: u64,
-    last_modified_s: i64,
+    /// Seconds since 1970, and microseconds.
+    last_modified: (i64, u32),
     /// With its quotes; empty where unknown.
     pub(super) etag: String,
     storage_class: String,
@@ -126,7 +130,7 @@ impl ObjectEntry {
             version_id: None,
             root_length: 0,
             size: head.size,
-            last_modified_s: head.last_modified_s,
+            last_modified: (head.last_modified_s, 0),
             etag: head.etag,
             storage_class: head.properties.storage_class.unwrap_or_default(),
         }
@@ -142,7 +146,8 @@ impl Entry {
                 let listed = ListedObject {
                     key: &object.key,
                     size: object.size,
-                    last_modified_s: object.last_modified_s,
+                    last_modified_s: object.last_modified.0,
+                    last_modified_us: object.last_modified.1,
                     etag: &object.etag,
                     storage_class: &object.storage_class,
                 };
@@ -168,14 +173,6 @@ impl Entry {
 pub(super) struct Pair {
     pub(super) source: Entry,
     pub(super) target: Entry,
-}
-
-fn nanoseconds(time: SystemTime) -> i128 {
-    let distance = |duration: std::time::Duration| i128::try_from(duration.as_nanos());
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => distance(after).unwrap_or(i128::MAX),
-        Err(before) => distance(before.duration()).map_or(i128::MIN, |before| -before),
-    }
 }
 
 /// The stream of one side.

@@ -164,6 +164,8 @@ pub struct Summary {
     pub failed: u64,
     /// Objects that needed nothing.
     pub skipped: u64,
+    /// Objects that were not tried, because the job ended early.
+    pub not_tried: u64,
     /// Warnings.
     pub warnings: u64,
     /// Bytes of the objects done.

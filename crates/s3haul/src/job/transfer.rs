@@ -83,6 +83,7 @@ pub async fn run_transfer(
             left.id, left.bucket, left.key
         ));
     }
+    report.conclude_early_end();
     let counts = report.counts();
     let cancelled = result.is_none();
     if cancelled {
@@ -93,6 +94,7 @@ pub async fn run_transfer(
         done: counts.done,
         failed: counts.failed,
         skipped: counts.skipped,
+        not_tried: counts.not_tried,
         warnings: counts.warnings,
         bytes: counts.bytes,
         fatal: counts.fatal,
@@ -122,7 +124,7 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
         return if is_sync { sync(job, engine).await } else { act(job, engine).await };
     };
     act(Arc::clone(&job), Arc::clone(&engine)).await?;
-    if job.removes_named() {
+    if job.removes_named() && !engine.report.ends_early() {
         named::remove(job, engine, names).await;
     }
     Ok(())
@@ -142,14 +144,13 @@ async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     Ok(())
 }
 
-/// Queue of a job; in a dry run everything ends there.
+/// Queue of a job; in a dry run everything ends there, and after an early end.
 pub(super) fn queue<A: Planned>(
     job: &Prepared,
     engine: &Arc<Engine>,
     describe: impl Fn(&Engine, A) -> ObjectEvent + Send + Sync + 'static,
 ) -> (Queue<A>, Receiver<Vec<A>>) {
-    let dry_run = job.spec.dry_run.then(|| Box::new(describe) as Box<_>);
-    Queue::new(engine, dry_run)
+    Queue::new(engine, Some(Box::new(describe)), job.spec.dry_run)
 }
 
 pub(super) fn event(

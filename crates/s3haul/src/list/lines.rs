@@ -64,8 +64,7 @@ mod tests {
                 size: *size,
                 last_modified_s: *last_modified_s,
                 etag: "",
-                storage_class: "",
-            });
+                storage_class: "", ..ListedObject::default() });
             let page = ListPage::from_objects(objects).unwrap();
             let mut lines = b"before".to_vec();
             push_lines(&mut lines, &page, &mut LocalTime::utc());

@@ -235,6 +235,7 @@ mod tests {
                 last_modified_s: 0,
                 etag: "",
                 storage_class: "",
+                ..ListedObject::default()
             };
             let page = ListPage::from_objects(keys.iter().map(|key| object(*key))).unwrap();
             let piece = Piece { page, covers: KeyRange::default() };

@@ -3,13 +3,41 @@
 
 use crate::event::ActionKind;
 
+/// Microseconds of a second.
+const SECOND_US: i64 = 1_000_000;
+
 /// What is known of a file or object without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Size in bytes.
     pub size: u64,
-    /// Last modification in nanoseconds since 1970. S3 tells whole seconds.
-    pub modified_ns: i128,
+    /// Last modification in microseconds since 1970, the precision of the AWS tools. S3 lists whole
+    /// seconds, other servers milliseconds.
+    pub modified_us: i64,
+}
+
+impl Facts {
+    /// Those of an object, modified at a second since 1970 and microseconds of it.
+    #[inline]
+    pub fn of_object(size: u64, modified_s: i64, modified_us: u32) -> Self {
+        let second_us = modified_s.saturating_mul(SECOND_US);
+        Self { size, modified_us: second_us.saturating_add(modified_us.into()) }
+    }
+
+    /// Whole seconds since 1970 of the modification.
+    pub fn modified_s(&self) -> i64 {
+        self.modified_us.div_euclid(SECOND_US)
+    }
+}
+
+/// The time of a file in microseconds since 1970, as the AWS tools round it: they take it from
+/// `os.stat` as a float and make a `datetime` of that, to the nearest microsecond, ties to even.
+#[expect(clippy::cast_precision_loss, reason = "the AWS tools lose the same")]
+#[expect(clippy::cast_possible_truncation, reason = "a cast to an integer saturates")]
+pub fn file_time_us(seconds: i64, nanoseconds: u32) -> i64 {
+    let time = seconds as f64 + 1e-9 * f64::from(nanoseconds);
+    let microseconds = (time.fract() * 1e6).round_ties_even() as i64;
+    (time.trunc() as i64).saturating_mul(SECOND_US).saturating_add(microseconds)
 }
 
 /// What counts as a difference. Of several that are asked for the greatest holds, which is the
@@ -25,6 +53,9 @@ pub enum Rule {
     NewerSource,
     /// Another size (`--size-only`).
     SizeOnly,
+    /// Another size, or for downloads another second: what a download sets is a whole one, where
+    /// a server lists milliseconds (`--as-of`).
+    ExactSeconds,
     /// Another size, or for downloads any other time (`--exact-timestamps`).
     ExactTimes,
     /// Another size, or other content, whatever the times are (`--checksum`).
@@ -72,13 +103,20 @@ pub fn difference(
     if source.size != target.size {
         return Some(Reason::Size);
     }
-    let (source, target) = (source.modified_ns, target.modified_ns);
     let is_download = direction == ActionKind::Download;
+    let seconds = || (source.modified_s(), target.modified_s());
+    let (source, target) = (source.modified_us, target.modified_us);
     let is_different = match rule {
         Rule::SizeOnly | Rule::Content | Rule::Never => false,
         Rule::ExactTimes if is_download => source != target,
+        Rule::ExactSeconds if is_download => {
+            let (source_s, target_s) = seconds();
+            source_s != target_s
+        }
         Rule::SizeAndTime if is_download => target > source,
-        Rule::SizeAndTime | Rule::ExactTimes | Rule::NewerSource => source > target,
+        Rule::SizeAndTime | Rule::ExactTimes | Rule::ExactSeconds | Rule::NewerSource => {
+            source > target
+        }
     };
     is_different.then_some(Reason::Time)
 }
@@ -88,10 +126,8 @@ mod tests {
     use super::*;
     use ActionKind::{Copy, Download, Upload};
 
-    const SECOND: i128 = 1_000_000_000;
-
-    fn decide(rule: Rule, direction: ActionKind, source: (u64, i128), target: (u64, i128)) -> bool {
-        let facts = |(size, seconds)| Facts { size, modified_ns: seconds * SECOND };
+    fn decide(rule: Rule, direction: ActionKind, source: (u64, i64), target: (u64, i64)) -> bool {
+        let facts = |(size, seconds)| Facts { size, modified_us: seconds * SECOND_US };
         difference(rule, direction, facts(source), facts(target)).is_some()
     }
 
@@ -130,10 +166,71 @@ mod tests {
 
     #[test]
     fn a_fraction_of_a_second_counts() {
-        let older = Facts { size: 1, modified_ns: 5 * SECOND };
-        let newer = Facts { size: 1, modified_ns: 5 * SECOND + 1 };
+        let older = Facts { size: 1, modified_us: 5 * SECOND_US };
+        let newer = Facts { size: 1, modified_us: 5 * SECOND_US + 1 };
         assert_eq!(difference(Rule::SizeAndTime, Upload, newer, older), Some(Reason::Time));
         assert_eq!(difference(Rule::SizeAndTime, Download, older, newer), Some(Reason::Time));
+    }
+
+    /// The times that Python 3.11 makes of what `os.stat` reports (`datetime.fromtimestamp`).
+    #[test]
+    fn the_time_of_a_file_is_rounded_as_the_aws_tools_round_it() {
+        for (seconds, nanoseconds, expected_us) in [
+            (0, 0, 0),
+            (0, 500, 1),
+            (0, 1_500, 2),
+            (0, 2_500, 2),
+            (1_700_000_000, 438_000_000, 1_700_000_000_438_000),
+            (1_700_000_000, 999_999_400, 1_700_000_000_999_999),
+            (1_700_000_000, 999_999_600, 1_700_000_001_000_000),
+            (1_700_000_000, 999_999_999, 1_700_000_001_000_000),
+            (-1, 999_999_999, 0),
+            (-1, 1, -1_000_000),
+            (-1, 500_000_000, -500_000),
+            (1_700_000_000, 507_000_119, 1_700_000_000_507_000),
+            (1_700_000_000, 507_000_499, 1_700_000_000_507_000),
+            (1_700_000_000, 507_000_501, 1_700_000_000_507_000),
+            (253_402_300_798, 123_456_789, 253_402_300_798_123_444),
+            (-62_135_596_799, 123_456_789, -62_135_596_798_876_541),
+            (-352_107_721, 698_935_572, -352_107_720_301_064),
+            (-792_611_376, 881_836_553, -792_611_375_118_163),
+            (1_301_595_691, 392_655_486, 1_301_595_691_392_655),
+            (1_503_055_453, 976_787_301, 1_503_055_453_976_787),
+            (1_179_419_893, 40_260_662, 1_179_419_893_040_261),
+            (-630_859_430, 449_008_934, -630_859_429_550_991),
+            (-699_973_233, 97_402_358, -699_973_232_902_598),
+            (1_366_729_934, 63_469_421, 1_366_729_934_063_469),
+        ] {
+            assert_eq!(file_time_us(seconds, nanoseconds), expected_us, "{seconds} {nanoseconds}");
+        }
+    }
+
+    proptest::proptest! {
+        /// A naive model: floor to milliseconds where the server lists such, then compare.
+        #[test]
+        fn times_of_one_second_are_compared_to_the_millisecond(
+            file_ms in 0..2_000_u32,
+            object_ms in 0..2_000_u32,
+        ) {
+            let (file_s, object_s) = (i64::from(file_ms / 1000), i64::from(object_ms / 1000));
+            let modified_us = file_time_us(file_s, file_ms % 1000 * 1_000_000);
+            let file = Facts { size: 1, modified_us };
+            let object = Facts::of_object(1, object_s, object_ms % 1000 * 1000);
+            let differs = |rule, direction, source, target| {
+                difference(rule, direction, source, target).is_some()
+            };
+            let rule = Rule::SizeAndTime;
+            proptest::prop_assert_eq!(differs(rule, Upload, file, object), file_ms > object_ms);
+            proptest::prop_assert_eq!(differs(rule, Copy, file, object), file_ms > object_ms);
+            proptest::prop_assert_eq!(differs(rule, Download, object, file), file_ms > object_ms);
+            let rule = Rule::ExactTimes;
+            proptest::prop_assert_eq!(differs(rule, Upload, file, object), file_ms > object_ms);
+            proptest::prop_assert_eq!(differs(rule, Download, object, file), file_ms != object_ms);
+            let rule = Rule::ExactSeconds;
+            proptest::prop_assert_eq!(differs(rule, Upload, file, object), file_ms > object_ms);
+            proptest::prop_assert_eq!(differs(rule, Download, object, file), file_s != object_s);
+            proptest::prop_assert!(!differs(Rule::SizeOnly, Upload, file, object));
+        }
     }
 
     #[test]

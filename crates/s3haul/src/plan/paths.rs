@@ -309,7 +309,7 @@ fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
             })
         }
         (command, ..) => Err(PathError::invalid(format!(
-            "usage: aws s3 {} {}\nError: Invalid argument type",
+            "usage: s3haul {} {}\nError: Invalid argument type",
             command.name(),
             command.usage()
         ))),

@@ -12,7 +12,7 @@
 
 use std::fmt::Write as _;
 
-use super::compare::{Facts, Reason, Rule};
+use super::compare::{Reason, Rule};
 use crate::event::ActionKind;
 
 /// Permissions of owner, group and others.
@@ -81,7 +81,7 @@ impl Preserved {
 pub fn decides(rule: Rule, direction: ActionKind) -> bool {
     let has_local_side = matches!(direction, ActionKind::Upload | ActionKind::Download);
     let asks_for_times = match rule {
-        Rule::SizeAndTime | Rule::NewerSource | Rule::ExactTimes => true,
+        Rule::SizeAndTime | Rule::NewerSource | Rule::ExactSeconds | Rule::ExactTimes => true,
         Rule::SizeOnly | Rule::Content | Rule::Never => false,
     };
     has_local_side && asks_for_times
@@ -98,15 +98,15 @@ pub fn listing_rule(rule: Rule, direction: ActionKind) -> Rule {
 pub fn difference(
     rule: Rule,
     direction: ActionKind,
-    file: Facts,
+    file_ns: i128,
     object_ns: i128,
 ) -> Option<Reason> {
-    if is_same_time(file.modified_ns, object_ns) {
+    if is_same_time(file_ns, object_ns) {
         return None;
     }
     let is_newer_source = match direction {
-        ActionKind::Download => object_ns > file.modified_ns,
-        _ => file.modified_ns > object_ns,
+        ActionKind::Download => object_ns > file_ns,
+        _ => file_ns > object_ns,
     };
     (rule != Rule::NewerSource || is_newer_source).then_some(Reason::Time)
 }
@@ -218,8 +218,7 @@ mod tests {
     fn preserved_times_decide_in_both_directions() {
         use ActionKind::{Copy, Download, Upload};
         let decide = |rule, direction, file_ns, object_ns| {
-            let file = Facts { size: 1, modified_ns: file_ns };
-            difference(rule, direction, file, object_ns).is_some()
+            difference(rule, direction, file_ns, object_ns).is_some()
         };
         for rule in [Rule::SizeAndTime, Rule::ExactTimes] {
             for direction in [Upload, Download] {

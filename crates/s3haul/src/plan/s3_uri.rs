@@ -20,10 +20,10 @@ impl fmt::Display for UnsupportedResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ObjectLambda => {
-                "s3 commands do not support S3 Object Lambda resources. Use s3api commands instead."
+                "s3 commands do not support S3 Object Lambda resources. Use `aws s3api` instead."
             }
             Self::OutpostBucket => {
-                "s3 commands do not support Outpost Bucket ARNs. Use s3control commands instead."
+                "s3 commands do not support Outpost Bucket ARNs. Use `aws s3control` instead."
             }
         })
     }
@@ -58,6 +58,33 @@ pub fn parse(path: &str) -> Result<ObjectName, UnsupportedResource> {
 /// Whether the bucket is a directory bucket.
 pub fn is_directory_bucket(bucket: &str) -> bool {
     bucket.ends_with("--x-s3")
+}
+
+/// Which rule for the names of buckets a name breaks, `None` if it breaks none. Servers other than
+/// S3 may have other rules, as S3 had in its first years.
+pub fn bucket_name_problem(bucket: &str) -> Option<&'static str> {
+    if bucket.contains(':') || is_alias(bucket) {
+        return None;
+    }
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = bucket.as_bytes();
+    if bytes.iter().any(u8::is_ascii_uppercase) {
+        Some("bucket names have no capital letters")
+    } else if bytes.contains(&b'_') {
+        Some("bucket names have no underscores")
+    } else if !bytes.iter().all(|byte| is_plain(*byte) || matches!(byte, b'-' | b'.')) {
+        Some("bucket names have only lower-case letters, digits, hyphens and dots")
+    } else if !(3..=63).contains(&bytes.len()) {
+        Some("bucket names have 3 to 63 characters")
+    } else if !bytes.first().zip(bytes.last()).is_some_and(|(a, z)| is_plain(*a) && is_plain(*z)) {
+        Some("bucket names begin and end with a letter or a digit")
+    } else if bucket.contains("..") {
+        Some("bucket names have no two dots in a row")
+    } else if bucket.parse::<std::net::Ipv4Addr>().is_ok() {
+        Some("bucket names are not addresses of computers")
+    } else {
+        None
+    }
 }
 
 /// Whether another bucket may stand behind this name: an access point's ARN or alias.
@@ -134,6 +161,29 @@ fn name_length(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn names_of_buckets_follow_rules() {
+        for name in
+            ["abc", "a-b.c9", "0ab", "b--x-s3", "arn:aws:s3:eu:1:accesspoint/A", "a-s3alias"]
+        {
+            assert_eq!(bucket_name_problem(name), None, "{name}");
+        }
+        for (name, part) in [
+            ("UXB", "capital"),
+            ("a_b", "underscores"),
+            ("bücher", "lower-case letters"),
+            ("a b", "lower-case letters"),
+            ("ab", "3 to 63"),
+            ("-ab", "begin and end"),
+            ("ab.", "begin and end"),
+            ("a..b", "two dots"),
+            ("10.0.0.1", "addresses"),
+        ] {
+            assert!(bucket_name_problem(name).unwrap().contains(part), "{name}");
+        }
+        assert!(bucket_name_problem(&"a".repeat(64)).is_some());
+    }
+
     fn split(path: &str) -> (String, String) {
         let name = parse(path).unwrap();
         (name.bucket, name.key)
@@ -171,13 +221,13 @@ mod tests {
         let error = parse(lambda).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "s3 commands do not support S3 Object Lambda resources. Use s3api commands instead."
+            "s3 commands do not support S3 Object Lambda resources. Use `aws s3api` instead."
         );
         let bucket = "s3://arn:aws:s3-outposts:us-west-2:123456789012:outpost/op-1/bucket/b";
         let error = parse(bucket).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "s3 commands do not support Outpost Bucket ARNs. Use s3control commands instead."
+            "s3 commands do not support Outpost Bucket ARNs. Use `aws s3control` instead."
         );
     }
 

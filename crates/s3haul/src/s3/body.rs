@@ -30,6 +30,23 @@ pub struct BodyStream {
     validation: Option<Box<Validation>>,
 }
 
+/// A body that was read into memory.
+#[derive(Debug)]
+pub(super) struct Collected {
+    pub(super) bytes: Bytes,
+    /// Whether these are all of its bytes.
+    pub(super) is_whole: bool,
+}
+
+impl Collected {
+    fn whole(bytes: Bytes) -> Self {
+        Self { bytes, is_whole: true }
+    }
+}
+
+/// Room that a body gets at once because it was announced.
+const CAPACITY_MAX: usize = 8 * 1024 * 1024;
+
 /// The checksum that the whole body must have, and that of what came so far.
 struct Validation {
     expected: Checksum,
@@ -99,24 +116,41 @@ impl BodyStream {
     /// one piece is not copied. Each other piece is let go before the next is read, so that the
     /// connection reads on into the same memory.
     pub async fn collect(&mut self, limit: usize) -> Result<Bytes> {
-        let Some(first) = self.next().await else { return Ok(Bytes::new()) };
+        let Collected { bytes, is_whole } = self.collect_while(limit, |_| Some(true)).await?;
+        if is_whole {
+            return Ok(bytes);
+        }
+        let message = format!("the answer is longer than {limit} bytes");
+        Err(Error::new(ErrorKind::Integrity, message))
+    }
+
+    /// The same, which ends the connection and gives the beginning where the rest is more than
+    /// `limit` bytes, or is not wanted: `is_wanted` judges what came so far, until it can say.
+    pub(super) async fn collect_while(
+        &mut self,
+        limit: usize,
+        mut is_wanted: impl FnMut(&[u8]) -> Option<bool>,
+    ) -> Result<Collected> {
+        let Some(first) = self.next().await else { return Ok(Collected::whole(Bytes::new())) };
         let mut piece = first?;
-        if self.source.is_none() {
-            return Ok(piece);
+        if self.source.is_none() && piece.len() <= limit {
+            return Ok(Collected::whole(piece));
         }
         let known = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        let mut whole = BytesMut::with_capacity(known.min(limit));
+        let mut whole = BytesMut::with_capacity(known.min(limit).min(CAPACITY_MAX));
+        let mut is_judged = false;
         loop {
-            if whole.len() + piece.len() > limit {
+            whole.extend_from_slice(&piece[..piece.len().min(limit - whole.len())]);
+            let verdict = if is_judged { Some(true) } else { is_wanted(&whole) };
+            is_judged = verdict.is_some();
+            if verdict == Some(false) || whole.len() == limit {
                 (self.source, self.validation) = (None, None);
-                let message = format!("the answer is longer than {limit} bytes");
-                return Err(Error::new(ErrorKind::Integrity, message));
+                return Ok(Collected { bytes: whole.freeze(), is_whole: false });
             }
-            whole.extend_from_slice(&piece);
             drop(piece);
             match self.next().await {
                 Some(next) => piece = next?,
-                None => return Ok(whole.freeze()),
+                None => return Ok(Collected::whole(whole.freeze())),
             }
         }
     }

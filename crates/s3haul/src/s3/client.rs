@@ -1,13 +1,14 @@
 //! The client: settings, shared state, and the loop that runs one request to its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 use tokio::sync::Semaphore;
 
 use super::admission::Admission;
+use super::answer::{Belief, Doubt, not_s3};
 use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
@@ -36,6 +37,8 @@ pub struct Client {
     pub(super) inner: Arc<Inner>,
     /// Where second requests take their permits.
     pub(super) room: Option<Arc<Semaphore>>,
+    /// Set when the job that it belongs to ended early: objects are not worth requests any more.
+    pub(super) halted: Option<Arc<AtomicBool>>,
 }
 
 /// What a presigned URL is made of.
@@ -151,7 +154,7 @@ impl Client {
             hedging,
             clock_offset_ms,
         };
-        Ok(Self { inner: Arc::new(inner), room: None })
+        Ok(Self { inner: Arc::new(inner), room: None, halted: None })
     }
 
     /// The settings.
@@ -180,20 +183,50 @@ impl Client {
     }
 
     /// Sends a request with retries and gives its whole answer, which is a success (2xx without
-    /// an error in its body). Bodies of answers are small here; more than 64 MiB is an error.
+    /// an error in its body) and S3's. A body that is longer than the operation's ever is, or
+    /// another document, is an error.
     pub(crate) async fn call(&self, request: &Request<'_>) -> Result<Answer> {
         let watch = self.watch(request);
         let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
         loop {
+            self.refuse_halted(request)?;
             let result = match self.attempt(&mut run, request, watch.as_ref()).await {
                 Ok(open) => run.read_whole(open).await,
                 Err(failure) => Err(failure),
             };
             match result {
+                Ok(answer) if answer.belief == Belief::Unmarked => {
+                    return Box::pin(self.vouched(run, request, answer)).await;
+                }
                 Ok(answer) => return Ok(answer),
                 Err(failure) => self.recover(&mut run, failure).await?,
             }
         }
+    }
+
+    /// An answer without a mark of S3, where the host is known for such answers; it is asked for a
+    /// document where nothing is known of it.
+    async fn vouched(&self, run: Run<'_>, request: &Request<'_>, answer: Answer) -> Result<Answer> {
+        if let (None, Some(bucket)) = (run.may_be_unmarked(), request.bucket) {
+            let location = Request::location(bucket);
+            let mut asking = Run::new(&self.inner, &location);
+            if let Ok(open) = asking.attempt().await {
+                // What it learned of the host is what counts.
+                drop(asking.read_whole(open).await);
+            }
+        }
+        if run.may_be_unmarked() == Some(true) {
+            return Ok(answer);
+        }
+        Err(run.unmarked(answer.status, &answer.headers, &answer.body))
+    }
+
+    /// The error for an answer that is not what it should be inside.
+    pub(super) fn disbelieve(&self, request: &Request<'_>, answer: &Answer, doubt: Doubt) -> Error {
+        let site = self.inner.site(request.bucket, request.region_override);
+        let endpoint = site.map(|site| site.host.shown()).unwrap_or_default();
+        let Answer { status, headers, body, .. } = answer;
+        not_s3(&endpoint, doubt, *status, headers, body, &self.inner.secrets())
     }
 
     /// Sends a request with retries up to the headers of a successful answer and gives the body
@@ -202,11 +235,31 @@ impl Client {
         let watch = self.watch(request);
         let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
         loop {
+            self.refuse_halted(request)?;
             match self.attempt(&mut run, request, watch.as_ref()).await {
-                Ok(open) => return Ok(open),
+                Ok(open) => {
+                    // Only a web page is in doubt here, which may well be stored.
+                    if open.belief == Belief::Unmarked && run.may_be_unmarked() == Some(false) {
+                        return Err(run.unmarked(open.status, &open.headers, &[]));
+                    }
+                    return Ok(open);
+                }
                 Err(failure) => self.recover(&mut run, failure).await?,
             }
         }
+    }
+
+    /// A clone whose requests, but for listings and what cleans up, fail once the flag is set.
+    pub(crate) fn halted_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { halted: Some(flag), ..self }
+    }
+
+    fn refuse_halted(&self, request: &Request<'_>) -> Result<()> {
+        let is_halted = self.halted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_halted && !request.operation.is_listing() && !request.operation.is_cleanup() {
+            return Err(Error::new(ErrorKind::Cancelled, "not tried: the job ended early"));
+        }
+        Ok(())
     }
 
     async fn recover(&self, run: &mut Run<'_>, failure: Failure) -> Result<()> {

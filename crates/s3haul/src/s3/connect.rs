@@ -8,8 +8,8 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -35,8 +35,12 @@ const DESCRIPTOR_PAUSE: Duration = Duration::from_millis(50);
 pub(crate) struct Meter {
     written: AtomicU64,
     is_broken: AtomicBool,
-    speaks_tls: AtomicBool,
+    /// First bytes of a peer that does not speak HTTP.
+    greeting: OnceLock<Vec<u8>>,
 }
+
+/// Bytes of a greeting that are kept.
+const GREETING_MAX: usize = 64;
 
 impl Meter {
     /// Bytes that the socket took.
@@ -46,7 +50,12 @@ impl Meter {
 
     /// Whether the other side answered in TLS where nobody spoke it.
     pub(crate) fn speaks_tls(&self) -> bool {
-        self.speaks_tls.load(Ordering::Relaxed)
+        self.greeting().is_some_and(is_tls)
+    }
+
+    /// First bytes of the other side, where they are no HTTP.
+    pub(crate) fn greeting(&self) -> Option<&[u8]> {
+        self.greeting.get().map(Vec::as_slice)
     }
 
     /// Whether the other side stopped reading.
@@ -97,6 +106,13 @@ fn is_tls(answer: &[u8]) -> bool {
     matches!(answer, [0x15 | 0x16, 0x03, ..])
 }
 
+/// Whether an answer in HTTP/1 may begin so.
+fn may_be_http(answer: &[u8]) -> bool {
+    const BEGINNING: &[u8] = b"HTTP/1.";
+    let compared = answer.len().min(BEGINNING.len());
+    answer[..compared] == BEGINNING[..compared]
+}
+
 fn is_hangup(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
@@ -114,7 +130,10 @@ impl AsyncRead for Wire {
                 let before = buffer.filled().len();
                 ready!(Pin::new(stream).poll_read(cx, buffer))?;
                 *was_read = true;
-                meter.speaks_tls.store(is_tls(&buffer.filled()[before..]), Ordering::Relaxed);
+                let first = &buffer.filled()[before..];
+                if !may_be_http(first) {
+                    meter.greeting.get_or_init(|| first[..first.len().min(GREETING_MAX)].to_vec());
+                }
                 Poll::Ready(Ok(()))
             }
             Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
@@ -198,18 +217,19 @@ impl Route {
         }
     }
 
-    /// Scheme and authority in quotes, and the proxy on the way, for messages.
-    pub(crate) fn shown(&self) -> String {
+    /// Scheme and authority.
+    pub(crate) fn url(&self) -> String {
         let (scheme, default) = if self.https { ("https", 443) } else { ("http", 80) };
         let brackets = self.host.contains(':');
         let (open, close) = if brackets { ("[", "]") } else { ("", "") };
         let port = if self.port == default { String::new() } else { format!(":{}", self.port) };
+        format!("{scheme}://{open}{}{close}{port}/", self.host)
+    }
+
+    /// The URL in quotes, and the proxy on the way, for messages.
+    pub(crate) fn shown(&self) -> String {
         let via = self.proxy.as_ref().map(|proxy| format!(" through the proxy {proxy}"));
-        format!(
-            "\"{scheme}://{open}{}{close}{port}/\"{}",
-            self.host,
-            via.as_deref().unwrap_or_default()
-        )
+        format!("\"{}\"{}", self.url(), via.as_deref().unwrap_or_default())
     }
 }
 
@@ -293,7 +313,7 @@ impl Dialer {
         if let Some(proxy) = &route.proxy {
             socket = proxy::tunnel(socket, proxy, &route.host, route.port).await?;
         }
-        let stream = self.tls.handshake(&route.host, socket).await?;
+        let stream = self.tls.handshake(route, socket).await?;
         Ok(Stream::Tls(Box::new(stream)))
     }
 }

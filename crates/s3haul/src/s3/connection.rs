@@ -24,6 +24,7 @@ use tokio::time::{Instant, Sleep};
 use super::connect::{Meter, Wire};
 use super::payload::{Payload, SendProgress};
 use super::pool::OpenGuard;
+use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Read buffer of a connection at most, and bytes of a body queued for writing.
@@ -116,6 +117,15 @@ impl Body for SendBody {
     }
 }
 
+/// What is said while no answer comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Notice<'n> {
+    /// Silence before the first notice.
+    pub(crate) after: Duration,
+    /// Takes how long it has been silent.
+    pub(crate) say: &'n (dyn Fn(Duration) + Sync),
+}
+
 /// Why an exchange gave no answer.
 #[derive(Debug)]
 pub(crate) enum Broken {
@@ -159,6 +169,11 @@ impl Connection {
         self.meter.speaks_tls()
     }
 
+    /// First bytes of the other side, where they are no HTTP.
+    pub(crate) fn greeting(&self) -> Option<&[u8]> {
+        self.meter.greeting()
+    }
+
     /// Where it goes.
     pub(crate) fn address(&self) -> SocketAddr {
         self.open.address()
@@ -187,20 +202,22 @@ impl Connection {
     /// Sends a request and gives the head of its answer. `silence` is how long nothing may happen
     /// after the request was taken by the socket; time in which bytes are taken does not count.
     /// Whoever polls is woken after `wake_after`, and then each quarter of it, to look at the time
-    /// for purposes of their own.
+    /// for purposes of their own. `notice` is called while nothing comes.
     pub(crate) async fn exchange(
         &mut self,
         request: Request<SendBody>,
         silence: Duration,
         wake_after: Option<Duration>,
+        notice: Option<Notice<'_>>,
     ) -> std::result::Result<Response<Incoming>, Broken> {
         let body_length = request.body().left;
         let grace = body_length.min(KERNEL_BUFFER) / SLOWEST_BYTES_PER_S;
         let silence = silence + Duration::from_secs(grace);
         let mut written = self.meter.written();
-        let mut deadline = None;
+        let mut silent_since = None;
         let mut wake_at = wake_after.map(|after| Instant::now() + after);
         let wake_every = wake_after.unwrap_or_default() / 4;
+        let mut notice_after = notice.as_ref().map(|notice| notice.after);
         let mut answer = pin!(tokio::task::unconstrained(self.sender.send_request(request)));
         std::future::poll_fn(|cx| {
             self.drive(cx);
@@ -212,16 +229,27 @@ impl Connection {
             }
             if self.meter.written() != written {
                 written = self.meter.written();
-                deadline = None;
+                silent_since = None;
             }
-            let deadline = *deadline.get_or_insert_with(|| Instant::now() + silence);
-            while let Some(at) = wake_at.filter(|at| *at < deadline) {
+            let since = *silent_since.get_or_insert_with(Instant::now);
+            let deadline = since + silence;
+            loop {
+                let notice_at = notice_after.map(|after| since + after);
+                let next = [wake_at, notice_at].into_iter().flatten().min();
+                let at = next.map_or(deadline, |at| at.min(deadline));
                 if self.poll_deadline(cx, at).is_pending() {
                     return Poll::Pending;
                 }
-                wake_at = Some(Instant::now() + wake_every);
+                if at == deadline {
+                    return Poll::Ready(Err(Broken::Silent));
+                }
+                if wake_at == Some(at) {
+                    wake_at = Some(Instant::now() + wake_every);
+                } else if let (Some(notice), Some(after)) = (&notice, notice_after) {
+                    (notice.say)(after);
+                    notice_after = Some(Waits::next_notice(after));
+                }
             }
-            self.poll_deadline(cx, deadline).map(|()| Err(Broken::Silent))
         })
         .await
     }

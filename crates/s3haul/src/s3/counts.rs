@@ -42,6 +42,7 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::s3::testing::operation;
 
     #[test]
     fn requests_are_told_apart_as_they_are_charged() {
@@ -57,7 +58,7 @@ mod tests {
             ("DeleteObjects", Method::POST),
             ("AbortMultipartUpload", Method::DELETE),
         ] {
-            counters.note(Operation { name, slow: false, error_in_200: false }, &method);
+            counters.note(operation(name), &method);
         }
         assert_eq!(counters.counts(), RequestCounts { write: 4, read: 2, delete: 3 });
     }

@@ -8,7 +8,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::xml::parse_time;
+use super::xml::parse_exact_time;
 
 /// Values of an entry that may differ.
 const VALUES: usize = 4;
@@ -105,7 +105,8 @@ pub(super) struct Found<'a> {
     /// The `ETag` is to be put in quotes.
     pub(super) is_quoted: bool,
     pub(super) size: u64,
-    pub(super) last_modified_s: i64,
+    /// Seconds since 1970, and microseconds.
+    pub(super) last_modified: (i64, u32),
     pub(super) storage_class: u32,
 }
 
@@ -169,21 +170,21 @@ impl<'a> Layout<'a> {
     #[inline]
     fn time(&mut self, rest: &'a [u8], found: &mut Found<'a>) -> Option<&'a [u8]> {
         if let Some((text, rest)) = rest.split_first_chunk::<TIME_BYTES>()
-            && let Some(clock_s) = text.last_chunk().and_then(seconds_of_day)
+            && let Some((clock_s, clock_us)) = text.last_chunk().and_then(time_of_day)
         {
             let date = text.first_chunk::<DATE_BYTES>()?;
-            found.last_modified_s = match &self.date {
-                Some((known, start_s)) if known == date => start_s + clock_s,
+            let start_s = match &self.date {
+                Some((known, start_s)) if known == date => *start_s,
                 _ => {
-                    let time_s = parse_time(text)?;
-                    self.date = Some((*date, time_s - clock_s));
-                    time_s
+                    let (time_s, _) = parse_exact_time(text)?;
+                    self.date.insert((*date, time_s - clock_s)).1
                 }
             };
+            found.last_modified = (start_s + clock_s, clock_us);
             return Some(rest);
         }
         let (text, rest) = rest.split_at(memchr(b'<', rest)?);
-        found.last_modified_s = parse_time(text)?;
+        found.last_modified = parse_exact_time(text)?;
         Some(rest)
     }
 
@@ -224,16 +225,19 @@ pub(super) fn leading_digits(text: &[u8]) -> (u64, &[u8]) {
     (number, &text[length..])
 }
 
-/// Seconds since its day began of a clock as S3 writes it, `15:04:05.000Z`; none if it is not
-/// written so. Eight bytes are looked at together.
+/// Seconds since its day began, and microseconds, of a clock as S3 writes it, `15:04:05.000Z`; none
+/// if it is not written so. Eight bytes are looked at together.
 #[inline]
-fn seconds_of_day(clock: &[u8; TIME_BYTES - DATE_BYTES]) -> Option<i64> {
+fn time_of_day(clock: &[u8; TIME_BYTES - DATE_BYTES]) -> Option<(i64, u32)> {
     let (time, fraction) = clock.split_first_chunk::<8>()?;
     let (point, fraction) = fraction.split_first()?;
     let fraction = u32::from_le_bytes(*fraction.first_chunk()?);
     // What is a digit becomes its value, what is as it should be becomes 0.
     let time = u64::from_le_bytes(*time) ^ u64::from_le_bytes(*b"00:00:00");
-    let fraction = u64::from(fraction ^ u32::from_le_bytes(*b"000Z"));
+    let fraction = fraction ^ u32::from_le_bytes(*b"000Z");
+    let digit = |place: u32| (fraction >> (8 * place)) & 0xff;
+    let milliseconds = digit(0) * 100 + digit(1) * 10 + digit(2);
+    let fraction = u64::from(fraction);
     // A digit of more than 9 reaches the highest bit of its byte, and so does all else but 0.
     let time_excess = u64::from_le_bytes([0x76, 0x76, 0x7f, 0x76, 0x76, 0x7f, 0x76, 0x76]);
     let fraction_excess = u64::from_le_bytes([0x76, 0x76, 0x76, 0x7f, 0, 0, 0, 0]);
@@ -243,7 +247,8 @@ fn seconds_of_day(clock: &[u8; TIME_BYTES - DATE_BYTES]) -> Option<i64> {
     let [hour, _, _, minute, _, _, second, _] =
         time.wrapping_mul(10).wrapping_add(time >> 8).to_le_bytes();
     let is_valid = excess & HIGH == 0 && *point == b'.' && hour < 24 && minute < 60 && second <= 60;
-    is_valid.then_some(i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second))
+    let second_of_day = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
+    is_valid.then_some((second_of_day, milliseconds * 1000))
 }
 
 /// The lowest bit of each byte of a word.

@@ -16,7 +16,7 @@ const ENTRY_BYTES: usize = 190;
 const ETAG_BYTES: usize = 34;
 
 /// One object of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListedObject<'a> {
     /// Key.
     pub key: &'a str,
@@ -24,6 +24,8 @@ pub struct ListedObject<'a> {
     pub size: u64,
     /// Last modification in seconds since 1970.
     pub last_modified_s: i64,
+    /// Microseconds of that second; S3 itself lists whole seconds.
+    pub last_modified_us: u32,
     /// `ETag` with its quotes.
     pub etag: &'a str,
     /// Storage class; empty where the server tells none.
@@ -65,6 +67,7 @@ struct PageVersion {
 struct Row {
     size: u64,
     last_modified_s: i64,
+    last_modified_us: u32,
     key_end: u32,
     etag_end: u32,
     /// Index among the page's storage classes, plus 1; 0 where none was told.
@@ -126,6 +129,7 @@ impl ListPage {
             key: &self.keys[start.0 as usize..row.key_end as usize],
             size: row.size,
             last_modified_s: row.last_modified_s,
+            last_modified_us: row.last_modified_us,
             etag: &self.etags[start.1 as usize..row.etag_end as usize],
             storage_class: class.map_or("", |class| &self.storage_classes[class]),
         }
@@ -219,12 +223,13 @@ impl PageBuilder {
     pub(crate) fn end(
         &mut self,
         size: u64,
-        last_modified_s: i64,
+        (last_modified_s, last_modified_us): (i64, u32),
         storage_class: u32,
     ) -> Option<()> {
         self.rows.push(Row {
             size,
             last_modified_s,
+            last_modified_us,
             key_end: u32::try_from(self.keys.len()).ok()?,
             etag_end: u32::try_from(self.etags.len()).ok()?,
             storage_class,
@@ -254,7 +259,8 @@ impl PageBuilder {
         self.keys.extend_from_slice(object.key.as_bytes());
         self.etags.extend_from_slice(object.etag.as_bytes());
         let storage_class = self.storage_class(object.storage_class.as_bytes())?;
-        self.end(object.size, object.last_modified_s, storage_class)
+        let last_modified = (object.last_modified_s, object.last_modified_us);
+        self.end(object.size, last_modified, storage_class)
     }
 
     /// The page; `None` if a text is not UTF-8.
@@ -291,10 +297,7 @@ impl ListPage {
     ) -> Result<Self> {
         let (mut builder, mut ids) = (PageBuilder::default(), Vec::new());
         for version in versions {
-            let ListedVersion { key, size, last_modified_s, etag, storage_class, .. } = version;
-            let (size, last_modified_s) = (*size, *last_modified_s);
-            let object = ListedObject { key, size, last_modified_s, etag, storage_class };
-            builder.push(object).ok_or_else(malformed)?;
+            builder.push(version.object()).ok_or_else(malformed)?;
             // Where a server tells none, the bucket never had versions.
             let id = Some(version.version_id.as_str()).filter(|id| !id.is_empty());
             let id = id.unwrap_or(NO_VERSION).to_owned();
@@ -313,6 +316,7 @@ mod tests {
             key,
             size,
             last_modified_s: 7,
+            last_modified_us: 507_000,
             etag: "\"e\"",
             storage_class: if size == 2 { "GLACIER" } else { "STANDARD" },
         };
@@ -347,6 +351,7 @@ mod tests {
             is_delete_marker: id == "m",
             size: 1,
             last_modified_s: 7,
+            last_modified_us: 0,
             etag: String::new(),
             storage_class: String::new(),
         };

@@ -13,7 +13,7 @@ use memchr::{memchr, memmem};
 use super::list_layout::{Layout, Notes, Value, is_plain, leading_digits};
 use super::list_page::{ListPage, ListedObject, PageBuilder};
 use super::ops::{ListedVersion, VersionPage};
-use super::xml::{Element, malformed, parse_time, resolve};
+use super::xml::{Element, malformed, parse_exact_time, resolve};
 use crate::error::Result;
 
 /// Elements inside one another that the scanner passes over.
@@ -50,7 +50,7 @@ struct Scanner<'a> {
 struct Entry {
     seen: u32,
     size: u64,
-    last_modified_s: i64,
+    last_modified: (i64, u32),
     storage_class: u32,
     notes: Notes,
 }
@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
             self.entries.etags.extend_from_slice(found.etag);
         }
         self.rest = rest;
-        self.entries.end(found.size, found.last_modified_s, found.storage_class)
+        self.entries.end(found.size, found.last_modified, found.storage_class)
     }
 
     /// Reads one object, whose layout begins at `start`.
@@ -213,7 +213,7 @@ impl<'a> Scanner<'a> {
             {
                 once(&mut entry.seen, field::LAST_MODIFIED)?;
                 if !text.is_empty() {
-                    entry.last_modified_s = parse_time(text)?;
+                    entry.last_modified = parse_exact_time(text)?;
                     let end = self.position() - "</LastModified>".len();
                     entry.notes.add(Value::Time, end - text.len(), end);
                 }
@@ -241,7 +241,7 @@ impl<'a> Scanner<'a> {
                 (entry.seen & field::KEY != 0).then_some(())?;
                 let class = entry.storage_class;
                 self.layout = Layout::of(self.whole, start, self.position(), &entry.notes, class);
-                return self.entries.end(entry.size, entry.last_modified_s, entry.storage_class);
+                return self.entries.end(entry.size, entry.last_modified, entry.storage_class);
             }
             self.skip_blanks();
             if self.rest.len() == before {
@@ -525,10 +525,12 @@ fn strict(body: &[u8]) -> Result<ListPage> {
     let decode = Decoder::of(&root);
     let mut entries = PageBuilder::for_document(body.len());
     for entry in root.all("Contents") {
+        let (last_modified_s, last_modified_us) = time(entry.text_of("LastModified"))?;
         let object = ListedObject {
             key: &decode.text(entry.child("Key").ok_or_else(malformed)?)?,
             size: number(entry.text_of("Size"))?,
-            last_modified_s: time(entry.text_of("LastModified"))?,
+            last_modified_s,
+            last_modified_us,
             etag: entry.text_of("ETag"),
             storage_class: entry.text_of("StorageClass"),
         };
@@ -558,13 +560,15 @@ pub(crate) fn versions(body: &[u8]) -> Result<VersionPage> {
             "DeleteMarker" => true,
             _ => continue,
         };
+        let (last_modified_s, last_modified_us) = time(entry.text_of("LastModified"))?;
         versions.push(ListedVersion {
             key: decode.text(entry.child("Key").ok_or_else(malformed)?)?,
             version_id: entry.text_of("VersionId").to_owned(),
             is_latest: flag(entry.text_of("IsLatest"))?,
             is_delete_marker,
             size: number(entry.text_of("Size"))?,
-            last_modified_s: time(entry.text_of("LastModified"))?,
+            last_modified_s,
+            last_modified_us,
             etag: entry.text_of("ETag").to_owned(),
             storage_class: entry.text_of("StorageClass").to_owned(),
         });
@@ -651,8 +655,12 @@ fn number(text: &str) -> Result<u64> {
     if text.is_empty() { Ok(0) } else { text.parse().map_err(|_| malformed()) }
 }
 
-fn time(text: &str) -> Result<i64> {
-    if text.is_empty() { Ok(0) } else { parse_time(text.as_bytes()).ok_or_else(malformed) }
+fn time(text: &str) -> Result<(i64, u32)> {
+    if text.is_empty() {
+        Ok((0, 0))
+    } else {
+        parse_exact_time(text.as_bytes()).ok_or_else(malformed)
+    }
 }
 
 fn flag(text: &str) -> Result<bool> {

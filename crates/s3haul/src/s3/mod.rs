@@ -8,6 +8,7 @@
 
 mod addresses;
 mod admission;
+mod answer;
 mod attempt;
 mod body;
 mod checksum;
@@ -21,6 +22,7 @@ mod credentials;
 mod endpoint;
 mod headers;
 mod hedge;
+mod ini;
 mod list_layout;
 mod list_page;
 mod list_scan;
@@ -29,6 +31,7 @@ mod no_proxy;
 pub mod ops;
 mod payload;
 mod pool;
+mod profile;
 mod properties;
 mod proxy;
 mod race;
@@ -66,4 +69,5 @@ pub use config::{
 };
 pub use lock::{LockMode, Retention};
 pub use payload::{DigestPlan, Digests, Payload, SendProgress};
+pub use profile::{ConfigFiles, Profile};
 pub use properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};

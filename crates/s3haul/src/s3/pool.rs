@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use super::addresses::{AddressLease, Addresses};
 use super::admission::Pass;
+use super::answer::Dialect;
 use super::circuit::Circuit;
 use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
@@ -55,6 +56,7 @@ pub(crate) struct Host {
     /// Since when no new connection came about, while none does.
     failing_since: Mutex<Option<Instant>>,
     circuit: Circuit,
+    dialect: Dialect,
 }
 
 #[derive(Debug)]
@@ -143,6 +145,11 @@ impl Host {
         &self.circuit
     }
 
+    /// What is known of its answers.
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
     /// Scheme and authority in quotes, and the proxy on the way, for messages.
     pub(crate) fn shown(&self) -> String {
         self.route.shown()
@@ -229,6 +236,7 @@ impl Pool {
             was_reached: AtomicBool::new(false),
             failing_since: Mutex::default(),
             circuit: Circuit::default(),
+            dialect: Dialect::default(),
         });
         hosts.insert(route, Arc::clone(&host));
         host
@@ -264,7 +272,10 @@ impl Pool {
         self.resolve(host).await?;
         let count = OpenCount::new(&self.open);
         self.make_room();
-        let dialed = self.dialer.dial(&host.route, &host.addresses, avoid).await;
+        let dialing = self.dialer.dial(&host.route, &host.addresses, avoid);
+        let (waits, limit) = (&self.dialer.env.waits, self.dialer.connect_timeout);
+        let dialed =
+            waits.during(limit, || format!("a connection to {}", host.shown()), dialing).await;
         host.note_dial(dialed.is_ok());
         let (wire, address) = dialed?;
         tracing::debug!(address = %address.address(), "connection opened");
@@ -303,7 +314,13 @@ impl Pool {
         }
         let (name, port) = host.route.socket_host();
         let asked = self.dialer.env.connector.resolve(name, port);
-        let answer = match tokio::time::timeout(self.dialer.connect_timeout, asked).await {
+        let limit = self.dialer.connect_timeout;
+        let asked = self.dialer.env.waits.during(
+            limit,
+            || format!("the address of {name}"),
+            tokio::time::timeout(limit, asked),
+        );
+        let answer = match asked.await {
             Ok(answer) => answer,
             Err(_) => Err(std::io::ErrorKind::TimedOut.into()),
         };

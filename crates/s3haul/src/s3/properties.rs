@@ -14,7 +14,7 @@ use super::lock::{self, Retention};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Server-side encryption with keys that S3 manages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Encryption {
     /// `AES256` (SSE-S3).
     Aes256,
@@ -47,6 +47,59 @@ impl CustomerKey {
     /// Key and the MD5 of the key, both in base64.
     pub(crate) fn encoded(&self) -> (String, String) {
         (BASE64.encode(&self.key), BASE64.encode(Md5::digest(&self.key)))
+    }
+}
+
+/// The encryption that a write asked for: not every server encrypts, and not every one that does
+/// not refuses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Protection<'a> {
+    pub(crate) encryption: Option<&'a Encryption>,
+    pub(crate) customer_key: Option<&'a CustomerKey>,
+}
+
+impl Protection<'_> {
+    /// Whether any was asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.encryption.is_some() || self.customer_key.is_some()
+    }
+
+    /// Whether the headers of an answer confirm it.
+    pub(crate) fn is_confirmed(&self, answer: &HeaderMap) -> bool {
+        let is = |name, expected: &str| answer.get(name).is_some_and(|told| told == expected);
+        let is_encrypted = match self.encryption {
+            None => true,
+            Some(Encryption::Aes256) => is(&headers::SSE, "AES256"),
+            Some(Encryption::Kms { key_id }) => {
+                let told = headers::text(answer, &headers::SSE_KMS_KEY_ID);
+                is(&headers::SSE, "aws:kms") && may_be_key(key_id.as_deref(), told.as_deref())
+            }
+        };
+        let has_key = self.customer_key.is_none_or(|key| {
+            is(&headers::SSEC_ALGORITHM, &key.algorithm)
+                && is(&headers::SSEC_KEY_MD5, &key.encoded().1)
+        });
+        is_encrypted && has_key
+    }
+}
+
+/// Whether a key of KMS can be the one that was asked for. Names of other kinds than the whole one
+/// are told as the whole one.
+fn may_be_key(asked: Option<&str>, told: Option<&str>) -> bool {
+    let is_whole = |id: &&str| id.starts_with("arn:") && id.contains(":key/");
+    match (asked.filter(is_whole), told.filter(is_whole)) {
+        (Some(asked), Some(told)) => asked == told,
+        _ => true,
+    }
+}
+
+impl std::fmt::Display for Protection<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match (self.customer_key, self.encryption) {
+            (Some(_), _) => "SSE-C",
+            (None, Some(Encryption::Kms { .. })) => "aws:kms",
+            (None, _) => "AES256",
+        })
     }
 }
 
@@ -99,6 +152,12 @@ pub struct ObjectProperties {
 }
 
 impl ObjectProperties {
+    /// The encryption that is asked for.
+    pub(crate) fn protection(&self) -> Protection<'_> {
+        let Self { encryption, customer_key, .. } = self;
+        Protection { encryption: encryption.as_ref(), customer_key: customer_key.as_ref() }
+    }
+
     /// Refuses what no header can carry.
     pub fn check(&self) -> Result<()> {
         self.write(&mut Headers::default())
@@ -260,7 +319,11 @@ impl ObjectHead {
         let checksums: Vec<_> = read_checksums(headers).collect();
         let full_object = match found.checksum_type {
             Some(kind) => kind == "FULL_OBJECT",
-            None => checksums.iter().all(|checksum| !checksum.is_composite()),
+            // Of an object in parts it may be that of the parts' checksums (moto does not say).
+            None => checksums.iter().all(|checksum| {
+                let is_whole = || checksum.algorithm == ChecksumAlgorithm::Crc64Nvme;
+                !checksum.is_composite() && (is_whole() || !is_of_parts(found.etag))
+            }),
         };
         let has_own_key =
             found.sse.is_some_and(|told| told != "AES256") || found.ssec_algorithm.is_some();
@@ -281,6 +344,13 @@ impl ObjectHead {
             properties: ObjectProperties::read(&found, read_metadata(headers)),
         }
     }
+}
+
+/// Whether an `ETag` is that of an object in parts: `"…-3"`.
+fn is_of_parts(etag: Option<&HeaderValue>) -> bool {
+    let etag = etag.and_then(|etag| etag.to_str().ok()).unwrap_or_default().trim_end_matches('"');
+    let (_, count) = etag.rsplit_once('-').unwrap_or_default();
+    !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Prefix of the headers that carry checksums.
@@ -394,6 +464,11 @@ mod tests {
         assert!(!read(&[]).checksum_is_full_object);
         assert!(read(&[("x-amz-checksum-crc32", "NhCmhg==")]).checksum_is_full_object);
         assert!(!read(&[("x-amz-checksum-crc32", "NhCmhg==-3")]).checksum_is_full_object);
+        let of_parts = ("etag", "\"ddc288fb5173df1973502222078c6416-3\"");
+        assert!(!read(&[("x-amz-checksum-crc32", "NhCmhg=="), of_parts]).checksum_is_full_object);
+        assert!(
+            read(&[("x-amz-checksum-crc64nvme", "AAAAAAAAAAA="), of_parts]).checksum_is_full_object
+        );
         assert!(read(&[("x-amz-checksum-crc64nvme", "NhCmhg==")]).checksums.is_empty());
         let composite =
             [("x-amz-checksum-crc32", "NhCmhg=="), ("x-amz-checksum-type", "COMPOSITE")];

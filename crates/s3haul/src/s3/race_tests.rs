@@ -12,8 +12,10 @@ use tokio::time::Instant;
 
 use super::hedge::REQUESTS_PER_EXTRA;
 use super::payload::{Payload, SendProgress};
-use super::request::{Operation, Request};
-use super::testing::{Reply, Seen, World, client, client_with, config, get, put, request};
+use super::request::Request;
+use super::testing::{
+    Reply, Seen, World, client, client_with, config, get, operation, put, request,
+};
 use super::{Client, ClientConfig};
 use crate::controller::Bounds;
 use crate::error::ErrorKind;
@@ -24,7 +26,7 @@ const WARM_UP: usize = 100;
 const USUAL: Duration = Duration::from_millis(40);
 
 fn named(name: &'static str, method: Method) -> Request<'static> {
-    let operation = Operation { name, slow: false, error_in_200: false };
+    let operation = operation(name);
     Request { operation, ..request(method, "key") }
 }
 

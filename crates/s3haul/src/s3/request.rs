@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::answer::{Belief, Expects};
 use super::body::BodyStream;
 use super::checksum::ChecksumAlgorithm;
 use super::payload::Payload;
@@ -18,12 +19,22 @@ pub(crate) struct Operation {
     pub(crate) slow: bool,
     /// A 200 answer may carry an `<Error>` body.
     pub(crate) error_in_200: bool,
+    /// What its answer must bring.
+    pub(crate) expects: Expects,
 }
 
 impl Operation {
     /// Whether it leaves something behind when it is not even tried.
     pub(crate) fn is_cleanup(&self) -> bool {
         self.name == "AbortMultipartUpload"
+    }
+
+    /// Root of the document that answers; empty where none does.
+    pub(crate) fn document(&self) -> &'static str {
+        match self.expects {
+            Expects::Document(root) => root,
+            _ => "",
+        }
     }
 
     /// A number below 16 that tells the usual operations apart: 43 is a factor with which they
@@ -61,9 +72,34 @@ pub(crate) struct Request<'a> {
     pub(crate) region_override: Option<&'a str>,
 }
 
+impl<'a> Request<'a> {
+    /// Asks where a bucket is: the cheapest question that every service answers in a document, be
+    /// it an error.
+    pub(crate) fn location(bucket: &'a str) -> Self {
+        let expects = Expects::Document("LocationConstraint");
+        let (slow, error_in_200) = (false, false);
+        let operation = Operation { name: "GetBucketLocation", slow, error_in_200, expects };
+        Self {
+            operation,
+            method: Method::GET,
+            bucket: Some(bucket),
+            key: None,
+            keys: 1,
+            query: vec![("location", "".into())],
+            headers: Vec::new(),
+            payload: Payload::empty(),
+            checksum: None,
+            md5: false,
+            region_override: None,
+        }
+    }
+}
+
 /// A whole answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) belief: Belief,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     /// How often it was asked for.
@@ -74,17 +110,18 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct OpenAnswer {
     pub(crate) status: StatusCode,
+    pub(crate) belief: Belief,
     pub(crate) headers: HeaderMap,
     pub(crate) body: BodyStream,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::s3::testing::operation;
 
     #[test]
     fn usual_operations_differ_in_kind() {
-        let kind = |name| Operation { name, slow: false, error_in_200: false }.kind();
+        let kind = |name| operation(name).kind();
         let reads = ["GetObject", "HeadObject", "GetObjectTagging", "GetObjectAcl"].map(kind);
         let writes = [
             "PutObject",

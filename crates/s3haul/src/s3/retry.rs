@@ -84,6 +84,12 @@ pub(crate) fn classify_kind(kind: ErrorKind) -> Verdict {
     }
 }
 
+/// Whether a failure that is final says that no other request would reach the endpoint.
+pub(crate) fn is_endpoint_down(verdict: Verdict, kind: ErrorKind) -> bool {
+    let is_of_way = matches!(kind, ErrorKind::Transport | ErrorKind::Timeout);
+    is_of_way && matches!(verdict, Verdict::Unreached | Verdict::Permanent)
+}
+
 /// Kind of a server's error answer.
 pub(crate) fn service_kind(status: u16, code: &str) -> ErrorKind {
     match code {

@@ -4,23 +4,26 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::header::PROXY_AUTHORIZATION;
-use http::{Method, Response, StatusCode};
+use http::response::Parts;
+use http::{HeaderMap, Method, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use super::admission::Pass;
+use super::answer::{self, Doubt, Expects, is_error_root, root_name};
 use super::attempt::{self, Failure};
-use super::body::BodyStream;
+use super::body::{BodyStream, Collected};
 use super::circuit::SUBJECTS_MIN;
 use super::client::Inner;
-use super::connection::Broken;
+use super::connection::{Broken, Notice};
 use super::credentials::Held;
 use super::endpoint::{SplitUrl, is_amazon_s3};
 use super::payload::{DigestPlan, Payload};
-use super::pool::Lease;
+use super::pool::{Host, Lease};
 use super::proxy;
 use super::race::Watch;
 use super::redact::Secrets;
@@ -32,10 +35,14 @@ use crate::error::{Effort, Error, ErrorKind, Result};
 
 /// Longest silence of an operation that may work for minutes before it answers.
 const SLOW_SILENCE: Duration = Duration::from_mins(30);
+/// Silence of such an operation that is worth a notice.
+const SLOW_NOTICE: Duration = Duration::from_mins(1);
 /// Longest body of an error answer that is read.
 const ERROR_BODY_MAX: usize = 256 * 1024;
-/// Longest body of an answer that is collected.
-const BODY_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of an answer that is not believed which are read, to show its first words.
+const FIRST_WORDS_MAX: usize = 1024;
+/// Longest time that these are waited for.
+const FIRST_WORDS_SILENCE: Duration = Duration::from_secs(2);
 /// Difference between the clocks from which a refused signature is blamed on it.
 const SKEW_MIN: Duration = Duration::from_mins(4);
 
@@ -119,7 +126,7 @@ impl<'r> Run<'r> {
             }
             lease.pass = pass.take();
         }
-        let mut body = BodyStream::new(incoming, lease, &head.headers, self.silence());
+        let body = BodyStream::new(incoming, lease, &head.headers, self.silence());
         tracing::debug!(
             operation = self.request.operation.name,
             status = head.status.as_u16(),
@@ -127,26 +134,89 @@ impl<'r> Run<'r> {
             "answered"
         );
         if head.status.is_success() {
-            return Ok(OpenAnswer { status: head.status, headers: head.headers, body });
+            return match self.request.operation.check_head(head.status, &head.headers) {
+                Ok(belief) => {
+                    let (status, headers) = (head.status, head.headers);
+                    Ok(OpenAnswer { status, belief, headers, body })
+                }
+                Err(doubt) => Err(Box::pin(self.doubted(doubt, head, body)).await),
+            };
         }
+        // Boxed, as failures are few: each request in flight would have room for their bodies.
+        Err(Box::pin(self.refused(&site, head, body, pass)).await)
+    }
+
+    /// The failure for a success that is none of S3's.
+    async fn doubted(&self, doubt: Doubt, head: Parts, mut body: BodyStream) -> Failure {
+        body.limit_silence(FIRST_WORDS_SILENCE);
+        let words = body.collect_while(FIRST_WORDS_MAX, |_| Some(true)).await;
+        let words = words.map(|words| words.bytes).unwrap_or_default();
+        self.disbelieve(doubt, head.status, &head.headers, &words)
+    }
+
+    /// The failure for an answer whose status is one.
+    async fn refused(
+        &self,
+        site: &Site,
+        head: Parts,
+        mut body: BodyStream,
+        pass: Option<Pass>,
+    ) -> Failure {
         let text = body.collect(ERROR_BODY_MAX).await;
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &site.forwarder
         {
-            return Err(Failure::new(proxy::asks_for_password(proxy)));
+            return Failure::new(proxy::asks_for_password(proxy));
         }
         let operation = self.request.operation.name;
         let known = text.as_deref().unwrap_or_default();
+        if root_name(known).is_some_and(is_error_root) {
+            site.host.dialect().learn(&head.headers);
+        }
         let failure = Failure::answered(operation, head.status, &head.headers, known);
         let mut failure = failure.redacted(&self.secrets());
-        if let Some(pass) = &mut pass {
-            note_refusal(pass, &failure);
+        if let Some(mut pass) = pass {
+            note_refusal(&mut pass, &failure);
         }
         if text.is_err_and(|error| is_cut_off(&error)) && failure.verdict == Verdict::Permanent {
             // What the server objects to was in the part that did not arrive, and may well pass.
             failure.verdict = Verdict::Transient;
         }
-        Err(failure)
+        failure
+    }
+
+    /// The failure for an answer that is not S3's, or for the error that it tells of.
+    fn disbelieve(
+        &self,
+        doubt: Doubt,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Failure {
+        if xml::parse_error(body).is_some() {
+            let operation = self.request.operation.name;
+            return Failure::answered(operation, status, headers, body).redacted(&self.secrets());
+        }
+        let endpoint = self.host().map(Host::shown).unwrap_or_default();
+        let secrets = self.secrets();
+        let error = answer::not_s3(&endpoint, doubt, status, headers, body, &secrets);
+        Failure::new(error).redacted(&secrets)
+    }
+
+    /// Where the last attempt went.
+    fn host(&self) -> Option<&Host> {
+        self.last.as_ref().map(|(site, _)| &*site.host)
+    }
+
+    /// Whether an answer without marks may be the host's own; `None` where that is not known.
+    pub(super) fn may_be_unmarked(&self) -> Option<bool> {
+        self.host()?.dialect().may_be_unmarked()
+    }
+
+    /// The final error for an answer that nothing vouches for.
+    pub(super) fn unmarked(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
+        let failure = self.disbelieve(Doubt::NoMark, status, headers, body);
+        self.finish(failure.error, self.started.elapsed())
     }
 
     /// What the request was signed with and what else it held that no message may show.
@@ -208,9 +278,14 @@ impl<'r> Run<'r> {
             let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
             self.inner.counters.note(self.request.operation, &self.request.method);
             let wake_after = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
-            let error = match lease.connection.exchange(sent, self.silence(), wake_after).await {
+            let say = self.sayer(site);
+            let notice = self.first_notice().map(|after| Notice { after, say: &say });
+            let exchange = lease.connection.exchange(sent, self.silence(), wake_after, notice);
+            let error = match exchange.await {
                 Ok(response) => {
                     circuit.note_answer();
+                    self.inner.env.waits.note_answer();
+                    site.host.dialect().heard();
                     lease.pass = Some(pass);
                     return Ok((lease, response));
                 }
@@ -220,6 +295,13 @@ impl<'r> Run<'r> {
                     continue;
                 }
                 Err(Broken::Lost(_)) if lease.connection.speaks_tls() => speaks_tls(&lease),
+                Err(Broken::Lost(cause))
+                    if !site.host.dialect().was_heard()
+                        && speaks_no_http(&lease, cause.as_ref()) =>
+                {
+                    let greeting = lease.connection.greeting().unwrap_or_default();
+                    answer::not_http(&lease.shown(), greeting, &self.secrets())
+                }
                 Err(Broken::Lost(cause)) => lost(&lease, cause),
                 Err(Broken::Silent) => {
                     circuit.note_stall(self.subject_hash(), self.silence());
@@ -230,6 +312,36 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// Silence before it is said what is being waited for.
+    fn first_notice(&self) -> Option<Duration> {
+        let slow = if self.request.operation.slow { SLOW_NOTICE } else { Duration::ZERO };
+        let first = self.inner.env.waits.first_notice(self.silence())?;
+        Some(first.max(slow))
+    }
+
+    /// Says that this attempt waits for its answer, unless others were answered meanwhile.
+    fn sayer<'s>(&self, site: &'s Site) -> impl Fn(Duration) + Sync + use<'r, 's> {
+        let (inner, request, attempt) = (self.inner, self.request, self.attempts);
+        let seen = AtomicU64::new(inner.env.waits.answers());
+        move |waited| {
+            let answers = inner.env.waits.answers();
+            if seen.swap(answers, Ordering::Relaxed) != answers {
+                return;
+            }
+            let subject = match (request.bucket, request.key) {
+                (Some(bucket), Some(key)) => format!(" s3://{bucket}/{key}"),
+                (Some(bucket), None) => format!(" s3://{bucket}"),
+                _ => String::new(),
+            };
+            let (name, of) = (request.operation.name, inner.config.retry.max_attempts);
+            let what = format!(
+                "an answer of {} to {name}{subject} (attempt {attempt} of {of})",
+                site.host.shown()
+            );
+            inner.env.waits.say(what, waited);
+        }
+    }
+
     /// Which object, or bucket, it is about.
     fn subject_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -237,29 +349,38 @@ impl<'r> Run<'r> {
         hasher.finish()
     }
 
-    /// Reads the rest of an answer, and finds the error that hides in a 200.
+    /// Reads the rest of an answer, and finds the error that hides in a 200. A body that is not
+    /// that of the operation is not read to its end.
     pub(super) async fn read_whole(&self, mut open: OpenAnswer) -> Result<Answer, Failure> {
         let attempts = self.attempts + self.resends;
-        if !self.request.operation.error_in_200 {
-            let body = open.body.collect(BODY_MAX).await?;
-            return Ok(Answer { headers: open.headers, body, attempts });
-        }
-        let mut pass = open.body.take_pass();
-        let body = open.body.collect(BODY_MAX).await?;
-        if xml::parse_error(&body).is_some() {
-            let operation = self.request.operation.name;
-            let failure = Failure::answered(operation, open.status, &open.headers, &body);
+        let operation = &self.request.operation;
+        let mut pass = if operation.error_in_200 { open.body.take_pass() } else { None };
+        let limit = operation.body_max(self.request.keys);
+        let may_become = |beginning: &[u8]| operation.may_become(beginning);
+        let Collected { bytes: body, is_whole } =
+            open.body.collect_while(limit, may_become).await?;
+        let OpenAnswer { status, belief, headers, .. } = open;
+        let doubt = match operation.check_body(&body) {
+            Ok(()) if is_whole => None,
+            Ok(()) => Some(Doubt::Length(limit)),
+            Err(doubt) => Some(doubt),
+        };
+        if let Some(doubt) = doubt {
+            let failure = self.disbelieve(doubt, status, &headers, &body);
             if let Some(pass) = &mut pass {
                 note_refusal(pass, &failure);
             }
-            return Err(failure.redacted(&self.secrets()));
+            return Err(failure);
+        }
+        if let (Expects::Document(_), Some(host)) = (operation.expects, self.host()) {
+            host.dialect().learn(&headers);
         }
         if let Some(pass) = &mut pass
             && refused_keys(&body) > self.request.keys as usize / 2
         {
             pass.throttled();
         }
-        Ok(Answer { headers: open.headers, body, attempts })
+        Ok(Answer { status, belief, headers, body, attempts })
     }
 
     /// Makes the next attempt possible, waiting where that is due, or gives the final error.
@@ -286,15 +407,18 @@ impl<'r> Run<'r> {
             delay_ms = delay.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
             "attempt failed"
         );
-        match delay {
-            Some(delay) => {
-                let is_refused = verdict == Verdict::Throttle;
-                let _rest = is_refused.then(|| self.inner.admission.rest());
-                tokio::time::sleep(delay).await;
-                Ok(())
-            }
-            None => Err(self.finish(failure.error, elapsed)),
+        if let Some(delay) = delay {
+            let is_refused = verdict == Verdict::Throttle;
+            let _rest = is_refused.then(|| self.inner.admission.rest());
+            tokio::time::sleep(delay).await;
+            return Ok(());
         }
+        // A port that accepts connections and never answers is as good as none.
+        let was_heard = self.host().is_some_and(|host| host.dialect().was_heard());
+        let verdict = if was_heard { verdict } else { Verdict::Unreached };
+        let is_down = retry::is_endpoint_down(verdict, failure.error.kind());
+        let error = self.finish(failure.error, elapsed);
+        Err(if is_down { error.with_endpoint_down() } else { error })
     }
 
     /// What the failure asks for, which depends on whether the host was ever reached, and still is.
@@ -448,6 +572,11 @@ fn lost(lease: &Lease, cause: Option<hyper::Error>) -> Error {
         Some(cause) => error.with_source(cause),
         None => error,
     }
+}
+
+/// Whether what came over a new connection is no HTTP, or HTTP that makes no sense.
+fn speaks_no_http(lease: &Lease, cause: Option<&hyper::Error>) -> bool {
+    lease.connection.greeting().is_some() || cause.is_some_and(hyper::Error::is_parse)
 }
 
 fn speaks_tls(lease: &Lease) -> Error {

@@ -145,33 +145,40 @@ impl Signer {
         headers.insert(AUTHORIZATION, value);
     }
 
-    /// Gives the query string that presigns a request on `host`.
+    /// Query string that presigns a request. `host` must be among the headers; those that a
+    /// signature covers have to be sent along with the request.
     pub(crate) fn presign(
         &self,
         method: &Method,
-        host: &str,
         path: &str,
         query: &[(&str, &str)],
+        headers: &HeaderMap,
         expires_in: Duration,
         now: SystemTime,
     ) -> String {
         let stamp = self.stamp(now);
         let credential = format!("{}/{}", self.credentials.access_key_id, stamp.day.scope);
         let expires = expires_in.as_secs().to_string();
+        let mut names: Vec<&str> =
+            headers.keys().map(HeaderName::as_str).filter(|name| is_signed(name)).collect();
+        names.sort_unstable();
+        let names = names.join(";");
         let mut all = query.to_vec();
         all.extend([
             ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
             ("X-Amz-Credential", credential.as_str()),
             ("X-Amz-Date", stamp.time.to_str().unwrap_or_default()),
             ("X-Amz-Expires", expires.as_str()),
-            ("X-Amz-SignedHeaders", "host"),
+            ("X-Amz-SignedHeaders", names.as_str()),
         ]);
         if let Some(token) = &self.credentials.session_token {
             all.push(("X-Amz-Security-Token", token.as_str()));
         }
         let mut encoded = encode_query(&all);
-        let canonical = format!("{method}\n{path}\n{encoded}\nhost:{host}\n\nhost\n{UNSIGNED}");
-        let signature = stamp.signature(&mut canonical.into_bytes());
+        let mut canonical = Vec::new();
+        let start = [method.as_str(), path, &encoded];
+        canonical_request(&mut canonical, start, headers, UNSIGNED.as_bytes());
+        let signature = stamp.signature(&mut canonical);
         encoded.push_str("&X-Amz-Signature=");
         encoded.extend(hex(signature.as_ref()).into_iter().map(char::from));
         encoded

@@ -19,7 +19,7 @@ for line in sys.stdin:
     credentials = Credentials("AKIDEXAMPLE", "secret/+key", token or None)
     url = "http://bucket.example.com:9000/" + percent_encode(key, safe="/~")
     if kind == "presign":
-        request = AWSRequest("GET", url)
+        request = AWSRequest("PUT", url, headers=dict(headers))
         request.context["timestamp"] = now.strftime("%Y%m%dT%H%M%SZ")
         botocore.auth.S3SigV4QueryAuth(credentials, "s3", region, expires=77).add_auth(request)
         print(request.url.rpartition("X-Amz-Signature=")[2])

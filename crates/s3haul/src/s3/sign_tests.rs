@@ -87,7 +87,9 @@ fn published_header_examples() {
 fn published_presigned_example() {
     let (signer, now) = example();
     let day = Duration::from_hours(24);
-    let query = signer.presign(&Method::GET, HOST, "/test.txt", &[], day, now);
+    let mut headers = HeaderMap::new();
+    headers.insert("host", HeaderValue::from_static(HOST));
+    let query = signer.presign(&Method::GET, "/test.txt", &[], &headers, day, now);
     assert_eq!(
         query,
         "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2F\
@@ -206,16 +208,16 @@ impl Case {
         let now = UNIX_EPOCH + Duration::from_secs(self.second);
         let (host, mut path) = ("bucket.example.com:9000", String::from("/"));
         encode_path(&self.key, &mut path);
-        if self.kind == "presign" {
-            let expires = Duration::from_secs(77);
-            let query = signer.presign(&Method::GET, host, &path, &[], expires, now);
-            return query.rsplit_once('=').unwrap().1.to_owned();
-        }
         let mut headers = HeaderMap::new();
         headers.insert("host", HeaderValue::from_static(host));
         for (name, value) in &self.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
             headers.insert(name, HeaderValue::from_str(value).unwrap());
+        }
+        if self.kind == "presign" {
+            let expires = Duration::from_secs(77);
+            let query = signer.presign(&Method::PUT, &path, &[], &headers, expires, now);
+            return query.rsplit_once('=').unwrap().1.to_owned();
         }
         let query: Vec<_> =
             self.query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -63,7 +63,7 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
         if first.is_empty() {
             first = head;
         }
-        let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        let reply = b"HTTP/1.1 200 OK\r\netag: e\r\ncontent-length: 2\r\n\r\nok";
         if stream.write_all(reply).await.is_err() {
             return first;
         }
@@ -123,7 +123,7 @@ async fn certificates_are_verified_unless_told_otherwise() {
         assert_eq!(error.kind(), ErrorKind::Certificate, "{error}");
         assert_eq!(error.effort().attempts, 1);
         let text = error.to_string();
-        assert!(text.starts_with("SSL validation failed for https://localhost/"), "{text}");
+        assert!(text.starts_with("SSL validation failed for https://localhost:"), "{text}");
         let blind = TlsConfig { verify: false, ca_bundle: None };
         assert_eq!(&call(address, blind).await.unwrap().body[..], b"ok");
     }
@@ -219,7 +219,7 @@ async fn serve_proxy(heads: tokio::sync::mpsc::UnboundedSender<String>) -> Socke
                     continue;
                 }
             };
-            let reply = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+            let reply = format!("HTTP/1.1 {status}\r\netag: e\r\ncontent-length: 0\r\n\r\n");
             socket.write_all(reply.as_bytes()).await.unwrap();
         }
     });

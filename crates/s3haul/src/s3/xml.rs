@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
+use super::answer::{is_error_root, is_named, root_name};
 use super::checksum::ChecksumAlgorithm;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 
@@ -61,7 +62,7 @@ impl Element {
     /// Reads a document whose root must have a name.
     pub(crate) fn parse_as(document: &[u8], name: &str) -> Result<Self> {
         let root = Self::parse(document)?;
-        if root.name == name { Ok(root) } else { Err(malformed()) }
+        if is_named(root.name.as_bytes(), name) { Ok(root) } else { Err(malformed()) }
     }
 
     /// First child with a name.
@@ -151,9 +152,8 @@ pub(crate) fn malformed() -> Error {
 
 /// Reads an `<Error>` document; `None` if the body is none. Unknown elements are ignored.
 pub(crate) fn parse_error(body: &[u8]) -> Option<ServiceError> {
-    if !root_is_error(body) {
-        return None;
-    }
+    // Answers that are no errors may be large: only the name of the first element is looked at.
+    root_name(body).filter(|root| is_error_root(root))?;
     let root = Element::parse(body).ok()?;
     // Older services wrap it: `<ErrorResponse><Error>…</Error><RequestId>`.
     let error = if root.name == "Error" { &root } else { root.child("Error")? };
@@ -166,20 +166,6 @@ pub(crate) fn parse_error(body: &[u8]) -> Option<ServiceError> {
         region: error.filled("Region"),
         endpoint: error.filled("Endpoint"),
     })
-}
-
-/// Looks at the name of the first element only: answers that are no errors may be large.
-fn root_is_error(body: &[u8]) -> bool {
-    let mut rest = body;
-    while let Some(at) = memchr::memchr(b'<', rest) {
-        rest = &rest[at + 1..];
-        if !matches!(rest.first(), Some(b'?' | b'!')) {
-            return rest.starts_with(b"Error>")
-                || rest.starts_with(b"Error ")
-                || rest.starts_with(b"ErrorResponse");
-        }
-    }
-    false
 }
 
 /// Whether XML 1.0 can carry a text: it has no way to write most control characters.
@@ -265,6 +251,11 @@ pub(crate) fn checksum_of(element: &Element) -> Option<super::checksum::Checksum
 /// Seconds since 1970 of an ISO-8601 time in UTC such as `2013-05-24T00:00:00.000Z`; fractions
 /// are cut off.
 pub(crate) fn parse_time(text: &[u8]) -> Option<i64> {
+    parse_exact_time(text).map(|(time_s, _)| time_s)
+}
+
+/// The same, and the microseconds of that second; what is finer is cut off, as the AWS tools do.
+pub(crate) fn parse_exact_time(text: &[u8]) -> Option<(i64, u32)> {
     let (first, rest) = text.split_first_chunk::<19>()?;
     let &[y1, y2, y3, y4, b'-', o1, o2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2] =
         first
@@ -277,21 +268,24 @@ pub(crate) fn parse_time(text: &[u8]) -> Option<i64> {
     let is_number = all.iter().fold(true, |all, byte| all & byte.is_ascii_digit());
     let (year, month, day) = (two(y1, y2) * 100 + two(y3, y4), two(o1, o2), two(d1, d2));
     let (hour, minute, second) = (two(h1, h2), two(n1, n2), two(s1, s2));
-    let fraction = match rest {
+    let (fraction, zone) = match rest {
         [b'.', rest @ ..] => {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            &rest[digits..]
+            rest.split_at(digits)
         }
-        rest => rest,
+        rest => (&rest[..0], rest),
     };
+    let places = fraction.iter().copied().chain(std::iter::repeat(b'0')).take(6);
+    let microseconds = places.fold(0, |us, byte| us * 10 + u32::from(byte - b'0'));
     let valid = is_number
-        && matches!(fraction, b"Z" | b"" | b"+00:00")
+        && matches!(zone, b"Z" | b"" | b"+00:00")
         && (1..=12).contains(&month)
         && (1..=31).contains(&day)
         && hour < 24
         && minute < 60
         && second <= 60;
-    valid.then(|| days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    let second_of_day = hour * 3600 + minute * 60 + second;
+    valid.then(|| (days_from_civil(year, month, day) * 86_400 + second_of_day, microseconds))
 }
 
 /// Days since 1970 of a date; years begin in March inside, so that the leap day is the last.
@@ -400,9 +394,15 @@ mod tests {
         }
 
         #[test]
-        fn times_are_those_of_a_calendar(second in 0_i64..253_402_300_799) {
+        fn times_are_those_of_a_calendar(
+            second in 0_i64..253_402_300_799,
+            fraction in "(\\.[0-9]{0,10})?",
+        ) {
             let time = jiff::Timestamp::from_second(second).unwrap();
-            let text = time.strftime("%Y-%m-%dT%H:%M:%S.123Z").to_string();
+            let text = format!("{}{fraction}Z", time.strftime("%Y-%m-%dT%H:%M:%S"));
+            let digits = format!("{:0<6}", fraction.trim_start_matches('.'));
+            let microseconds = digits[..6].parse().unwrap();
+            prop_assert_eq!(parse_exact_time(text.as_bytes()), Some((second, microseconds)));
             prop_assert_eq!(parse_time(text.as_bytes()), Some(second));
         }
     }

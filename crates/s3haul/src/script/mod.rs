@@ -20,8 +20,7 @@
 //!     key,
 //!     size,
 //!     last_modified_s: 1_586_822_400,
-//!     etag: "",
-//!     storage_class: "STANDARD",
+//!     ..ListedObject::default()
 //! });
 //! assert_eq!(runtime.select(objects.into_iter())?, [0]);
 //! # Ok::<(), s3haul::script::ScriptError>(())

@@ -15,6 +15,7 @@ fn object(key: &str, size: u64) -> ListedObject<'_> {
         last_modified_s: 1_586_822_400,
         etag: "\"d41d8cd98f00b204e9800998ecf8427e\"",
         storage_class: "STANDARD",
+        ..ListedObject::default()
     }
 }
 

@@ -16,8 +16,7 @@
 //!     key,
 //!     size,
 //!     last_modified_s: 1_800_000_000,
-//!     etag: "",
-//!     storage_class: "",
+//!     ..ListedObject::default()
 //! };
 //! let page = ListPage::from_objects([object("a/1.jpg", 10), object("b/2.JPG", 20)])?;
 //! let mut summary = Summary::new(SummaryOptions::default());

@@ -38,6 +38,7 @@ fn listed(object: &Object) -> ListedObject<'_> {
         last_modified_s: object.last_modified_s,
         etag: "",
         storage_class: object.class,
+        ..ListedObject::default()
     }
 }
 
@@ -190,6 +191,7 @@ fn versions_count_and_delete_markers_are_told() {
             last_modified_s: NOW_S,
             etag: "",
             storage_class: "",
+            ..ListedObject::default()
         },
         is_latest,
         is_delete_marker,

@@ -52,7 +52,7 @@ pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAc
 
 async fn copy_small(engine: &Arc<Engine>, mut action: CopyAction) {
     let result = if engine.relays {
-        relay::relay_whole(engine, &mut action).await
+        Box::pin(relay::relay_whole(engine, &mut action)).await
     } else {
         copy_whole(engine, &action).await
     };
@@ -65,7 +65,7 @@ async fn start_large(engine: &Arc<Engine>, mut action: CopyAction, tasks: &mut T
     let engine = Arc::clone(engine);
     tasks.spawn(async move {
         let result = if engine.relays {
-            relay::relay_parts(&engine, &mut action).await
+            Box::pin(relay::relay_parts(&engine, &mut action)).await
         } else {
             copy_parts(&engine, &action).await
         };
@@ -318,7 +318,7 @@ impl PartsCopy {
         while let Some(part) = tasks.next().await {
             copied.push(part?);
         }
-        complete_upload(&self.engine, &self.upload, &mut copied, size).await
+        complete_upload(&self.engine, &self.upload, &mut copied, size, false).await
     }
 
     async fn copy_part(&self, part: Part) -> Result<SentPart> {

@@ -75,7 +75,8 @@ impl Engine {
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
         // Requests that race late ones are among those that the job bounds.
-        let [source, target] = [source, target].map(|client| client.within(limits.requests()));
+        let [source, target] = [source, target]
+            .map(|client| client.within(limits.requests()).halted_by(report.early_end()));
         let engine = Self {
             settings,
             source,

@@ -20,6 +20,7 @@ mod copy_props;
 pub(crate) mod delete;
 pub(crate) mod download;
 mod each;
+mod early_end;
 pub(crate) mod engine;
 pub(crate) mod fetch;
 mod handover;

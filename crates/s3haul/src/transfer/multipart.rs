@@ -22,12 +22,14 @@ pub(super) struct SentPart {
     pub(super) size: u64,
 }
 
-/// Makes the object of all its parts, in whatever order they arrived.
+/// Makes the object of all its parts, in whatever order they arrived. `is_encrypted`: their answers
+/// confirmed the encryption that was asked for.
 pub(super) async fn complete_upload(
     engine: &Engine,
     upload: &OpenUpload,
     sent: &mut [SentPart],
     object_size: u64,
+    is_encrypted: bool,
 ) -> Result<()> {
     sent.sort_unstable_by_key(|sent| sent.part.part_number);
     let in_order = sent.iter().zip(1..).all(|(sent, n)| sent.part.part_number == n);
@@ -45,6 +47,8 @@ pub(super) async fn complete_upload(
         object_size: Some(object_size),
         conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
         customer_key: settings.properties.customer_key.as_ref(),
+        encryption: upload.encryption.as_ref(),
+        is_encrypted,
     };
     let permit = engine.limits.request().await;
     engine.target.complete_multipart(input).await?;
@@ -78,7 +82,9 @@ impl MultipartUpload {
         engine: &Arc<Engine>,
         key: &str,
         properties: ObjectProperties,
+        part_size: u64,
     ) -> Result<Self> {
+        engine.settings.check_part_size(part_size)?;
         let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
         let bucket = &engine.settings.target_bucket;
         let permit = engine.limits.request().await;
@@ -176,7 +182,7 @@ impl MultipartUpload {
             self.sent.len() == parts_expected as usize,
             "an upload is only completed with all its parts"
         );
-        complete_upload(&self.engine, &self.upload, &mut self.sent, object_size).await
+        complete_upload(&self.engine, &self.upload, &mut self.sent, object_size, true).await
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.
@@ -237,6 +243,7 @@ impl PartTask {
                 part_number,
                 payload,
                 checksum,
+                encryption: upload.encryption.as_ref(),
                 customer_key: customer_key.as_ref(),
             };
             client.upload_part(input).await

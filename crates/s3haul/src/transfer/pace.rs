@@ -4,17 +4,23 @@
 //! read or write it in the page cache. So a task does it itself between two requests, as long as
 //! that is quick.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Weak};
+use std::task::Poll;
 use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
 
 /// Longest file that may be read or written between two requests.
 pub(super) const INLINE_SIZE_MAX: u64 = 128 * 1024;
 /// Within this time a file of up to that size is read and digested, or written, in memory.
 const QUICK: Duration = Duration::from_micros(250);
 /// A file that takes longer waits for a disk that does not answer, and so may the next one.
-const HUNG: Duration = Duration::from_millis(50);
+pub(super) const HUNG: Duration = Duration::from_millis(50);
 
 /// Whether small files are in memory. A busy machine lets a file now and then take long that does
 /// not wait for a disk, so one slow file weighs as much as some quick ones.
@@ -24,22 +30,60 @@ pub(super) struct Pace {
     /// Files that are done between two requests right now, and at most.
     under_way: AtomicUsize,
     at_once_max: usize,
+    /// Files that were done between two requests.
+    ended: AtomicUsize,
+    /// Closed with the last user, which ends the watchdog.
+    _in_use: Option<mpsc::Sender<Infallible>>,
+}
+
+/// Keeps the runtime going while a file between two requests hangs.
+///
+/// A thread of the runtime that blocks may be the one that waited for sockets and timers; the
+/// others sleep until something is scheduled, so that nothing would be received any more.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    pace: Weak<Pace>,
+    in_use: mpsc::Receiver<Infallible>,
+}
+
+impl Watchdog {
+    /// Watches until the last user of the pace is gone. Blocks.
+    pub(super) fn run(self, runtime: &Handle) {
+        let mut ended_before = 0;
+        while let Err(RecvTimeoutError::Timeout) = self.in_use.recv_timeout(HUNG) {
+            let Some(pace) = self.pace.upgrade() else { return };
+            let ended = pace.ended.load(Ordering::Relaxed);
+            let is_hung = pace.under_way.load(Ordering::Relaxed) > 0 && ended == ended_before;
+            ended_before = ended;
+            if is_hung {
+                // A task from outside wakes a thread, which then also looks after the sockets.
+                runtime.spawn(std::future::ready(()));
+            }
+        }
+    }
 }
 
 impl Default for Pace {
     /// Nothing is known: some quick files must come first.
     fn default() -> Self {
         let debt = AtomicU32::new(Self::QUICK_BELOW + Self::SLOW_FILE);
-        Self { debt, under_way: AtomicUsize::new(0), at_once_max: usize::MAX }
+        Self {
+            debt,
+            under_way: AtomicUsize::new(0),
+            at_once_max: usize::MAX,
+            ended: AtomicUsize::new(0),
+            _in_use: None,
+        }
     }
 }
 
 /// Leave to do a file between two requests, as long as it is held.
-pub(super) struct Turn<'p>(&'p AtomicUsize);
+pub(super) struct Turn<'p>(&'p Pace);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.ended.fetch_add(1, Ordering::Relaxed);
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -51,8 +95,12 @@ impl Pace {
 
     /// Of so many threads that answer requests one is always left, whatever the disk does. Where
     /// there is one, a disk that hangs holds it once.
-    pub(super) fn among(threads: usize) -> Self {
-        Self { at_once_max: threads.saturating_sub(1).max(1), ..Self::default() }
+    pub(super) fn among(threads: usize) -> (Arc<Self>, Watchdog) {
+        let at_once_max = threads.saturating_sub(1).max(1);
+        let (sender, in_use) = mpsc::channel();
+        let pace = Arc::new(Self { at_once_max, _in_use: Some(sender), ..Self::default() });
+        let watchdog = Watchdog { pace: Arc::downgrade(&pace), in_use };
+        (pace, watchdog)
     }
 
     /// Leave to do a file between two requests, if it is likely to be quick.
@@ -60,8 +108,9 @@ impl Pace {
         if !self.is_quick() {
             return None;
         }
-        let turn = Turn(&self.under_way);
-        (self.under_way.fetch_add(1, Ordering::Relaxed) < self.at_once_max).then_some(turn)
+        let take = |under_way| (under_way < self.at_once_max).then_some(under_way + 1);
+        let taken = self.under_way.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.is_ok().then(|| Turn(self))
     }
 
     /// Does the work for a file, and notes whether it was quick. While none was slow of late only
@@ -102,6 +151,24 @@ impl Pace {
     pub(super) fn is_quick(&self) -> bool {
         self.debt.load(Ordering::Relaxed) < Self::QUICK_BELOW
     }
+}
+
+/// Puts the current task behind the others that its thread has to run, where other threads can take
+/// it. What a task wakes last waits in a slot of its thread that no other thread takes from: work
+/// that blocks in the same poll would keep that task waiting for as long as the disk takes.
+///
+/// Unlike `tokio::task::yield_now` it does not wait for the next look at the sockets.
+pub(super) async fn requeue() {
+    let mut is_queued = false;
+    std::future::poll_fn(|context| {
+        if is_queued {
+            return Poll::Ready(());
+        }
+        is_queued = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Threads that keep open what tells of their time, at most; others open it each time.
@@ -146,7 +213,7 @@ mod tests {
 
     #[test]
     fn one_that_hangs_is_enough() {
-        let pace = Pace::among(3);
+        let (pace, _watchdog) = Pace::among(3);
         assert!(pace.turn().is_none(), "nothing is known");
         (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
         let turns = [pace.turn(), pace.turn()];
@@ -157,6 +224,50 @@ mod tests {
         assert!(pace.turn().is_none());
         (0..2 * Pace::QUICK_BELOW).for_each(|_| pace.note(QUICK));
         assert!(pace.turn().is_some());
+    }
+
+    /// Longest wait for what should happen at once.
+    const FAILS_AFTER: Duration = Duration::from_secs(20);
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_requeued_task_that_blocks_holds_up_no_task_that_it_woke() {
+        let (wake, woken) = tokio::sync::oneshot::channel();
+        let (ran, has_run) = mpsc::channel();
+        let other = tokio::spawn(async move {
+            woken.await.unwrap();
+            ran.send(()).unwrap();
+        });
+        let blocking = tokio::spawn(async move {
+            tokio::time::sleep(QUICK).await;
+            wake.send(()).unwrap();
+            requeue().await;
+            has_run.recv_timeout(FAILS_AFTER)
+        });
+        assert_eq!(blocking.await.unwrap(), Ok(()));
+        other.await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn timers_go_on_while_a_file_hangs() {
+        let (pace, watchdog) = Pace::among(2);
+        (0..=Pace::SLOW_FILE).for_each(|_| pace.note(QUICK));
+        let runtime = Handle::current();
+        let watching = tokio::task::spawn_blocking(move || watchdog.run(&runtime));
+        let (ticked, has_ticked) = mpsc::channel();
+        let ticking = tokio::spawn(async move {
+            for _ in 0..5 {
+                tokio::time::sleep(HUNG).await;
+            }
+            ticked.send(()).unwrap();
+        });
+        let hanging = tokio::spawn(async move {
+            tokio::time::sleep(QUICK).await;
+            let _turn = pace.turn().unwrap();
+            has_ticked.recv_timeout(FAILS_AFTER)
+        });
+        assert_eq!(hanging.await.unwrap(), Ok(()));
+        ticking.await.unwrap();
+        watching.await.unwrap();
     }
 
     #[test]

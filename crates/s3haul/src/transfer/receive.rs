@@ -28,19 +28,20 @@ pub(super) enum Answer {
     Grown(Box<ObjectHead>),
 }
 
-/// Receives an object of `size_max` bytes at most.
+/// Receives an object that was planned with a size and an `ETag`: at most that many bytes, and
+/// exactly that many if the object is still the same.
 pub(super) async fn receive(
     engine: &Engine,
     key: &str,
     version_id: Option<&str>,
-    size_max: u64,
+    (size_max, etag): (u64, &str),
 ) -> Result<Answer> {
     let (mut restarts, mut failures) = (0, 0);
     let mut receiving = Receiving::of(key, version_id);
     loop {
         let before = receiving.received;
         let permit = engine.limits.request().await;
-        let result = receiving.attempt(engine, size_max, failures).await;
+        let result = receiving.attempt(engine, (size_max, etag), failures).await;
         drop(permit);
         let Err(error) = result else { return Ok(receiving.answer(size_max)) };
         failures = if receiving.received > before { 1 } else { failures + 1 };
@@ -90,7 +91,12 @@ impl Receiving {
     }
 
     /// Receives all of it, or what is missing.
-    async fn attempt(&mut self, engine: &Engine, size_max: u64, failures: u32) -> Result<()> {
+    async fn attempt(
+        &mut self,
+        engine: &Engine,
+        (size_max, etag): (u64, &str),
+        failures: u32,
+    ) -> Result<()> {
         let (start, end) = (self.received, self.size());
         let rest = (start > 0).then_some(ByteRange { start, end });
         if let (Some(_), Some(head)) = (rest, &self.head) {
@@ -100,6 +106,7 @@ impl Receiving {
         answer.body.limit_silence(silence_max(failures));
         if rest.is_none() {
             let head = self.head.insert(Box::new(answer.head));
+            check_size(&self.object.key, head, size_max, etag)?;
             if head.size > size_max {
                 return Ok(());
             }
@@ -145,6 +152,18 @@ impl Receiving {
     }
 }
 
+/// The size of an object is that of the listing, unless it has become another one since.
+fn check_size(key: &str, head: &ObjectHead, size: u64, etag: &str) -> Result<()> {
+    let plain = |etag: &str| etag.trim_matches('"').to_owned();
+    let is_same = head.etag.is_empty() || (!etag.is_empty() && plain(&head.etag) == plain(etag));
+    if head.size == size || !is_same {
+        return Ok(());
+    }
+    let message =
+        format!("`{key}` was listed with {size} bytes, and {} are sent for it", head.size);
+    Err(Error::new(ErrorKind::Integrity, message))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -181,7 +200,7 @@ mod tests {
     async fn receive_from(world: &World) -> (Result<Vec<u8>>, Duration) {
         let (engine, _ended) = engine(world, Tuning::default());
         let began = Instant::now();
-        let answer = receive(&engine, "k", None, 10).await.map(|answer| match answer {
+        let answer = receive(&engine, "k", None, (10, "\"a\"")).await.map(|answer| match answer {
             Answer::Whole { chunks, .. } => chunks.concat(),
             Answer::Grown(_) => panic!("it did not grow"),
         });
@@ -235,12 +254,30 @@ mod tests {
     async fn a_body_without_an_etag_is_received_anew() {
         let world = World::new(|seen| {
             let end = if seen.number == 0 { 3 } else { 10 };
-            Reply::raw(format!("HTTP/1.1 200 X\r\ncontent-length: 10\r\n\r\n{}", &CONTENT[..end]))
-                .hanging()
+            Reply::raw(format!(
+                "HTTP/1.1 200 X\r\nlast-modified: x\r\ncontent-length: 10\r\n\r\n{}",
+                &CONTENT[..end]
+            ))
+            .hanging()
         });
         let (answer, _) = receive_from(&world).await;
         assert_eq!(answer.unwrap(), CONTENT.as_bytes());
         assert!(world.seen().iter().all(|seen| seen.header("range").is_none()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_of_another_length_than_was_listed_is_refused() {
+        for (etag, is_refused) in
+            [("etag: \"a\"", true), ("last-modified: x", true), ("etag: b", false)]
+        {
+            let world = World::new(move |_| {
+                Reply::raw(format!("HTTP/1.1 200 X\r\ncontent-length: 3\r\n{etag}\r\n\r\nabc"))
+            });
+            match receive_from(&world).await.0 {
+                Ok(bytes) => assert!(!is_refused && bytes == b"abc"),
+                Err(error) => assert!(is_refused && error.kind() == ErrorKind::Integrity),
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -40,7 +40,8 @@ pub(super) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -
     refuse_existing(engine, &action.target_key).await?;
     let share = engine.limits.budget.take(action.size).await;
     let version_id = action.version_id.as_deref();
-    match receive(engine, &action.source_key, version_id, action.size).await? {
+    let listed = (action.size, action.etag.as_str());
+    match receive(engine, &action.source_key, version_id, listed).await? {
         Answer::Whole { chunks, head } => {
             send_whole(engine, action, chunks, &head).await?;
             drop(share);
@@ -208,7 +209,9 @@ async fn relay_object(
     head: &ObjectHead,
     properties: ObjectProperties,
 ) -> Result<()> {
-    let mut upload = MultipartUpload::begin(engine, &action.target_key, properties).await?;
+    let part_size = part_size(engine, action.size);
+    let mut upload =
+        MultipartUpload::begin(engine, &action.target_key, properties, part_size).await?;
     let relay = Arc::new(PartsRelay {
         engine: Arc::clone(engine),
         object: ObjectState::new(action.source_key.clone(), head.etag.clone())

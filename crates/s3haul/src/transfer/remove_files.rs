@@ -28,9 +28,14 @@ pub(crate) async fn run_file_removals(
 }
 
 fn remove(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
+    if engine.report.ends_early() {
+        return leave(engine, root, action, Outcome::NotTried);
+    }
     let result = match root.remove(&action.relative) {
         Err(CreateError::Escape(escape)) if escape.reason == EscapeReason::InUse => {
-            return skip(engine, root, action);
+            // A leftover when it was found, and by now a file on its way: most likely of this job,
+            // which downloads the same name again.
+            return leave(engine, root, action, Outcome::Skipped);
         }
         Err(CreateError::Escape(escape)) => {
             return engine.report.warning(escape.warning());
@@ -42,9 +47,8 @@ fn remove(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
     engine.conclude(ActionKind::Delete, source, None, action.size, result);
 }
 
-/// A temporary file was a leftover when it was found, and by now somebody writes it: most likely
-/// this job, which downloads the same name again.
-fn skip(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
+/// Reports a file that stays.
+fn leave(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction, outcome: Outcome) {
     engine.report.object(ObjectEvent {
         action: ActionKind::Delete,
         is_move: false,
@@ -52,6 +56,6 @@ fn skip(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
         target: None,
         bytes: action.size,
         reason: None,
-        outcome: Outcome::Skipped,
+        outcome,
     });
 }

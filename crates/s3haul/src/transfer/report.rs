@@ -1,12 +1,13 @@
 //! Tells events and counts them, so that the summary and the events always agree.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::delete::KEYS_MAX;
-use crate::error::Error;
+use super::early_end::{Cause, Streak};
+use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
-use crate::location::ObjectName;
+use crate::location::{Location, ObjectName};
 use crate::plan::restore::ArchiveState;
 use crate::plan::tags::Tag;
 use crate::s3::{Payload, SendProgress};
@@ -21,6 +22,7 @@ pub(crate) struct Counts {
     pub(crate) done: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
+    pub(crate) not_tried: u64,
     pub(crate) warnings: u64,
     pub(crate) bytes: u64,
     pub(crate) fatal: bool,
@@ -32,6 +34,7 @@ pub(crate) struct Reporter {
     done: AtomicU64,
     failed: AtomicU64,
     skipped: AtomicU64,
+    not_tried: AtomicU64,
     warnings: AtomicU64,
     bytes: AtomicU64,
     fatal: AtomicBool,
@@ -39,6 +42,12 @@ pub(crate) struct Reporter {
     /// Bytes told as progress that are no ended object's.
     under_way: AtomicI64,
     is_settled: AtomicBool,
+    is_plan_complete: AtomicBool,
+    streak: Mutex<Streak>,
+    /// Whether there is anything to forget in the streak: successes are many.
+    is_troubled: AtomicBool,
+    /// The job ends early.
+    early_end: Arc<AtomicBool>,
 }
 
 /// Requests that a dry run would send; keys to be removed go out many at a time.
@@ -82,6 +91,11 @@ impl std::fmt::Debug for Reporter {
     }
 }
 
+/// Whether a success shows that the server answers: the removal of a file does not.
+fn is_about_server(event: &ObjectEvent) -> bool {
+    event.target.is_some() || !matches!(event.source, Location::Local(_))
+}
+
 impl Reporter {
     /// A reporter with all counters at zero.
     pub(crate) fn new(sink: Arc<dyn EventSink>) -> Self {
@@ -90,12 +104,17 @@ impl Reporter {
             done: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
+            not_tried: AtomicU64::new(0),
             warnings: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             fatal: AtomicBool::new(false),
             would_send: WouldSend::default(),
             under_way: AtomicI64::new(0),
             is_settled: AtomicBool::new(false),
+            is_plan_complete: AtomicBool::new(false),
+            streak: Mutex::default(),
+            is_troubled: AtomicBool::new(false),
+            early_end: Arc::default(),
         }
     }
 
@@ -123,6 +142,7 @@ impl Reporter {
 
     /// Nothing more will be planned.
     pub(crate) fn plan_complete(&self) {
+        self.is_plan_complete.store(true, Ordering::Relaxed);
         self.sink.emit(&Event::PlanComplete);
     }
 
@@ -165,8 +185,73 @@ impl Reporter {
         (payload, Sending { reporter, size, progress: Some(progress) })
     }
 
+    /// Set once the job ends early.
+    pub(crate) fn early_end(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.early_end)
+    }
+
+    /// Whether the job ends early.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.early_end.load(Ordering::Relaxed)
+    }
+
+    /// Whether planning goes on after an early end, for the sake of the events.
+    pub(crate) fn wants_untried(&self) -> bool {
+        self.sink.wants_untried()
+    }
+
+    /// Takes in how an object ended, and ends the job where all others would fail alike. Returns
+    /// whether a failure is only due to that end.
+    pub(crate) fn judge(&self, failure: Option<&Error>) -> bool {
+        let Some(error) = failure else {
+            if self.is_troubled.load(Ordering::Relaxed) {
+                self.streak().succeeded();
+                self.is_troubled.store(false, Ordering::Relaxed);
+            }
+            return false;
+        };
+        let mut streak = self.streak();
+        if self.ends_early() {
+            return error.kind() == ErrorKind::Cancelled || Cause::of(error).is_some();
+        }
+        self.is_troubled.store(true, Ordering::Relaxed);
+        if streak.failed(error, self.done.load(Ordering::Relaxed) > 0) {
+            self.early_end.store(true, Ordering::Relaxed);
+        }
+        false
+    }
+
+    fn streak(&self) -> std::sync::MutexGuard<'_, Streak> {
+        self.streak.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that the job ended early, where that left something undone.
+    pub(crate) fn conclude_early_end(&self) {
+        let is_complete = self.is_plan_complete.load(Ordering::Relaxed);
+        let count = self.not_tried.load(Ordering::Relaxed);
+        if !self.ends_early() || (is_complete && count == 0) {
+            return;
+        }
+        if !is_complete {
+            self.fatal.store(true, Ordering::Relaxed);
+        }
+        let rest = match count {
+            1 if is_complete => "1 object was not tried".to_owned(),
+            count if is_complete => format!("{count} objects were not tried"),
+            _ => "the rest was not tried".to_owned(),
+        };
+        let message =
+            format!("ended early, because every object would fail in the same way: {rest}");
+        self.sink.emit(&Event::Fatal { error: Error::new(ErrorKind::Cancelled, message) });
+    }
+
     /// An object ended.
-    pub(crate) fn object(&self, event: ObjectEvent) {
+    pub(crate) fn object(&self, mut event: ObjectEvent) {
+        match &event.outcome {
+            Outcome::Done if is_about_server(&event) => _ = self.judge(None),
+            Outcome::Failed(error) if self.judge(Some(error)) => event.outcome = Outcome::NotTried,
+            _ => {}
+        }
         match &event.outcome {
             Outcome::Done => {
                 self.done.fetch_add(1, Ordering::Relaxed);
@@ -180,6 +265,9 @@ impl Reporter {
                 }
             }
             Outcome::DryRun => {}
+            Outcome::NotTried => {
+                self.not_tried.fetch_add(1, Ordering::Relaxed);
+            }
             Outcome::Skipped => {
                 self.skipped.fetch_add(1, Ordering::Relaxed);
             }
@@ -225,6 +313,7 @@ impl Reporter {
             done: self.done.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             skipped: self.skipped.load(Ordering::Relaxed),
+            not_tried: self.not_tried.load(Ordering::Relaxed),
             warnings: self.warnings.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
             fatal: self.fatal.load(Ordering::Relaxed),

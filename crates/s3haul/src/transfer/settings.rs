@@ -7,10 +7,11 @@ use super::restore::RestoreTask;
 use super::scheduler::AT_ONCE;
 use super::shared::SharedLimits;
 use crate::controller::Bounds;
+use crate::error::{Error, ErrorKind, Result};
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
-use crate::units::{GIB, MIB};
+use crate::units::{GIB, MIB, format_size};
 
 /// Largest object that `CopyObject` takes.
 const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;
@@ -51,6 +52,9 @@ pub struct Tuning {
     pub max_bandwidth: Option<u64>,
     /// Bytes of object data held in memory at most.
     pub memory_budget: u64,
+    /// Bytes of one part at most, where memory is limited: an object whose parts have to be larger
+    /// fails before it is begun. Without it such a part goes alone.
+    pub part_size_max: Option<u64>,
     /// Bounds of requests, memory and bandwidth that the job shares with others instead of having
     /// its own.
     pub shared: Option<SharedLimits>,
@@ -73,6 +77,7 @@ impl Default for Tuning {
             multipart_chunksize: 8 * MIB,
             max_bandwidth: None,
             memory_budget: GIB / 8,
+            part_size_max: None,
             shared: None,
         }
     }
@@ -133,6 +138,22 @@ pub(super) fn must_copy_in_parts(size: u64) -> bool {
 }
 
 impl Settings {
+    /// Refuses parts that do not fit into memory, before an upload is begun that would stay open.
+    pub(crate) fn check_part_size(&self, part_size: u64) -> Result<()> {
+        match self.tuning.part_size_max {
+            Some(most) if part_size > most => {
+                let (part, most) = (format_size(part_size), format_size(most));
+                let message = format!(
+                    "a part of {part} does not fit into the memory of this process, which has \
+                     {most} for data: raise the limit (--max-memory, `ulimit -v`, that of the \
+                     container) or make multipart_chunksize smaller"
+                );
+                Err(Error::new(ErrorKind::Local, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether an object of this size goes in parts. An empty one has none.
     pub(crate) fn is_multipart(&self, size: u64) -> bool {
         size >= self.tuning.multipart_threshold.max(1)

@@ -84,9 +84,9 @@ async fn send_in_parts(
     properties: ObjectProperties,
     expected_size: Option<u64>,
 ) -> Result<u64> {
-    let mut upload = MultipartUpload::begin(engine, key, properties).await?;
-    upload.limit_parts_in_flight(PARTS_IN_MEMORY_MAX);
     let part_size = stream_part_size(engine.settings.tuning.multipart_chunksize, expected_size);
+    let mut upload = MultipartUpload::begin(engine, key, properties, part_size).await?;
+    upload.limit_parts_in_flight(PARTS_IN_MEMORY_MAX);
     let sent = send_parts(&mut upload, reader, part_size).await;
     if sent.is_err() {
         upload.abandon().await;

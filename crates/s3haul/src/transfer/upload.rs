@@ -379,8 +379,9 @@ async fn upload_parts(
         let read = move || attributes_of(true, &opened.action.path, &opened.identity);
         set_attributes(&engine.settings, blocking(read).await?, &mut properties);
     }
-    let mut upload = MultipartUpload::begin(engine, &action.key, properties).await?;
-    let sent = send_parts(engine, &mut upload, &source, size).await;
+    let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size));
+    let mut upload = MultipartUpload::begin(engine, &action.key, properties, part_size).await?;
+    let sent = send_parts(engine, &mut upload, &source, (size, part_size)).await;
     match sent {
         Ok(()) => Ok(source.identity),
         Err(error) => {
@@ -394,9 +395,8 @@ async fn send_parts(
     engine: &Engine,
     upload: &mut MultipartUpload,
     source: &Arc<OpenSource>,
-    size: u64,
+    (size, part_size): (u64, u64),
 ) -> Result<()> {
-    let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size));
     let mut count = 0;
     for part in parts(size, part_size) {
         count = part.number;

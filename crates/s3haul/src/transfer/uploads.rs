@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::ops::CreateMultipart;
-use crate::s3::{ChecksumAlgorithm, Client, ObjectProperties};
+use crate::s3::{ChecksumAlgorithm, Client, Encryption, ObjectProperties};
 
 /// Time that the end of a job waits for uploads that are being begun.
 const BEGIN_TIME_MAX: Duration = Duration::from_secs(5);
@@ -39,6 +39,8 @@ pub(crate) struct OpenUpload {
     pub(crate) key: String,
     /// Upload id.
     pub(crate) id: String,
+    /// Encryption that it was begun with, beside SSE-C.
+    pub(crate) encryption: Option<Encryption>,
 }
 
 /// The open uploads of a job.
@@ -71,7 +73,8 @@ impl OpenUploads {
             let properties = &properties;
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
             let id = uploads.client.create_multipart(input).await?;
-            let upload = Arc::new(OpenUpload { bucket, key, id });
+            let encryption = properties.encryption.clone();
+            let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
             lock(&uploads.open).insert(Arc::clone(&upload));
             Ok(upload)
         };

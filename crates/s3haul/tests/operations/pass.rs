@@ -311,9 +311,16 @@ async fn multipart(client: &Client, bucket: &str) {
     for (part_number, piece) in (1..).zip(bytes.chunks(PART_BYTES)) {
         let mut payload = Payload::from_bytes(Bytes::copy_from_slice(piece));
         payload.digest(plan);
-        let customer_key = None;
-        let part =
-            UploadPart { bucket, key, upload_id, part_number, payload, checksum, customer_key };
+        let part = UploadPart {
+            bucket,
+            key,
+            upload_id,
+            part_number,
+            payload,
+            checksum,
+            encryption: None,
+            customer_key: None,
+        };
         parts.push(client.upload_part(part).await.unwrap());
     }
     let list = ListParts { bucket, key, upload_id, part_number_marker: None };
@@ -345,6 +352,8 @@ fn completing<'a>(
         object_size: Some(PART_BYTES as u64 + 5),
         conditions: Conditions::default(),
         customer_key: None,
+        encryption: None,
+        is_encrypted: false,
     }
 }
 

@@ -183,6 +183,7 @@ async fn in_parts(world: &World, key: &str, parts: &[&[u8]]) {
             part_number,
             payload: Payload::from_bytes(bytes.to_vec().into()),
             checksum,
+            encryption: None,
             customer_key: None,
         };
         done.push(client.upload_part(input).await.unwrap());
@@ -196,6 +197,8 @@ async fn in_parts(world: &World, key: &str, parts: &[&[u8]]) {
         object_size: None,
         conditions: Conditions::default(),
         customer_key: None,
+        encryption: None,
+        is_encrypted: false,
     };
     client.complete_multipart(input).await.unwrap();
 }

@@ -93,7 +93,7 @@ impl EventSink for Log {
                     Outcome::Failed(error) => format!("failed: {error}"),
                     other => format!("{other:?}").to_lowercase(),
                 };
-                if matches!(object.outcome, Outcome::Failed(_)) {
+                if matches!(object.outcome, Outcome::Failed(_) | Outcome::NotTried) {
                     let (action, source) = (object.action, object.source.clone());
                     let (target, collides) =
                         (object.target.clone(), object.reason == Some(COLLISION));
@@ -175,6 +175,17 @@ impl World {
             .bucket("bucket")
             .virtual_clock(true)
             .limits(|limits| limits.restore_time = time)
+            .build()
+            .unwrap();
+        Self::of(sim, "http://127.0.0.1:9000")
+    }
+
+    /// The same where a completion that is repeated finds no upload.
+    pub fn that_forgets_completions() -> Self {
+        let sim = SimServer::builder()
+            .bucket("bucket")
+            .virtual_clock(true)
+            .limits(|limits| limits.completions_kept = 0)
             .build()
             .unwrap();
         Self::of(sim, "http://127.0.0.1:9000")

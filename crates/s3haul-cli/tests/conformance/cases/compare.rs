@@ -230,7 +230,7 @@ fn errors_keep_their_codes(ctx: &Ctx<'_>) {
     ctx.haul(&["compare", "t", "s3://"]).code(252);
     ctx.haul(&["compare", "t"]).code(252);
     ctx.haul(&["compare", "t", "t", "--show", "everything"]).code(252);
-    let empty = ctx.haul(&["compare", &ctx.url("none"), &ctx.url("")]).ok();
+    let empty = ctx.haul(&["compare", &ctx.url("none"), &ctx.url("")]).code(2);
     assert!(empty.out().starts_with("Only in source: 0 (0 bytes)"), "{}", empty.report());
     std::os::unix::fs::symlink("nowhere", ctx.path("t/b")).unwrap();
     ctx.haul(&["cp", "t/a", &ctx.url("t/a")]).ok();

@@ -70,7 +70,7 @@ pub(crate) fn secure() -> Vec<Case> {
 
 /// Cases for what only moto models.
 pub(crate) fn moto_only() -> Vec<Case> {
-    [models::CASES, report::MOTO, set::MOTO].concat()
+    [models::CASES, report::MOTO, set::MOTO, transfer::MOTO, versions::MOTO].concat()
 }
 
 /// Random commands next to those of the real `aws`.

@@ -13,6 +13,7 @@ cases!["models":
     website_redirect,
     request_payer,
     customer_key,
+    proofs_of_objects_in_parts,
 ];
 
 fn archive(ctx: &Ctx<'_>, key: &str, class: &str) {
@@ -111,7 +112,34 @@ fn request_payer(ctx: &Ctx<'_>) {
 fn customer_key(ctx: &Ctx<'_>) {
     ctx.file("f", b"1");
     let sse = ["--sse-c", "AES256", "--sse-c-key", "0123456789abcdef0123456789abcdef"];
-    ctx.haul(&[&["cp", "f", &ctx.url("k")], &sse[..]].concat()).ok();
+    // moto stores the object as it came and says nothing of a key: that is no success.
+    let put = ctx.haul(&[&["mv", "f", &ctx.url("k")], &sse[..]].concat()).code(1);
+    assert!(put.err().contains("ignores the encryption"), "{}", put.report());
+    assert_eq!(std::fs::read(ctx.path("f")).unwrap(), b"1");
     ctx.haul(&[&["cp", &ctx.url("k"), "g"], &sse[..]].concat()).ok();
     assert_eq!(std::fs::read(ctx.path("g")).unwrap(), b"1");
+}
+
+/// moto answers a HEAD of one part with the `ETag` of that part.
+fn proofs_of_objects_in_parts(ctx: &Ctx<'_>) {
+    let content = trees::bytes(5, 12 * trees::MIB);
+    ctx.file("f/large", &content);
+    let script = "from boto3.s3.transfer import TransferConfig\n\
+        for root, size in (('a', 5 << 20), ('b', 6 << 20)):\n    \
+        parts = TransferConfig(multipart_threshold=size, multipart_chunksize=size)\n    \
+        s3.upload_file('f/large', bucket, root + '/large', Config=parts)";
+    let Some(uploaded) = ctx.python(script) else { return };
+    uploaded.ok();
+    let (left, right) = (ctx.url("a"), ctx.url("b"));
+    for (source, target) in [("f", left.as_str()), (right.as_str(), "f"), (&left, &right)] {
+        for command in [&["verify"][..], &["compare", "--checksum"]] {
+            let done = ctx.haul(&[command, &[source, target]].concat()).ok();
+            assert!(done.out().contains("Same: 1"), "{}", done.report());
+        }
+    }
+    ctx.file("f/large", &[&content[..100], b"!", &content[101..]].concat());
+    for target in [&left, &right] {
+        let done = ctx.haul(&["verify", "f", target]).code(1);
+        assert!(done.out().contains("different"), "{}", done.report());
+    }
 }

@@ -213,7 +213,8 @@ fn dry_runs_and_failures(ctx: &Ctx<'_>) {
     ctx.remote.put("d/a", b"1");
     let (url, all) = (ctx.url("d/a"), ctx.url("d/"));
     let change = ["--content-type", "image/png"];
-    let dry = [&["set", "--recursive", all.as_str(), "--dryrun"], &change[..]].concat();
+    let dry =
+        [&["set", "--recursive", all.as_str(), "--dryrun", "--estimate"], &change[..]].concat();
     let dry = ctx.haul(&dry).ok().prints(&[format!("(dryrun) set: {url}")]);
     dry.says("estimate: the command would send 2 PUT/COPY/POST/LIST, 2 GET/HEAD");
     assert_ne!(ctx.remote.head("d/a").properties.content_type.as_deref(), Some("image/png"));

@@ -156,6 +156,7 @@ fn open_uploads(ctx: &Ctx<'_>) {
         part_number: 1,
         payload: Payload::from_bytes("12345".into()),
         checksum: None,
+        encryption: None,
         customer_key: None,
     }));
     // MinIO lists the uploads of a key only where the prefix is that key.

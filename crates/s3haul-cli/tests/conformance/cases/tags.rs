@@ -28,19 +28,19 @@ fn one_object(ctx: &Ctx<'_>) {
     ctx.remote.put("kk", b"2");
     let url = ctx.url("k");
     let tag = |args: &[&str]| ctx.haul(&[&["tag"], args, &[url.as_str()]].concat()).ok();
-    let told = [format!("tag: {url}")];
-    tag(&["set", "--tags", "type=daily,owner=a b@c.d"]).prints(&told);
+    let told = |change: &str| [format!("tag {change}: {url}")];
+    tag(&["set", "--tags", "type=daily,owner=a b@c.d"]).prints(&told("set"));
     assert_tags(ctx, "k", &[("owner", "a b@c.d"), ("type", "daily")]);
     assert_tags(ctx, "kk", &[]);
-    tag(&["add", "--tags", "type=weekly", "--tags", "x="]).prints(&told);
+    tag(&["add", "--tags", "type=weekly", "--tags", "x="]).prints(&told("add"));
     assert_tags(ctx, "k", &[("owner", "a b@c.d"), ("type", "weekly"), ("x", "")]);
     tag(&["add", "--tags", "type=weekly"]).prints(&[""; 0]);
-    tag(&["remove", "--keys", "x,owner,none"]).prints(&told);
+    tag(&["remove", "--keys", "x,owner,none"]).prints(&told("remove"));
     tag(&["get"]).prints(&[format!("{url}\ttype=weekly")]);
-    tag(&["remove", "--keys", "type"]).prints(&told);
+    tag(&["remove", "--keys", "type"]).prints(&told("remove"));
     tag(&["get"]).prints(&[url.as_str()]);
-    tag(&["set", "--tags", "a=1"]).prints(&told);
-    tag(&["remove", "--all"]).prints(&told);
+    tag(&["set", "--tags", "a=1"]).prints(&told("set"));
+    tag(&["remove", "--all"]).prints(&told("remove"));
     assert_tags(ctx, "k", &[]);
 }
 
@@ -56,7 +56,7 @@ fn many_objects_and_odd_keys(ctx: &Ctx<'_>) {
         ctx.remote.put(key, b"1");
     }
     ctx.remote.put("other", b"1");
-    let expected: Vec<_> = keys.iter().map(|key| format!("tag: {}", ctx.url(key))).collect();
+    let expected: Vec<_> = keys.iter().map(|key| format!("tag set: {}", ctx.url(key))).collect();
     let all = ctx.url("t/");
     let done = ctx.haul(&["tag", "set", "--recursive", &all, "--tags", "odd key=a 1:2/3"]).ok();
     done.prints(&expected);
@@ -65,14 +65,16 @@ fn many_objects_and_odd_keys(ctx: &Ctx<'_>) {
     }
     assert_tags(ctx, "other", &[]);
     let wild = ctx.url("t/*txt");
-    ctx.haul(&["tag", "add", &wild, "--tags", "w=1"]).ok().prints(&expected[1..2]);
+    ctx.haul(&["tag", "add", &wild, "--tags", "w=1"])
+        .ok()
+        .prints(&[expected[1].replace("set", "add")]);
     let filters =
         ["--exclude", "*", "--include", "a*", "--filter", "js:({Key}) => Key != 't/a b+c'"];
     ctx.haul(
         &[&["tag", "remove", "--recursive", &all, "--keys", "odd key"], &filters[..]].concat(),
     )
     .ok()
-    .prints(&expected[5..6]);
+    .prints(&[expected[5].replace("set", "remove")]);
     assert_tags(ctx, "t/ab", &[]);
     assert_tags(ctx, "t/a b+c", &[("odd key", "a 1:2/3")]);
 }
@@ -129,22 +131,23 @@ fn limits(ctx: &Ctx<'_>) {
     let ten: Vec<_> = (0..10).map(|n| format!("{n}={}", "v".repeat(256))).collect();
     ctx.haul(&["tag", "set", &url, "--tags", &ten.join(",")]).ok();
     let failed = ctx.haul(&["tag", "add", &url, "--tags", "10=1"]).code(1);
-    failed.says(&format!("tag failed: {url} 11 tags are more than the 10"));
+    failed.says(&format!("tag add failed: {url} 11 tags are more than the 10"));
     assert_eq!(ctx.remote.tags("k").len(), 10);
 }
 
 fn dry_runs_and_failures(ctx: &Ctx<'_>) {
     ctx.remote.put("d/a", b"1");
     let (url, all) = (ctx.url("d/a"), ctx.url("d/"));
-    let dry = ctx.haul(&["tag", "add", "--recursive", &all, "--tags", "t=1", "--dryrun"]).ok();
-    dry.prints(&[format!("(dryrun) tag: {url}")]).says("estimate: the command would send");
+    let add = ["tag", "add", "--recursive", &all, "--tags", "t=1", "--dryrun", "--estimate"];
+    let dry = ctx.haul(&add).ok();
+    dry.prints(&[format!("(dryrun) tag add: {url}")]).says("estimate: the command would send");
     assert_tags(ctx, "d/a", &[]);
     let none = ctx.url("d/none");
     let failed = ctx.haul(&["tag", "set", &none, "--tags", "t=1", "--report", "r.jsonl"]).code(1);
-    failed.says(&format!("tag failed: {none} An error occurred (NoSuchKey)"));
+    failed.says(&format!("tag set failed: {none} An error occurred (NoSuchKey)"));
     ctx.remote.put("d/none", b"2");
     let again = ["tag", "set", &none, "--tags", "t=1", "--retry-failed", "r.jsonl"];
-    ctx.haul(&again).ok().prints(&[format!("tag: {none}")]);
+    ctx.haul(&again).ok().prints(&[format!("tag set: {none}")]);
     assert_tags(ctx, "d/none", &[("t", "1")]);
     ctx.haul(&["tag", "set", &url, "--tags", "t=1", "--quiet"]).ok().prints(&[""; 0]);
 }

@@ -24,6 +24,7 @@ fn begin(ctx: &Ctx<'_>, key: &str) -> String {
         part_number: 1,
         payload: Payload::from_bytes("12345".into()),
         checksum: None,
+        encryption: None,
         customer_key: None,
     }));
     upload_id

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use s3haul::s3::ops::ListVersions;
 
 use super::keys::ODD;
-use crate::harness::{Ctx, cases};
+use crate::harness::{Case, Ctx, cases};
 use crate::trees;
 
 cases!["versions":
+    versioning_is_switched,
     a_bucket_without_versions,
     removed_by_rule,
     many_versions,
@@ -51,6 +52,41 @@ fn versions_of(ctx: &Ctx<'_>, prefix: &str) -> Vec<String> {
         }
         (key, id) = (page.next_key_marker, page.next_version_id_marker);
     }
+}
+
+/// `versioning` switches what `mb --versioning` makes.
+/// The cases that moto can take part in.
+pub(crate) const MOTO: &[Case] =
+    &[Case { name: "versions::versioning_is_switched", run: versioning_is_switched }];
+
+fn versioning_is_switched(ctx: &Ctx<'_>) {
+    let (plain, made) = (format!("s3://{}", ctx.bucket), format!("s3://{}-v", ctx.bucket));
+    let get = |bucket: &str| ctx.haul(&["versioning", "get", bucket]).ok().out();
+    if !keeps_versions(ctx) {
+        let failed = ctx.haul(&["mb", &made, "--versioning"]).code(1);
+        failed.says(&format!("`s3haul versioning enable {made}`"));
+        ctx.haul(&["rb", &made]).ok();
+        return;
+    }
+    assert_eq!(get(&plain), "enabled\n");
+    let suspended = ctx.haul(&["versioning", "suspend", &plain]).ok();
+    suspended.prints(&[format!("versioning suspended: {}", ctx.bucket)]);
+    assert_eq!(get(&plain), "suspended\n");
+    let json = ctx.haul(&["versioning", "enable", &plain, "--json"]).ok().out();
+    let bucket = &ctx.bucket;
+    let line = format!(
+        "{{\"v\":1,\"event\":\"versioning\",\"bucket\":\"{bucket}\",\"status\":\"enabled\"}}\n"
+    );
+    assert_eq!(json, line);
+    ctx.haul(&["mb", &made]).ok();
+    assert_eq!(get(&made), "off\n");
+    ctx.haul(&["rb", &made]).ok();
+    let done = ctx.haul(&["mb", &made, "--versioning"]).ok();
+    done.prints(&[format!("make_bucket: {bucket}-v")]);
+    assert_eq!(get(&made), "enabled\n");
+    ctx.haul(&["rb", &made]).ok();
+    ctx.haul(&["versioning", "get", &made]).code(254).says("(NoSuchBucket)");
+    ctx.haul(&["versioning", "enable", &ctx.url("k")]).code(252);
 }
 
 /// A server without versions tells those that there are, and that nothing can be brought back.
@@ -200,7 +236,7 @@ except Exception:
 }
 
 /// A time in whole seconds that all before lies before and all after lies after.
-fn a_second_between() -> String {
+pub(super) fn a_second_between() -> String {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let second = now() + 1;
     while now() <= second {

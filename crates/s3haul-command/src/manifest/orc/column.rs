@@ -104,10 +104,7 @@ impl ColumnReader {
         if row.take(self.column, cell) {
             return Ok(());
         }
-        Err(OrcError::Unknown(format!(
-            "a column {:?} of this type or with such a value",
-            self.column
-        )))
+        Err(OrcError::Unknown(format!("a value that is not a {}", self.column.meaning())))
     }
 }
 

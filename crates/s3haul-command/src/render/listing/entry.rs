@@ -32,13 +32,7 @@ impl<'a> From<ListedObject<'a>> for Entry<'a> {
 impl<'a> From<&'a ListedVersion> for Entry<'a> {
     fn from(version: &'a ListedVersion) -> Self {
         Self {
-            object: ListedObject {
-                key: &version.key,
-                size: version.size,
-                last_modified_s: version.last_modified_s,
-                etag: &version.etag,
-                storage_class: &version.storage_class,
-            },
+            object: version.object(),
             version: Some(VersionInfo {
                 id: &version.version_id,
                 is_latest: version.is_latest,
@@ -188,6 +182,7 @@ mod tests {
             last_modified_s: 5,
             etag: "\"e\"",
             storage_class: "",
+            ..ListedObject::default()
         };
         let entry = Entry::from(object);
         let values: Vec<_> = Field::ALL.iter().map(|field| field.value(&entry, "b")).collect();
@@ -200,8 +195,7 @@ mod tests {
     #[test]
     fn only_a_pair_of_quotes_is_taken_off() {
         let bare = |etag| {
-            let object =
-                ListedObject { key: "", size: 0, last_modified_s: 0, etag, storage_class: "" };
+            let object = ListedObject { key: "", etag, ..ListedObject::default() };
             Entry::from(object).bare_etag().len()
         };
         assert_eq!((bare("\"ab\""), bare("ab"), bare("\""), bare("")), (2, 2, 1, 0));

@@ -203,7 +203,7 @@ mod tests {
     use s3haul::s3::ops::ListedObject;
 
     fn object(key: &str, size: u64) -> ListedObject<'_> {
-        ListedObject { key, size, last_modified_s: 3, etag: "\"e\"", storage_class: "" }
+        ListedObject { key, size, last_modified_s: 3, etag: "\"e\"", ..ListedObject::default() }
     }
 
     #[test]

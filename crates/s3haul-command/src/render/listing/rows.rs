@@ -120,6 +120,7 @@ mod tests {
             last_modified_s: 86_400,
             etag: "\"e\"",
             storage_class: "",
+            ..ListedObject::default()
         };
         rows.push(&mut buffer, &object.into());
         String::from_utf8(buffer).unwrap()

@@ -110,7 +110,7 @@ mod tests {
     fn an_address_is_one_line() {
         let line = |key, version, escape| {
             let object =
-                ListedObject { key, size: 3, last_modified_s: 1, etag: "", storage_class: "" };
+                ListedObject { key, size: 3, last_modified_s: 1, ..ListedObject::default() };
             let mut buffer = Vec::new();
             push_address(&mut buffer, &Entry { object, version }, "b", escape);
             String::from_utf8(buffer).unwrap()
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn versions_have_marks_and_ids() {
         let object =
-            ListedObject { key: "k", size: 3, last_modified_s: 1, etag: "", storage_class: "" };
+            ListedObject { key: "k", size: 3, last_modified_s: 1, ..ListedObject::default() };
         let version = Some(VersionInfo { id: "v1", is_latest: true, is_delete_marker: true });
         let mut buffer = Vec::new();
         let entry = Entry { object, version };

@@ -33,6 +33,7 @@ fn summary(rows: &[Row], options: SummaryOptions) -> Summary {
         last_modified_s: AT_S - days * DAY_S - 60,
         etag: "",
         storage_class: class,
+        ..ListedObject::default()
     });
     let mut summary = Summary::new(options);
     summary.add_page(&ListPage::from_objects(objects).unwrap());
@@ -141,7 +142,7 @@ fn merged_folders_are_marked() {
     let mut few = Summary::new(SummaryOptions { folders_max: 10, ..options(1, 3) });
     for (index, key) in keys.iter().enumerate() {
         let size = if key.starts_with("f7/") { 1000 } else { 1 + index as u64 % 3 };
-        let object = ListedObject { key, size, last_modified_s: AT_S, etag: "", storage_class: "" };
+        let object = ListedObject { key, size, last_modified_s: AT_S, ..ListedObject::default() };
         few.add_objects([object]);
     }
     let text = shown(&few, 1, 3, SummaryFormat::Text);

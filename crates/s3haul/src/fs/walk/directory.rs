@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::WalkItem;
+use super::server_store::ServerStore;
 use crate::fs::warning;
 
 /// Tells one directory from another, to notice loops.
@@ -22,6 +23,8 @@ pub(super) struct Level {
     next: usize,
     parent_length: usize,
     follow_symlinks: bool,
+    has_private: bool,
+    store: ServerStore,
 }
 
 /// Names of one directory in key order; directories end in `/`.
@@ -66,6 +69,8 @@ impl Level {
             next: 0,
             parent_length,
             follow_symlinks,
+            has_private: false,
+            store: ServerStore::default(),
             directory: None,
         };
         while let Some(entry) = directory.read() {
@@ -73,6 +78,9 @@ impl Level {
         }
         level.directory = Some(directory);
         level.names.sort();
+        if level.has_private {
+            level.store = ServerStore::read(path);
+        }
         Ok(level)
     }
 
@@ -91,7 +99,10 @@ impl Level {
             return;
         }
         match std::str::from_utf8(raw) {
-            Ok(name) => self.names.push(name, kind == FileType::Directory),
+            Ok(name) => {
+                self.has_private |= ServerStore::is_private(name);
+                self.names.push(name, kind == FileType::Directory);
+            }
             Err(_) => {
                 warnings.push_back(WalkItem::Warning(warning::undecodable(&self.path, raw)));
             }
@@ -139,6 +150,11 @@ impl Level {
     /// Closes the directory: from now on its files are reached by their whole paths.
     pub(super) fn close(&mut self) {
         self.directory = None;
+    }
+
+    /// Whether a folder of this directory belongs to the store of a server.
+    pub(super) fn is_of_server(&self, folder: &str) -> bool {
+        self.store.has(folder)
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -59,6 +59,24 @@ fn temporary_files_of_downloads_are_no_files() {
 }
 
 #[test]
+fn the_store_of_a_server_is_left_out() {
+    let private = ["d/.s3haul/meta/box/k.json", "d/.s3haul/buckets/box.json", "d/.s3haul/tmp/x"];
+    let others = ["d/mine/box/f", "d/-/f", "d/f", "box/f", "e/.s3haul/notes", "e/box/f"];
+    let dir = tree(&[&private[..], &others[..], &["d/box/k"]].concat());
+    let (keys, warnings) = walk(dir.path(), WalkOptions::default());
+    let mut expected = others;
+    expected.sort_unstable();
+    assert_eq!(keys, expected, "another's `.s3haul` is a folder like any");
+    let skipped = |path: &str| format!("Skipping file ROOT/{path}. {}", warning::SERVER_STORE);
+    assert_eq!(warnings, [skipped("d/.s3haul"), skipped("d/box")]);
+    let (keys, warnings) = walk(&dir.path().join("d/box"), WalkOptions::default());
+    assert_eq!((keys, warnings), (vec!["k".to_owned()], Vec::new()), "asked for by name");
+    let prune: Prune = Arc::new(|key| key.starts_with("d/.s3haul/"));
+    let options = WalkOptions { prune: Some(prune), ..WalkOptions::default() };
+    assert_eq!(walk(dir.path(), options).1, [skipped("d/box")]);
+}
+
+#[test]
 fn facts_are_those_of_the_file() {
     let dir = tree(&["d/f"]);
     let path = dir.path().join("d/f");

@@ -14,9 +14,6 @@ use crate::plan::content::{Conclusion, Depth, Evidence, PartSizes, conclude};
 use crate::plan::join::{Presence, presence};
 use crate::transfer::engine::Engine;
 
-/// Nanoseconds of a second.
-const SECOND_NS: i128 = 1_000_000_000;
-
 /// A comparison on its way.
 pub(super) struct Merge<'a> {
     spec: &'a CompareSpec,
@@ -36,7 +33,7 @@ impl<'a> Merge<'a> {
         engine: &'a Arc<Engine>,
         sink: &'a dyn CompareSink,
     ) -> Self {
-        Self { spec, engine, window: Window::new(sink, engine.limits.at_once()) }
+        Self { spec, engine, window: Window::new(sink, &engine.report, engine.limits.at_once()) }
     }
 
     /// Compares to the end of both sides, or to the first error of one: what lies before it is
@@ -52,6 +49,9 @@ impl<'a> Merge<'a> {
         let mut is_wanted = !matches!(merged, Ok(ControlFlow::Break(())));
         if is_wanted {
             is_wanted = self.window.finish().await.is_continue();
+        }
+        if let Some(error) = self.window.early_end.take() {
+            return Err(error);
         }
         merged.map(|_| CompareSummary { cancelled: !is_wanted, ..self.window.summary })
     }
@@ -138,8 +138,7 @@ impl<'a> Merge<'a> {
         if left.1.size != right.1.size {
             return different(Difference::Bytes(Evidence::Size));
         }
-        let second = |facts: Facts| facts.modified_ns.div_euclid(SECOND_NS);
-        if self.spec.compares_times && second(left.1) != second(right.1) {
+        if self.spec.compares_times && left.1.modified_s() != right.1.modified_s() {
             return different(Difference::Time);
         }
         if self.spec.depth == Depth::Sizes {

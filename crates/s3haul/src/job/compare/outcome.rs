@@ -122,6 +122,12 @@ pub struct CompareSummary {
 }
 
 impl CompareSummary {
+    /// Whether there was nothing to compare, on neither side.
+    pub fn is_empty(&self) -> bool {
+        let tallies = [self.only_source, self.only_target, self.different, self.failed];
+        tallies.iter().chain(&self.same).all(|tally| tally.objects == 0)
+    }
+
     /// Whether nothing was found on one side alone, and nothing that differs.
     pub fn is_same(&self) -> bool {
         [self.only_source, self.only_target, self.different].iter().all(|tally| tally.objects == 0)
@@ -156,8 +162,9 @@ mod tests {
 
     #[test]
     fn sums_are_by_evidence() {
-        let facts = |size| Some(Facts { size, modified_ns: 0 });
+        let facts = |size| Some(Facts { size, modified_us: 0 });
         let mut summary = CompareSummary::default();
+        assert!(summary.is_same() && summary.is_empty());
         let mut count = |status, source, target| {
             summary.count(&Compared { name: String::new(), source, target, status });
         };
@@ -170,6 +177,6 @@ mod tests {
         assert_eq!(summary.same_total(), Tally { objects: 4, bytes: 10 });
         assert_eq!(summary.only_target, Tally { objects: 1, bytes: 7 });
         assert_eq!(summary.different.bytes + summary.different_in_target.bytes, 11);
-        assert!(!summary.is_same());
+        assert!(!summary.is_same() && !summary.is_empty());
     }
 }

@@ -3,8 +3,11 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use super::outcome::{CompareSink, CompareSummary, Compared};
+use super::outcome::{CompareSink, CompareSummary, Compared, Status};
 use crate::env::BoxFuture;
+use crate::error::Error;
+use crate::plan::content::Evidence;
+use crate::transfer::report::Reporter;
 use crate::transfer::scheduler::Tasks;
 
 /// Results that wait for one before them at most.
@@ -13,6 +16,7 @@ const LENGTH_MAX: usize = 10_000;
 /// What is found out and what is not yet, in the order of names.
 pub(super) struct Window<'a> {
     sink: &'a dyn CompareSink,
+    report: &'a Reporter,
     waiting: VecDeque<Option<Compared>>,
     /// Number of the first that waits.
     first: u64,
@@ -20,17 +24,25 @@ pub(super) struct Window<'a> {
     in_flight_max: usize,
     /// Sums of what was told.
     pub(super) summary: CompareSummary,
+    /// What ended the comparison early: every pair that is left would fail like this.
+    pub(super) early_end: Option<Error>,
 }
 
 impl<'a> Window<'a> {
-    pub(super) fn new(sink: &'a dyn CompareSink, in_flight_max: usize) -> Self {
+    pub(super) fn new(
+        sink: &'a dyn CompareSink,
+        report: &'a Reporter,
+        in_flight_max: usize,
+    ) -> Self {
         Self {
             sink,
+            report,
             waiting: VecDeque::new(),
             first: 0,
             tasks: Tasks::new(),
             in_flight_max,
             summary: CompareSummary::default(),
+            early_end: None,
         }
     }
 
@@ -92,6 +104,61 @@ impl<'a> Window<'a> {
 
     fn tell(&mut self, compared: &Compared) -> ControlFlow<()> {
         self.summary.count(compared);
-        self.sink.compared(compared)
+        self.sink.compared(compared)?;
+        match &compared.status {
+            Status::Failed(error) => {
+                self.report.judge(Some(error));
+                if self.report.ends_early() {
+                    self.early_end = Some(error.duplicate());
+                    return ControlFlow::Break(());
+                }
+            }
+            // What the listings show says nothing about requests for objects.
+            Status::Same(Evidence::Size) | Status::OnlySource | Status::OnlyTarget => {}
+            Status::Same(_) | Status::Different(_) => _ = self.report.judge(None),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::event::NoEvents;
+    use crate::plan::content::Evidence;
+
+    #[derive(Default)]
+    struct Names(Mutex<Vec<String>>);
+
+    impl CompareSink for Names {
+        fn compared(&self, compared: &Compared) -> ControlFlow<()> {
+            self.0.lock().unwrap().push(compared.name.clone());
+            ControlFlow::Continue(())
+        }
+
+        fn warning(&self, _message: &str) {}
+    }
+
+    #[tokio::test]
+    async fn a_comparison_ends_early_where_every_pair_would_fail() {
+        let (sink, report) = (Names::default(), Reporter::new(std::sync::Arc::new(NoEvents)));
+        let mut window = Window::new(&sink, &report, 4);
+        let failed = |kind| Status::Failed(Error::new(kind, "no"));
+        let compared = |name: &str, status| Compared {
+            name: name.to_owned(),
+            source: None,
+            target: None,
+            status,
+        };
+        assert!(window.push(compared("a", failed(ErrorKind::AccessDenied))).is_continue());
+        assert!(window.push(compared("b", Status::Same(Evidence::Size))).is_continue());
+        assert!(window.push(compared("c", failed(ErrorKind::Credentials))).is_break());
+        assert_eq!(*sink.0.lock().unwrap(), ["a", "b", "c"]);
+        assert_eq!(window.early_end.unwrap().kind(), ErrorKind::Credentials);
+        assert!(report.early_end().load(Ordering::Relaxed), "requests under way end as well");
     }
 }

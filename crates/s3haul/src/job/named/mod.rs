@@ -187,7 +187,7 @@ async fn object_action<A>(
     }
     let NamedPlace { key, relative, version_id } = place;
     if job.acts_in_place() {
-        let object = ListedObject { key, size: 0, last_modified_s: 0, etag: "", storage_class: "" };
+        let object = ListedObject { key, ..ListedObject::default() };
         let found = Found { object, version_id, relative, name: None, head: None };
         return Ok(make(job, engine, found));
     }
@@ -238,7 +238,14 @@ fn listed<'a>(
     storage_class: &'a str,
 ) -> ListedObject<'a> {
     let last_modified_s = head.last_modified_s;
-    ListedObject { key, size: head.size, last_modified_s, etag, storage_class }
+    ListedObject {
+        key,
+        size: head.size,
+        last_modified_s,
+        etag,
+        storage_class,
+        ..ListedObject::default()
+    }
 }
 
 /// Which object of the source is named.

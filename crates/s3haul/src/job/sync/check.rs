@@ -9,6 +9,7 @@ use super::super::side::{Entry, Pair};
 use crate::env::BoxFuture;
 use crate::error::{ErrorKind, Result};
 use crate::event::ActionKind;
+use crate::fs::meta::nanoseconds;
 use crate::plan::compare::{Reason, Rule, difference};
 use crate::plan::content::Depth;
 use crate::plan::preserve::{self, Preserved};
@@ -137,8 +138,8 @@ async fn by_preserved_time(
     direction: ActionKind,
 ) -> Decision {
     let (file, object, place) = match (&pair.source, &pair.target) {
-        (file @ Entry::File(_), Entry::Object(object)) => (file, object, Place::Target),
-        (Entry::Object(object), file @ Entry::File(_)) => (file, object, Place::Source),
+        (Entry::File(file), Entry::Object(object)) => (file, object, Place::Target),
+        (Entry::Object(object), Entry::File(file)) => (file, object, Place::Source),
         // Between two objects the listings decide.
         _ => return Ok(None),
     };
@@ -164,7 +165,7 @@ async fn by_preserved_time(
     let metadata = head.properties.metadata.unwrap_or_default();
     let facts = (pair.source.item().facts(), pair.target.item().facts());
     Ok(match Preserved::of(&metadata).modified_ns {
-        Some(time) => preserve::difference(rule, direction, file.item().facts(), time),
+        Some(time) => preserve::difference(rule, direction, nanoseconds(file.modified), time),
         None => difference(rule, direction, facts.0, facts.1),
     })
 }

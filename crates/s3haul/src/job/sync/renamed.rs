@@ -90,7 +90,7 @@ pub(super) async fn sync(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()
 
 async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let (transfers, actions) = queue(job, engine, describe_upload);
-    let (candidates, found) = Queue::silent(engine);
+    let (candidates, found) = Queue::silent(engine, None);
     let (planner, reporter) = (Arc::clone(job), Arc::clone(engine));
     let planned = blocking(move || {
         let make = |file: LocalFile, key| {
@@ -126,7 +126,7 @@ fn plan<A: Planned>(
     engine: &Arc<Engine>,
     make: impl Fn(&Prepared, &Engine, Found<'_>) -> Option<A> + Send + Sync + 'static,
 ) -> (impl Future<Output = ()>, Receiver<Vec<Candidate<A>>>) {
-    let (candidates, found) = Queue::silent(engine);
+    let (candidates, found) = Queue::silent(engine, None);
     let make = move |job: &Prepared, engine: &Engine, found: Found<'_>| {
         let source = Item::Object(found.object, found.relative, found.version_id).to_entry();
         Some(Candidate { action: make(job, engine, found)?, source })

@@ -180,6 +180,16 @@ impl Known {
         })
     }
 
+    /// Whether the store keeps a digest of as many parts.
+    pub fn has_parts_of(&self, parts_count: Option<u32>) -> bool {
+        self.digests.iter().any(|digest| match digest.layout {
+            Layout::Parts { count, .. } => {
+                digest.origin != Evidence::Content && parts_count == Some(count)
+            }
+            Layout::Whole => false,
+        })
+    }
+
     pub(super) fn has_parts(&self) -> bool {
         let is_useful = |digest: &Digest| {
             digest.layout != Layout::Whole

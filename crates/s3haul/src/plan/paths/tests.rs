@@ -133,7 +133,7 @@ fn kinds_of_paths_that_do_not_fit_the_command_are_refused() {
         (Command::Sync, "s3://b", "", format!("sync {usage}")),
         (Command::Rm, "a", "", "rm <S3Uri>".to_owned()),
     ] {
-        let expected = format!("usage: aws s3 {expected}\nError: Invalid argument type");
+        let expected = format!("usage: s3haul {expected}\nError: Invalid argument type");
         assert_eq!(refusal(command, "", source, target_argument), expected);
     }
 }
@@ -155,7 +155,7 @@ fn a_move_onto_itself_is_refused() {
 fn other_senseless_arguments_are_refused_in_the_known_words() {
     let lambda = "s3://arn:aws:s3-object-lambda:us-west-2:123456789012:accesspoint/l";
     let unsupported = "s3 commands do not support S3 Object Lambda resources. \
-        Use s3api commands instead.";
+        Use `aws s3api` instead.";
     let streaming = "Streaming currently is only compatible with non-recursive cp commands";
     let express = "Cannot use sync command with a directory bucket.";
     for (command, flags, source, target_argument, expected) in [

@@ -11,11 +11,11 @@ use reqsign_aws_v4::{
 };
 use reqsign_core::{Context, ProvideCredential, Signer};
 
-use super::profile::{Files, Keys, Profile};
 use super::{process, sso};
 use crate::env::BoxFuture;
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::endpoint::DEFAULT_REGION;
+use crate::s3::profile::{ConfigFiles, Keys, Profile, partial};
 use crate::s3::redact::Secrets;
 
 /// Profiles that may lead to one another.
@@ -93,7 +93,7 @@ impl Chain {
             let query = url.split_once('?').map_or("", |(_, query)| query);
             secrets.add(query.as_bytes());
         }
-        let files = Files::read(&self.context).await;
+        let files = self.files().await.unwrap_or_default();
         for value in files.secrets() {
             secrets.add(value.as_bytes());
         }
@@ -108,16 +108,16 @@ impl Chain {
 
     async fn find(&self) -> Result<Credential> {
         if self.profile.is_none()
-            && let Some(found) = self.environment()
+            && let Some(found) = self.environment()?
         {
             return Ok(found);
         }
-        let files = Files::read(&self.context).await;
+        let files = self.files().await?;
         let named = self
             .profile
             .clone()
-            .or_else(|| self.variable("AWS_PROFILE"))
-            .or_else(|| self.variable("AWS_DEFAULT_PROFILE"));
+            .or_else(|| self.variable("AWS_DEFAULT_PROFILE"))
+            .or_else(|| self.variable("AWS_PROFILE"));
         let name = named.as_deref().unwrap_or("default");
         if files.profile(name).is_none() && named.is_some() {
             let message = format!("The config profile ({name}) could not be found");
@@ -132,21 +132,29 @@ impl Chain {
         self.instance().await.ok_or_else(none_found)
     }
 
-    fn environment(&self) -> Option<Credential> {
-        Some(Credential {
-            access_key_id: self.variable("AWS_ACCESS_KEY_ID")?,
-            secret_access_key: self.variable("AWS_SECRET_ACCESS_KEY")?,
-            session_token: self
-                .variable("AWS_SESSION_TOKEN")
-                .or_else(|| self.variable("AWS_SECURITY_TOKEN")),
-            expires_in: None,
-        })
+    async fn files(&self) -> Result<ConfigFiles> {
+        let context = self.context.clone();
+        let read = move || ConfigFiles::read(|name| context.env_var(name));
+        tokio::task::spawn_blocking(read).await.map_err(|error| {
+            Error::new(ErrorKind::Config, "configuration files could not be read")
+                .with_source(error)
+        })?
+    }
+
+    fn environment(&self) -> Result<Option<Credential>> {
+        let Some(access_key_id) = self.variable("AWS_ACCESS_KEY_ID") else { return Ok(None) };
+        let secret_access_key = self
+            .variable("AWS_SECRET_ACCESS_KEY")
+            .ok_or_else(|| partial("env", "AWS_SECRET_ACCESS_KEY"))?;
+        let session_token =
+            self.variable("AWS_SECURITY_TOKEN").or_else(|| self.variable("AWS_SESSION_TOKEN"));
+        Ok(Some(Credential { access_key_id, secret_access_key, session_token, expires_in: None }))
     }
 
     /// What a profile gives, following `source_profile`.
     fn of_profile<'a>(
         &'a self,
-        files: &'a Files,
+        files: &'a ConfigFiles,
         name: &'a str,
         depth: usize,
     ) -> BoxFuture<'a, Result<Option<Credential>>> {
@@ -173,24 +181,24 @@ impl Chain {
     }
 
     /// SSO, credentials file, process, config file.
-    async fn plain(&self, files: &Files, profile: &Profile<'_>) -> Result<Option<Credential>> {
+    async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
         if sso::is_configured(profile) {
             return sso::provide(&self.context, files, profile).await.map(Some);
         }
-        if let Some(keys) = profile.shared_keys() {
+        if let Some(keys) = profile.shared_keys()? {
             return Ok(Some(keys.into()));
         }
         if let Some(command) = profile.get("credential_process") {
             return process::run(&self.context, command).await.map(Some);
         }
-        Ok(profile.config_keys().map(Credential::from))
+        Ok(profile.config_keys()?.map(Credential::from))
     }
 
     async fn role(
         &self,
-        files: &Files,
+        files: &ConfigFiles,
         name: &str,
-        profile: &Profile<'_>,
+        profile: &Profile,
         role_arn: &str,
         depth: usize,
     ) -> Result<Option<Credential>> {
@@ -203,7 +211,8 @@ impl Chain {
         }
         let source = if let Some(source) = profile.get("source_profile") {
             let found = if source == name {
-                profile.shared_keys().or_else(|| profile.config_keys()).map(Credential::from)
+                let keys = profile.shared_keys()?;
+                if keys.is_some() { keys } else { profile.config_keys()? }.map(Credential::from)
             } else {
                 self.of_profile(files, source, depth + 1).await?
             };
@@ -223,7 +232,7 @@ impl Chain {
 
     async fn credential_source(&self, source: &str) -> Result<Credential> {
         let found = match source {
-            "Environment" => self.environment(),
+            "Environment" => self.environment()?,
             "EcsContainer" => self.container().await?,
             "Ec2InstanceMetadata" => self.instance().await,
             _ => return Err(failed(format!("Unsupported credential_source: {source}"))),
@@ -231,7 +240,7 @@ impl Chain {
         found.ok_or_else(|| failed(format!("No credentials found in credential_source: {source}")))
     }
 
-    fn sts_region(&self, profile: Option<&Profile<'_>>) -> String {
+    fn sts_region(&self, profile: Option<&Profile>) -> String {
         self.region
             .clone()
             .or_else(|| self.variable("AWS_REGION"))
@@ -242,7 +251,7 @@ impl Chain {
 
     async fn assume(
         &self,
-        profile: &Profile<'_>,
+        profile: &Profile,
         role_arn: &str,
         source: Credential,
     ) -> Result<Credential> {

@@ -1,5 +1,6 @@
 //! Files, variables, commands and HTTP for the credential sources.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,11 +11,11 @@ use reqsign_core::{
 };
 
 use super::program;
-use crate::env::Env;
+use crate::env::{Env, Waits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::s3::config::{ClientConfig, ProxyConfig};
 use crate::s3::connect::{Dialer, Route};
-use crate::s3::connection::{Broken, SendBody};
+use crate::s3::connection::{Broken, Notice, SendBody};
 use crate::s3::pool::Pool;
 use crate::s3::proxy;
 use crate::s3::tls::Tls;
@@ -36,10 +37,11 @@ const CONNECTIONS_MAX: usize = 8;
 
 /// A context on the real environment with our HTTP.
 pub(super) fn system(fetcher: Fetcher) -> Context {
+    let waits = Arc::clone(&fetcher.waits);
     Context::new()
         .with_env(OsEnv)
         .with_file_read(Files)
-        .with_command_execute(Commands)
+        .with_command_execute(Commands { waits })
         .with_http_send(fetcher)
 }
 
@@ -60,8 +62,10 @@ impl FileRead for Files {
 }
 
 /// Runs programs on a thread that may block; their stderr goes to the user's.
-#[derive(Debug)]
-pub(super) struct Commands;
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    waits: Arc<Waits>,
+}
 
 impl CommandExecute for Commands {
     async fn command_execute<'a>(
@@ -73,12 +77,16 @@ impl CommandExecute for Commands {
         command.args(arguments).stdin(std::process::Stdio::null());
         let program = program.to_owned();
         let failed = |message: String| SourceError::config_invalid(message);
-        let output = tokio::task::spawn_blocking(move || {
+        let what = format!("credentials of the program `{program}`");
+        let running = tokio::task::spawn_blocking(move || {
             program::output(command, PROGRAM_PATIENCE)
                 .map_err(|error| failed(format!("`{program}`: {error}")))
-        })
-        .await
-        .map_err(|error| failed(error.to_string()))??;
+        });
+        let output = self
+            .waits
+            .during(PROGRAM_PATIENCE, || what.clone(), running)
+            .await
+            .map_err(|error| failed(error.to_string()))??;
         let status = output.status.code().unwrap_or(-1);
         Ok(CommandOutput { status, stdout: output.stdout, stderr: output.stderr })
     }
@@ -90,6 +98,7 @@ pub(super) struct Fetcher {
     near: Pool,
     far: Pool,
     proxy: ProxyConfig,
+    waits: Arc<Waits>,
 }
 
 impl Fetcher {
@@ -99,7 +108,7 @@ impl Fetcher {
             Pool::new(Dialer { env: env.clone(), tls, connect_timeout }, CONNECTIONS_MAX)
         };
         let (near, far) = (pool(NEAR_PATIENCE), pool(FAR_PATIENCE));
-        Self { near, far, proxy: config.proxy.clone() }
+        Self { near, far, proxy: config.proxy.clone(), waits: Arc::clone(&env.waits) }
     }
 
     async fn once(&self, request: &Request<Bytes>) -> Result<Response<Bytes>> {
@@ -120,7 +129,10 @@ impl Fetcher {
         let host = pool.host(Route { https, host, port, proxy });
         let mut lease = pool.checkout(&host, true, None).await?;
         let endpoint = lease.shown();
-        let answered = lease.connection.exchange(sent, patience, None).await.map_err(|broken| {
+        let say = |waited| self.waits.say(format_args!("credentials of {endpoint}"), waited);
+        let notice = self.waits.first_notice(patience).map(|after| Notice { after, say: &say });
+        let exchange = lease.connection.exchange(sent, patience, None, notice);
+        let answered = exchange.await.map_err(|broken| {
             let kind = match broken {
                 Broken::Lost(_) => ErrorKind::Transport,
                 Broken::Silent => ErrorKind::Timeout,

@@ -1,31 +1,22 @@
 //! Credentials: fetched once, kept, refreshed before they end.
 //!
-//! `chain` knows the order of the AWS tools, `profile` reads their files, `sso` and `process` are
-//! two of the sources, `context` lets the library behind the others read files, variables and the
-//! network through ours. Here: one fetch at a time; at 80 % of their life one request fetches new
-//! ones while the others go on with the old; a refresh that fails while the old ones live is only
-//! logged.
+//! `chain` knows the order of the AWS tools, `s3::profile` reads their files, `sso` and `process`
+//! are two of the sources, `context` lets the library behind the others read files, variables and
+//! the network through ours. Here: one fetch at a time; at 80 % of their life one request fetches
+//! new ones while the others go on with the old; a refresh that fails while the old ones live is
+//! only logged.
 
 mod chain;
 mod context;
 mod process;
-mod profile;
 mod program;
 mod sso;
 
 #[cfg(test)]
 mod tests;
 
-/// Reads a file of credentials; none makes it panic.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn fuzzed(text: &str) {
-    let sections = profile::parse(text);
-    let texts = sections.values().flat_map(std::collections::HashMap::values);
-    assert!(texts.map(String::len).sum::<usize>() <= text.len(), "more text than there was");
-}
-
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use reqsign_aws_v4::Credential;
@@ -36,9 +27,10 @@ use super::config::{ClientConfig, CredentialsConfig};
 use super::redact::Secrets;
 use super::sign::Credentials;
 use crate::env::{Clock, Env};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// After a failed refresh, the next one is tried after this time.
+/// After a failed refresh or lookup, the next one is tried after this time: what failed may take
+/// long, ask a user or cost money.
 const REFRESH_PAUSE: Duration = Duration::from_secs(30);
 /// Credentials that end sooner than this are as good as ended.
 const MARGIN: Duration = Duration::from_secs(10);
@@ -77,6 +69,8 @@ pub(crate) struct CredentialsCache {
     source: Source,
     clock: Arc<dyn Clock>,
     held: RwLock<Option<Arc<Held>>>,
+    /// When the last lookup failed, and how.
+    failed: Mutex<Option<(SystemTime, Error)>>,
     turn: tokio::sync::Mutex<()>,
     generations: AtomicU64,
 }
@@ -122,6 +116,7 @@ impl CredentialsCache {
             source,
             clock: Arc::clone(&env.clock),
             held: RwLock::new(fixed),
+            failed: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
             generations: AtomicU64::new(0),
         }
@@ -174,7 +169,7 @@ impl CredentialsCache {
         }
     }
 
-    /// Fetches, or waits for the one who does.
+    /// Fetches, or waits for the fetch under way and shares its result, also a failure.
     async fn fetch(&self, chain: &Chain) -> Result<Arc<Held>> {
         let _turn = self.turn.lock().await;
         if let Some(held) = self.held() {
@@ -183,7 +178,26 @@ impl CredentialsCache {
                 return Ok(held);
             }
         }
-        Ok(self.adopt(chain.provide().await?))
+        if let Some(error) = self.known_failure() {
+            return Err(error);
+        }
+        match chain.provide().await {
+            Ok(fetched) => Ok(self.adopt(fetched)),
+            Err(error) => {
+                let again = error.duplicate();
+                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((self.clock.now(), error));
+                Err(again)
+            }
+        }
+    }
+
+    /// The failure of the last lookup, while another one is not worth it.
+    fn known_failure(&self) -> Option<Error> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, error) = failed.as_ref()?;
+        let is_recent = self.clock.now().duration_since(*at).is_ok_and(|age| age < REFRESH_PAUSE);
+        is_recent.then(|| error.duplicate())
     }
 
     fn adopt(&self, fetched: Credential) -> Arc<Held> {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::chain::failed;
 use crate::error::Result;
+use crate::s3::profile::shell_words;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -19,9 +20,9 @@ struct Output {
 
 /// Runs the command line and reads what it prints.
 pub(super) async fn run(context: &Context, command: &str) -> Result<Credential> {
-    let words = split(command);
+    let words = shell_words(command).unwrap_or_default();
     let Some((program, arguments)) = words.split_first() else {
-        return Err(failed("credential_process is empty"));
+        return Err(failed("credential_process is empty, or a quote in it is not closed"));
     };
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let wrong = |why: String| {
@@ -52,37 +53,4 @@ pub(super) async fn run(context: &Context, command: &str) -> Result<Credential> 
         session_token: parsed.session_token,
         expires_in,
     })
-}
-
-/// Splits a command line at blanks, with `'…'`, `"…"` and backslashes as in a shell.
-fn split(command: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut characters = command.chars();
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (Some(open), _) if character == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(character);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(characters.next()),
-            (None, _) if character.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(character),
-        }
-    }
-    words.extend(word);
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split;
-
-    #[test]
-    fn words_are_split_as_in_a_shell() {
-        assert_eq!(split(r#"a "b c" 'd "e"' f\ g """#), ["a", "b c", "d \"e\"", "f g", ""]);
-        assert!(split("  ").is_empty());
-    }
 }

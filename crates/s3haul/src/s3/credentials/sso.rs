@@ -15,8 +15,8 @@ use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::chain::failed;
-use super::profile::{Files, Profile};
 use crate::error::{Error, Result};
+use crate::s3::profile::{ConfigFiles, Profile, text};
 use crate::s3::sign::encode_query;
 
 /// A token that ends sooner is renewed first.
@@ -72,15 +72,15 @@ struct RoleCredentials {
 }
 
 /// Whether a profile uses single sign-on.
-pub(super) fn is_configured(profile: &Profile<'_>) -> bool {
+pub(super) fn is_configured(profile: &Profile) -> bool {
     profile.get("sso_account_id").is_some() || profile.get("sso_session").is_some()
 }
 
 /// Credentials of the profile's role.
 pub(super) async fn provide(
     context: &Context,
-    files: &Files,
-    profile: &Profile<'_>,
+    files: &ConfigFiles,
+    profile: &Profile,
 ) -> Result<Credential> {
     let role = role(files, profile)?;
     let token = cached_token(context, &role).await?;
@@ -94,7 +94,7 @@ pub(super) async fn provide(
     exchange(context, &role, &access_token).await
 }
 
-fn role<'f>(files: &'f Files, profile: &'f Profile<'f>) -> Result<Role<'f>> {
+fn role<'f>(files: &'f ConfigFiles, profile: &'f Profile) -> Result<Role<'f>> {
     let missing = |name: &str| failed(format!("the profile uses SSO but lacks `{name}`"));
     let session = match profile.get("sso_session") {
         None => None,
@@ -106,9 +106,7 @@ fn role<'f>(files: &'f Files, profile: &'f Profile<'f>) -> Result<Role<'f>> {
         )),
     };
     let setting = |name: &str| {
-        session
-            .and_then(|(_, section)| section.get(name).map(String::as_str))
-            .or_else(|| profile.get(name))
+        session.and_then(|(_, section)| text(section, name)).or_else(|| profile.get(name))
     };
     let start_url = setting("sso_start_url").ok_or_else(|| missing("sso_start_url"))?;
     Ok(Role {

@@ -63,8 +63,11 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        let variables = [("AWS_EC2_METADATA_DISABLED".to_owned(), "true".to_owned())].into();
-        Self { folder: tempfile::tempdir().unwrap(), variables, seen: Seen::default() }
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_str().unwrap().to_owned();
+        let variables = [("HOME", home), ("AWS_EC2_METADATA_DISABLED", "true".to_owned())];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value)).into();
+        Self { folder, variables, seen: Seen::default() }
     }
 
     fn set(mut self, name: &str, value: &str) -> Self {
@@ -84,7 +87,7 @@ impl Home {
         Context::new()
             .with_env(StaticEnv { home_dir, envs: self.variables.clone() })
             .with_file_read(Files)
-            .with_command_execute(Commands)
+            .with_command_execute(Commands::default())
             .with_http_send(Services { seen: Arc::clone(&self.seen) })
     }
 

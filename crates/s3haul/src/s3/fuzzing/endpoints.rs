@@ -1,24 +1,22 @@
-//! Where requests go: URLs, names of buckets, regions, proxies and the files of credentials.
+//! Where requests go: URLs, names of buckets, regions and proxies.
 
 use http::HeaderValue;
 use http::uri::Authority;
 
-use super::super::credentials;
 use super::super::endpoint::{SplitUrl, resolve};
 use super::super::{AddressingStyle, EndpointConfig, ProxyConfig, proxy};
 
-/// Lines: endpoint, bucket, region, proxy, hosts without proxy; then a file of credentials. What
-/// is asked for is always a host and nothing else.
+/// Lines: endpoint, bucket, region, proxy, hosts without proxy. What is asked for is
+/// always a host and nothing else.
 ///
 /// # Panics
 ///
 /// Where it is not.
 pub fn endpoints(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let mut lines = text.splitn(6, '\n');
+    let mut lines = text.splitn(5, '\n');
     let mut line = || lines.next().unwrap_or_default();
     let (url, bucket, region, proxy_url, no_proxy) = (line(), line(), line(), line(), line());
-    let file = line();
     for (addressing, with_url) in [
         (AddressingStyle::Auto, true),
         (AddressingStyle::Virtual, true),
@@ -49,7 +47,6 @@ pub fn endpoints(data: &[u8]) {
             check_authority(&authority, &found.host, found.port);
         }
     }
-    credentials::fuzzed(file);
 }
 
 fn check_authority(authority: &str, host: &str, port: u16) {

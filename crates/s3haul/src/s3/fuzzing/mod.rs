@@ -1,9 +1,11 @@
 //! What must hold for any answer of a server, and for any request that is signed.
 
+mod config;
 mod endpoints;
 mod key_codec;
 mod signature;
 
+pub use config::config;
 pub use endpoints::endpoints;
 pub use key_codec::key_codec;
 pub use signature::signature;

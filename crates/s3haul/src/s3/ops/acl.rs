@@ -5,8 +5,9 @@
 
 use http::Method;
 
-use super::build::{document, quick, request};
+use super::build::{quick, request};
 use crate::error::Result;
+use crate::s3::answer::Expects;
 use crate::s3::headers::{self, Headers};
 use crate::s3::xml::Element;
 use crate::s3::{Client, Grant};
@@ -122,19 +123,29 @@ fn grantee_text(grantee: &Grantee) -> String {
 impl Client {
     /// Access control list of an object.
     pub async fn get_object_acl(&self, bucket: &str, key: &str) -> Result<Acl> {
-        let request =
-            request(quick("GetObjectAcl"), Method::GET, bucket, Some(key)).query("acl", "");
+        let request = request(
+            quick("GetObjectAcl", Expects::Document("AccessControlPolicy")),
+            Method::GET,
+            bucket,
+            Some(key),
+        )
+        .query("acl", "");
         let answer = self.call(&request).await?;
-        Ok(Acl::read(&document(&request, &answer, "AccessControlPolicy")?))
+        Ok(Acl::read(&self.document(&request, &answer)?))
     }
 
     /// Replaces the access control list of an object by a canned one.
     pub async fn put_object_acl(&self, bucket: &str, key: &str, canned: &str) -> Result<()> {
         let mut headers = Headers::with_capacity(1);
         headers.text(&headers::ACL, canned)?;
-        let mut request = request(quick("PutObjectAcl"), Method::PUT, bucket, Some(key))
-            .query("acl", "")
-            .headers(headers);
+        let mut request = request(
+            quick("PutObjectAcl", Expects::Nothing(&[200, 204])),
+            Method::PUT,
+            bucket,
+            Some(key),
+        )
+        .query("acl", "")
+        .headers(headers);
         request.md5 = true;
         self.call(&request).await.map(drop)
     }

@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use http::Method;
 
-use super::build::{document, quick, request};
+use super::build::{quick, request};
 use crate::error::Result;
+use crate::s3::answer::Expects;
 use crate::s3::headers::{self, Headers};
+use crate::s3::request::Request;
 use crate::s3::xml::{Element, Writer, malformed, parse_time};
 use crate::s3::{Client, Payload};
 
@@ -72,15 +74,20 @@ impl Client {
         let mut buckets = Vec::new();
         let mut token: Option<String> = None;
         loop {
-            let mut request = request(quick("ListBuckets"), Method::GET, "", None)
-                .query("max-buckets", BUCKETS_PER_PAGE)
-                .maybe("prefix", input.prefix)
-                .maybe("bucket-region", input.region)
-                .maybe("continuation-token", token.as_deref());
+            let mut request = request(
+                quick("ListBuckets", Expects::Document("ListAllMyBucketsResult")),
+                Method::GET,
+                "",
+                None,
+            )
+            .query("max-buckets", BUCKETS_PER_PAGE)
+            .maybe("prefix", input.prefix)
+            .maybe("bucket-region", input.region)
+            .maybe("continuation-token", token.as_deref());
             request.bucket = None;
             let answer = self.call(&request).await?;
-            let root = document(&request, &answer, "ListAllMyBucketsResult")?;
-            read_buckets(&root, &mut buckets)?;
+            let root = self.document(&request, &answer)?;
+            read_buckets(&root, &mut buckets).map_err(|_| self.damaged(&request, &answer))?;
             let next = root.filled("ContinuationToken");
             // The same token again would be an endless loop.
             if next.is_none() || next == token {
@@ -93,7 +100,12 @@ impl Client {
     /// Creates a bucket in the client's region.
     pub async fn create_bucket(&self, input: CreateBucket<'_>) -> Result<()> {
         let region = self.config().endpoint.region.as_deref().unwrap_or(DEFAULT_REGION);
-        let mut request = request(quick("CreateBucket"), Method::PUT, input.bucket, None);
+        let mut request = request(
+            quick("CreateBucket", Expects::Nothing(&[200, 201])),
+            Method::PUT,
+            input.bucket,
+            None,
+        );
         if input.object_lock {
             let mut headers = Headers::with_capacity(1);
             headers.fixed(&headers::BUCKET_OBJECT_LOCK, "true");
@@ -106,13 +118,19 @@ impl Client {
 
     /// Removes an empty bucket.
     pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
-        let request = request(quick("DeleteBucket"), Method::DELETE, bucket, None);
+        let request = request(
+            quick("DeleteBucket", Expects::Nothing(&[200, 204])),
+            Method::DELETE,
+            bucket,
+            None,
+        );
         self.call(&request).await.map(drop)
     }
 
     /// Whether a bucket exists and may be used; gives its region where the server tells it.
     pub async fn head_bucket(&self, bucket: &str) -> Result<Option<String>> {
-        let request = request(quick("HeadBucket"), Method::HEAD, bucket, None);
+        let request =
+            request(quick("HeadBucket", Expects::Nothing(&[200])), Method::HEAD, bucket, None);
         let answer = self.call(&request).await?;
         Ok(headers::text(&answer.headers, &headers::BUCKET_REGION))
     }
@@ -120,19 +138,29 @@ impl Client {
     /// Sets a bucket's website; redirects and routing rules that it had are gone.
     pub async fn put_bucket_website(&self, bucket: &str, website: &Website) -> Result<()> {
         let payload = Payload::from_bytes(website_configuration(website));
-        let mut request = request(quick("PutBucketWebsite"), Method::PUT, bucket, None)
-            .query("website", "")
-            .payload(payload, None);
+        let mut request = request(
+            quick("PutBucketWebsite", Expects::Nothing(&[200, 204])),
+            Method::PUT,
+            bucket,
+            None,
+        )
+        .query("website", "")
+        .payload(payload, None);
         request.md5 = true;
         self.call(&request).await.map(drop)
     }
 
     /// A bucket's website.
     pub async fn get_bucket_website(&self, bucket: &str) -> Result<Website> {
-        let request =
-            request(quick("GetBucketWebsite"), Method::GET, bucket, None).query("website", "");
+        let request = request(
+            quick("GetBucketWebsite", Expects::Document(WEBSITE)),
+            Method::GET,
+            bucket,
+            None,
+        )
+        .query("website", "");
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, WEBSITE)?;
+        let root = self.document(&request, &answer)?;
         let inner = |element, name| root.child(element).and_then(|found| found.filled(name));
         Ok(Website {
             index_document: inner("IndexDocument", "Suffix"),
@@ -142,10 +170,15 @@ impl Client {
 
     /// Whether a bucket has versions.
     pub async fn get_bucket_versioning(&self, bucket: &str) -> Result<Versioning> {
-        let request = request(quick("GetBucketVersioning"), Method::GET, bucket, None)
-            .query("versioning", "");
+        let request = request(
+            quick("GetBucketVersioning", Expects::Document("VersioningConfiguration")),
+            Method::GET,
+            bucket,
+            None,
+        )
+        .query("versioning", "");
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "VersioningConfiguration")?;
+        let root = self.document(&request, &answer)?;
         Ok(match root.text_of("Status") {
             "Enabled" => Versioning::Enabled,
             "Suspended" => Versioning::Suspended,
@@ -158,19 +191,23 @@ impl Client {
         let mut writer = Writer::new("VersioningConfiguration", 128);
         writer.text("Status", if is_enabled { "Enabled" } else { "Suspended" });
         let payload = Payload::from_bytes(writer.finish("VersioningConfiguration"));
-        let mut request = request(quick("PutBucketVersioning"), Method::PUT, bucket, None)
-            .query("versioning", "")
-            .payload(payload, None);
+        let mut request = request(
+            quick("PutBucketVersioning", Expects::Nothing(&[200, 204])),
+            Method::PUT,
+            bucket,
+            None,
+        )
+        .query("versioning", "")
+        .payload(payload, None);
         request.md5 = true;
         self.call(&request).await.map(drop)
     }
 
     /// Region of a bucket.
     pub async fn get_bucket_location(&self, bucket: &str) -> Result<String> {
-        let request =
-            request(quick("GetBucketLocation"), Method::GET, bucket, None).query("location", "");
+        let request = Request::location(bucket);
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "LocationConstraint")?;
+        let root = self.document(&request, &answer)?;
         Ok(match root.text.trim() {
             "" => DEFAULT_REGION,
             "EU" => "eu-west-1",

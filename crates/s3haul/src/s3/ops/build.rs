@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 
 use http::{HeaderMap, Method};
 
-use super::object::{Conditions, CopySource, Written};
+use super::object::{Conditions, CopySource, HeadObject, Written};
 use crate::error::{Error, ErrorKind, Result};
+use crate::s3::answer::{Doubt, Expects};
 use crate::s3::headers::{self, Headers};
 use crate::s3::payload::Payload;
-use crate::s3::properties::read_checksums;
+use crate::s3::properties::{Protection, read_checksums};
 use crate::s3::request::{Answer, Operation, Request};
 use crate::s3::sign::encode_path;
 use crate::s3::xml::{Element, checksum_of};
@@ -17,13 +18,13 @@ use crate::s3::{ChecksumAlgorithm, Client};
 use crate::units::ByteRange;
 
 /// An operation that answers quickly and whose 200 is a 200.
-pub(super) const fn quick(name: &'static str) -> Operation {
-    Operation { name, slow: false, error_in_200: false }
+pub(super) const fn quick(name: &'static str, expects: Expects) -> Operation {
+    Operation { name, slow: false, error_in_200: false, expects }
 }
 
 /// An operation that may be silent for minutes and may say 200 before it fails.
-pub(super) const fn slow(name: &'static str) -> Operation {
-    Operation { name, slow: true, error_in_200: true }
+pub(super) const fn slow(name: &'static str, root: &'static str) -> Operation {
+    Operation { name, slow: true, error_in_200: true, expects: Expects::Document(root) }
 }
 
 /// A request without query, headers and body.
@@ -119,11 +120,6 @@ pub(super) fn range_text(range: ByteRange) -> Result<String> {
     Ok(text)
 }
 
-/// Root of an answer's document, which must have a name.
-pub(super) fn document(request: &Request<'_>, answer: &Answer, name: &str) -> Result<Element> {
-    Element::parse_as(&answer.body, name).map_err(|error| answer_error(request, error))
-}
-
 /// An error in what was answered to a request, with what was asked for.
 pub(super) fn answer_error(request: &Request<'_>, error: Error) -> Error {
     let error = error.with_operation(request.operation.name);
@@ -135,6 +131,32 @@ pub(super) fn answer_error(request: &Request<'_>, error: Error) -> Error {
 }
 
 impl Client {
+    /// Root of an answer's document, which the operation names.
+    pub(super) fn document(&self, request: &Request<'_>, answer: &Answer) -> Result<Element> {
+        let name = request.operation.document();
+        Element::parse_as(&answer.body, name).map_err(|_| self.damaged(request, answer))
+    }
+
+    /// The error for a document that is not whole, or not what it should be inside.
+    pub(super) fn damaged(&self, request: &Request<'_>, answer: &Answer) -> Error {
+        let doubt = Doubt::Malformed(request.operation.document());
+        answer_error(request, self.disbelieve(request, answer, doubt))
+    }
+
+    /// What a write tells in a document, which must name the `ETag`.
+    pub(super) fn written_document(
+        &self,
+        request: &Request<'_>,
+        answer: &Answer,
+    ) -> Result<Written> {
+        let root = self.document(request, answer)?;
+        Ok(Written {
+            etag: root.filled("ETag").ok_or_else(|| self.damaged(request, answer))?,
+            version_id: headers::text(&answer.headers, &headers::VERSION_ID),
+            checksum: checksum_of(&root),
+        })
+    }
+
     /// What a write without a body in its answer tells.
     pub(super) fn written(&self, answer: Answer) -> Written {
         let found = Found::among(&answer.headers);
@@ -145,6 +167,47 @@ impl Client {
         };
         self.done(answer.headers);
         written
+    }
+
+    /// Holds the answer to a write against the encryption that was asked for. Where it says
+    /// nothing (MinIO does not, of copies) the object's own headers count.
+    pub(super) async fn confirm(
+        &self,
+        request: &Request<'_>,
+        protection: Protection<'_>,
+        answer: &HeaderMap,
+    ) -> Result<()> {
+        if !protection.is_asked() || protection.is_confirmed(answer) {
+            return Ok(());
+        }
+        let (Some(bucket), Some(key)) = (request.bucket, request.key) else { return Ok(()) };
+        let version_id = headers::text(answer, &headers::VERSION_ID);
+        let input = HeadObject {
+            version_id: version_id.as_deref(),
+            customer_key: protection.customer_key,
+            ..HeadObject { bucket, key, ..HeadObject::default() }
+        };
+        let head = Box::pin(self.head_answer(input, None)).await;
+        if head.as_ref().is_ok_and(|head| protection.is_confirmed(&head.headers)) {
+            return Ok(());
+        }
+        let error = match head {
+            Ok(_) => Error::new(
+                ErrorKind::Server,
+                format!(
+                    "the server ignores the encryption that was asked for ({protection}): \
+                     s3://{bucket}/{key} was written and is not encrypted so"
+                ),
+            ),
+            Err(cause) => {
+                let message = format!(
+                    "s3://{bucket}/{key} was written, and whether it is encrypted as was asked for \
+                     ({protection}) could not be confirmed"
+                );
+                Error::new(ErrorKind::Server, message).with_source(cause)
+            }
+        };
+        Err(answer_error(request, error))
     }
 
     /// Lets go of the headers of an answer.
@@ -158,15 +221,6 @@ headers::find_headers! {
     Found {
         etag = "etag",
         version_id = "x-amz-version-id",
-    }
-}
-
-/// What a write tells in a document.
-pub(super) fn written_document(headers: &HeaderMap, root: &Element) -> Written {
-    Written {
-        etag: root.text_of("ETag").to_owned(),
-        version_id: headers::text(headers, &headers::VERSION_ID),
-        checksum: checksum_of(root),
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 
-use super::build::{document, quick, request};
+use super::build::{quick, request};
 use crate::error::{Error, ErrorKind, Result};
+use crate::s3::answer::Expects;
 use crate::s3::headers::{self, Headers};
 use crate::s3::redact::Secrets;
 use crate::s3::xml::{self, Element, Writer};
@@ -90,9 +91,14 @@ impl Client {
         let mut headers = Headers::default();
         headers.maybe(&http::header::IF_MATCH, input.if_match)?;
         bypass_governance(&mut headers, input.bypass_governance);
-        let request = request(quick("DeleteObject"), Method::DELETE, input.bucket, Some(input.key))
-            .maybe("versionId", input.version_id)
-            .headers(headers);
+        let request = request(
+            quick("DeleteObject", Expects::Nothing(&[200, 204])),
+            Method::DELETE,
+            input.bucket,
+            Some(input.key),
+        )
+        .maybe("versionId", input.version_id)
+        .headers(headers);
         self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 
@@ -157,16 +163,21 @@ impl Client {
     ) -> Result<Vec<DeleteRefused>> {
         let mut headers = Headers::default();
         bypass_governance(&mut headers, input.bypass_governance);
-        let mut request = request(quick("DeleteObjects"), Method::POST, input.bucket, None)
-            .query("delete", "")
-            .headers(headers)
-            .payload(Payload::from_bytes(body(objects)), None);
+        let mut request = request(
+            quick("DeleteObjects", Expects::Document("DeleteResult")),
+            Method::POST,
+            input.bucket,
+            None,
+        )
+        .query("delete", "")
+        .headers(headers)
+        .payload(Payload::from_bytes(body(objects)), None);
         // S3 wants an MD5 or a checksum; the MD5 is what every service of this kind understands.
         request.md5 = true;
         request.operation.error_in_200 = true;
         request.keys = u32::try_from(objects.len()).unwrap_or(u32::MAX);
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "DeleteResult")?;
+        let root = self.document(&request, &answer)?;
         let secrets = self.inner.secrets();
         Ok(root.all("Error").map(|entry| read_refused(entry, &secrets)).collect())
     }

@@ -3,8 +3,9 @@
 use http::Method;
 use http::header::SERVER;
 
-use super::build::{answer_error, quick, request};
+use super::build::{quick, request};
 use crate::error::Result;
+use crate::s3::answer::Expects;
 pub use crate::s3::list_page::{ListPage, ListedObject};
 use crate::s3::request::{Answer, Request};
 use crate::s3::xml::malformed;
@@ -61,10 +62,26 @@ pub struct ListedVersion {
     pub size: u64,
     /// Last modification in seconds since 1970.
     pub last_modified_s: i64,
+    /// Microseconds of that second.
+    pub last_modified_us: u32,
     /// `ETag` with its quotes.
     pub etag: String,
     /// Storage class.
     pub storage_class: String,
+}
+
+impl ListedVersion {
+    /// What it has in common with an object of a listing.
+    pub fn object(&self) -> ListedObject<'_> {
+        ListedObject {
+            key: &self.key,
+            size: self.size,
+            last_modified_s: self.last_modified_s,
+            last_modified_us: self.last_modified_us,
+            etag: &self.etag,
+            storage_class: &self.storage_class,
+        }
+    }
 }
 
 /// A page of versions.
@@ -103,42 +120,55 @@ impl Client {
 
     /// As [`Client::list_objects`], for who looks after a page that does not say where more is.
     pub(crate) async fn list_objects_unchecked(&self, input: ListObjects<'_>) -> Result<ListPage> {
-        let request = listing("ListObjectsV2", input.bucket, input.prefix, input.delimiter)
-            .query("list-type", "2")
-            .maybe("start-after", input.start_after)
-            .maybe("continuation-token", input.continuation_token);
+        let request = listing(
+            "ListObjectsV2",
+            "ListBucketResult",
+            input.bucket,
+            input.prefix,
+            input.delimiter,
+        )
+        .query("list-type", "2")
+        .maybe("start-after", input.start_after)
+        .maybe("continuation-token", input.continuation_token);
         let request = with_max_keys(request, input.max_keys);
         let request =
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body);
-        let mut page = page.map_err(|error| answer_error(&request, error))?;
+        let mut page = page.map_err(|_| self.damaged(&request, &answer))?;
         page.may_leave_out = may_leave_out(&answer);
         Ok(page)
     }
 
     /// One page of `ListObjects` (version 1); `continuation_token` is the marker.
     pub async fn list_objects_v1(&self, input: ListObjects<'_>) -> Result<ListPage> {
-        let request = listing("ListObjects", input.bucket, input.prefix, input.delimiter)
-            .maybe("marker", input.continuation_token.or(input.start_after));
+        let request =
+            listing("ListObjects", "ListBucketResult", input.bucket, input.prefix, input.delimiter)
+                .maybe("marker", input.continuation_token.or(input.start_after));
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
         let page = list_scan::objects(&answer.body).map(with_marker).and_then(checked);
-        let mut page = page.map_err(|error| answer_error(&request, error))?;
+        let mut page = page.map_err(|_| self.damaged(&request, &answer))?;
         page.may_leave_out = may_leave_out(&answer);
         Ok(page)
     }
 
     /// One page of `ListObjectVersions`.
     pub async fn list_versions(&self, input: ListVersions<'_>) -> Result<VersionPage> {
-        let request = listing("ListObjectVersions", input.bucket, input.prefix, input.delimiter)
-            .query("versions", "")
-            .maybe("key-marker", input.key_marker)
-            .maybe("version-id-marker", input.version_id_marker);
+        let request = listing(
+            "ListObjectVersions",
+            "ListVersionsResult",
+            input.bucket,
+            input.prefix,
+            input.delimiter,
+        )
+        .query("versions", "")
+        .maybe("key-marker", input.key_marker)
+        .maybe("version-id-marker", input.version_id_marker);
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
         let mut page =
-            list_scan::versions(&answer.body).map_err(|error| answer_error(&request, error))?;
+            list_scan::versions(&answer.body).map_err(|_| self.damaged(&request, &answer))?;
         page.may_leave_out = may_leave_out(&answer);
         Ok(page)
     }
@@ -152,11 +182,12 @@ fn may_leave_out(answer: &Answer) -> bool {
 
 fn listing<'a>(
     operation: &'static str,
+    root: &'static str,
     bucket: &'a str,
     prefix: &'a str,
     delimiter: Option<&'a str>,
 ) -> Request<'a> {
-    let request = request(quick(operation), Method::GET, bucket, None)
+    let request = request(quick(operation, Expects::Document(root)), Method::GET, bucket, None)
         .query("encoding-type", "url")
         .maybe("delimiter", delimiter);
     if prefix.is_empty() { request } else { request.query("prefix", prefix) }

@@ -7,8 +7,9 @@
 
 use http::Method;
 
-use super::build::{document, quick, request};
+use super::build::{quick, request};
 use crate::error::Result;
+use crate::s3::answer::Expects;
 use crate::s3::headers::{self, Headers};
 use crate::s3::lock::legal_hold_text;
 use crate::s3::xml::Writer;
@@ -31,10 +32,15 @@ impl Client {
         if bypass_governance {
             headers.fixed(&headers::BYPASS_GOVERNANCE, "true");
         }
-        let mut request = request(quick("PutObjectRetention"), Method::PUT, bucket, Some(key))
-            .query("retention", "")
-            .headers(headers)
-            .payload(Payload::from_bytes(writer.finish("Retention")), None);
+        let mut request = request(
+            quick("PutObjectRetention", Expects::Nothing(&[200, 204])),
+            Method::PUT,
+            bucket,
+            Some(key),
+        )
+        .query("retention", "")
+        .headers(headers)
+        .payload(Payload::from_bytes(writer.finish("Retention")), None);
         request.md5 = true;
         self.call(&request).await.map(drop)
     }
@@ -43,18 +49,28 @@ impl Client {
     pub async fn put_object_legal_hold(&self, bucket: &str, key: &str, is_on: bool) -> Result<()> {
         let mut writer = Writer::new("LegalHold", 64);
         writer.text("Status", legal_hold_text(is_on));
-        let mut request = request(quick("PutObjectLegalHold"), Method::PUT, bucket, Some(key))
-            .query("legal-hold", "")
-            .payload(Payload::from_bytes(writer.finish("LegalHold")), None);
+        let mut request = request(
+            quick("PutObjectLegalHold", Expects::Nothing(&[200, 204])),
+            Method::PUT,
+            bucket,
+            Some(key),
+        )
+        .query("legal-hold", "")
+        .payload(Payload::from_bytes(writer.finish("LegalHold")), None);
         request.md5 = true;
         self.call(&request).await.map(drop)
     }
 
     /// Whether an object's newest version has a legal hold.
     pub async fn get_object_legal_hold(&self, bucket: &str, key: &str) -> Result<bool> {
-        let request = request(quick("GetObjectLegalHold"), Method::GET, bucket, Some(key))
-            .query("legal-hold", "");
+        let request = request(
+            quick("GetObjectLegalHold", Expects::Document("LegalHold")),
+            Method::GET,
+            bucket,
+            Some(key),
+        )
+        .query("legal-hold", "");
         let answer = self.call(&request).await?;
-        Ok(document(&request, &answer, "LegalHold")?.text_of("Status") == "ON")
+        Ok(self.document(&request, &answer)?.text_of("Status") == "ON")
     }
 }

@@ -28,6 +28,7 @@ pub use multipart::{
 pub use object::{
     Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,
 };
+pub use presign::PresignedPut;
 pub use restore::{RestoreObject, RestoreTier, Restoring};
 
 #[cfg(test)]

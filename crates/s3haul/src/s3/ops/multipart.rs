@@ -3,18 +3,22 @@
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use http::Method;
+use http::{HeaderMap, Method};
 use md5::{Digest as _, Md5};
 
-use super::build::{answer_error, document, quick, range_text, request, slow, written_document};
+use super::build::{answer_error, quick, range_text, request, slow};
 use super::object::{
     Conditions, CopySource, Expected, HeadObject, Written, is_retried_refusal, quoted_hex,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::s3::answer::Expects;
 use crate::s3::headers::{self, Headers};
 use crate::s3::list_scan::Decoder;
+use crate::s3::properties::Protection;
 use crate::s3::xml::{Element, Writer, checksum_of, malformed, parse_time};
-use crate::s3::{Checksum, ChecksumAlgorithm, Client, CustomerKey, ObjectProperties, Payload};
+use crate::s3::{
+    Checksum, ChecksumAlgorithm, Client, CustomerKey, Encryption, ObjectProperties, Payload,
+};
 use crate::units::ByteRange;
 
 /// Input of `CreateMultipartUpload`.
@@ -47,6 +51,8 @@ pub struct UploadPart<'a> {
     pub payload: Payload,
     /// Checksum algorithm of the upload; it must be the one that the upload was begun with.
     pub checksum: Option<ChecksumAlgorithm>,
+    /// Encryption that the upload was begun with, which the answer must confirm.
+    pub encryption: Option<&'a Encryption>,
     /// SSE-C key of the upload.
     pub customer_key: Option<&'a CustomerKey>,
 }
@@ -102,6 +108,10 @@ pub struct CompleteMultipart<'a> {
     pub conditions: Conditions<'a>,
     /// SSE-C key of the upload.
     pub customer_key: Option<&'a CustomerKey>,
+    /// Encryption that the upload was begun with.
+    pub encryption: Option<&'a Encryption>,
+    /// Whether the answers to the parts showed that the server encrypts as it was asked.
+    pub is_encrypted: bool,
 }
 
 /// Input of `ListParts`.
@@ -157,13 +167,14 @@ impl Client {
             }
         }
         input.properties.write(&mut headers)?;
-        let operation = quick("CreateMultipartUpload");
+        let operation =
+            quick("CreateMultipartUpload", Expects::Document("InitiateMultipartUploadResult"));
         let request = request(operation, Method::POST, input.bucket, Some(input.key))
             .query("uploads", "")
             .headers(headers);
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "InitiateMultipartUploadResult")?;
-        root.filled("UploadId").ok_or_else(|| answer_error(&request, malformed()))
+        let root = self.document(&request, &answer)?;
+        root.filled("UploadId").ok_or_else(|| self.damaged(&request, &answer))
     }
 
     /// Uploads one part.
@@ -176,12 +187,22 @@ impl Client {
         headers.customer_key(input.customer_key)?;
         let size = input.payload.len();
         let sent = input.payload.digests().checksum.clone();
-        let request = request(quick("UploadPart"), Method::PUT, input.bucket, Some(input.key))
-            .query("partNumber", input.part_number.to_string())
-            .query("uploadId", input.upload_id)
-            .headers(headers)
-            .payload(input.payload, checksum);
+        let request =
+            request(quick("UploadPart", Expects::ETag), Method::PUT, input.bucket, Some(input.key))
+                .query("partNumber", input.part_number.to_string())
+                .query("uploadId", input.upload_id)
+                .headers(headers)
+                .payload(input.payload, checksum);
         let answer = self.call(&request).await?;
+        let UploadPart { encryption, customer_key, .. } = input;
+        let protection = Protection { encryption, customer_key };
+        if protection.is_asked() && !protection.is_confirmed(&answer.headers) {
+            let message = format!(
+                "the server ignores the encryption that was asked for ({protection}): the upload \
+                 was not completed"
+            );
+            return Err(answer_error(&request, Error::new(ErrorKind::Server, message)));
+        }
         let told = self.written(answer);
         let sent = sent.filter(|sent| Some(sent.algorithm) == checksum);
         let checksum = told.checksum.or(sent);
@@ -194,17 +215,17 @@ impl Client {
         input.source.write(&mut headers)?;
         headers.text(&headers::COPY_SOURCE_RANGE, &range_text(input.range)?)?;
         headers.customer_key(input.customer_key)?;
-        let operation = slow("UploadPartCopy");
+        let operation = slow("UploadPartCopy", "CopyPartResult");
         let request = request(operation, Method::PUT, input.bucket, Some(input.key))
             .query("partNumber", input.part_number.to_string())
             .query("uploadId", input.upload_id)
             .headers(headers);
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "CopyPartResult")?;
+        let Written { etag, checksum, .. } = self.written_document(&request, &answer)?;
         Ok(CompletedPart {
             part_number: input.part_number,
-            etag: root.text_of("ETag").to_owned(),
-            checksum: checksum_of(&root),
+            etag,
+            checksum,
             size: input.range.len(),
         })
     }
@@ -223,17 +244,21 @@ impl Client {
         }
         input.conditions.write(&mut headers)?;
         headers.customer_key(input.customer_key)?;
-        let operation = slow("CompleteMultipartUpload");
+        let operation = slow("CompleteMultipartUpload", "CompleteMultipartUploadResult");
         let request = request(operation, Method::POST, input.bucket, Some(input.key))
             .query("uploadId", input.upload_id)
             .headers(headers)
             .payload(Payload::from_bytes(complete_body(input.parts)), None);
+        let CompleteMultipart { encryption, customer_key, .. } = input;
+        let protection = Protection { encryption, customer_key };
         match self.call(&request).await {
             Ok(answer) => {
-                let root = document(&request, &answer, "CompleteMultipartUploadResult")?;
-                let written = written_document(&answer.headers, &root);
+                let written = self.written_document(&request, &answer)?;
                 if answer.attempts > 1 {
                     self.prove(&input, &written).await?;
+                }
+                if !input.is_encrypted {
+                    self.confirm(&request, protection, &answer.headers).await?;
                 }
                 Ok(written)
             }
@@ -244,7 +269,12 @@ impl Client {
                     size: input.object_size,
                 };
                 let (bucket, key) = (input.bucket, input.key);
-                self.written_before(bucket, key, input.customer_key, &expected).await.ok_or(error)
+                let written = self.written_before(bucket, key, input.customer_key, &expected).await;
+                let written = written.ok_or(error)?;
+                if !input.is_encrypted {
+                    self.confirm(&request, protection, &HeaderMap::new()).await?;
+                }
+                Ok(written)
             }
             Err(error) => Err(error),
         }
@@ -273,7 +303,7 @@ impl Client {
 
     /// Drops a multipart upload and its parts; succeeds also where it is gone.
     pub async fn abort_multipart(&self, bucket: &str, key: &str, upload_id: &str) -> Result<()> {
-        let operation = quick("AbortMultipartUpload");
+        let operation = quick("AbortMultipartUpload", Expects::Nothing(&[200, 204]));
         let request =
             request(operation, Method::DELETE, bucket, Some(key)).query("uploadId", upload_id);
         match self.call(&request).await {
@@ -284,14 +314,19 @@ impl Client {
 
     /// One page of the parts of an upload.
     pub async fn list_parts(&self, input: ListParts<'_>) -> Result<PartPage> {
-        let mut request = request(quick("ListParts"), Method::GET, input.bucket, Some(input.key))
-            .query("uploadId", input.upload_id);
+        let mut request = request(
+            quick("ListParts", Expects::Document("ListPartsResult")),
+            Method::GET,
+            input.bucket,
+            Some(input.key),
+        )
+        .query("uploadId", input.upload_id);
         if let Some(marker) = input.part_number_marker {
             request = request.query("part-number-marker", marker.to_string());
         }
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "ListPartsResult")?;
-        read_parts(&root).map_err(|error| answer_error(&request, error))
+        let root = self.document(&request, &answer)?;
+        read_parts(&root).map_err(|_| self.damaged(&request, &answer))
     }
 
     /// One page of the open uploads of a bucket.
@@ -301,7 +336,8 @@ impl Client {
         prefix: &str,
         markers: Option<(&str, &str)>,
     ) -> Result<UploadPage> {
-        let operation = quick("ListMultipartUploads");
+        let operation =
+            quick("ListMultipartUploads", Expects::Document("ListMultipartUploadsResult"));
         let mut request = request(operation, Method::GET, bucket, None)
             .query("uploads", "")
             .query("encoding-type", "url")
@@ -311,8 +347,8 @@ impl Client {
             request = request.query("prefix", prefix);
         }
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "ListMultipartUploadsResult")?;
-        read_uploads(&root).map_err(|error| answer_error(&request, error))
+        let root = self.document(&request, &answer)?;
+        read_uploads(&root).map_err(|_| self.damaged(&request, &answer))
     }
 }
 

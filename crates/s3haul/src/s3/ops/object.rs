@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use http::{HeaderMap, Method, StatusCode, header};
 
-use super::build::{answer_error, document, quick, range_text, request, slow, written_document};
+use super::build::{answer_error, quick, range_text, request, slow};
 use crate::error::{Error, ErrorKind, Result};
+use crate::s3::answer::Expects;
 use crate::s3::headers::{self, Headers};
+use crate::s3::request::Answer;
 use crate::s3::{
     BodyStream, Checksum, ChecksumAlgorithm, ChecksumMode, Client, CustomerKey, DigestPlan,
     ObjectHead, ObjectProperties, Payload,
@@ -144,17 +146,30 @@ impl Client {
         self.head(input, Some(&number.to_string())).await
     }
 
-    async fn head(&self, input: HeadObject<'_>, part: Option<&str>) -> Result<ObjectHead> {
+    pub(super) async fn head_answer(
+        &self,
+        input: HeadObject<'_>,
+        part: Option<&str>,
+    ) -> Result<Answer> {
         let mut headers = Headers::with_capacity(4);
         if input.checksums {
             headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
         }
         headers.customer_key(input.customer_key)?;
-        let request = request(quick("HeadObject"), Method::HEAD, input.bucket, Some(input.key))
-            .maybe("partNumber", part)
-            .maybe("versionId", input.version_id)
-            .headers(headers);
-        let answer = self.call(&request).await?;
+        let request = request(
+            quick("HeadObject", Expects::Object),
+            Method::HEAD,
+            input.bucket,
+            Some(input.key),
+        )
+        .maybe("partNumber", part)
+        .maybe("versionId", input.version_id)
+        .headers(headers);
+        self.call(&request).await
+    }
+
+    async fn head(&self, input: HeadObject<'_>, part: Option<&str>) -> Result<ObjectHead> {
+        let answer = self.head_answer(input, part).await?;
         let size = headers::number(&answer.headers, &header::CONTENT_LENGTH).unwrap_or(0);
         let head = ObjectHead::read(&answer.headers, size);
         self.done(answer.headers);
@@ -175,9 +190,14 @@ impl Client {
         }
         input.conditions.write(&mut headers)?;
         headers.customer_key(input.customer_key)?;
-        let request = request(quick("GetObject"), Method::GET, input.bucket, Some(input.key))
-            .maybe("versionId", input.version_id)
-            .headers(headers);
+        let request = request(
+            quick("GetObject", Expects::Object),
+            Method::GET,
+            input.bucket,
+            Some(input.key),
+        )
+        .maybe("versionId", input.version_id)
+        .headers(headers);
         let answer = self.open(&request).await?;
         let covered = covered(answer.status, &answer.headers, input.range)
             .map_err(|error| answer_error(&request, error))?;
@@ -205,13 +225,18 @@ impl Client {
         }
         input.properties.write(&mut headers)?;
         input.conditions.write(&mut headers)?;
-        let request = request(quick("PutObject"), Method::PUT, input.bucket, Some(input.key))
-            .headers(headers)
-            .payload(input.payload, checksum);
+        let request =
+            request(quick("PutObject", Expects::ETag), Method::PUT, input.bucket, Some(input.key))
+                .headers(headers)
+                .payload(input.payload, checksum);
+        let protection = input.properties.protection();
         match self.call(&request).await {
-            Ok(answer) => Ok(self.written(answer)),
+            Ok(answer) => {
+                self.confirm(&request, protection, &answer.headers).await?;
+                Ok(self.written(answer))
+            }
             Err(error) if input.conditions.if_absent && is_retried_refusal(&error) => {
-                let mut payload = request.payload;
+                let mut payload = request.payload.clone();
                 let plan = DigestPlan { md5: true, checksum, ..DigestPlan::default() };
                 payload.digest(plan);
                 let expected = Expected {
@@ -220,7 +245,11 @@ impl Client {
                     size: Some(payload.len()),
                 };
                 let key = input.properties.customer_key.as_ref();
-                self.written_before(input.bucket, input.key, key, &expected).await.ok_or(error)
+                let written = self.written_before(input.bucket, input.key, key, &expected);
+                let written = Box::pin(written).await.ok_or(error)?;
+                // The answer that would have confirmed it was lost.
+                Box::pin(self.confirm(&request, protection, &HeaderMap::new())).await?;
+                Ok(written)
             }
             Err(error) => Err(error),
         }
@@ -241,11 +270,16 @@ impl Client {
         if let Some(algorithm) = input.checksum {
             headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
         }
-        let request = request(slow("CopyObject"), Method::PUT, input.bucket, Some(input.key))
-            .headers(headers);
+        let request = request(
+            slow("CopyObject", "CopyObjectResult"),
+            Method::PUT,
+            input.bucket,
+            Some(input.key),
+        )
+        .headers(headers);
         let answer = self.call(&request).await?;
-        let root = document(&request, &answer, "CopyObjectResult")?;
-        let written = written_document(&answer.headers, &root);
+        let written = self.written_document(&request, &answer)?;
+        self.confirm(&request, input.properties.protection(), &answer.headers).await?;
         self.done(answer.headers);
         Ok(written)
     }

@@ -6,6 +6,7 @@ use http::Method;
 
 use super::build::{quick, request};
 use crate::error::Result;
+use crate::s3::answer::Expects;
 use crate::s3::xml::Writer;
 use crate::s3::{Client, Payload};
 
@@ -69,10 +70,14 @@ impl Client {
             writer.text("Tier", tier.name());
             writer.close("GlacierJobParameters");
         }
-        let mut request =
-            request(quick("RestoreObject"), Method::POST, input.bucket, Some(input.key))
-                .query("restore", "")
-                .payload(Payload::from_bytes(writer.finish(ROOT)), None);
+        let mut request = request(
+            quick("RestoreObject", Expects::Nothing(&[200, 202])),
+            Method::POST,
+            input.bucket,
+            Some(input.key),
+        )
+        .query("restore", "")
+        .payload(Payload::from_bytes(writer.finish(ROOT)), None);
         request.md5 = true;
         match self.call(&request).await {
             Ok(_) => Ok(Restoring::Begun),

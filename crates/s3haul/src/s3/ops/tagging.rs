@@ -2,8 +2,9 @@
 
 use http::Method;
 
-use super::build::{document, quick, request};
+use super::build::{quick, request};
 use crate::error::Result;
+use crate::s3::answer::Expects;
 use crate::s3::xml::{Element, Writer};
 use crate::s3::{Client, DigestPlan, Payload};
 
@@ -15,11 +16,16 @@ impl Client {
         key: &str,
         version_id: Option<&str>,
     ) -> Result<Vec<(String, String)>> {
-        let request = request(quick("GetObjectTagging"), Method::GET, bucket, Some(key))
-            .query("tagging", "")
-            .maybe("versionId", version_id);
+        let request = request(
+            quick("GetObjectTagging", Expects::Document("Tagging")),
+            Method::GET,
+            bucket,
+            Some(key),
+        )
+        .query("tagging", "")
+        .maybe("versionId", version_id);
         let answer = self.call(&request).await?;
-        Ok(read_tags(&document(&request, &answer, "Tagging")?))
+        Ok(read_tags(&self.document(&request, &answer)?))
     }
 
     /// Replaces the tags of an object.
@@ -53,10 +59,15 @@ impl Client {
         version_id: Option<&str>,
         tagging: Payload,
     ) -> Result<()> {
-        let mut request = request(quick("PutObjectTagging"), Method::PUT, bucket, Some(key))
-            .query("tagging", "")
-            .maybe("versionId", version_id)
-            .payload(tagging, None);
+        let mut request = request(
+            quick("PutObjectTagging", Expects::Nothing(&[200, 204])),
+            Method::PUT,
+            bucket,
+            Some(key),
+        )
+        .query("tagging", "")
+        .maybe("versionId", version_id)
+        .payload(tagging, None);
         request.md5 = true;
         self.call(&request).await.map(|answer| self.done(answer.headers))
     }
@@ -68,9 +79,14 @@ impl Client {
         key: &str,
         version_id: Option<&str>,
     ) -> Result<()> {
-        let request = request(quick("DeleteObjectTagging"), Method::DELETE, bucket, Some(key))
-            .query("tagging", "")
-            .maybe("versionId", version_id);
+        let request = request(
+            quick("DeleteObjectTagging", Expects::Nothing(&[200, 204])),
+            Method::DELETE,
+            bucket,
+            Some(key),
+        )
+        .query("tagging", "")
+        .maybe("versionId", version_id);
         self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::*;
-use crate::error::ErrorKind;
+use crate::error::{Error, ErrorKind};
 use crate::s3::testing::{Reply, World, client, client_with, config};
 use crate::s3::{
-    BodyStream, ChecksumAlgorithm, ChecksumMode, CustomerKey, LockMode, ObjectProperties, Payload,
-    Retention,
+    BodyStream, ChecksumAlgorithm, ChecksumMode, Client, CustomerKey, Encryption, LockMode,
+    ObjectProperties, Payload, Retention,
 };
 use crate::units::ByteRange;
 
@@ -35,7 +35,8 @@ async fn bytes(mut body: BodyStream) -> crate::Result<Vec<u8>> {
 
 #[tokio::test(start_paused = true)]
 async fn put_sends_what_the_object_carries() {
-    let world = World::new(|_| Reply::status(200, "etag: \"e\"\r\nx-amz-version-id: v\r\n", ""));
+    let headers = "etag: \"e\"\r\nx-amz-version-id: v\r\n";
+    let world = World::new(move |seen| Reply::status(200, headers, "").confirming(seen));
     let properties = ObjectProperties {
         content_type: Some("text/plain".to_owned()),
         metadata: Some(vec![("Name".to_owned(), "Größe".to_owned())]),
@@ -153,7 +154,7 @@ async fn a_conditional_put_over_a_connection_that_died_is_found_out() {
         1 => Reply::raw("").closing(),
         2 => Reply::error(412, "PreconditionFailed"),
         _ => Reply::raw(
-            "HTTP/1.1 200 X\r\ncontent-length: 5\r\n\
+            "HTTP/1.1 200 X\r\netag: e\r\ncontent-length: 5\r\n\
              x-amz-checksum-crc64nvme: M3eFcAZSQlc=\r\n\r\n",
         ),
     });
@@ -254,6 +255,8 @@ fn complete(parts: &[CompletedPart]) -> CompleteMultipart<'_> {
         object_size: Some(10),
         conditions: Conditions::default(),
         customer_key: None,
+        encryption: None,
+        is_encrypted: false,
     }
 }
 
@@ -450,4 +453,281 @@ async fn presigned_urls_have_limits() {
         assert!(client.presign_get("b", "k", wrong).await.is_err());
     }
     assert!(world.seen().is_empty());
+}
+
+type Ends = Vec<(&'static str, Option<Error>)>;
+
+/// How each operation that makes objects ends.
+async fn writes(client: &Client) -> Ends {
+    let properties = ObjectProperties::default();
+    let source = CopySource { bucket: "s", key: "k", ..CopySource::default() };
+    let copy = CopyObject {
+        bucket: "b",
+        key: "k",
+        source,
+        properties: &properties,
+        replace_metadata: None,
+        replace_tagging: None,
+        checksum: None,
+        conditions: Conditions::default(),
+    };
+    let part = UploadPart {
+        bucket: "b",
+        key: "k",
+        upload_id: "u",
+        part_number: 1,
+        payload: Payload::from_bytes("hello".into()),
+        checksum: None,
+        encryption: None,
+        customer_key: None,
+    };
+    let part_copy = UploadPartCopy {
+        bucket: "b",
+        key: "k",
+        upload_id: "u",
+        part_number: 1,
+        source,
+        range: ByteRange { start: 0, end: 1 },
+        customer_key: None,
+    };
+    let create = CreateMultipart { bucket: "b", key: "k", properties: &properties, checksum: None };
+    vec![
+        ("PutObject", client.put_object(put("k", &properties)).await.err()),
+        ("CopyObject", client.copy_object(copy).await.err()),
+        ("CreateMultipartUpload", client.create_multipart(create).await.err()),
+        ("UploadPart", client.upload_part(part).await.err()),
+        ("UploadPartCopy", client.upload_part_copy(part_copy).await.err()),
+        ("CompleteMultipartUpload", client.complete_multipart(complete(&[])).await.err()),
+    ]
+}
+
+/// How each other operation that changes something ends.
+async fn changes(client: &Client) -> Ends {
+    let retention = Retention { mode: LockMode::Governance, until_s: 1_893_456_000 };
+    let website = Website::default();
+    let objects = [ObjectIdentifier { key: "k".to_owned(), ..ObjectIdentifier::default() }];
+    let delete = DeleteObject { bucket: "b", key: "k", ..DeleteObject::default() };
+    let deletes = DeleteObjects { bucket: "b", objects: &objects, ..DeleteObjects::default() };
+    let bucket = CreateBucket { bucket: "b", ..CreateBucket::default() };
+    let restore = RestoreObject { bucket: "b", key: "k", ..RestoreObject::default() };
+    vec![
+        ("AbortMultipartUpload", client.abort_multipart("b", "k", "u").await.err()),
+        ("DeleteObject", client.delete_object(delete).await.err()),
+        ("DeleteObjects", client.delete_objects(deletes).await.err()),
+        ("PutObjectTagging", client.put_object_tagging("b", "k", None, &[]).await.err()),
+        ("DeleteObjectTagging", client.delete_object_tagging("b", "k", None).await.err()),
+        ("PutObjectAcl", client.put_object_acl("b", "k", "private").await.err()),
+        ("PutObjectRetention", client.put_object_retention("b", "k", retention, false).await.err()),
+        ("PutObjectLegalHold", client.put_object_legal_hold("b", "k", true).await.err()),
+        ("RestoreObject", client.restore_object(restore).await.err()),
+        ("CreateBucket", client.create_bucket(bucket).await.err()),
+        ("DeleteBucket", client.delete_bucket("b").await.err()),
+        ("HeadBucket", client.head_bucket("b").await.err()),
+        ("PutBucketWebsite", client.put_bucket_website("b", &website).await.err()),
+        ("PutBucketVersioning", client.put_bucket_versioning("b", true).await.err()),
+    ]
+}
+
+/// How each operation that gives something ends.
+async fn reads(client: &Client) -> Ends {
+    let list = ListObjects { bucket: "b", ..ListObjects::default() };
+    let versions = ListVersions { bucket: "b", ..ListVersions::default() };
+    let parts = ListParts { bucket: "b", key: "k", upload_id: "u", part_number_marker: None };
+    let head = HeadObject { bucket: "b", key: "k", ..HeadObject::default() };
+    let get = GetObject { bucket: "b", key: "k", ..GetObject::default() };
+    let range = Some(ByteRange { start: 0, end: 5 });
+    let get_range = GetObject { range, ..get };
+    vec![
+        ("HeadObject", client.head_object(head).await.err()),
+        ("GetObject", client.get_object(get).await.err()),
+        ("GetObject", client.get_object(get_range).await.err()),
+        ("GetObjectTagging", client.get_object_tagging("b", "k", None).await.err()),
+        ("GetObjectAcl", client.get_object_acl("b", "k").await.err()),
+        ("GetObjectLegalHold", client.get_object_legal_hold("b", "k").await.err()),
+        ("GetBucketWebsite", client.get_bucket_website("b").await.err()),
+        ("GetBucketVersioning", client.get_bucket_versioning("b").await.err()),
+        ("GetBucketLocation", client.get_bucket_location("b").await.err()),
+        ("ListBuckets", client.list_buckets(ListBuckets::default()).await.err()),
+        ("ListObjectsV2", client.list_objects(list).await.err()),
+        ("ListObjects", client.list_objects_v1(list).await.err()),
+        ("ListObjectVersions", client.list_versions(versions).await.err()),
+        ("ListParts", client.list_parts(parts).await.err()),
+        ("ListMultipartUploads", client.list_multipart_uploads("b", "", None).await.err()),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_operation_believes_a_server_that_is_no_s3() {
+    let html = "content-type: text/html\r\nlast-modified: Sun, 22 Nov 2026 16:19:41 GMT\r\n";
+    let xml = "content-type: application/xml\r\n";
+    for (status, headers, body) in [
+        (200, html, "<!DOCTYPE html><html><title>Log in</title></html>"),
+        (200, "", ""),
+        (204, "", ""),
+        (200, xml, "<Other><ETag>e</ETag></Other>"),
+        (200, xml, "<Other><ETag>e"),
+        (200, "", "noise"),
+    ] {
+        let world = World::new(move |seen| {
+            let is_head = seen.line().starts_with("HEAD");
+            let (length, body) = (body.len(), if is_head { "" } else { body });
+            Reply::raw(format!(
+                "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+            ))
+        });
+        let client = client(&world);
+        let mut requests = 0;
+        let mut ends = writes(&client).await;
+        ends.extend(changes(&client).await);
+        ends.extend(reads(&client).await);
+        for (operation, error) in ends {
+            let error = error.unwrap_or_else(|| panic!("{operation} believes {status} {body}"));
+            assert_eq!(error.kind(), ErrorKind::NotS3, "{operation}: {error}");
+            assert_eq!(error.operation(), Some(operation));
+            let told = error.to_string();
+            assert!(told.contains("http://store.test/"), "{operation}: {told}");
+            assert!(told.contains(&status.to_string()), "{operation}: {told}");
+            let words = body.split_whitespace().next().unwrap_or_default();
+            let is_shown = told.contains(words) || operation.starts_with("Head");
+            assert!(is_shown, "{operation}: {told}");
+            requests += 1;
+        }
+        let asked = world.seen().iter().filter(|seen| seen.line().contains("location")).count();
+        // The operation itself, and for empty answers, as HEAD has them, who could vouch for them.
+        assert!(asked <= 2 || body.is_empty(), "{asked}");
+        assert_eq!(world.seen().len() - asked + 1, requests, "each was sent once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn documents_that_end_early_are_no_answers() {
+    let world = World::new(|seen| {
+        let roots = [
+            ("x-amz-copy-source: s/k\r\nx-amz-copy-source-range", "CopyPartResult"),
+            ("x-amz-copy-source", "CopyObjectResult"),
+            ("uploads=", "InitiateMultipartUploadResult"),
+            ("uploadId=", "CompleteMultipartUploadResult"),
+        ];
+        let root =
+            roots.iter().find(|(word, _)| seen.head.contains(word)).map_or("", |found| found.1);
+        Reply::ok(&format!("<{root}><ETag>e"))
+    });
+    for (operation, error) in writes(&client(&world)).await {
+        if !matches!(operation, "PutObject" | "UploadPart") {
+            let told = error.unwrap().to_string();
+            assert!(told.contains("200 OK, an incomplete or damaged"), "{told}");
+        }
+    }
+}
+
+/// As Garage and R2 do.
+#[tokio::test(start_paused = true)]
+async fn a_service_that_marks_no_answer_is_asked_once() {
+    let bare = |status: u16, body: &str| {
+        Reply::raw(format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n{body}", body.len()))
+    };
+    let delete = DeleteObject { bucket: "b", key: "k", ..DeleteObject::default() };
+    let world = World::new(move |seen| {
+        if seen.line().contains("location") {
+            bare(403, "<Error><Code>AccessDenied</Code></Error>")
+        } else {
+            bare(204, "")
+        }
+    });
+    let asking = client(&world);
+    for _ in 0..3 {
+        asking.delete_object(delete).await.unwrap();
+    }
+    assert_eq!(world.seen().len(), 4, "an error in a document is an answer, too");
+
+    // A service that marks its answers is not asked: it would have marked this one.
+    let world = World::new(move |seen| match seen.number {
+        0 => Reply::ok("<LocationConstraint/>"),
+        _ => bare(204, ""),
+    });
+    let knowing = client(&world);
+    knowing.get_bucket_location("b").await.unwrap();
+    let error = knowing.delete_object(delete).await.unwrap_err();
+    assert_eq!((error.kind(), world.seen().len()), (ErrorKind::NotS3, 2), "{error}");
+}
+
+/// The first answer is lost, the second attempt is refused because of what the first has written.
+#[tokio::test(start_paused = true)]
+async fn encryption_of_what_a_lost_answer_wrote_is_confirmed_too() {
+    let aes =
+        ObjectProperties { encryption: Some(Encryption::Aes256), ..ObjectProperties::default() };
+    for is_encrypted in [false, true] {
+        let world = World::new(move |seen| {
+            let mark = if is_encrypted { "x-amz-server-side-encryption: AES256\r\n" } else { "" };
+            match (seen.number, seen.line().starts_with("HEAD")) {
+                (0, _) => Reply::error(500, "InternalError"),
+                (_, false) => Reply::error(412, "PreconditionFailed"),
+                // The MD5 of `hello`.
+                (_, true) => Reply::raw(format!(
+                    "HTTP/1.1 200 X\r\netag: \"5d41402abc4b2a76b9719d911017c592\"\r\n\
+                     content-length: 5\r\n{mark}\r\n"
+                )),
+            }
+        });
+        let conditions = Conditions { if_absent: true, ..Conditions::default() };
+        let input = PutObject { conditions, ..put("k", &aes) };
+        let result = client(&world).put_object(input).await;
+        assert_eq!(result.is_ok(), is_encrypted, "{result:?}");
+    }
+}
+
+/// Encryption that the server ignores, and that it confirms in one way or another.
+#[tokio::test(start_paused = true)]
+async fn encryption_that_was_asked_for_is_confirmed() {
+    let key = CustomerKey { algorithm: "AES256".to_owned(), key: vec![7; 32] };
+    let (_, md5) = key.encoded();
+    let of_customer = format!(
+        "x-amz-server-side-encryption-customer-algorithm: AES256\r\n\
+         x-amz-server-side-encryption-customer-key-md5: {md5}\r\n"
+    );
+    let of_server = "x-amz-server-side-encryption: AES256\r\n".to_owned();
+    let aes =
+        ObjectProperties { encryption: Some(Encryption::Aes256), ..ObjectProperties::default() };
+    let own = ObjectProperties { customer_key: Some(key), ..ObjectProperties::default() };
+    for (properties, told, other) in
+        [(&aes, &of_server, &of_customer), (&own, &of_customer, &of_server)]
+    {
+        for (in_answer, in_head, is_confirmed) in [
+            (told, None, true),
+            (other, Some(told), true),
+            (other, Some(other), false),
+            (other, None, false),
+        ] {
+            let (is_in_answer, is_known) = (in_answer == told, in_head.is_some());
+            let (in_answer, in_head) = (in_answer.clone(), in_head.cloned());
+            let world = World::new(move |seen| match (seen.line().starts_with("HEAD"), &in_head) {
+                (false, _) => Reply::status(200, &in_answer, ""),
+                (true, Some(told)) => {
+                    Reply::raw(format!("HTTP/1.1 200 X\r\netag: e\r\n{told}\r\n"))
+                }
+                (true, None) => Reply::status(404, "", ""),
+            });
+            let client = client(&world);
+            let result = client.put_object(put("k", properties)).await;
+            assert_eq!(result.is_ok(), is_confirmed, "{result:?}");
+            let part = UploadPart {
+                bucket: "b",
+                key: "k",
+                upload_id: "u",
+                part_number: 1,
+                payload: Payload::from_bytes("hello".into()),
+                checksum: None,
+                encryption: properties.encryption.as_ref(),
+                customer_key: properties.customer_key.as_ref(),
+            };
+            let sent = client.upload_part(part).await;
+            assert_eq!(sent.is_ok(), is_in_answer, "parts are confirmed by their answers");
+            if let Err(error) = result {
+                let message = error.to_string();
+                let says = if is_known { "and is not encrypted" } else { "could not be confirmed" };
+                assert!(message.contains("s3://b/k was written"), "{message}");
+                assert!(message.contains(says), "{message}");
+            }
+        }
+    }
 }

@@ -20,6 +20,8 @@ fn answer(seen: &Seen) -> Reply {
     let line = seen.line();
     let object = "content-type: text/x-test\r\netag: \"state\"\r\nx-amz-meta-colour: blue\r\n\
         x-amz-tagging-count: 1\r\n";
+    // The requests that follow the first one of an upload do not say it.
+    let of_kms = "x-amz-server-side-encryption: aws:kms\r\n";
     match line.split(' ').next().unwrap_or_default() {
         "HEAD" => {
             let size = 12 * MIB;
@@ -42,7 +44,9 @@ fn answer(seen: &Seen) -> Reply {
             "<InitiateMultipartUploadResult><UploadId>u</UploadId>\
              </InitiateMultipartUploadResult>",
         ),
-        "POST" => Reply::ok(
+        "POST" => Reply::status(
+            200,
+            of_kms,
             "<CompleteMultipartUploadResult><ETag>\"e\"</ETag></CompleteMultipartUploadResult>",
         ),
         "PUT" if seen.header("x-amz-copy-source").is_some() => {
@@ -50,7 +54,8 @@ fn answer(seen: &Seen) -> Reply {
                 if line.contains("partNumber") { "CopyPartResult" } else { "CopyObjectResult" };
             Reply::ok(&format!("<{root}><ETag>\"e\"</ETag></{root}>"))
         }
-        "PUT" => Reply::status(200, "etag: \"e\"\r\n", ""),
+        "PUT" if line.contains("partNumber") => Reply::status(200, of_kms, ""),
+        "PUT" => Reply::ok(""),
         _ => Reply::status(204, "", ""),
     }
 }
@@ -77,7 +82,7 @@ fn settings() -> Settings {
 
 /// Copies one object; gives the requests by their operation and order.
 async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> {
-    let world = World::new(answer);
+    let world = World::new(|seen| answer(seen).confirming(seen));
     let config = crate::s3::ClientConfig { request_payer: true, ..config() };
     let client = client_with(&world, config);
     let report = Arc::new(Reporter::new(Arc::new(crate::event::NoEvents)));

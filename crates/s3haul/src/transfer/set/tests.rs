@@ -32,7 +32,9 @@ fn answer(size: u64, tags: &'static str) -> impl Fn(&Seen) -> Reply + Send + Syn
                 "<InitiateMultipartUploadResult><UploadId>u</UploadId>\
                  </InitiateMultipartUploadResult>",
             ),
-            "POST" => Reply::ok(
+            "POST" => Reply::status(
+                200,
+                "x-amz-server-side-encryption: aws:kms\r\n",
                 "<CompleteMultipartUploadResult><ETag>\"e\"</ETag></CompleteMultipartUploadResult>",
             ),
             "PUT" if line.contains("partNumber") => {
@@ -48,7 +50,8 @@ const ONE_TAG: &str = "<Tag><Key>a</Key><Value>1 2</Value></Tag>";
 
 /// Changes one object; gives the requests and what became of it.
 async fn set(change: ObjectChange, size: u64, tags: &'static str) -> (Vec<Seen>, Counts) {
-    let world = World::new(answer(size, tags));
+    let server = answer(size, tags);
+    let world = World::new(move |seen| server(seen).confirming(seen));
     let client = client_with(&world, config());
     let report = Arc::new(Reporter::new(Arc::new(crate::event::NoEvents)));
     let settings = Settings {

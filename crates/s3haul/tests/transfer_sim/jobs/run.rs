@@ -84,6 +84,10 @@ impl EventSink for Listener {
                         told.failures.push(format!("{}: {error}", object.source));
                         End::Failed
                     }
+                    Outcome::NotTried => {
+                        told.failures.push(format!("{}: not tried", object.source));
+                        End::Failed
+                    }
                 };
                 let is_removal = object.action == ActionKind::Delete;
                 if end == End::Done && is_removal {

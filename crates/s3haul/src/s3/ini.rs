@@ -4,8 +4,9 @@
 //! lines, `key = value` or `key: value`, keys without regard to case, comments on lines of their
 //! own that begin with `#` or `;`, and deeper indented lines that continue the value before them.
 //! A value that is empty on its own line and continued is a nested section, one level deep.
+//! Beyond that parser a byte order mark is skipped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +20,8 @@ pub(crate) enum Value {
 /// Keys and values of one section.
 pub(crate) type Section = BTreeMap<String, Value>;
 
-/// A file: sections by their names as written.
-pub(crate) type Sections = BTreeMap<String, Section>;
+/// A file: sections with their names as written, in order.
+pub(crate) type Sections = Vec<(String, Section)>;
 
 /// A line that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,17 +41,21 @@ impl std::fmt::Display for SyntaxError {
 /// Reads a whole file.
 pub(crate) fn parse(text: &str) -> Result<Sections, SyntaxError> {
     let mut parser = Parser::default();
-    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        parser.line(line).map_err(|problem| SyntaxError { line: index + 1, problem })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut count = 0;
+    for line in
+        text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+    {
+        count += 1;
+        parser.line(line).map_err(|problem| SyntaxError { line: count, problem })?;
     }
-    let line = text.lines().count();
-    parser.finish().map_err(|problem| SyntaxError { line, problem })
+    parser.finish().map_err(|problem| SyntaxError { line: count, problem })
 }
 
 #[derive(Default)]
 struct Parser {
     sections: Sections,
-    section: Option<String>,
+    names: HashSet<String>,
     open: Option<OpenKey>,
 }
 
@@ -64,7 +69,13 @@ struct OpenKey {
 impl Parser {
     fn line(&mut self, line: &str) -> Result<(), &'static str> {
         let text = line.trim();
-        if text.is_empty() || text.starts_with(['#', ';']) {
+        if text.is_empty() {
+            if let Some(open) = &mut self.open {
+                open.lines.push(String::new());
+            }
+            return Ok(());
+        }
+        if text.starts_with(['#', ';']) {
             return Ok(());
         }
         let indent = line.len() - line.trim_start().len();
@@ -81,7 +92,7 @@ impl Parser {
         let Some((key, value)) = split_pair(text) else {
             return Err("expected `key = value`");
         };
-        if self.section.is_none() {
+        if self.sections.is_empty() {
             return Err("expected a [section] first");
         }
         let lines = vec![value.to_owned()];
@@ -92,20 +103,18 @@ impl Parser {
     fn begin_section(&mut self, rest: &str) -> Result<(), &'static str> {
         let end = rest.rfind(']').ok_or("expected `]` after the section's name")?;
         let name = rest[..end].to_owned();
-        if self.sections.contains_key(&name) {
+        if !self.names.insert(name.clone()) {
             return Err("a section of this name was there before");
         }
-        self.sections.insert(name.clone(), Section::new());
-        self.section = Some(name);
+        self.sections.push((name, Section::new()));
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), &'static str> {
-        let (Some(open), Some(section)) = (self.open.take(), &self.section) else {
+        let (Some(open), Some((_, section))) = (self.open.take(), self.sections.last_mut()) else {
             return Ok(());
         };
         let value = value_of(&open.lines)?;
-        let section = self.sections.entry(section.clone()).or_default();
         match section.insert(open.key, value) {
             None => Ok(()),
             Some(_) => Err("a key of this name was there before"),
@@ -126,10 +135,12 @@ fn split_pair(text: &str) -> Option<(&str, &str)> {
 }
 
 fn value_of(lines: &[String]) -> Result<Value, &'static str> {
-    if lines.len() < 2 || !lines[0].is_empty() {
-        return Ok(Value::Text(lines.join("\n")));
+    let text = lines.join("\n");
+    let text = text.trim_end();
+    if !text.starts_with('\n') {
+        return Ok(Value::Text(text.to_owned()));
     }
-    let pairs = lines[1..].iter().map(|line| {
+    let pairs = text.lines().filter(|line| !line.is_empty()).map(|line| {
         let (key, value) = line.split_once('=').ok_or("expected `key = value`")?;
         Ok((key.trim().to_owned(), value.trim().to_owned()))
     });
@@ -140,8 +151,12 @@ fn value_of(lines: &[String]) -> Result<Value, &'static str> {
 mod tests {
     use super::*;
 
-    fn text(sections: &Sections, section: &str, key: &str) -> Option<String> {
-        match sections.get(section)?.get(key)? {
+    fn section<'s>(sections: &'s Sections, name: &str) -> &'s Section {
+        &sections.iter().find(|(known, _)| known == name).unwrap().1
+    }
+
+    fn text(sections: &Sections, name: &str, key: &str) -> Option<String> {
+        match section(sections, name).get(key)? {
             Value::Text(text) => Some(text.clone()),
             Value::Nested(_) => None,
         }
@@ -162,10 +177,19 @@ mod tests {
         let file = "[default]\ns3 =\n  max_concurrent_requests = 20\n\n  # note\n  \
                     max_bandwidth=50MB/s\nregion = a\n  b\n";
         let sections = parse(file).unwrap();
-        let Value::Nested(s3) = &sections["default"]["s3"] else { panic!("not nested") };
+        let Value::Nested(s3) = &section(&sections, "default")["s3"] else { panic!("not nested") };
         assert_eq!(s3["max_concurrent_requests"], "20");
         assert_eq!(s3["max_bandwidth"], "50MB/s");
         assert_eq!(text(&sections, "default", "region").as_deref(), Some("a\nb"));
+    }
+
+    #[test]
+    fn blank_lines_belong_to_a_value_that_goes_on() {
+        let sections =
+            parse("[a]\rx = 1\r\n\r\n # note\r\n  2\r\n\r\ns3 =\n\n\n  y = 3\n\n").unwrap();
+        assert_eq!(text(&sections, "a", "x").as_deref(), Some("1\n\n2"));
+        let nested = Value::Nested([("y".to_owned(), "3".to_owned())].into());
+        assert_eq!(section(&sections, "a")["s3"], nested);
     }
 
     #[test]
@@ -189,7 +213,7 @@ mod tests {
             let mut expected: Section =
                 pairs.into_iter().map(|(key, value)| (key, Value::Text(value))).collect();
             expected.insert("nested 1".to_owned(), Value::Nested(nested));
-            proptest::prop_assert_eq!(&sections["p q"], &expected);
+            proptest::prop_assert_eq!(section(&sections, "p q"), &expected);
         }
 
         #[test]

@@ -1,0 +1,84 @@
+//! Nothing found: what each command does, as the table in README.md has it.
+
+use crate::support::{Bench, stderr, stdout};
+
+/// What a command says of nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Says {
+    Nothing,
+    Note,
+    Warning,
+}
+
+/// Commands at an address where nothing is, each with its exit code and what it says.
+const COMMANDS: [(&str, i32, Says); 24] = [
+    ("cp --recursive s3://box/typo there", 0, Says::Nothing),
+    ("cp --recursive s3://box/typo s3://box/there", 0, Says::Nothing),
+    ("cp --recursive empty s3://box/there", 0, Says::Nothing),
+    ("mv --recursive s3://box/typo there", 0, Says::Nothing),
+    ("rm --recursive s3://box/typo", 0, Says::Nothing),
+    ("rm s3://box/typo", 0, Says::Nothing),
+    ("sync s3://box/typo there", 0, Says::Nothing),
+    ("sync empty s3://box/there", 0, Says::Nothing),
+    ("rm s3://box --from empty.txt", 0, Says::Nothing),
+    ("tag set s3://box --from empty.txt --tags a=b", 0, Says::Nothing),
+    ("tag get --recursive s3://box/typo", 0, Says::Note),
+    ("tag add --recursive s3://box/typo --tags a=b", 0, Says::Note),
+    ("set --recursive s3://box/typo --storage-class STANDARD_IA", 0, Says::Note),
+    ("restore --recursive s3://box/typo --days 1", 0, Says::Note),
+    ("undelete --recursive s3://kept/typo", 0, Says::Note),
+    ("find s3://box/typo", 0, Says::Nothing),
+    ("map s3://box/typo --map js:(object)=>object.Key", 0, Says::Nothing),
+    ("uploads ls s3://box/typo", 0, Says::Nothing),
+    ("ls s3://box/typo", 1, Says::Nothing),
+    ("list s3://box/typo", 1, Says::Note),
+    ("versions s3://box/typo", 1, Says::Note),
+    ("summarize s3://box/typo", 1, Says::Note),
+    ("compare s3://box/typo empty", 2, Says::Warning),
+    ("verify s3://box/typo s3://box/typo2", 2, Says::Warning),
+];
+
+#[test]
+fn nothing_found_follows_one_rule() {
+    let bench = Bench::with_objects(&["there"]);
+    bench.file("empty.txt", "");
+    bench.ok("mb s3://kept --object-lock");
+    std::fs::create_dir(bench.folder().join("empty")).unwrap();
+    for (command, code, says) in COMMANDS {
+        let output = bench.run(command);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{command}: {told}");
+        let said = match told.as_str() {
+            "" => Says::Nothing,
+            text if text.starts_with("warning: neither `") => Says::Warning,
+            text if text.starts_with("note: nothing was found at `s3://") => Says::Note,
+            text => panic!("{command}: {text}"),
+        };
+        assert_eq!(said, says, "{command}: {told}");
+    }
+    // A whole bucket may be empty.
+    bench.ok("mb s3://empty");
+    for command in ["ls s3://empty", "list s3://empty", "summarize s3://empty"] {
+        assert_eq!(bench.status(command), 0, "{command}");
+    }
+}
+
+#[test]
+fn a_proof_of_nothing_is_no_proof() {
+    let bench = Bench::with_objects(&["a/1", "b/1"]);
+    std::fs::create_dir(bench.folder().join("empty")).unwrap();
+    // Names of objects, filters that leave out all, and names that are misspelt.
+    for args in ["s3://box/a/1 s3://box/b/1", "s3://box/a s3://box/b --exclude *", "empty empty"] {
+        for command in ["verify", "compare", "compare --checksum"] {
+            let output = bench.run(&format!("{command} {args}"));
+            assert_eq!(output.status.code(), Some(2), "{command} {args}");
+            assert!(stderr(&output).contains("nothing is proved"), "{}", stderr(&output));
+        }
+    }
+    let output = bench.run("verify s3://box/typo s3://box/typo2 --json");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout(&output).contains("\"event\":\"warning\""), "{}", stdout(&output));
+    assert_eq!(bench.status("verify s3://box/a s3://box/typo"), 1, "one side is empty");
+    let report = bench.run("verify s3://box/a s3://box/b");
+    assert_ne!(report.status.code(), Some(2), "{}", stderr(&report));
+}

@@ -1,0 +1,107 @@
+//! Commands whose standard output is closed or full, or whose standard input is closed, say so and
+//! fail.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Output;
+
+use crate::support::{Bench, stderr};
+
+/// All that print, each for itself.
+const COMMANDS: [&str; 32] = [
+    "--version",
+    "--help",
+    "-h",
+    "cp -h",
+    "help",
+    "ls",
+    "ls s3://box",
+    "ls s3://box --recursive --summarize",
+    "ls s3://box --json",
+    "list s3://box",
+    "list s3://box --format parquet",
+    "list s3://box --format csv",
+    "find s3://box",
+    "versions s3://box",
+    "summarize s3://box",
+    "list-buckets",
+    "uploads ls s3://box",
+    "tag get s3://box/k",
+    "head s3://box/k",
+    "cat s3://box/k",
+    "cp s3://box/k -",
+    "cp f s3://box/f",
+    "sync . s3://box/all",
+    "compare s3://box s3://box/none",
+    "presign s3://box/k",
+    "versioning get s3://box",
+    "restore s3://box/k --status",
+    "set s3://box/k --content-type x/y",
+    "map s3://box --map js:key=>key",
+    "each s3://box --each js:key=>key",
+    "rm s3://box/f --dryrun",
+    "run lines",
+];
+
+/// Runs a command with a redirection of a shell.
+fn redirected(bench: &Bench, args: &str, redirection: &str) -> Output {
+    let mut shell = bench.program("bash");
+    let line = format!("exec \"$0\" \"$@\" {redirection}");
+    shell.args(["-c", &line, crate::support::BINARY]).args(args.split_whitespace());
+    shell.output().unwrap()
+}
+
+fn fails_where_nothing_can_be_written(redirection: &str, why: &str) {
+    let bench = Bench::with_objects(&["k", "up"]);
+    bench.file("f", "x");
+    bench.file("lines", "ls s3://box\n");
+    let upload = bench.run("cp f s3://box/f");
+    assert!(upload.status.success(), "{upload:?}");
+    for args in COMMANDS {
+        if args == "uploads ls s3://box" {
+            // Nothing to print is nothing that fails.
+            assert!(redirected(&bench, args, redirection).status.success());
+            continue;
+        }
+        let output = redirected(&bench, args, redirection);
+        let code = output.status.code().unwrap();
+        assert!(code != 0 && code != 2, "{args} {redirection}: {output:?}");
+        let text = stderr(&output);
+        assert!(text.contains(why), "{args} {redirection}: {text}");
+    }
+    let silent = redirected(&bench, "cp f s3://box/f --quiet", redirection);
+    assert!(silent.status.success() && silent.stderr.is_empty(), "{silent:?}");
+}
+
+/// The runtime opens /dev/null where standard output is closed: writes went nowhere, with success.
+#[test]
+fn a_closed_standard_output_is_a_failure() {
+    fails_where_nothing_can_be_written(">&-", "Bad file descriptor");
+}
+
+#[test]
+fn a_full_standard_output_is_a_failure() {
+    fails_where_nothing_can_be_written(">/dev/full", "No space left on device");
+}
+
+/// /dev/null is a place for output, also where it was opened for reading and writing.
+#[test]
+fn nothing_is_missed_in_dev_null() {
+    let bench = Bench::with_objects(&["k"]);
+    for redirection in [">/dev/null", "1<>/dev/null"] {
+        let output = redirected(&bench, "ls s3://box", redirection);
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    }
+}
+
+#[test]
+fn a_closed_standard_input_is_no_empty_object() {
+    let bench = Bench::with_objects(&["k"]);
+    for args in ["pipe s3://box/new", "cp - s3://box/new", "rm s3://box/ --from -", "run -"] {
+        let output = redirected(&bench, args, "<&-");
+        assert!(!output.status.success(), "{args}: {output:?}");
+        assert!(stderr(&output).contains("stdin is required"), "{args}: {output:?}");
+    }
+    let keys = bench.ok("list s3://box --format keys");
+    assert_eq!(keys, "k\n", "nothing is written and nothing is removed");
+}

@@ -1,0 +1,71 @@
+//! What is said while a server or a program says nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::Output;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// Accepts connections, reads nothing and answers nothing.
+fn silent() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for socket in listener.incoming() {
+            kept.push(socket);
+        }
+    });
+    address
+}
+
+fn run(bench: &Bench, args: &str, address: SocketAddr) -> Output {
+    let mut command = bench.command(&format!("{args} --cli-read-timeout 1"));
+    command.env("AWS_ENDPOINT_URL", format!("http://{address}")).env("AWS_MAX_ATTEMPTS", "2");
+    command.output().unwrap()
+}
+
+#[test]
+fn a_silent_server_is_named_while_it_is_waited_for() {
+    let (bench, address) = (Bench::new(), silent());
+    bench.file("f", "x");
+    for (args, what) in [
+        ("cp f s3://box/k", "PutObject s3://box/k"),
+        ("cp s3://box/k g", "HeadObject s3://box/k"),
+        ("ls s3://box", "ListObjectsV2 s3://box"),
+        ("rm s3://box/k", "DeleteObject s3://box/k"),
+    ] {
+        let output = run(&bench, args, address);
+        let text = stderr(&output);
+        for attempt in 1..=2 {
+            let line = format!(
+                "waiting for an answer of \"http://{address}/\" to {what} (attempt {attempt} of 2) \
+                 for 0.5 s\n"
+            );
+            assert!(text.contains(&line), "{args}: {text}");
+        }
+        assert_eq!(stdout(&output), "", "{args}");
+    }
+}
+
+#[test]
+fn many_requests_that_wait_say_it_once() {
+    let (bench, address) = (Bench::new(), silent());
+    for number in 0..50 {
+        bench.file(&format!("t/{number}"), "x");
+    }
+    let text = stderr(&run(&bench, "cp --recursive t s3://box", address));
+    let lines = text.lines().filter(|line| line.starts_with("waiting for an answer ")).count();
+    assert!((1..50).contains(&lines), "{text}");
+}
+
+#[test]
+fn nothing_is_said_where_silence_is_wanted() {
+    let (bench, address) = (Bench::new(), silent());
+    bench.file("f", "x");
+    for flag in ["--quiet", "--only-show-errors"] {
+        let output = run(&bench, &format!("cp f s3://box/k {flag}"), address);
+        assert!(!stderr(&output).contains("waiting"), "{output:?}");
+    }
+}
