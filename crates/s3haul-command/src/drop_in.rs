@@ -127,27 +127,61 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The command line with `--help` in the place of the word `help` behind a command, as `aws` has
-/// it: `ls help` shows no bucket of that name.
+/// it: `ls help` shows no bucket of that name. Flags of all commands may stand anywhere.
 pub(crate) fn with_help(
     mut args: Vec<OsString>,
     definition: fn() -> clap::Command,
 ) -> Vec<OsString> {
-    let [_, path @ .., last] = &args[..] else { return args };
-    let is_plain = |word: &OsString| !word.to_string_lossy().starts_with('-');
-    if last != "help" || path.is_empty() || !path.iter().all(is_plain) {
+    let [_, words @ .., last] = &args[..] else { return args };
+    if last != "help" || words.is_empty() {
         return args;
     }
-    let mut command = &definition();
-    for word in path {
-        match command.find_subcommand(word) {
-            Some(found) => command = found,
-            None => return args,
-        }
-    }
-    if let Some(last) = args.last_mut() {
+    let definition = definition();
+    let Some(path) = without_flags(words, &definition) else { return args };
+    let find = |command: &clap::Command, word| command.find_subcommand(word).cloned();
+    let mut path = path.into_iter();
+    let first = path.next().and_then(|word| find(&definition, word));
+    let found = first.and_then(|first| path.try_fold(first, |command, word| find(&command, word)));
+    if let (Some(_), Some(last)) = (found, args.last_mut()) {
         *last = "--help".into();
     }
     args
+}
+
+/// The words without the flags of all commands and their values; `None` if there are other flags.
+fn without_flags<'a>(words: &'a [OsString], definition: &clap::Command) -> Option<Vec<&'a OsStr>> {
+    let (mut words, mut found) = (words.iter(), Vec::new());
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let Some(flag) = text.strip_prefix("--") else {
+            if text.starts_with('-') {
+                return None;
+            }
+            found.push(word.as_os_str());
+            continue;
+        };
+        let (name, value) = flag.split_once('=').map_or((flag, None), |(a, b)| (a, Some(b)));
+        let takes_value = takes_value(name, definition)?;
+        if takes_value && value.is_none() {
+            words.next()?;
+        }
+    }
+    Some(found)
+}
+
+/// Whether a flag of all commands, or an unambiguous beginning of one, takes a value; `None` if
+/// there is no such flag.
+fn takes_value(name: &str, definition: &clap::Command) -> Option<bool> {
+    let flags = || {
+        let all = definition.get_arguments();
+        all.filter_map(|arg| Some((arg.get_long()?, arg.get_action().takes_values())))
+    };
+    if let Some((_, takes_value)) = flags().find(|(long, _)| *long == name) {
+        return Some(takes_value);
+    }
+    let mut candidates = flags().filter(|(long, _)| long.starts_with(name));
+    let (_, takes_value) = candidates.next()?;
+    candidates.next().is_none().then_some(takes_value)
 }
 
 /// The error about an unknown command with a hint, where `aws` has such a command.
@@ -170,9 +204,11 @@ fn hint(service: &str, operation: &str) -> Option<String> {
     match service {
         "s3api" => Some(match OPERATIONS.iter().find(|(name, _)| *name == operation) {
             Some((_, ours)) => format!("here `s3haul {ours}` does that"),
-            None => "single requests are the AWS command line's: `aws s3api`; `s3haul --help` \
-                     lists what is here"
-                .to_owned(),
+            None => format!(
+                "`{}` belongs to the AWS CLI: use `aws s3api`; `s3haul --help` lists the commands \
+                 of s3haul",
+                format!("s3api {operation}").trim_end()
+            ),
         }),
         "configure" | "login" | "sso" => Some(format!(
             "profiles and credentials are those of the AWS tools: `aws {service}` writes \
@@ -181,44 +217,44 @@ fn hint(service: &str, operation: &str) -> Option<String> {
         )),
         "s3control" | "s3tables" | "s3vectors" | "sts" | "iam" | "ec2" | "ecr" | "lambda"
         | "cloudformation" | "cloudfront" | "dynamodb" | "glacier" | "kms" | "logs" | "ssm" => {
-            Some(format!("that is the AWS command line's: `aws {service}`; s3haul is for S3"))
+            Some(format!("`{service}` belongs to the AWS CLI: use `aws {service}`"))
         }
         _ => None,
     }
 }
 
-/// Commands of `aws s3api`, and what does the same here.
-const OPERATIONS: [(&str, &str); 30] = [
-    ("abort-multipart-upload", "uploads abort"),
-    ("copy-object", "cp"),
-    ("create-bucket", "mb"),
-    ("delete-bucket", "rb"),
-    ("delete-object", "rm"),
-    ("delete-object-tagging", "tag remove --all"),
-    ("delete-objects", "rm --from FILE"),
+/// Commands of `aws s3api`, and the whole command that does the same here. Words in capitals stand
+/// for values.
+const OPERATIONS: [(&str, &str); 29] = [
+    ("abort-multipart-upload", "uploads abort s3://BUCKET/KEY"),
+    ("copy-object", "cp s3://BUCKET/KEY s3://BUCKET/KEY"),
+    ("create-bucket", "mb s3://BUCKET"),
+    ("delete-bucket", "rb s3://BUCKET"),
+    ("delete-object", "rm s3://BUCKET/KEY"),
+    ("delete-object-tagging", "tag remove s3://BUCKET/KEY --all"),
+    ("delete-objects", "rm s3://BUCKET --from FILE"),
     ("get-bucket-location", "head s3://BUCKET"),
-    ("get-bucket-versioning", "versioning get"),
-    ("get-object", "cp"),
-    ("get-object-attributes", "head"),
-    ("get-object-legal-hold", "head"),
-    ("get-object-retention", "head"),
-    ("get-object-tagging", "tag get"),
+    ("get-bucket-versioning", "versioning get s3://BUCKET"),
+    ("get-object", "cp s3://BUCKET/KEY FILE"),
+    ("get-object-attributes", "head s3://BUCKET/KEY"),
+    ("get-object-legal-hold", "head s3://BUCKET/KEY"),
+    ("get-object-retention", "head s3://BUCKET/KEY"),
+    ("get-object-tagging", "tag get s3://BUCKET/KEY"),
     ("head-bucket", "head s3://BUCKET"),
-    ("head-object", "head"),
+    ("head-object", "head s3://BUCKET/KEY"),
     ("list-buckets", "list-buckets"),
-    ("list-multipart-uploads", "uploads ls"),
-    ("list-object-versions", "versions"),
-    ("list-objects", "list"),
-    ("list-objects-v2", "list"),
-    ("list-parts", "uploads ls --sizes"),
-    ("put-bucket-versioning", "versioning enable"),
-    ("put-bucket-website", "website"),
-    ("put-object", "cp"),
-    ("put-object-acl", "set --acl"),
-    ("put-object-legal-hold", "set --legal-hold"),
-    ("put-object-retention", "set --retain-until"),
-    ("put-object-tagging", "tag set"),
-    ("restore-object", "restore"),
+    ("list-multipart-uploads", "uploads ls s3://BUCKET"),
+    ("list-object-versions", "versions s3://BUCKET/"),
+    ("list-objects", "list s3://BUCKET"),
+    ("list-objects-v2", "list s3://BUCKET"),
+    ("put-bucket-versioning", "versioning enable s3://BUCKET"),
+    ("put-bucket-website", "website s3://BUCKET --index-document NAME"),
+    ("put-object", "cp FILE s3://BUCKET/KEY"),
+    ("put-object-acl", "set s3://BUCKET/KEY --acl ACL"),
+    ("put-object-legal-hold", "set s3://BUCKET/KEY --legal-hold STATE"),
+    ("put-object-retention", "set s3://BUCKET/KEY --retention MODE --retain-until TIME"),
+    ("put-object-tagging", "tag set s3://BUCKET/KEY --tags KEY=VALUE"),
+    ("restore-object", "restore s3://BUCKET/KEY --days DAYS"),
 ];
 
 #[cfg(test)]
@@ -252,6 +288,13 @@ mod tests {
             ("s3haul ls help", "s3haul ls --help"),
             ("s3haul s3 tag get help", "s3haul s3 tag get --help"),
             ("s3haul s3 help", "s3haul s3 --help"),
+            ("s3haul --region R ls help", "s3haul --region R ls --help"),
+            ("s3haul --reg=R --debug s3 ls help", "s3haul --reg=R --debug s3 ls --help"),
+            ("s3haul tag --profile ls get help", "s3haul tag --profile ls get --help"),
+            ("s3haul ls --region help", "s3haul ls --region help"),
+            ("s3haul --region ls help", "s3haul --region ls help"),
+            ("s3haul --nope ls help", "s3haul --nope ls help"),
+            ("s3haul --no ls help", "s3haul --no ls help"),
             ("s3haul help", "s3haul help"),
             ("s3haul ls --recursive help", "s3haul ls --recursive help"),
             ("s3haul mb b help", "s3haul mb b help"),
@@ -260,24 +303,29 @@ mod tests {
         }
     }
 
-    /// Hints name commands that there are.
+    /// Each hint is a whole command line, which our own parser takes.
     #[test]
-    fn hints_name_commands() {
+    fn hints_are_commands_that_parse() {
         for (name, ours) in OPERATIONS {
-            let found = ours.split(' ').try_fold(crate::command(), |command, word| {
-                if word.starts_with("s3://") || word == "FILE" {
-                    return Some(command);
-                }
-                match word.strip_prefix("--") {
-                    None => command.find_subcommand(word).cloned(),
-                    Some(flag) => {
-                        let mut all = command.get_arguments();
-                        all.any(|arg| arg.get_long() == Some(flag)).then_some(command.clone())
-                    }
-                }
-            });
-            assert!(found.is_some(), "{name}: {ours}");
+            let parse = |words: &[OsString]| crate::args::parse(words.to_vec());
+            let mut line = words(&format!("s3haul {ours}"));
+            for word in &mut line {
+                let value = match word.to_str().unwrap() {
+                    "MODE" => "governance",
+                    "TIME" => "2030-01-31T12:00:00Z",
+                    "STATE" => "on",
+                    "DAYS" => "7",
+                    "ACL" => "private",
+                    _ => continue,
+                };
+                *word = value.into();
+            }
+            parse(&line).map_err(|error| format!("{name}: {ours}: {error}")).unwrap();
         }
         assert!(hint("lss", "").is_none());
+        let whole = "here `s3haul set s3://BUCKET/KEY --retention MODE --retain-until TIME` does";
+        assert!(hint("s3api", "put-object-retention").unwrap().starts_with(whole));
+        let none = hint("s3api", "list-parts").unwrap();
+        assert!(none.starts_with("`s3api list-parts` belongs to the AWS CLI: use `aws s3api`"));
     }
 }

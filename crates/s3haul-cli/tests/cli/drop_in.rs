@@ -76,6 +76,8 @@ fn a_link_named_aws_finds_the_other_aws_or_says_that_there_is_none() {
         "{handed:?}"
     );
     assert_eq!(handed.status.code(), Some(7), "the exit code is the other's");
+    let help = stdout(&bash(&bench, &folders, "aws s3 help\n"));
+    assert!(help.starts_with("Move, sync, list, describe and remove S3 data in bulk"), "{help}");
     let alone = bash(&bench, &["link", "again"], "aws ec2 x\n");
     assert_eq!(alone.status.code(), Some(252), "{alone:?}");
     let text = stderr(&alone);
@@ -96,7 +98,10 @@ fn the_word_help_shows_the_flags_of_a_command() {
         ("s3 ls help", "List buckets, or the objects"),
         ("s3 sync help", "Copy what differs"),
         ("tag add help", "Add tags to objects"),
-        ("s3 help", "Accept `s3haul s3 COMMAND`"),
+        ("s3 help", "Move, sync, list"),
+        ("--region R ls help", "List buckets, or the objects"),
+        ("s3 --region R ls help", "List buckets, or the objects"),
+        ("ls --region R help", "List buckets, or the objects"),
         ("help", "Move, sync, list"),
         ("help cp", "Copy files to S3"),
     ] {
@@ -126,11 +131,11 @@ fn habits_of_aws_get_an_answer() {
     for (args, hint) in [
         ("ls --cli-auto-prompt", "--cli-auto-prompt is not supported: `s3haul --help`"),
         ("ls --query x", "use --json"),
-        ("s3api head-object --bucket b", "tip: here `s3haul head` does that"),
-        ("s3api list-objects-v2", "tip: here `s3haul list` does that"),
+        ("s3api head-object --bucket b", "tip: here `s3haul head s3://BUCKET/KEY` does that"),
+        ("s3api list-objects-v2", "tip: here `s3haul list s3://BUCKET` does that"),
         ("s3api get-bucket-acl", "`aws s3api`"),
         ("configure", "tip: profiles and credentials are those of the AWS tools: `aws configure`"),
-        ("sts get-caller-identity", "tip: that is the AWS command line's: `aws sts`"),
+        ("sts get-caller-identity", "tip: `sts` belongs to the AWS CLI: use `aws sts`"),
         ("lss", "tip: some similar subcommands exist: 'list', 'ls'"),
         ("s3 lss", "tip: some similar subcommands exist: 'list', 'ls'"),
         ("tag gett", "'get'"),
@@ -191,9 +196,13 @@ fn the_short_help_of_every_command_fits_a_screen() {
 #[test]
 fn version_behind_a_command_is_no_beginning_of_versions() {
     let bench = Bench::with_objects(&["k"]);
-    for args in ["--version", "rm --recursive s3://box --version", "s3 ls --version"] {
+    for args in
+        ["--version", "rm --recursive s3://box --version", "s3 ls --version", "tag get --version"]
+    {
         let text = bench.ok(args);
-        assert!(text.starts_with("s3haul") && text.lines().count() == 1, "{args}: {text}");
+        let version = text.strip_prefix("s3haul ").unwrap_or_else(|| panic!("{args}: {text}"));
+        assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{args}: {text}");
+        assert_eq!(text.lines().count(), 1, "{args}: {text}");
     }
     assert_eq!(bench.status("ls s3://box/k"), 0);
 }

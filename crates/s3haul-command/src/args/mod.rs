@@ -90,7 +90,9 @@ pub(crate) enum TopCommand {
     /// A command.
     #[command(flatten)]
     Plain(Command),
-    /// Accept `s3haul s3 COMMAND` for `s3haul COMMAND`, as in `aws s3 COMMAND`.
+    /// Move, sync, list, describe and remove S3 data in bulk.
+    ///
+    /// The word `s3` may be left out: `s3haul s3 COMMAND` is `s3haul COMMAND`.
     #[command(hide = true)]
     S3 {
         /// Command.
@@ -302,12 +304,18 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     let is_short = match error.kind() {
         ErrorKind::DisplayHelp => args.iter().any(|word| word == "-h"),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => true,
+        ErrorKind::DisplayVersion => return own_version(error),
         _ => return drop_in::with_hint(without_keys(error), args),
     };
     if !is_short {
         return error;
     }
     short_help::shorten(command()).try_get_matches_from(args).err().unwrap_or(error)
+}
+
+/// The version of the program, also behind a command, whose name clap would print instead.
+fn own_version(error: clap::Error) -> clap::Error {
+    Cli::<TopCommand>::try_parse_from(["s3haul", "--version"]).err().unwrap_or(error)
 }
 
 /// The error without the value of a flag about keys: it may be a key in the wrong place.
