@@ -31,8 +31,12 @@ const SWITCHES: [&str; 10] = [
 
 /// Whether the program was called as `aws`, for something else than `aws s3`.
 pub(crate) fn is_for_aws(args: &[OsString]) -> bool {
-    let is_aws = |name: &OsString| Path::new(name).file_stem() == Some(OsStr::new("aws"));
     args.first().is_some_and(is_aws) && service(&args[1..]) != Some(OsStr::new("s3"))
+}
+
+/// Whether this name of the program is that of the AWS CLI.
+pub(crate) fn is_aws(name: &OsString) -> bool {
+    Path::new(name).file_stem() == Some(OsStr::new("aws"))
 }
 
 /// The first word that is no flag of all commands.

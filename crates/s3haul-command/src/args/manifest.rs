@@ -26,7 +26,6 @@ pub(crate) enum FromFormat {
 
 /// Objects from a file.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Objects from a file")]
 pub(crate) struct FromArgs {
     /// Take the objects that this file names (- for standard input, or an s3:// address) instead
     /// of listing. They must lie below the address, which counts as with --recursive; those that
@@ -34,8 +33,10 @@ pub(crate) struct FromArgs {
     /// asked for with a HEAD request, unless the file has its size, `ETag`, time and storage
     /// class. What is packed by gzip is unpacked.
     #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Objects from a file")]
     pub(crate) from: Option<String>,
     /// What the file is written in, where its name and its beginning do not tell.
     #[arg(long, value_enum, value_name = "FORMAT", requires = "from")]
+    #[arg(help_heading = "Objects from a file")]
     pub(crate) from_format: Option<FromFormat>,
 }

@@ -310,7 +310,9 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
     if !is_short {
         return error;
     }
-    short_help::shorten(command()).try_get_matches_from(args).err().unwrap_or(error)
+    let is_aws = args.first().is_some_and(drop_in::is_aws);
+    let definition = if is_aws { command().bin_name("aws") } else { command() };
+    short_help::shorten(definition).try_get_matches_from(args).err().unwrap_or(error)
 }
 
 /// The version of the program, also behind a command, whose name clap would print instead.

@@ -6,22 +6,25 @@ use clap::Args;
 
 /// `--report` and what belongs to it.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Reports")]
 pub(crate) struct ReportArgs {
     /// Write what became of every object to this file: CSV when its name ends in .csv, else one
     /// JSON object a line. docs/reports.md has the fields.
     #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Reports")]
     pub(crate) report: Option<PathBuf>,
     /// Only do what failed according to this report of the same command; nothing is listed. It
     /// may be combined with --report, to another file.
     #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Reports")]
     pub(crate) retry_failed: Option<PathBuf>,
     /// Print what --dryrun estimates, requests and their price, to standard error also where that
     /// is no terminal.
     #[arg(long, requires = "dryrun")]
+    #[arg(help_heading = "Reports")]
     pub(crate) estimate: bool,
     /// Estimate what --dryrun tells with the prices of this JSON file instead of those of S3
     /// Standard in us-east-1. docs/reports.md has its fields.
     #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Reports")]
     pub(crate) price_table: Option<PathBuf>,
 }

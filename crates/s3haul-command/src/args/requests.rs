@@ -34,7 +34,7 @@ pub(crate) struct RequestArgs {
 /// Objects that are removed or changed where they are, and what is told of them.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ObjectsArgs {
-    /// The object, or with --recursive what the keys start with.
+    /// An object, or with --recursive a prefix.
     #[arg(value_name = "S3Uri")]
     pub(crate) path: String,
     /// Take all objects under the address.

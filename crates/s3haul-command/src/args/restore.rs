@@ -6,6 +6,7 @@ use super::ObjectsArgs;
 
 /// Restores archived objects.
 #[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul restore [OPTIONS] <--days <DAYS>|--status> <S3Uri>")]
 pub(crate) struct RestoreArgs {
     /// Let the restored copies stay for so many days. What the class `INTELLIGENT_TIERING` has
     /// archived comes back for good.

@@ -6,6 +6,7 @@ use super::ListingArgs;
 
 /// Prints what a JavaScript function makes of each object, or what others make of all.
 #[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul map [OPTIONS] <--map|--reduce|--finally> <SCRIPT> <S3Uri>")]
 pub(crate) struct MapArgs {
     /// What to list.
     #[command(flatten)]
@@ -33,6 +34,7 @@ pub(crate) struct MapArgs {
 
 /// Calls a JavaScript function for each object; what it prints and returns is the output.
 #[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul each [OPTIONS] <--each|--map-list> <SCRIPT> <S3Uri>")]
 pub(crate) struct EachArgs {
     /// What to list.
     #[command(flatten)]

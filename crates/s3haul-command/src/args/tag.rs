@@ -64,6 +64,7 @@ pub(crate) struct TagWriteArgs {
 
 /// Removes tags.
 #[derive(Clone, Debug, Default, Args)]
+#[command(override_usage = "s3haul tag remove [OPTIONS] <--keys <KEY,...>|--all> <S3Uri>")]
 pub(crate) struct TagRemoveArgs {
     /// Objects.
     #[command(flatten)]

@@ -106,3 +106,36 @@ fn keys_in_the_wrong_place_are_not_shown() {
     let shown = format!("{:?}", parse(args.map(OsString::from)).unwrap().1);
     assert!(shown.contains("******") && !shown.contains("geheim"), "{shown}");
 }
+
+/// The heading of a group of flags does not hold for those that happen to follow.
+#[test]
+fn plain_flags_of_a_command_stand_under_no_heading_of_others() {
+    let plain = [
+        "recursive",
+        "expected-size",
+        "filter",
+        "to-key",
+        "delete",
+        "size-only",
+        "max-delete",
+        "yes",
+        "since",
+        "tags",
+        "keys",
+        "all",
+        "format",
+        "sort",
+    ];
+    let mut definition = command();
+    definition.build();
+    let mut commands: Vec<_> = definition.get_subcommands().collect();
+    let inner: Vec<_> = commands.iter().flat_map(|command| command.get_subcommands()).collect();
+    commands.extend(inner);
+    for command in commands {
+        for arg in
+            command.get_arguments().filter(|arg| plain.contains(&arg.get_long().unwrap_or("")))
+        {
+            assert_eq!(arg.get_help_heading(), None, "{} {arg}", command.get_name());
+        }
+    }
+}

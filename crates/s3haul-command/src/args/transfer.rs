@@ -10,13 +10,14 @@ use super::{
 
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Print nothing at all; only the exit status tells.
     #[arg(long)]
+    #[arg(help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Print only errors and warnings.
     #[arg(long)]
+    #[arg(help_heading = "Output")]
     pub(crate) only_show_errors: bool,
 }
 

@@ -6,25 +6,30 @@ use super::{ListArgs, ObjectsArgs};
 
 /// Which versions and delete markers `rm` removes for good.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Versions", group = ArgGroup::new("which_versions"))]
+#[command(group = ArgGroup::new("which_versions"))]
 pub(crate) struct RemovedVersionsArgs {
     /// Remove all versions and delete markers for good. Without this and the flags below, removing
     /// from a bucket with versioning makes delete markers.
     #[arg(long, group = "which_versions")]
+    #[arg(help_heading = "Versions")]
     pub(crate) versions: bool,
     /// Remove delete markers only. An object that one of them hides is there again.
     #[arg(long, group = "which_versions")]
+    #[arg(help_heading = "Versions")]
     pub(crate) delete_markers_only: bool,
     /// Remove what is not current for good: old versions, and the delete markers between them. With
     /// --older-than only what was replaced or removed before that time.
     #[arg(long, group = "which_versions")]
+    #[arg(help_heading = "Versions")]
     pub(crate) noncurrent: bool,
     /// With --noncurrent, keep this many of the newest old versions of each object, and the delete
     /// markers that are newer than the oldest of these.
     #[arg(long, value_name = "NUMBER", requires = "noncurrent")]
+    #[arg(help_heading = "Versions")]
     pub(crate) keep: Option<u64>,
     /// Remove versions, too, that are locked in governance mode. Needs the permission for it.
     #[arg(long, requires = "which_versions")]
+    #[arg(help_heading = "Versions")]
     pub(crate) bypass_governance: bool,
 }
 
