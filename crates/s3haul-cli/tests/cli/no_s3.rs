@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use s3haul::env::Env;
+use s3haul::s3::ObjectProperties;
 use s3haul::s3::ops::CreateMultipart;
-use s3haul::s3::{Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties};
 
+use crate::beside::client;
 use crate::support::{Bench, stderr, stdout};
 
 /// Bytes of an answer without end.
@@ -154,24 +154,6 @@ fn request(socket: &TcpStream) -> Option<(String, Vec<u8>)> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some((head, body))
-}
-
-fn client(bench: &Bench) -> Client {
-    let variable = |name: &str| bench.variable(name).to_owned();
-    let config = ClientConfig {
-        endpoint: EndpointConfig {
-            url: Some(variable("AWS_ENDPOINT_URL")),
-            region: Some(variable("AWS_REGION")),
-            ..EndpointConfig::default()
-        },
-        credentials: CredentialsConfig::Static {
-            access_key_id: variable("AWS_ACCESS_KEY_ID"),
-            secret_access_key: variable("AWS_SECRET_ACCESS_KEY"),
-            session_token: None,
-        },
-        ..ClientConfig::default()
-    };
-    Client::new(config, Env::system()).unwrap()
 }
 
 /// A server with objects, an archived one, versions, a lock and an open upload; a folder of files.

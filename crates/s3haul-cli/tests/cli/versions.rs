@@ -8,14 +8,12 @@ use std::future::Future;
 use std::io::{BufRead as _, BufReader};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use s3haul::env::Env;
 use s3haul::s3::ops::{Conditions, CreateBucket, PutObject};
-use s3haul::s3::{
-    Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload,
-};
+use s3haul::s3::{Client, ObjectProperties, Payload};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+use crate::beside::client;
 use crate::support::{Bench, stderr, stdout};
 
 /// A client beside the command, for what the command does not do.
@@ -27,22 +25,7 @@ struct Beside {
 impl Beside {
     /// With the bucket `box`, which keeps versions.
     fn versioned(bench: &Bench) -> Self {
-        let variable = |name: &str| bench.variable(name).to_owned();
-        let config = ClientConfig {
-            endpoint: EndpointConfig {
-                url: Some(variable("AWS_ENDPOINT_URL")),
-                region: Some(variable("AWS_REGION")),
-                ..EndpointConfig::default()
-            },
-            credentials: CredentialsConfig::Static {
-                access_key_id: variable("AWS_ACCESS_KEY_ID"),
-                secret_access_key: variable("AWS_SECRET_ACCESS_KEY"),
-                session_token: None,
-            },
-            max_connections: 256,
-            ..ClientConfig::default()
-        };
-        let client = Client::new(config, Env::system()).unwrap();
+        let client = client(bench);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let beside = Self { client, runtime };
         beside.wait(

@@ -39,10 +39,13 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
             printer.error(|buffer| buffer.extend_from_slice(text.as_bytes()));
         }
     };
-    note(format!(
-        "serving {what} at {url}\n\
-         run these lines in another terminal, and s3haul and the AWS tools use it there:\n"
-    ));
+    let how = if printer.output_is_terminal() {
+        "run these lines in another terminal, and s3haul and the AWS tools use it there:"
+    } else {
+        "standard output has the lines that set the environment: if it is a file, run `. FILE` in \
+         another terminal, and s3haul and the AWS tools use this server there"
+    };
+    note(format!("serving {what} at {url}\n{how}\n"));
     printer.output(|buffer| {
         if as_json {
             return json::push(buffer, "serving", ServingLine { environment: &environment });

@@ -38,11 +38,14 @@ pub struct WalkOptions {
     pub prune: Option<Prune>,
     /// Whether temporary files of downloads are found. No source has any business with them.
     pub takes_temporary: bool,
+    /// Whether files are written to the tree. What is left out of it is no loss then: a server's
+    /// store is skipped without a warning.
+    pub is_target: bool,
 }
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { follow_symlinks: true, prune: None, takes_temporary: false }
+        Self { follow_symlinks: true, prune: None, takes_temporary: false, is_target: false }
     }
 }
 
@@ -52,6 +55,7 @@ impl std::fmt::Debug for WalkOptions {
             .field("follow_symlinks", &self.follow_symlinks)
             .field("prune", &self.prune.is_some())
             .field("takes_temporary", &self.takes_temporary)
+            .field("is_target", &self.is_target)
             .finish()
     }
 }
@@ -82,8 +86,8 @@ pub enum WalkItem {
     Skipped {
         /// Its name relative to the root; that of a folder ends in `/`, that of the root is empty.
         relative: String,
-        /// What follows `warning: `.
-        text: String,
+        /// What follows `warning: `; `None` if another item says it for this one, too.
+        text: Option<String>,
     },
 }
 
@@ -180,7 +184,7 @@ impl Walk {
             let pruned = self.options.prune.as_ref().is_some_and(|prune| prune(&self.relative));
             let depth = self.levels.len();
             if !pruned && is_of_server {
-                self.leave_out_here(&path.to_string_lossy(), warning::SERVER_STORE);
+                self.leave_out_of_store();
             } else if !pruned {
                 self.enter(&path, &path.to_string_lossy());
             }
@@ -252,9 +256,18 @@ impl Walk {
         self.leave_out(&relative, shown, reason);
     }
 
+    /// Leaves out the folder of a server's store that was to be entered; one warning names the
+    /// store.
+    fn leave_out_of_store(&mut self) {
+        let Some(level) = self.levels.last_mut() else { return };
+        let warns = level.names_store() && !self.options.is_target;
+        let text = warns.then(|| warning::skipping(level.path().display(), warning::SERVER_STORE));
+        self.ready.push_back(WalkItem::Skipped { relative: self.relative.clone(), text });
+    }
+
     fn leave_out(&mut self, relative: &str, shown: &str, reason: &str) {
         let (relative, text) = (relative.to_owned(), warning::skipping(shown, reason));
-        self.ready.push_back(WalkItem::Skipped { relative, text });
+        self.ready.push_back(WalkItem::Skipped { relative, text: Some(text) });
     }
 }
 

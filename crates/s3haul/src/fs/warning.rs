@@ -18,8 +18,9 @@ pub const INVALID_TIME: &str = "File has an invalid timestamp. Passing epoch tim
 pub const PARENT_REFERENCE: &str = "File references a parent directory.";
 /// A directory that holds itself through a link (the AWS tools walk until the path is too long).
 pub const LOOP: &str = "Directory is a link to one of the directories it lies in.";
-/// A folder that a server on this machine writes to (the AWS tools know none).
-pub const SERVER_STORE: &str = "Directory belongs to the store of `s3haul serve`.";
+/// A directory in which a server on this machine keeps its buckets (the AWS tools know none).
+pub const SERVER_STORE: &str =
+    "Directory is the store of `s3haul serve`, whose buckets are left out.";
 
 /// The text for a file that is skipped for a reason.
 pub fn skipping(path: impl std::fmt::Display, reason: &str) -> String {

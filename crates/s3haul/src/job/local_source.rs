@@ -96,12 +96,14 @@ fn plan_batch<A: Planned>(
     let mut files = Vec::with_capacity(batch.len());
     for item in batch {
         match item {
-            WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => engine.report.warning(text),
+            WalkItem::Warning(text) | WalkItem::Skipped { text: Some(text), .. } => {
+                engine.report.warning(text);
+            }
             WalkItem::File(file) if is_wanted(job, &file) => {
                 let key = job.target_key(&file.relative);
                 files.push((file, key));
             }
-            WalkItem::File(_) => {}
+            WalkItem::File(_) | WalkItem::Skipped { text: None, .. } => {}
         }
     }
     let choices = choose(job, &files).map_err(|error| {

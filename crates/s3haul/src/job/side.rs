@@ -353,7 +353,9 @@ impl SideStream {
                         self.gaps.insert(format!("{name}/"));
                     }
                     self.gaps.insert(name);
-                    warn(std::mem::take(text));
+                    if let Some(text) = text.take() {
+                        warn(text);
+                    }
                     return Ok(false);
                 }
                 WalkItem::File(_) => {}

@@ -25,6 +25,7 @@ pub(super) struct Level {
     follow_symlinks: bool,
     has_private: bool,
     store: ServerStore,
+    is_store_named: bool,
 }
 
 /// Names of one directory in key order; directories end in `/`.
@@ -71,6 +72,7 @@ impl Level {
             follow_symlinks,
             has_private: false,
             store: ServerStore::default(),
+            is_store_named: false,
             directory: None,
         };
         while let Some(entry) = directory.read() {
@@ -155,6 +157,11 @@ impl Level {
     /// Whether a folder of this directory belongs to the store of a server.
     pub(super) fn is_of_server(&self, folder: &str) -> bool {
         self.store.has(folder)
+    }
+
+    /// Marks the store in this directory as named; true if it was not before.
+    pub(super) fn names_store(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_store_named, true)
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -28,9 +28,10 @@ fn walk(root: &Path, options: WalkOptions) -> (Vec<String>, Vec<String>) {
                 assert_eq!(file.path, root.join(&file.relative));
                 keys.push(file.relative);
             }
-            WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => {
+            WalkItem::Warning(text) | WalkItem::Skipped { text: Some(text), .. } => {
                 warnings.push(text.replace(&*root.to_string_lossy(), "ROOT"));
             }
+            WalkItem::Skipped { text: None, .. } => {}
         }
     }
     (keys, warnings)
@@ -67,13 +68,22 @@ fn the_store_of_a_server_is_left_out() {
     let mut expected = others;
     expected.sort_unstable();
     assert_eq!(keys, expected, "another's `.s3haul` is a folder like any");
-    let skipped = |path: &str| format!("Skipping file ROOT/{path}. {}", warning::SERVER_STORE);
-    assert_eq!(warnings, [skipped("d/.s3haul"), skipped("d/box")]);
+    let named_once = [format!("Skipping file ROOT/d. {}", warning::SERVER_STORE)];
+    assert_eq!(warnings, named_once);
     let (keys, warnings) = walk(&dir.path().join("d/box"), WalkOptions::default());
     assert_eq!((keys, warnings), (vec!["k".to_owned()], Vec::new()), "asked for by name");
     let prune: Prune = Arc::new(|key| key.starts_with("d/.s3haul/"));
     let options = WalkOptions { prune: Some(prune), ..WalkOptions::default() };
-    assert_eq!(walk(dir.path(), options).1, [skipped("d/box")]);
+    assert_eq!(walk(dir.path(), options).1, named_once);
+    // A download says nothing of it, but what is left out is still marked.
+    let options = WalkOptions { is_target: true, ..WalkOptions::default() };
+    assert_eq!(walk(dir.path(), options.clone()).1, [""; 0]);
+    let skipped = Walk::tree(dir.path(), options).filter_map(|item| match item {
+        WalkItem::Skipped { relative, text } => Some((relative, text)),
+        _ => None,
+    });
+    let expected = ["d/.s3haul/", "d/box/"].map(|name| (name.to_owned(), None));
+    assert_eq!(skipped.collect::<Vec<_>>(), expected);
 }
 
 #[test]

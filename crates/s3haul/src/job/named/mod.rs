@@ -101,9 +101,10 @@ fn upload_action(job: &Prepared, engine: &Engine, named: &Named) -> Result<Optio
         for item in items {
             match item {
                 WalkItem::File(file) => size = Some(file.size),
-                WalkItem::Warning(text) | WalkItem::Skipped { text, .. } => {
+                WalkItem::Warning(text) | WalkItem::Skipped { text: Some(text), .. } => {
                     engine.report.warning(text);
                 }
+                WalkItem::Skipped { text: None, .. } => {}
             }
         }
     }

@@ -76,6 +76,7 @@ fn sides(
                 let options = WalkOptions {
                     follow_symlinks: job.spec.follow_symlinks,
                     takes_temporary: removes_files,
+                    is_target: place == Place::Target,
                     ..WalkOptions::default()
                 };
                 SideStream::of_folder(folder, options, filter, engine, tasks)
