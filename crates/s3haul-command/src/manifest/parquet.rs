@@ -216,7 +216,7 @@ fn values<T: DataType>(
         };
         if !row.take(column, cell(value)?) {
             let meaning = column.meaning();
-            return Err(ParquetError::General(format!("it has a value that is not a {meaning}")));
+            return Err(ParquetError::General(format!("it has a value that is not {meaning}")));
         }
     }
     Ok(())

@@ -47,18 +47,18 @@ impl Column {
         })
     }
 
-    /// What its values are, for messages.
+    /// What its values are, with an article, for messages.
     pub(super) fn meaning(self) -> &'static str {
         match self {
-            Self::Bucket => "bucket",
-            Self::Key => "key",
-            Self::VersionId => "version id",
-            Self::IsLatest => "is_latest (true or false)",
-            Self::IsDeleteMarker => "is_delete_marker (true or false)",
-            Self::Size => "size in bytes",
-            Self::LastModified => "time (such as 2026-01-31T00:00:00Z)",
-            Self::Etag => "ETag",
-            Self::StorageClass => "storage class",
+            Self::Bucket => "a bucket",
+            Self::Key => "a key",
+            Self::VersionId => "a version id",
+            Self::IsLatest => "a value of `is_latest` (true or false)",
+            Self::IsDeleteMarker => "a value of `is_delete_marker` (true or false)",
+            Self::Size => "a size in bytes",
+            Self::LastModified => "a time (such as 2026-01-31T00:00:00Z)",
+            Self::Etag => "an ETag",
+            Self::StorageClass => "a storage class",
         }
     }
 }

@@ -6,6 +6,7 @@ use s3haul::job::{ManifestEntry, Version};
 use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::detect::TextFormat;
 use super::row::{Column, Row, named};
@@ -176,8 +177,12 @@ impl TextEntries {
             }
             Trouble::Row(why) => {
                 let number = self.number;
+                let unit = match self.shape {
+                    Shape::Lines | Shape::Jsonl | Shape::ReportJsonl => "line",
+                    _ => "row",
+                };
                 let message =
-                    format!("row {number} of the manifest `{name}` cannot be understood: {why}");
+                    format!("{unit} {number} of the manifest `{name}` cannot be understood: {why}");
                 Error::new(ErrorKind::Config, message)
             }
         }
@@ -239,7 +244,7 @@ fn cells_entry(
             _ => row.set(*column, cell),
         };
         if !is_understood {
-            return Err(format!("`{cell}` is not a {}", column.meaning()));
+            return Err(format!("`{cell}` is not {}", column.meaning()));
         }
     }
     Ok(row.into_entry())
@@ -298,7 +303,48 @@ fn json_row(line: &str) -> Result<Option<JsonRow>, String> {
     if line.trim().is_empty() {
         return Ok(None);
     }
-    serde_json::from_str(line).map(Some).map_err(|error| error.to_string())
+    // A list would be taken for the fields in their order.
+    if !line.trim_start().starts_with('{') {
+        return Err(json_problem(line));
+    }
+    serde_json::from_str(line).map(Some).map_err(|_| json_problem(line))
+}
+
+/// What is wrong with a line that is no row of JSON, in words of manifests.
+fn json_problem(line: &str) -> String {
+    let fields = match serde_json::from_str(line) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) => return "it is not a JSON object".to_owned(),
+        Err(error) if error.is_eof() => {
+            return "the JSON object is cut off at the end of the line".to_owned();
+        }
+        Err(error) => return format!("it is not JSON, from character {} on", error.column()),
+    };
+    let wrong = fields.iter().find_map(|(name, value)| {
+        let meaning = wrong_field(name, value)?;
+        Some(format!("`{value}` is not {meaning}"))
+    });
+    wrong.unwrap_or_else(|| "it has one field twice".to_owned())
+}
+
+/// What the value of a field should be; `None` if it is that, or if the field does not matter.
+fn wrong_field(name: &str, value: &Value) -> Option<&'static str> {
+    let is_absent = value.is_null();
+    match name {
+        "event" | "outcome" | "source" | "target" => {
+            // What is always there in a report is not null.
+            (!value.is_string() && (!is_absent || name != "event")).then_some("a text")
+        }
+        _ => {
+            let column = Column::of(name)?;
+            let is_right = match column {
+                Column::IsLatest | Column::IsDeleteMarker => value.is_boolean(),
+                Column::Size => value.is_u64(),
+                _ => value.is_string(),
+            };
+            (!is_right && !is_absent).then(|| column.meaning())
+        }
+    }
 }
 
 fn json_entry(line: &str) -> Named {
@@ -324,7 +370,7 @@ fn json_entry(line: &str) -> Named {
     };
     let time = json.last_modified.unwrap_or_default();
     if !row.set(Column::LastModified, &time) {
-        return Err(format!("`{time}` is not a {}", Column::LastModified.meaning()));
+        return Err(format!("`{time}` is not {}", Column::LastModified.meaning()));
     }
     Ok(Some(row.into_entry()))
 }

@@ -29,7 +29,7 @@ fn lines_are_keys_or_addresses_as_they_are() {
     assert_eq!(all[0].as_ref().unwrap().bucket.as_deref(), Some("b"));
     assert_eq!(all[1].as_ref().unwrap().bucket, None);
     let bad = entries(TextFormat::Lines, b"ok\n\xff\nnever");
-    assert!(bad[1].as_ref().unwrap_err().starts_with("row 2 of the manifest `m`"), "{bad:?}");
+    assert!(bad[1].as_ref().unwrap_err().starts_with("line 2 of the manifest `m`"), "{bad:?}");
     assert_eq!(bad.len(), 2, "after an error there is nothing more");
 }
 
@@ -68,10 +68,32 @@ fn a_row_whose_size_is_no_number_ends_the_manifest() {
     for row in ["\"Size\":\"7\"", "\"size\":-7", "\"size\":1.5", "\"LastModified\":\"soon\""] {
         let json = format!("{{\"key\":\"p/1\"}}\n{{\"key\":\"p/2\",{row}}}\n{{\"key\":\"p/3\"}}\n");
         let found = keys(TextFormat::Jsonl, &json);
-        assert!(found.len() == 2 && found[1].starts_with("row 2 of the manifest"), "{found:?}");
+        assert!(found.len() == 2 && found[1].starts_with("line 2 of the manifest"), "{found:?}");
     }
     // A delete marker has no size.
     assert_eq!(keys(TextFormat::Csv, "key,size,last_modified\np/1,,\n"), ["p/1"]);
+}
+
+/// They said `invalid type: integer` and "line 1" of each line, in the words of a library.
+#[test]
+fn errors_of_json_lines_are_about_the_manifest() {
+    for (line, why) in [
+        ("{\"key\":5}", "`5` is not a key"),
+        ("{\"key\":\"k\",\"Size\":-1}", "`-1` is not a size in bytes"),
+        ("{\"key\":\"k\",\"size\":\"7\"}", "`\"7\"` is not a size in bytes"),
+        ("{\"key\":\"k\",\"IsLatest\":1}", "`1` is not a value of `is_latest` (true or false)"),
+        ("{\"key\":\"k\",\"event\":1}", "`1` is not a text"),
+        ("{\"key\":\"k", "the JSON object is cut off at the end of the line"),
+        ("{\"key\":\"k\",}", "it is not JSON, from character 12 on"),
+        ("key", "it is not JSON, from character 1 on"),
+        ("[\"k\"]", "it is not a JSON object"),
+        ("{\"key\":\"k\",\"Key\":\"l\"}", "it has one field twice"),
+        ("{\"bucket\":\"b\"}", "it has no `key`"),
+    ] {
+        let found = keys(TextFormat::Jsonl, &format!("{{\"key\":\"a\"}}\n\n{line}\n"));
+        let message = format!("line 3 of the manifest `m` cannot be understood: {why}");
+        assert_eq!(found, ["a".to_owned(), message]);
+    }
 }
 
 #[test]
@@ -82,7 +104,7 @@ fn json_lines_are_those_of_listings() {
                 {\"v\":1,\"event\":\"listing_summary\",\"objects\":2}\n{\"size\":1}\n";
     assert_eq!(keys(TextFormat::Jsonl, text)[..2], ["k\n", "K"]);
     assert!(
-        keys(TextFormat::Jsonl, text)[2].contains("row 5")
+        keys(TextFormat::Jsonl, text)[2].contains("line 5")
             && keys(TextFormat::Jsonl, text).len() == 3
     );
     assert!(entries(TextFormat::Jsonl, text.as_bytes())[1].as_ref().unwrap().facts.is_some());

@@ -104,7 +104,7 @@ impl ColumnReader {
         if row.take(self.column, cell) {
             return Ok(());
         }
-        Err(OrcError::Unknown(format!("a value that is not a {}", self.column.meaning())))
+        Err(OrcError::Unknown(format!("a value that is not {}", self.column.meaning())))
     }
 }
 
