@@ -45,6 +45,9 @@ pub const PATH: &str = "PATH";
 /// How often a link named `aws` has handed over to another `aws` in this chain of processes; set by
 /// the command itself.
 pub const S3HAUL_AWS_DEPTH: &str = "S3HAUL_AWS_DEPTH";
+/// Set by the command itself where it has started itself again with `MALLOC_ARENA_MAX`, so that it
+/// takes both from the environment of the programs that it starts.
+pub const S3HAUL_STARTED_AGAIN: &str = "S3HAUL_STARTED_AGAIN";
 /// Proxy for `http://` endpoints; the lower-case names win.
 pub const HTTP_PROXY_LOWER: &str = "http_proxy";
 /// Proxy for `http://` endpoints.

@@ -11,6 +11,7 @@ use rustix::process::{Resource, getrlimit};
 use s3haul::job::Tuning;
 use s3haul::units::{MIB, parse_decimal_size};
 
+use crate::env_vars;
 use crate::failure::Failure;
 
 /// What the program itself takes: code, connections that are idle, pages of listings.
@@ -126,6 +127,9 @@ pub(crate) fn restart_with_one_arena() {
     use std::os::unix::process::CommandExt as _;
 
     const ARENAS: &str = "MALLOC_ARENA_MAX";
+    if std::env::var_os(env_vars::S3HAUL_STARTED_AGAIN).is_some() {
+        return forget(&[ARENAS, env_vars::S3HAUL_STARTED_AGAIN]);
+    }
     if address_space().is_none() || std::env::var_os(ARENAS).is_some() {
         return;
     }
@@ -137,9 +141,20 @@ pub(crate) fn restart_with_one_arena() {
     }
     let mut arguments = std::env::args_os();
     let mut command = std::process::Command::new(&program);
-    command.arg0(arguments.next().unwrap_or_default()).args(arguments).env(ARENAS, "1");
+    command.arg0(arguments.next().unwrap_or_default()).args(arguments);
+    command.env(ARENAS, "1").env(env_vars::S3HAUL_STARTED_AGAIN, "1");
     let error = command.exec();
     tracing::debug!(%error, "could not start again");
+}
+
+/// Takes variables out of the environment: programs that this one starts would find them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "another thread could read the environment meanwhile")]
+fn forget(names: &[&str]) {
+    for name in names {
+        // SAFETY: this is the beginning of `main`, before any thread but this one.
+        unsafe { std::env::remove_var(name) };
+    }
 }
 
 #[cfg(test)]

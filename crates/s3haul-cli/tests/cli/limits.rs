@@ -47,6 +47,31 @@ fn run_with_addresses(bench: &Bench, kib: u32, args: &str) -> Output {
     run_limited(bench, &format!("ulimit -v {kib}"), args)
 }
 
+/// The variable that the command sets for itself reached what it started: a program that gives
+/// credentials, and the `aws` that it hands over to.
+#[test]
+fn a_limit_of_addresses_leaves_no_trace_in_the_environment_of_others() {
+    let bench = Bench::new();
+    let look = "#!/bin/sh\nenv | grep -e ARENA -e STARTED > seen\necho '{\"Version\":1,\
+                \"AccessKeyId\":\"'$ID'\",\"SecretAccessKey\":\"'$SECRET'\"}'\n";
+    bench.file("look", look);
+    bench.file("config", "[profile p]\ncredential_process = sh look\n");
+    let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map(|name| bench.variable(name));
+    let limit = |own: &str| {
+        format!(
+            "export ID={} SECRET={} AWS_CONFIG_FILE=config {own}; unset AWS_ACCESS_KEY_ID \
+             AWS_SECRET_ACCESS_KEY; ulimit -v 1000000",
+            keys[0], keys[1]
+        )
+    };
+    let output = run_limited(&bench, &limit(""), "ls --profile p");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(bench.read("seen"), "");
+    let output = run_limited(&bench, &limit("MALLOC_ARENA_MAX=3"), "ls --profile p");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(bench.read("seen"), "MALLOC_ARENA_MAX=3\n", "what others set stays");
+}
+
 /// `cp` of a file in parts was aborted with `ulimit -v 600000`, and left its upload open.
 #[test]
 fn little_memory_is_enough_or_is_refused_before_an_upload_begins() {
