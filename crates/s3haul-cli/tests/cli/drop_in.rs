@@ -44,14 +44,19 @@ fn scripts_of_bash_reach_the_command_as_aws() {
     std::fs::create_dir(bench.folder().join("bin")).unwrap();
     symlink(BINARY, bench.folder().join("bin/s3haul")).unwrap();
     let calls = "aws s3 ls s3://box; aws ec2 describe 'a b'; echo $?\n\
+                 aws --region us-east-1 s3 ls s3://box; aws --profile s3 ec2 s3\n\
                  bash -c 'aws s3 ls s3://box'\n";
     let script = format!("{}\nexport -f aws\n{calls}", function());
     let by_function = bash(&bench, &["real", "bin"], &script);
     let lines = stdout(&by_function);
     let lines: Vec<_> = lines.lines().map(str::trim_end).collect();
-    assert_eq!(lines.len(), 4, "{by_function:?}");
-    assert!(lines[0].ends_with(" 1 k") && lines[0] == lines[3], "{lines:?}");
-    assert_eq!(lines[1..3], ["aws: ec2 describe a b", "7"]);
+    assert_eq!(lines.len(), 6, "{by_function:?}");
+    assert!(lines[0].ends_with(" 1 k"), "{lines:?}");
+    assert!(lines[0] == lines[3] && lines[0] == lines[5], "{lines:?}");
+    assert_eq!(
+        [lines[1], lines[2], lines[4]],
+        ["aws: ec2 describe a b", "7", "aws: --profile s3 ec2 s3"]
+    );
     std::fs::create_dir(bench.folder().join("link")).unwrap();
     symlink(BINARY, bench.folder().join("link/aws")).unwrap();
     let by_link = bash(&bench, &["link", "real"], calls);

@@ -8,10 +8,11 @@ enum Says {
     Nothing,
     Note,
     Warning,
+    Error,
 }
 
 /// Commands at an address where nothing is, each with its exit code and what it says.
-const COMMANDS: [(&str, i32, Says); 24] = [
+const COMMANDS: [(&str, i32, Says); 28] = [
     ("cp --recursive s3://box/typo there", 0, Says::Nothing),
     ("cp --recursive s3://box/typo s3://box/there", 0, Says::Nothing),
     ("cp --recursive empty s3://box/there", 0, Says::Nothing),
@@ -27,6 +28,10 @@ const COMMANDS: [(&str, i32, Says); 24] = [
     ("set --recursive s3://box/typo --storage-class STANDARD_IA", 0, Says::Note),
     ("restore --recursive s3://box/typo --days 1", 0, Says::Note),
     ("undelete --recursive s3://kept/typo", 0, Says::Note),
+    ("undelete --recursive s3://box/typo", 255, Says::Error),
+    ("undelete s3://box/typo", 255, Says::Error),
+    ("cat s3://box/typo", 254, Says::Error),
+    ("cat s3://box/typo*", 1, Says::Error),
     ("find s3://box/typo", 0, Says::Nothing),
     ("map s3://box/typo --map js:(object)=>object.Key", 0, Says::Nothing),
     ("uploads ls s3://box/typo", 0, Says::Nothing),
@@ -51,6 +56,7 @@ fn nothing_found_follows_one_rule() {
         let said = match told.as_str() {
             "" => Says::Nothing,
             text if text.starts_with("warning: neither `") => Says::Warning,
+            text if text.starts_with("s3haul: error: ") => Says::Error,
             text if text.starts_with("note: nothing was found at `s3://") => Says::Note,
             text => panic!("{command}: {text}"),
         };

@@ -18,7 +18,7 @@ pub(crate) struct SummarizeSettings {
     pub(crate) top: usize,
     /// How it is written.
     pub(crate) format: SummaryFormat,
-    /// Open multipart uploads, too.
+    /// Incomplete multipart uploads, too.
     pub(crate) uploads: bool,
     /// All versions of objects.
     pub(crate) versions: bool,

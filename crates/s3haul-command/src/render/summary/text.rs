@@ -261,7 +261,7 @@ impl Text<'_> {
         let (parts, size) = (grouped(uploads.parts), format_size(uploads.bytes));
         push_title(
             &mut self.buffer,
-            &format!("Open multipart uploads: {count} with {parts} parts, {size}"),
+            &format!("Incomplete multipart uploads: {count} with {parts} parts, {size}"),
         );
         for upload in &uploads.oldest {
             self.dated(upload.bytes, upload.initiated_s, &upload.key);
