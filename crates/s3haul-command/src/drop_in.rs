@@ -62,7 +62,7 @@ pub(crate) fn hand_over(args: &[OsString], environment: &Environment) -> Result<
     });
     let fail = |why: &str| {
         let hint = "this `aws` is s3haul under another name and does `aws s3`; all else is done \
-                    by the AWS command line, the next `aws` on PATH";
+                    by the AWS CLI, the next `aws` on PATH";
         Failure::usage(format!("{what}{why}")).with_hint(hint)
     };
     let depth = environment.get(env_vars::S3HAUL_AWS_DEPTH).and_then(|depth| depth.parse().ok());

@@ -61,7 +61,7 @@ impl Printer {
     /// Tells once that anybody may pose as the server.
     pub(crate) fn warn_of_unverified(&self) {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
-            let text = b"warning: --no-verify-ssl: nobody knows whether this is the right server\n";
+            let text = b"warning: --no-verify-ssl: the identity of the server is not verified\n";
             self.error(|buffer| buffer.extend_from_slice(text));
         }
     }

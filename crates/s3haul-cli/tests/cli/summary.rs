@@ -104,7 +104,7 @@ fn open_uploads_are_counted_on_request() {
     let output = against(&bench, "du s3://box --uploads --top 1", answer);
     assert!(output.status.success(), "{output:?}");
     let text = stdout(&output);
-    assert!(text.contains("Open multipart uploads: 2 with 4 parts, 24 Bytes\n"), "{text}");
+    assert!(text.contains("Incomplete multipart uploads: 2 with 4 parts, 24 Bytes\n"), "{text}");
     assert!(text.ends_with("    12 Bytes  2026-01-01 00:00:00  old\n"), "{text}");
 }
 

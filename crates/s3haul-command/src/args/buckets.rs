@@ -17,7 +17,7 @@ pub(crate) struct MbArgs {
     /// be undone.
     #[arg(long)]
     pub(crate) object_lock: bool,
-    /// Turn versioning on: the bucket keeps what is replaced and removed.
+    /// Turn versioning on: the bucket keeps what is replaced or removed.
     #[arg(long)]
     pub(crate) versioning: bool,
 }
@@ -27,9 +27,9 @@ pub(crate) struct MbArgs {
 pub(crate) enum VersioningCommand {
     /// Print whether a bucket keeps versions: `enabled`, `suspended`, or `off` where it never did.
     Get(VersioningArgs),
-    /// Keep what is replaced and removed from now on.
+    /// Keep what is replaced or removed from now on.
     Enable(VersioningArgs),
-    /// Keep no more versions from now on; those that there are stay.
+    /// Keep no new versions from now on; existing ones stay.
     Suspend(VersioningArgs),
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct RbArgs {
     /// With --force, remove all versions and delete markers, too, for good.
     #[arg(long, requires = "force")]
     pub(crate) versions: bool,
-    /// Do not ask before versions are removed. Only a terminal is asked.
+    /// Do not request confirmation before versions are removed. It is only requested on a terminal.
     #[arg(long, requires = "versions")]
     pub(crate) yes: bool,
     /// Printing.

@@ -25,8 +25,8 @@ pub(crate) struct ConditionArgs {
     /// Only take what was modified before this time, written likewise.
     #[arg(long, help_heading = HEADING, value_name = "TIME")]
     pub(crate) older_than: Option<String>,
-    /// Only take objects of this storage class; several with commas between. STANDARD are also
-    /// those of which the server tells none.
+    /// Only take objects of this storage class; several with commas between. Objects for which the
+    /// server names no class count as STANDARD.
     #[arg(long = "storage-class", alias = SOURCE_STORAGE_CLASS, help_heading = HEADING)]
     #[arg(value_name = "CLASS", value_delimiter = ',', num_args = 1)]
     pub(crate) storage_classes: Vec<String>,

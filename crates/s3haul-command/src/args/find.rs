@@ -54,7 +54,7 @@ pub(crate) struct FindArgs {
     /// Table.
     #[command(flatten)]
     pub(crate) table: TableArgs,
-    /// Tell at the end how many objects were found and how many requests that took.
+    /// Print at the end how many objects were found and how many requests that took.
     #[arg(long)]
     pub(crate) summarize: bool,
 }

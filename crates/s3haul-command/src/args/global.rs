@@ -32,8 +32,8 @@ pub(crate) struct GlobalArgs {
     /// Do not sign requests, to read public data without credentials.
     #[arg(long, global = true)]
     pub(crate) no_sign_request: bool,
-    /// Do not verify the server's certificate. Anyone on the way can then read and change the
-    /// data.
+    /// Do not verify the server's certificate. Anyone on the network path can then read and change
+    /// the data.
     #[arg(long, global = true)]
     pub(crate) no_verify_ssl: bool,
     /// Trust the certificate authorities of this PEM file instead of the system's.
@@ -45,8 +45,8 @@ pub(crate) struct GlobalArgs {
     /// Give up opening a connection after this many seconds; 0 waits forever.
     #[arg(long, global = true, value_name = "SECONDS")]
     pub(crate) cli_connect_timeout: Option<u64>,
-    /// Send at most this many requests at a time, instead of 512; how many are worth it within that
-    /// is found out.
+    /// Send at most this many requests at a time, instead of 512. How many are worthwhile within
+    /// that limit is found out while running.
     #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_concurrent_requests: Option<u32>,

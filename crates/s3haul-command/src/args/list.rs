@@ -35,7 +35,7 @@ pub(crate) struct LsArgs {
     /// that match `js:/…/`. Folders are shown all the same, also with other conditions.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
-    /// List only buckets whose names start so.
+    /// List only buckets whose names start with this.
     #[arg(long, value_name = "PREFIX")]
     pub(crate) bucket_name_prefix: Option<String>,
     /// List only buckets of this region.

@@ -16,7 +16,7 @@ pub(crate) enum BucketsFormat {
 /// Lists the buckets of the account with their regions, and on request what is in them.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ListBucketsArgs {
-    /// List only buckets whose names start so.
+    /// List only buckets whose names start with this.
     #[arg(long, value_name = "PREFIX")]
     pub(crate) bucket_name_prefix: Option<String>,
     /// List only buckets of this region.

@@ -14,7 +14,7 @@ pub(crate) struct ListingArgs {
     /// Only keys after this one.
     #[arg(long, value_name = "KEY")]
     pub(crate) start_after: Option<String>,
-    /// Only keys up to this one, it included; empty: to the last key.
+    /// Only keys up to and including this one; empty: to the last key.
     #[arg(long, value_name = "KEY")]
     pub(crate) stop_at: Option<String>,
     /// Patterns.

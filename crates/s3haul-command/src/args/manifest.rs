@@ -35,7 +35,7 @@ pub(crate) struct FromArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Objects from a file")]
     pub(crate) from: Option<String>,
-    /// What the file is written in, where its name and its beginning do not tell.
+    /// Format of the file, where it cannot be recognized from its name and beginning.
     #[arg(long, value_enum, value_name = "FORMAT", requires = "from")]
     #[arg(help_heading = "Objects from a file")]
     pub(crate) from_format: Option<FromFormat>,

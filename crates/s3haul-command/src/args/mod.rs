@@ -122,7 +122,7 @@ pub(crate) enum Command {
     /// Both sides are listed and merged name by name. What is new or changed in the source is
     /// transferred, and with --delete what the source does not have is removed from the target.
     Sync(Box<SyncArgs>),
-    /// Tell where two folders, prefixes or buckets differ.
+    /// Show where two folders, prefixes or buckets differ.
     ///
     /// Both sides are listed and merged name by name: what only one has, and what differs in size
     /// or in an `ETag` that says so. Empty objects whose keys end in a slash stand for folders and
@@ -136,9 +136,9 @@ pub(crate) enum Command {
     /// Remove objects.
     ///
     /// Without --recursive the named object is removed; it is no error if there is none. With it
-    /// all objects below the address are. In a bucket with versioning that hides them behind
-    /// delete markers; --versions, --noncurrent and --delete-markers-only remove for good. On a
-    /// terminal it is asked first where that or all of a bucket is meant.
+    /// all objects below the address are. In a bucket with versioning that hides them behind delete
+    /// markers; --versions, --noncurrent and --delete-markers-only remove for good. On a terminal,
+    /// confirmation is requested before versions or a whole bucket are removed.
     Rm(Box<RmArgs>),
     /// Bring back objects that were removed, in a bucket with versioning.
     ///
@@ -161,7 +161,7 @@ pub(crate) enum Command {
     /// unless --keep-acl is given; a versioned bucket keeps the old version, too. Archived objects
     /// have to be restored first.
     Set(Box<SetArgs>),
-    /// Restore objects from the archive classes of Glacier, or tell whether they are restored.
+    /// Restore objects from the archive classes of Glacier, or show whether they are restored.
     ///
     /// Objects that are not archived or already restored are passed over; a restore that is under
     /// way counts as done. Retrieval is billed beside the requests that --dryrun counts.
@@ -197,9 +197,9 @@ pub(crate) enum Command {
     /// 1 if a key was given and nothing found.
     #[command(visible_alias = "du")]
     Summarize(Box<SummarizeArgs>),
-    /// List or abort multipart uploads that nobody ended.
+    /// List or abort incomplete multipart uploads.
     ///
-    /// Their parts are billed and no listing of objects shows them.
+    /// Their parts are billed, and no listing of objects shows them.
     Uploads {
         /// What to do.
         #[command(subcommand)]
@@ -207,13 +207,12 @@ pub(crate) enum Command {
     },
     /// List buckets with their regions, and on request what is in them.
     ///
-    /// A bucket that cannot be looked into does not keep the others from being shown; the exit
-    /// status is then 1.
+    /// The others are shown even if a bucket cannot be read; the exit status is then 1.
     ListBuckets(ListBucketsArgs),
-    /// Print what JavaScript functions make of objects, each by itself or all together.
+    /// Compute over objects with JavaScript functions, one by one or all together.
     ///
-    /// Scripts start with `js:`. They compute and nothing else: they reach no files and no
-    /// network. docs/s3p.md tells how they are called and what limits they have.
+    /// Scripts start with `js:`. They compute and nothing else: they reach no files and no network.
+    /// docs/s3p.md describes how they are called and what limits they have.
     #[command(visible_aliases = ["reduce", "map-reduce"])]
     Map(Box<MapArgs>),
     /// Call a JavaScript function for each object, and print what it prints.
@@ -257,15 +256,15 @@ pub(crate) enum Command {
     /// Run the commands of a file, one a line, in one process and many at a time.
     ///
     /// Lines are commands as they are typed, `cp a.txt s3://bucket/a.txt`, with the quotes and
-    /// backslashes of a shell and nothing else of it; empty lines and what follows a # are
-    /// passed over. They run in no order, over the same connections and within the same limits.
-    /// All lines of a file are checked before the first one runs. Those that fail are told with
-    /// their numbers, and the exit status is 1 if there are any.
+    /// backslashes of a shell and nothing else of it; empty lines and what follows a # are passed
+    /// over. They run in no order, over the same connections and within the same limits. All lines
+    /// of a file are checked before the first one runs. Those that fail are reported with their
+    /// line numbers, and the exit status is 1 if there are any.
     Run(Box<RunArgs>),
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///
-    /// The folders in it are buckets, their files are objects. What is printed to standard output
-    /// are shell commands that set the environment which reaches the server.
+    /// The folders in it are buckets, their files are objects. Prints shell commands to standard
+    /// output that set the environment to reach the server.
     Serve(ServeArgs),
 }
 

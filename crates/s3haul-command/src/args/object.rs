@@ -53,8 +53,7 @@ pub(crate) struct ObjectArgs {
     #[arg(long, value_name = "DIRECTIVES")]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) cache_control: Option<String>,
-    /// Set the time after which the object is not to be cached any more, as an ISO 8601 or HTTP
-    /// date.
+    /// Set the time after which the object must no longer be cached, as an ISO 8601 or HTTP date.
     #[arg(long, value_name = "TIME")]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) expires: Option<String>,

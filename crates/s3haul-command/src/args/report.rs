@@ -22,8 +22,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, requires = "dryrun")]
     #[arg(help_heading = "Reports")]
     pub(crate) estimate: bool,
-    /// Estimate what --dryrun tells with the prices of this JSON file instead of those of S3
-    /// Standard in us-east-1. docs/reports.md has its fields.
+    /// Estimate the price for --dryrun with this JSON file instead of the prices of S3 Standard in
+    /// us-east-1. docs/reports.md has its fields.
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) price_table: Option<PathBuf>,

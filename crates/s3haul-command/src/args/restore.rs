@@ -17,7 +17,7 @@ pub(crate) struct RestoreArgs {
     /// the default, 3 to 5 (12), expedited some minutes (not for `DEEP_ARCHIVE`).
     #[arg(long, value_name = "TIER", value_parser = ["bulk", "standard", "expedited"])]
     pub(crate) tier: Option<String>,
-    /// Wait until the objects can be read, and tell each when it can. Each is looked at again and
+    /// Wait until the objects can be read, and report each one that can. Each is checked again and
     /// again, with pauses of up to a minute.
     #[arg(long)]
     pub(crate) wait: bool,

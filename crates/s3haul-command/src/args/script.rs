@@ -16,12 +16,12 @@ pub(crate) struct MapArgs {
     /// nothing for null and undefined. The object itself where absent.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) map: Option<String>,
-    /// Joins two results into one, `js:(a, b) => …`; printed is what is left in the end. One call
-    /// comes after the other, the objects in no order unless --sort is given. All results in a
-    /// list where absent.
+    /// Joins two results into one, `js:(a, b) => …`; the last result is printed. One call comes
+    /// after the other, the objects in no order unless --sort is given. All results in a list where
+    /// absent.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) reduce: Option<String>,
-    /// Makes what is printed of what --reduce left: `js:(result) => …`.
+    /// Computes the output from the result of --reduce: `js:(result) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) finally: Option<String>,
     /// Print this where there is no result, as where there is no object.

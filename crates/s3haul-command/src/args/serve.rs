@@ -16,7 +16,7 @@ use super::Secret;
 #[command(override_usage = "s3haul serve [OPTIONS] <DIR>\n       \
     s3haul serve [OPTIONS] --memory|--null|--synthetic <SPEC>|--keys <FILE>")]
 pub(crate) struct ServeArgs {
-    /// The folder; it is made where it is missing.
+    /// The folder; created if it does not exist.
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Listen here; port 0 takes a free one.

@@ -50,8 +50,8 @@ pub(crate) struct ChangeArgs {
     #[arg(long, value_name = "DIRECTIVES")]
     #[arg(help_heading = "Changes")]
     pub(crate) cache_control: Option<String>,
-    /// Set the time after which the objects are not to be cached any more, as an ISO 8601 or HTTP
-    /// date; an empty text removes it.
+    /// Set the time after which the objects must no longer be cached, as an ISO 8601 or HTTP date;
+    /// an empty text removes it.
     #[arg(long, value_name = "TIME")]
     #[arg(help_heading = "Changes")]
     pub(crate) expires: Option<String>,
@@ -91,8 +91,8 @@ pub(crate) struct ChangeArgs {
     #[arg(long, conflicts_with = "acl")]
     #[arg(help_heading = "Changes")]
     pub(crate) keep_acl: bool,
-    /// Lock objects against removal until --retain-until: with governance those with a permission
-    /// of their own may still remove them, with compliance nobody. The bucket needs object lock.
+    /// Lock objects against removal until --retain-until: with governance, users with a special
+    /// permission can still remove them; with compliance, no one can. The bucket needs object lock.
     #[arg(long, value_name = "MODE", value_parser = ["governance", "compliance"])]
     #[arg(requires = "until")]
     #[arg(help_heading = "Changes")]

@@ -86,7 +86,7 @@ pub(crate) struct PipeArgs {
     /// Do not replace an object that exists.
     #[arg(long)]
     pub(crate) no_overwrite: bool,
-    /// Print nothing at all; only the exit status tells.
+    /// Print nothing at all; the exit status is the only result.
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Who pays.

@@ -35,8 +35,8 @@ pub(crate) struct SummarizeArgs {
     /// Write tables and bars (text), one JSON document (json) or one table (csv).
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<SummaryFormat>,
-    /// Also count multipart uploads that were begun and not ended, and the bytes of their parts.
-    /// It takes a request for each.
+    /// Also count incomplete multipart uploads and the bytes of their parts, which takes a request
+    /// for each.
     #[arg(long)]
     pub(crate) uploads: bool,
     /// Count all versions and delete markers instead of only the current objects.

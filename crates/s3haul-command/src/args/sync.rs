@@ -30,9 +30,9 @@ pub(crate) struct SyncArgs {
     /// and where these do not suffice by reading.
     #[arg(long, conflicts_with_all = ["size_only", "exact_timestamps", "newer"])]
     pub(crate) checksum: bool,
-    /// Heed only what a function selects: `js:(object) => …`, or `js:/…/` for keys that match. What
-    /// it does not select is neither transferred nor removed. So it is with other conditions: a
-    /// name whose source does not meet them stays as it is, and --delete removes only what meets
+    /// Only consider what a function selects: `js:(object) => …`, or `js:/…/` for keys that match.
+    /// What it does not select is neither transferred nor removed. So it is with other conditions:
+    /// a name whose source does not meet them stays as it is, and --delete removes only what meets
     /// them itself.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct SyncArgs {
     /// target; then nothing is removed before the whole target is known.
     #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]
     pub(crate) max_delete: Option<String>,
-    /// Let a source that has nothing empty the target.
+    /// Allow a source that has nothing to empty the target.
     #[arg(long, requires = "delete")]
     pub(crate) allow_empty_source: bool,
     /// Versions.

@@ -18,7 +18,7 @@ pub(crate) enum TagCommand {
     /// Add tags to objects and keep those that they have; one with the same key gets the new value.
     ///
     /// Takes a request for each object to read its tags, and another one to write them where
-    /// something changes. What somebody else writes between the two is lost.
+    /// something changes. Changes made by other programs between the two are lost.
     Add(Box<TagWriteArgs>),
     /// Remove tags from objects and keep the others.
     ///

@@ -11,7 +11,7 @@ use super::{
 /// What is printed.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// Print nothing at all; only the exit status tells.
+    /// Print nothing at all; the exit status is the only result.
     #[arg(long)]
     #[arg(help_heading = "Output")]
     pub(crate) quiet: bool,

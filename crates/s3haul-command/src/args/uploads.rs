@@ -7,12 +7,12 @@ use super::OutputArgs;
 /// What to do with multipart uploads.
 #[derive(Debug, Subcommand)]
 pub(crate) enum UploadsCommand {
-    /// List open multipart uploads: when they were begun, their ids and keys.
+    /// List incomplete multipart uploads: when they began, their ids and keys.
     Ls(UploadsLsArgs),
-    /// Abort open multipart uploads and free what their parts take.
+    /// Abort incomplete multipart uploads and free the space of their parts.
     ///
-    /// Without --older-than also those that somebody is working on: an upload is not distinguished
-    /// from a forgotten one by anything but its age.
+    /// Without --older-than, uploads that are still in progress are aborted, too: nothing but its
+    /// age distinguishes a forgotten upload from an active one.
     Abort(UploadsAbortArgs),
 }
 
@@ -22,7 +22,8 @@ pub(crate) struct UploadsSelectionArgs {
     /// A bucket and the beginning of the keys.
     #[arg(value_name = "S3Uri")]
     pub(crate) path: String,
-    /// Only take uploads that were begun so long ago: a number and s, m, h, d or w, such as 7d.
+    /// Only take uploads that began at least this long ago: a number and s, m, h, d or w, such as
+    /// 7d.
     #[arg(long, value_name = "AGE")]
     pub(crate) older_than: Option<String>,
 }
@@ -33,7 +34,7 @@ pub(crate) struct UploadsLsArgs {
     /// Uploads.
     #[command(flatten)]
     pub(crate) selection: UploadsSelectionArgs,
-    /// Show bytes and parts, too, which takes a request or more for each upload.
+    /// Also show bytes and parts, which takes at least one request for each upload.
     #[arg(long)]
     pub(crate) sizes: bool,
 }

@@ -40,7 +40,8 @@ pub(crate) struct RemovalGuardArgs {
     /// many of a hundred under the address. They are listed once before to be counted.
     #[arg(long, value_name = "NUMBER|PERCENT%")]
     pub(crate) max_delete: Option<String>,
-    /// Do not ask before all of a bucket or versions are removed. Only a terminal is asked.
+    /// Do not request confirmation before a whole bucket or versions are removed. It is only
+    /// requested on a terminal.
     #[arg(long)]
     pub(crate) yes: bool,
 }

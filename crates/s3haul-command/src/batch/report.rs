@@ -175,7 +175,7 @@ impl FailedLines {
         while let Some(row) = next_row(&mut reader, format).map_err(cannot)? {
             if is_first && (row.event != "run" || row.source != source) {
                 return Err(Failure::usage(format!(
-                    "`{}` is no report of `run` with the file `{source}`",
+                    "`{}` is not a report of `run` with the file `{source}`",
                     path.display()
                 )));
             }

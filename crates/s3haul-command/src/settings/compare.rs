@@ -64,7 +64,8 @@ impl CompareSettings {
         let format = match args.format {
             Some(_) if settings.json => {
                 return Err(Failure::usage(
-                    "--json prints events and goes with no --format: use --format jsonl for rows",
+                    "--json prints events and cannot be combined with --format: use --format \
+                     jsonl for rows",
                 ));
             }
             None if settings.json => ComparedFormat::Events,
@@ -73,10 +74,10 @@ impl CompareSettings {
             Some(CompareFormat::Csv) => ComparedFormat::Csv,
         };
         if args.no_header && format != ComparedFormat::Csv {
-            return Err(Failure::usage("--no-header goes with --format csv"));
+            return Err(Failure::usage("--no-header needs --format csv"));
         }
         let working_dir = std::env::current_dir().map_err(|error| {
-            Failure::other(format!("cannot tell the working directory: {error}"))
+            Failure::other(format!("cannot determine the working directory: {error}"))
         })?;
         let (source_customer_key, target_customer_key) = keys(args)?;
         let sides = (s3_uri::is_s3(&args.source), s3_uri::is_s3(&args.target));

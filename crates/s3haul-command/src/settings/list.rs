@@ -129,7 +129,8 @@ impl ListSettings {
 pub(super) fn format(choice: Option<Format>, usual: Format, json: bool) -> Result<Format, Failure> {
     match choice {
         Some(_) if json => Err(Failure::usage(
-            "--json prints events and goes with no --format: use --format jsonl for rows",
+            "--json prints events and cannot be combined with --format: use --format \
+             jsonl for rows",
         )),
         None if json => Ok(Format::Events),
         choice => Ok(choice.unwrap_or(usual)),
@@ -150,7 +151,7 @@ impl From<FormatChoice> for Format {
 }
 
 fn needs_format(flag: &str, format: &str) -> Failure {
-    Failure::usage(format!("{flag} goes with --format {format}"))
+    Failure::usage(format!("{flag} needs --format {format}"))
 }
 
 /// Refuses flags of tables beside formats that are none.
@@ -182,7 +183,7 @@ pub(super) fn fields(
             return Err(Failure::usage(format!("--fields: no field `{name}`; there are {known}")));
         };
         if field.is_of_versions() && !versions {
-            return Err(Failure::usage(format!("--fields: `{name}` goes with --versions")));
+            return Err(Failure::usage(format!("--fields: `{name}` needs --versions")));
         }
         if fields.contains(&field) {
             return Err(Failure::usage(format!("--fields: `{name}` is there twice")));

@@ -41,7 +41,7 @@ impl RunSettings {
     /// From flags.
     pub(crate) fn new(settings: Settings, args: &RunArgs) -> Result<Self, Failure> {
         let working_dir = std::env::current_dir().map_err(|error| {
-            Failure::other(format!("cannot tell the working directory: {error}"))
+            Failure::other(format!("cannot determine the working directory: {error}"))
         })?;
         let file = (args.file != "-").then(|| working_dir.join(&args.file));
         let [report, retry] = [&args.report, &args.retry_failed]

@@ -203,8 +203,9 @@ fn blank_spec(
     command: TransferCommand,
     source: &str,
 ) -> Result<TransferSpec, Failure> {
-    let working_dir = std::env::current_dir()
-        .map_err(|error| Failure::other(format!("cannot tell the working directory: {error}")))?;
+    let working_dir = std::env::current_dir().map_err(|error| {
+        Failure::other(format!("cannot determine the working directory: {error}"))
+    })?;
     Ok(TransferSpec {
         command,
         source: source.to_owned(),

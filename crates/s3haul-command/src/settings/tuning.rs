@@ -55,7 +55,7 @@ pub(crate) fn tuning(
         let rate = parse_rate(value).map_err(|error| error.to_string());
         let rate = rate.map_err(|error| Failure::usage(format!("--max-bandwidth: {error}")))?;
         if rate == 0 {
-            return Err(Failure::usage("--max-bandwidth: nothing moves at a rate of 0"));
+            return Err(Failure::usage("--max-bandwidth: the rate must be more than 0"));
         }
         tuning.max_bandwidth = Some(rate);
     }

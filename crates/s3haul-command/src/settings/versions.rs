@@ -25,7 +25,7 @@ impl ListSettings {
                 listing.path.push('/');
             } else if listing.start_after.is_some() || listing.stop_at.is_some() {
                 return Err(Failure::usage(
-                    "--start-after and --stop-at go with --recursive: the address is one key",
+                    "--start-after and --stop-at need --recursive: the address is one key",
                 ));
             } else {
                 listing.stop_at = Some(key);
