@@ -34,12 +34,24 @@ enum Junk {
     Truncated,
     OtherDocument,
     Noise,
+    /// What a server of files answers, also to a PUT (WebDAV).
+    File,
+    /// Conditions are refused by what stands before the server.
+    Refused,
+    NotModified,
     /// What an S3 answers that overlooks some of the request.
     Written,
 }
 
-const ALL: [Junk; 6] =
-    [Junk::Page, Junk::Empty, Junk::Nothing, Junk::Truncated, Junk::OtherDocument, Junk::Noise];
+const ALL: [Junk; 7] = [
+    Junk::Page,
+    Junk::Empty,
+    Junk::Nothing,
+    Junk::Truncated,
+    Junk::OtherDocument,
+    Junk::Noise,
+    Junk::File,
+];
 
 impl Junk {
     /// Status, content type and body to a request whose proper answer has this root.
@@ -58,13 +70,25 @@ impl Junk {
                 ("200 OK", "application/xml", body)
             }
             Self::Noise => ("200 OK", "application/octet-stream", String::new()),
+            Self::File => {
+                let status = "200 OK\r\netag: \"4-62\"\r\n\
+                              last-modified: Sun, 22 Nov 2026 16:19:41 GMT";
+                (status, "text/plain", String::new())
+            }
+            Self::Refused => ("412 Precondition Failed", "text/plain", String::new()),
+            Self::NotModified => ("304 Not Modified", "text/plain", String::new()),
             Self::Written => ("200 OK\r\netag: \"e\"\r\nx-amz-request-id: 1", "a/b", String::new()),
         }
     }
 
     /// What a message about it must hold.
     fn told(self) -> &'static str {
-        if self == Self::Nothing { "204 No Content" } else { "200 OK" }
+        match self {
+            Self::Nothing => "204 No Content",
+            Self::Refused => "412 Precondition Failed",
+            Self::NotModified => "304 Not Modified",
+            _ => "200 OK",
+        }
     }
 }
 
@@ -307,8 +331,30 @@ fn a_server_that_is_no_s3_at_all_does_nothing() {
     let reads = ["ls s3://box", "ls", "cp s3://box/k out", "cat s3://box/k", "head s3://box/k"];
     let writes = WRITES.map(|(args, ..)| args);
     for args in reads.into_iter().chain(writes) {
-        for junk in [Junk::Page, Junk::Empty, Junk::Nothing] {
+        for junk in [Junk::Page, Junk::Empty, Junk::Nothing, Junk::File] {
             let front = Front::start("", ("*", ""), "Any", junk);
+            check(&bench, &front, args, junk);
+        }
+    }
+    assert!(state(&bench) == before);
+}
+
+/// A refusal that is none of S3's is no object that exists already: nothing is skipped for it.
+#[test]
+fn a_condition_that_no_s3_refuses_skips_nothing() {
+    let bench = bench();
+    let before = state(&bench);
+    let server = bench.endpoint().strip_prefix("http://").unwrap();
+    for args in [
+        "cp f s3://box/n --no-overwrite",
+        "mv f s3://box/n --no-overwrite",
+        "cp s3://box/k s3://box/n --no-overwrite",
+        "cp --recursive tree s3://box/t --no-overwrite",
+        "cp s3://box/big got",
+    ] {
+        for junk in [Junk::Refused, Junk::NotModified] {
+            let method = if args.contains("got") { "GET" } else { "PUT" };
+            let front = Front::start(server, (method, ""), "", junk);
             check(&bench, &front, args, junk);
         }
     }

@@ -4,14 +4,16 @@
 //! status of success. Each operation says beside its name what its answer must bring
 //! ([`Expects`]); anything else is an error of kind [`ErrorKind::NotS3`], which is final.
 //!
-//! An operation whose answer is empty has no evidence in itself. There the headers that services
-//! put on every answer count (`x-amz-request-id` and its like). Some compatible services have
-//! none of these (Garage, R2): such a host is believed when another of its answers was a document
-//! of S3's, which [`Dialect`] remembers.
+//! An answer that is no document has no evidence in itself: servers of files send an `ETag` and
+//! `Last-Modified`, too. There the headers that services put on every answer count
+//! (`x-amz-request-id` and its like), or the `ETag` that the object is known to have. Some
+//! compatible services have none of these headers (Garage, R2): such a host is believed when
+//! another of its answers was a document of S3's, which [`Dialect`] remembers.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use tokio::sync::Semaphore;
 
 use super::redact::Secrets;
 use super::request::Operation;
@@ -29,13 +31,16 @@ const LISTING_MAX: usize = 64 * 1024 * 1024;
 const PROLOGUE_MAX: usize = 64 * 1024;
 /// Characters of a body that an error shows.
 const SHOWN_MAX: usize = 80;
+/// The mark that most services have.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
 
 /// What the answer to an operation must bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expects {
-    /// The `ETag` of what was written, and no body.
+    /// The `ETag` of what was written, no body, and a mark of S3.
     ETag,
-    /// An object: 200 or 206, with `ETag` or `Last-Modified`. HTML needs an `ETag`.
+    /// An object: 200 or 206, with `ETag` or `Last-Modified`, and a mark of S3. HTML needs an
+    /// `ETag`.
     Object,
     /// A document with this root.
     Document(&'static str),
@@ -100,15 +105,16 @@ impl Operation {
         let is_weak = || headers.get(header::ETAG).is_some_and(|e| e.as_bytes().starts_with(b"W/"));
         match self.expects {
             Expects::ETag if !matches!(status.as_u16(), 200 | 201) => Err(Doubt::Status),
-            Expects::ETag if has_etag() && !is_weak() => Ok(Belief::Sure),
+            Expects::ETag if has_etag() && !is_weak() => Ok(of_mark(headers)),
             Expects::ETag => Err(Doubt::NoETag),
             Expects::Object if !matches!(status.as_u16(), 200 | 206) => Err(Doubt::Status),
             Expects::Object => match (has_etag(), is_html(headers)) {
-                (true, false) => Ok(Belief::Sure),
-                // A server of files has `ETag`s for its pages, too.
-                (true, true) => Ok(of_mark(headers)),
+                // A server of files has `ETag`s, too.
+                (true, _) => Ok(of_mark(headers)),
                 (false, true) => Err(Doubt::Html),
-                (false, false) if headers.contains_key(header::LAST_MODIFIED) => Ok(Belief::Sure),
+                (false, false) if headers.contains_key(header::LAST_MODIFIED) => {
+                    Ok(of_mark(headers))
+                }
                 (false, false) => Err(Doubt::NoETag),
             },
             Expects::Document(_) if status != StatusCode::OK => Err(Doubt::Status),
@@ -160,11 +166,21 @@ impl Operation {
 }
 
 fn of_mark(headers: &HeaderMap) -> Belief {
-    let is_marked = headers.keys().any(|name| {
-        let name = name.as_str();
-        name.starts_with("x-amz") || is_request_id(name)
-    });
-    if is_marked { Belief::Sure } else { Belief::Unmarked }
+    if is_marked(headers) { Belief::Sure } else { Belief::Unmarked }
+}
+
+/// Whether a header is there that only services of S3 send.
+fn is_marked(headers: &HeaderMap) -> bool {
+    let is_mark = |name: &str| name.starts_with("x-amz") || is_request_id(name);
+    headers.contains_key(&REQUEST_ID) || headers.keys().any(|name| is_mark(name.as_str()))
+}
+
+/// Whether an answer refuses a condition and nothing in it is S3's: what stands before a server
+/// refuses in this way, too. S3 has a document for it, but for HEAD.
+pub(crate) fn is_foreign_refusal(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> bool {
+    matches!(status, StatusCode::NOT_MODIFIED | StatusCode::PRECONDITION_FAILED)
+        && !root_name(body).is_some_and(is_error_root)
+        && !is_marked(headers)
 }
 
 /// Whether a header names the request, which is what a service puts on all answers or on none.
@@ -219,8 +235,18 @@ pub(crate) fn is_error_root(root: &[u8]) -> bool {
 }
 
 /// What is known of the answers of a host.
-#[derive(Debug, Default)]
-pub(crate) struct Dialect(AtomicU8);
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    known: AtomicU8,
+    /// Held by the one request that asks the host for a document.
+    asking: Semaphore,
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self { known: AtomicU8::new(UNHEARD), asking: Semaphore::new(1) }
+    }
+}
 
 /// No answer in HTTP came yet.
 const UNHEARD: u8 = 0;
@@ -234,32 +260,37 @@ const PLAIN: u8 = 3;
 impl Dialect {
     /// Whether an answer in HTTP ever came.
     pub(crate) fn was_heard(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != UNHEARD
+        self.known.load(Ordering::Relaxed) != UNHEARD
     }
 
     /// An answer came, which need not be S3's.
     pub(crate) fn heard(&self) {
         if !self.was_heard() {
-            self.0.store(HTTP, Ordering::Relaxed);
+            self.known.store(HTTP, Ordering::Relaxed);
         }
     }
 
     /// An answer that can only be S3's had these headers: a document, or an error in one.
     pub(crate) fn learn(&self, headers: &HeaderMap) {
-        let known = self.0.load(Ordering::Relaxed);
+        let known = self.known.load(Ordering::Relaxed);
         if known == PLAIN {
             return;
         }
         let is_marked = headers.keys().any(|name| is_request_id(name.as_str()));
         let found = if is_marked { MARKED } else { PLAIN };
         if found != known {
-            self.0.store(found, Ordering::Relaxed);
+            self.known.store(found, Ordering::Relaxed);
         }
+    }
+
+    /// The permit to ask the host for a document.
+    pub(crate) fn asking(&self) -> &Semaphore {
+        &self.asking
     }
 
     /// Whether an answer without marks may be the host's own; `None` where that is not known.
     pub(crate) fn may_be_unmarked(&self) -> Option<bool> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.known.load(Ordering::Relaxed) {
             MARKED => Some(false),
             PLAIN => Some(true),
             _ => None,
@@ -337,12 +368,15 @@ mod tests {
         let (id, modified) = (("x-amz-request-id", "1"), ("last-modified", "x"));
         let nothing = Expects::Nothing(&[204]);
         for (expects, status, lines, expected) in [
-            (Expects::ETag, 200, &[etag][..], Ok(Belief::Sure)),
+            (Expects::ETag, 200, &[etag][..], Ok(Belief::Unmarked)),
+            (Expects::ETag, 200, &[etag, id], Ok(Belief::Sure)),
             (Expects::ETag, 204, &[etag], Err(Doubt::Status)),
             (Expects::ETag, 200, &[id], Err(Doubt::NoETag)),
             (Expects::ETag, 200, &[("etag", "")], Err(Doubt::NoETag)),
-            (Expects::Object, 200, &[etag], Ok(Belief::Sure)),
-            (Expects::Object, 206, &[modified], Ok(Belief::Sure)),
+            (Expects::Object, 200, &[etag], Ok(Belief::Unmarked)),
+            (Expects::Object, 200, &[etag, id], Ok(Belief::Sure)),
+            (Expects::Object, 206, &[modified], Ok(Belief::Unmarked)),
+            (Expects::Object, 206, &[modified, id], Ok(Belief::Sure)),
             (Expects::Object, 200, &[id], Err(Doubt::NoETag)),
             (Expects::Object, 200, &[html, modified], Err(Doubt::Html)),
             (Expects::Object, 200, &[html, etag], Ok(Belief::Unmarked)),

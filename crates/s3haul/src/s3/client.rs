@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
+use http::header::ETAG;
 use tokio::sync::Semaphore;
 
 use super::admission::Admission;
-use super::answer::{Belief, Doubt, not_s3};
+use super::answer::{Belief, Dialect, Doubt, not_s3};
 use super::attempt::Failure;
 use super::checksum::{ChecksumAlgorithm, ChecksumMode};
 use super::config::{ClientConfig, CredentialsConfig};
@@ -204,10 +205,23 @@ impl Client {
         }
     }
 
-    /// An answer without a mark of S3, where the host is known for such answers; it is asked for a
-    /// document where nothing is known of it.
+    /// An answer without a mark of S3, where the host is known for such answers.
     async fn vouched(&self, run: Run<'_>, request: &Request<'_>, answer: Answer) -> Result<Answer> {
-        if let (None, Some(bucket)) = (run.may_be_unmarked(), request.bucket) {
+        if self.may_be_unmarked(&run, request).await {
+            return Ok(answer);
+        }
+        Err(run.unmarked(answer.status, &answer.headers, &answer.body))
+    }
+
+    /// Whether the host of a request is known for answers without marks; it is asked for a
+    /// document where nothing is known of it. Requests that end at the same time ask once.
+    async fn may_be_unmarked(&self, run: &Run<'_>, request: &Request<'_>) -> bool {
+        let (Some(dialect), Some(bucket)) = (run.dialect(), request.bucket) else { return false };
+        let _asking = match dialect.may_be_unmarked() {
+            Some(known) => return known,
+            None => dialect.asking().acquire().await,
+        };
+        if dialect.may_be_unmarked().is_none() {
             let location = Request::location(bucket);
             let mut asking = Run::new(&self.inner, &location);
             if let Ok(open) = asking.attempt().await {
@@ -215,10 +229,7 @@ impl Client {
                 drop(asking.read_whole(open).await);
             }
         }
-        if run.may_be_unmarked() == Some(true) {
-            return Ok(answer);
-        }
-        Err(run.unmarked(answer.status, &answer.headers, &answer.body))
+        dialect.may_be_unmarked() == Some(true)
     }
 
     /// The error for an answer that is not what it should be inside.
@@ -230,19 +241,31 @@ impl Client {
     }
 
     /// Sends a request with retries up to the headers of a successful answer and gives the body
-    /// to read.
-    pub(crate) async fn open(&self, request: &Request<'_>) -> Result<OpenAnswer> {
+    /// to read. An answer with the `ETag` that the object is known to have needs no other proof.
+    pub(crate) async fn open(
+        &self,
+        request: &Request<'_>,
+        known_etag: Option<&str>,
+    ) -> Result<OpenAnswer> {
         let watch = self.watch(request);
         let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
         loop {
             self.refuse_halted(request)?;
             match self.attempt(&mut run, request, watch.as_ref()).await {
-                Ok(open) => {
-                    // Only a web page is in doubt here, which may well be stored.
-                    if open.belief == Belief::Unmarked && run.may_be_unmarked() == Some(false) {
-                        return Err(run.unmarked(open.status, &open.headers, &[]));
-                    }
+                Ok(open) if open.belief == Belief::Sure || has_etag(&open, known_etag) => {
                     return Ok(open);
+                }
+                Ok(open) => {
+                    let known = run.dialect().and_then(Dialect::may_be_unmarked);
+                    if known == Some(true) {
+                        return Ok(open);
+                    }
+                    let OpenAnswer { status, headers, body, .. } = open;
+                    // Its connection may be what the question is waiting for.
+                    drop(body);
+                    if !Box::pin(self.may_be_unmarked(&run, request)).await {
+                        return Err(run.unmarked(status, &headers, &[]));
+                    }
                 }
                 Err(failure) => self.recover(&mut run, failure).await?,
             }
@@ -301,6 +324,12 @@ impl Client {
         let sha256 = is_signed && (config.is_plain() || config.payload_signing);
         DigestPlan { sha256, md5: false, checksum: algorithm.or(default) }
     }
+}
+
+/// Whether an answer is about the object that is known by this `ETag`.
+fn has_etag(open: &OpenAnswer, known: Option<&str>) -> bool {
+    let told = open.headers.get(ETAG).map(HeaderValue::as_bytes);
+    known.is_some_and(|known| !known.is_empty() && told == Some(known.as_bytes()))
 }
 
 impl From<Error> for Failure {

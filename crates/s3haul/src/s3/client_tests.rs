@@ -42,8 +42,11 @@ async fn a_connection_is_reused_and_requests_are_complete() {
 
 #[tokio::test(start_paused = true)]
 async fn head_answers_have_a_length_but_no_body() {
-    let world =
-        World::new(|_| Reply::raw("HTTP/1.1 200 OK\r\netag: e\r\ncontent-length: 77\r\n\r\n"));
+    let world = World::new(|_| {
+        Reply::raw(
+            "HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\ncontent-length: 77\r\n\r\n",
+        )
+    });
     let client = client(&world);
     for _ in 0..2 {
         let answer = client.call(&request(Method::HEAD, "key")).await.unwrap();
@@ -234,14 +237,15 @@ async fn slow_operations_may_be_silent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_ends_early_or_stalls_is_an_error() {
-    let short = "HTTP/1.1 200 OK\r\netag: e\r\ncontent-length: 10\r\n\r\nabc";
+    let short =
+        "HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\ncontent-length: 10\r\n\r\nabc";
     let world = World::new(move |seen| match seen.number {
         0 => Reply::raw(short).closing(),
         _ => Reply::raw(short).hanging(),
     });
     let client = client(&world);
     for kind in [ErrorKind::Transport, ErrorKind::Timeout] {
-        let mut body = client.open(&get()).await.unwrap().body;
+        let mut body = client.open(&get(), None).await.unwrap().body;
         assert_eq!(&body.next().await.unwrap().unwrap()[..], b"abc");
         let error = body.next().await.unwrap().unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
@@ -256,10 +260,10 @@ async fn big_bodies_come_whole_and_give_the_connection_back() {
     let world = World::new(move |_| Reply::ok(&big));
     let client = client(&world);
     for _ in 0..2 {
-        let mut body = client.open(&get()).await.unwrap().body;
+        let mut body = client.open(&get(), None).await.unwrap().body;
         assert_eq!(body.collect(usize::MAX).await.unwrap().len(), 3_000_000);
     }
-    let mut body = client.open(&get()).await.unwrap().body;
+    let mut body = client.open(&get(), None).await.unwrap().body;
     assert!(body.collect(1_000_000).await.is_err());
     assert_eq!(world.connections(), 1);
     assert_eq!(client.inner.pool.open_connections(), 0);
@@ -267,8 +271,7 @@ async fn big_bodies_come_whole_and_give_the_connection_back() {
 
 #[tokio::test(start_paused = true)]
 async fn chunked_bodies_give_the_connection_back() {
-    let chunked =
-        "HTTP/1.1 200 OK\r\netag: e\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    let chunked = "HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
     let world = World::new(move |_| Reply::raw(chunked));
     let client = client(&world);
     for _ in 0..2 {
@@ -440,7 +443,7 @@ async fn a_wrong_checksum_is_told_in_place_of_the_last_piece() {
     let client = client(&world);
     for (text, is_right) in [("hello", true), ("hallo", false)] {
         let expected = Checksum::of(ChecksumAlgorithm::Crc64Nvme, text.as_bytes());
-        let mut body = client.open(&get()).await.unwrap().body;
+        let mut body = client.open(&get(), None).await.unwrap().body;
         body.validate(expected);
         let result = body.collect(100).await;
         assert_eq!(result.is_ok(), is_right);
@@ -479,7 +482,11 @@ async fn slow_uploads_are_not_timeouts_while_bytes_are_taken() {
             tokio::time::sleep(Duration::from_secs(15)).await;
             total += far.read(&mut buffer).await.unwrap();
         }
-        far.write_all(b"HTTP/1.1 200 OK\r\netag: e\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        far.write_all(
+            b"HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\ncontent-length: 0\r\n\r\n",
+        )
+        .await
+        .unwrap();
         tokio::time::sleep(Duration::from_secs(1)).await;
     });
     let clock = std::sync::Arc::new(super::testing::PausedClock::new());

@@ -299,9 +299,9 @@ async fn a_body_is_opened_by_the_faster() {
     let world = but(WARM_UP, hangs);
     let client = client(&world);
     for _ in 0..WARM_UP {
-        client.open(&get()).await.unwrap().body.collect(10).await.unwrap();
+        client.open(&get(), None).await.unwrap().body.collect(10).await.unwrap();
     }
-    let mut body = client.open(&get()).await.unwrap().body;
+    let mut body = client.open(&get(), None).await.unwrap().body;
     assert_eq!(body.collect(10).await.unwrap().len(), 0);
     assert_eq!(world.seen().len(), WARM_UP + 2);
 }

@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use super::admission::Pass;
-use super::answer::{self, Doubt, Expects, is_error_root, root_name};
+use super::answer::{self, Dialect, Doubt, Expects, is_error_root, root_name};
 use super::attempt::{self, Failure};
 use super::body::{BodyStream, Collected};
 use super::circuit::SUBJECTS_MIN;
@@ -170,6 +170,9 @@ impl<'r> Run<'r> {
         }
         let operation = self.request.operation.name;
         let known = text.as_deref().unwrap_or_default();
+        if text.is_ok() && answer::is_foreign_refusal(head.status, &head.headers, known) {
+            return self.disbelieve(Doubt::NoMark, head.status, &head.headers, known);
+        }
         if root_name(known).is_some_and(is_error_root) {
             site.host.dialect().learn(&head.headers);
         }
@@ -208,9 +211,9 @@ impl<'r> Run<'r> {
         self.last.as_ref().map(|(site, _)| &*site.host)
     }
 
-    /// Whether an answer without marks may be the host's own; `None` where that is not known.
-    pub(super) fn may_be_unmarked(&self) -> Option<bool> {
-        self.host()?.dialect().may_be_unmarked()
+    /// What is known of the answers of the host of the last attempt.
+    pub(super) fn dialect(&self) -> Option<&Dialect> {
+        self.host().map(Host::dialect)
     }
 
     /// The final error for an answer that nothing vouches for.

@@ -63,7 +63,8 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
         if first.is_empty() {
             first = head;
         }
-        let reply = b"HTTP/1.1 200 OK\r\netag: e\r\ncontent-length: 2\r\n\r\nok";
+        let reply =
+            b"HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\ncontent-length: 2\r\n\r\nok";
         if stream.write_all(reply).await.is_err() {
             return first;
         }
@@ -219,7 +220,9 @@ async fn serve_proxy(heads: tokio::sync::mpsc::UnboundedSender<String>) -> Socke
                     continue;
                 }
             };
-            let reply = format!("HTTP/1.1 {status}\r\netag: e\r\ncontent-length: 0\r\n\r\n");
+            let reply = format!(
+                "HTTP/1.1 {status}\r\netag: e\r\nx-amz-request-id: 1\r\ncontent-length: 0\r\n\r\n"
+            );
             socket.write_all(reply.as_bytes()).await.unwrap();
         }
     });

@@ -435,7 +435,8 @@ mod tests {
             let world = World::new(move |seen| match (seen.line(), seen.header("if-match")) {
                 (_, Some(_)) => Reply::error(501, "NotImplemented"),
                 (line, None) if line.starts_with("HEAD") => Reply::raw(format!(
-                    "HTTP/1.1 200 OK\r\ncontent-length: 1\r\netag: {etag}\r\n\r\n"
+                    "HTTP/1.1 200 OK\r\nx-amz-request-id: 1\r\ncontent-length: 1\r\n\
+                     etag: {etag}\r\n\r\n"
                 )),
                 _ => Reply::status(204, "", ""),
             });

@@ -83,6 +83,7 @@ pub(crate) async fn open(
         version_id: object.version_id.as_deref(),
         range,
         conditions: Conditions { if_match, if_absent: false },
+        known_etag: Some(&object.etag),
         customer_key: engine.settings.source_customer_key.as_ref(),
         checksums: wants_checksums(engine),
     };

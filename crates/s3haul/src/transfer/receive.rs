@@ -255,7 +255,8 @@ mod tests {
         let world = World::new(|seen| {
             let end = if seen.number == 0 { 3 } else { 10 };
             Reply::raw(format!(
-                "HTTP/1.1 200 X\r\nlast-modified: x\r\ncontent-length: 10\r\n\r\n{}",
+                "HTTP/1.1 200 X\r\nx-amz-request-id: 1\r\nlast-modified: x\r\n\
+                 content-length: 10\r\n\r\n{}",
                 &CONTENT[..end]
             ))
             .hanging()
@@ -271,7 +272,10 @@ mod tests {
             [("etag: \"a\"", true), ("last-modified: x", true), ("etag: b", false)]
         {
             let world = World::new(move |_| {
-                Reply::raw(format!("HTTP/1.1 200 X\r\ncontent-length: 3\r\n{etag}\r\n\r\nabc"))
+                Reply::raw(format!(
+                    "HTTP/1.1 200 X\r\nx-amz-request-id: 1\r\ncontent-length: 3\r\n{etag}\r\n\
+                     \r\nabc"
+                ))
             });
             match receive_from(&world).await.0 {
                 Ok(bytes) => assert!(!is_refused && bytes == b"abc"),

@@ -167,6 +167,7 @@ impl Stored {
             version_id: self.version_id.as_deref(),
             range: Some(range),
             conditions: Conditions { if_match, if_absent: false },
+            known_etag: None,
             customer_key: customer_key(&self.engine, self.place),
             checksums: false,
         };

@@ -67,7 +67,8 @@ fn answer(seen: &Seen, content: &[u8], how: Answer) -> Reply {
         let count =
             if count > 0 { format!("x-amz-mp-parts-count: {count}\r\n") } else { String::new() };
         return Reply::raw(format!(
-            "HTTP/1.1 200 OK\r\ncontent-length: {size}\r\netag: {etag}\r\n{count}\r\n"
+            "HTTP/1.1 200 OK\r\nx-amz-request-id: 1\r\ncontent-length: {size}\r\n\
+             etag: {etag}\r\n{count}\r\n"
         ));
     }
     if is_changed {

@@ -52,6 +52,9 @@ pub struct GetObject<'a> {
     pub range: Option<ByteRange>,
     /// Conditions.
     pub conditions: Conditions<'a>,
+    /// `ETag` that a listing or an earlier answer gave, where that is no condition. An answer that
+    /// has it needs no other proof that it is S3's.
+    pub known_etag: Option<&'a str>,
     /// SSE-C key of the object.
     pub customer_key: Option<&'a CustomerKey>,
     /// Ask for stored checksums, and validate a whole body against them.
@@ -198,7 +201,8 @@ impl Client {
         )
         .maybe("versionId", input.version_id)
         .headers(headers);
-        let answer = self.open(&request).await?;
+        let known_etag = input.conditions.if_match.or(input.known_etag);
+        let answer = self.open(&request, known_etag).await?;
         let covered = covered(answer.status, &answer.headers, input.range)
             .map_err(|error| answer_error(&request, error))?;
         let head = ObjectHead::read(&answer.headers, covered.size);
