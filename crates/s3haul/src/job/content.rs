@@ -161,7 +161,7 @@ impl<'a> End<'a> {
 
 pub(super) fn customer_key(engine: &Engine, place: Place) -> Option<&CustomerKey> {
     match place {
-        Place::Source => engine.settings.source_customer_key.as_ref(),
+        Place::Source | Place::Moved => engine.settings.source_customer_key.as_ref(),
         Place::Target => engine.settings.properties.customer_key.as_ref(),
     }
 }

@@ -1,6 +1,6 @@
 //! Whole requests through the controller, over a simulated wire with the clock paused.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use super::admission::Admission;
 use super::client::Client;
 use super::testing::{Reply, World, client, client_with, config, get, put, request};
 use crate::controller::{Bounds, Class};
+use crate::error::ErrorKind;
 
 const LATENCY: Duration = Duration::from_millis(30);
 
@@ -274,4 +275,21 @@ async fn who_waited_for_leave_is_not_sent_to_a_host_that_never_answers() {
     tasks.join_all().await;
     let limit = client.config().timeouts.read;
     assert!(begun.elapsed() < 6 * limit, "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_while_the_job_ends_is_cancelled_unsent() {
+    let world = World::new(|_| Reply::ok("").after(Duration::from_secs(10)));
+    let load = Bounds { max_concurrent_requests: 1, is_adaptive: false, ..Bounds::default() };
+    let halted = Arc::new(AtomicBool::new(false));
+    let client = bounded(&world, load).halted_by(Arc::clone(&halted));
+    let (first, second) = (get(), get());
+    let end = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        halted.store(true, Ordering::Relaxed);
+    };
+    let (first, second, ()) = tokio::join!(client.call(&first), client.call(&second), end);
+    first.unwrap();
+    assert_eq!(second.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(world.seen().len(), 1);
 }

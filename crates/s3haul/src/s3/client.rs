@@ -69,6 +69,8 @@ pub(super) struct Inner {
     pub(super) spare_maps: SpareMaps,
     /// When late requests are sent twice; none where they never are.
     pub(super) hedging: Option<Hedging>,
+    /// Set once a signed listing was answered: key and secret are right.
+    pub(super) has_listed: Arc<AtomicBool>,
     /// What the server's clock is ahead of ours, once a request was refused for it.
     clock_offset_ms: AtomicI64,
 }
@@ -153,6 +155,7 @@ impl Client {
             counters,
             spare_maps: SpareMaps::default(),
             hedging,
+            has_listed: Arc::default(),
             clock_offset_ms,
         };
         Ok(Self { inner: Arc::new(inner), room: None, halted: None })
@@ -188,9 +191,9 @@ impl Client {
     /// another document, is an error.
     pub(crate) async fn call(&self, request: &Request<'_>) -> Result<Answer> {
         let watch = self.watch(request);
-        let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
+        let mut run =
+            Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
         loop {
-            self.refuse_halted(request)?;
             let result = match self.attempt(&mut run, request, watch.as_ref()).await {
                 Ok(open) => run.read_whole(open).await,
                 Err(failure) => Err(failure),
@@ -248,9 +251,9 @@ impl Client {
         known_etag: Option<&str>,
     ) -> Result<OpenAnswer> {
         let watch = self.watch(request);
-        let mut run = Run::new(&self.inner, request).watched(watch.as_ref());
+        let mut run =
+            Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
         loop {
-            self.refuse_halted(request)?;
             match self.attempt(&mut run, request, watch.as_ref()).await {
                 Ok(open) if open.belief == Belief::Sure || has_etag(&open, known_etag) => {
                     return Ok(open);
@@ -277,12 +280,21 @@ impl Client {
         Self { halted: Some(flag), ..self }
     }
 
-    fn refuse_halted(&self, request: &Request<'_>) -> Result<()> {
-        let is_halted = self.halted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
-        if is_halted && !request.operation.is_listing() && !request.operation.is_cleanup() {
-            return Err(Error::new(ErrorKind::Cancelled, "not tried: the job ended early"));
-        }
-        Ok(())
+    /// A clone whose requests are sent also after that: what is half done is finished.
+    pub(crate) fn unhalted(&self) -> Self {
+        Self { halted: None, ..self.clone() }
+    }
+
+    /// Set once a signed listing was answered.
+    pub(crate) fn has_listed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.inner.has_listed)
+    }
+
+    /// The flag that ends a request which was not sent yet.
+    fn halting(&self, request: &Request<'_>) -> Option<&AtomicBool> {
+        let halted = self.halted.as_deref()?;
+        let is_exempt = request.operation.is_listing() || request.operation.is_cleanup();
+        (!is_exempt).then_some(halted)
     }
 
     async fn recover(&self, run: &mut Run<'_>, failure: Failure) -> Result<()> {

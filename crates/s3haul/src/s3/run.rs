@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::header::PROXY_AUTHORIZATION;
@@ -53,6 +53,8 @@ pub(super) struct Run<'r> {
     payload: Cow<'r, Payload>,
     /// Who may send a second one while this one is under way.
     watch: Option<&'r Watch<'r>>,
+    /// Set when it is not worth sending any more.
+    halted: Option<&'r AtomicBool>,
     /// An address that it should not be sent to.
     avoid: Option<SocketAddr>,
     /// Where the next attempt goes, if not where the bucket's requests usually go.
@@ -79,6 +81,7 @@ impl<'r> Run<'r> {
             request,
             payload: Cow::Borrowed(&request.payload),
             watch: None,
+            halted: None,
             avoid: None,
             site: None,
             last: None,
@@ -97,6 +100,18 @@ impl<'r> Run<'r> {
         Self { watch, ..self }
     }
 
+    /// Fails unsent once the flag is set.
+    pub(super) fn halted_by(self, halted: Option<&'r AtomicBool>) -> Self {
+        Self { halted, ..self }
+    }
+
+    fn refuse_halted(&self) -> Result<()> {
+        if self.halted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Err(Error::new(ErrorKind::Cancelled, "not tried: the job ended early"));
+        }
+        Ok(())
+    }
+
     /// Is rather sent to another address than this one.
     pub(super) fn away_from(self, avoid: Option<SocketAddr>) -> Self {
         Self { avoid, ..self }
@@ -108,6 +123,7 @@ impl<'r> Run<'r> {
 
     /// Sends the request once; a success is a 2xx status.
     pub(super) async fn attempt(&mut self) -> Result<OpenAnswer, Failure> {
+        self.refuse_halted()?;
         // Counted before anything can fail, or a request that cannot be made is tried for ever.
         self.attempts += 1;
         let held = self.inner.credentials.get().await?;
@@ -206,6 +222,11 @@ impl<'r> Run<'r> {
         Failure::new(error).redacted(&secrets)
     }
 
+    /// Whether the last attempt was signed.
+    fn is_signed(&self) -> bool {
+        self.last.as_ref().is_some_and(|(_, held)| held.is_some())
+    }
+
     /// Where the last attempt went.
     fn host(&self) -> Option<&Host> {
         self.last.as_ref().map(|(site, _)| &*site.host)
@@ -271,6 +292,11 @@ impl<'r> Run<'r> {
         }
         let pass = self.inner.admission.enter(self.request).await;
         self.waited += pass.waited();
+        // Nor is anything sent that waited for leave while the job ended.
+        if let Err(error) = self.refuse_halted() {
+            self.attempts -= 1;
+            return Err(error.into());
+        }
         // Those before it may have found out meanwhile that nobody answers.
         if !is_cleanup && !was_open && !circuit.admits() {
             self.attempts -= 1;
@@ -377,6 +403,9 @@ impl<'r> Run<'r> {
         }
         if let (Expects::Document(_), Some(host)) = (operation.expects, self.host()) {
             host.dialect().learn(&headers);
+            if operation.is_listing() && self.is_signed() {
+                self.inner.has_listed.store(true, Ordering::Relaxed);
+            }
         }
         if let Some(pass) = &mut pass
             && refused_keys(&body) > self.request.keys as usize / 2

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 
 use super::each::Crew;
 use super::engine::Engine;
-use super::ranged::head;
+use super::ranged::head_with;
 use super::scheduler::Tasks;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
@@ -35,6 +35,8 @@ pub(crate) enum Place {
     Source,
     /// That of the target: `sync --delete`.
     Target,
+    /// That of the source, for an object whose copy is safe: removed also after an early end.
+    Moved,
 }
 
 impl Place {
@@ -42,12 +44,13 @@ impl Place {
         match self {
             Self::Source => &engine.source,
             Self::Target => &engine.target,
+            Self::Moved => &engine.source_finishing,
         }
     }
 
     pub(crate) fn bucket(self, engine: &Engine) -> &str {
         match self {
-            Self::Source => &engine.settings.source_bucket,
+            Self::Source | Self::Moved => &engine.settings.source_bucket,
             Self::Target => &engine.settings.target_bucket,
         }
     }
@@ -257,7 +260,7 @@ pub(super) async fn remove_source_object(
         return Ok(());
     }
     let if_match = Some(etag).filter(|etag| !etag.is_empty());
-    let removed = match remove_one(engine, Place::Source, key, None, if_match).await {
+    let removed = match remove_one(engine, Place::Moved, key, None, if_match).await {
         Err(error) if if_match.is_some() => remove_checked(engine, key, etag, error).await,
         result => result,
     };
@@ -277,10 +280,10 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     if !is_refused && error.code() != "NotImplemented" {
         return Err(error);
     }
-    match head(engine, key, None).await {
+    match head_with(engine, Place::Moved.client(engine), key, None).await {
         Err(error) if is_gone(&error) => Ok(()),
         Ok(found) if found.etag == etag && !is_refused => {
-            remove_one(engine, Place::Source, key, None, None).await
+            remove_one(engine, Place::Moved, key, None, None).await
         }
         _ if !is_refused => Err(error),
         _ => {
@@ -447,5 +450,33 @@ mod tests {
             let last = world.seen().pop().unwrap();
             assert_eq!(last.line().starts_with("DELETE"), is_removed);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_source_of_a_finished_copy_is_removed_after_an_early_end() {
+        let world = World::new(|_| Reply::status(204, "", ""));
+        let (mut engine, _ended) = engine(&world, Tuning::default());
+        Arc::get_mut(&mut engine).unwrap().settings.is_move = true;
+        engine.report.early_end().store(true, Ordering::Relaxed);
+        remove_source_object(&engine, "k", "\"a\"", 1).await.unwrap();
+        assert!(world.seen()[0].line().starts_with("DELETE /source/k"));
+        // Others are not worth a request any more.
+        let error = remove_one(&engine, Place::Source, "l", None, None).await.unwrap_err();
+        assert_eq!((error.kind(), world.seen().len()), (ErrorKind::Cancelled, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_source_that_stays_after_an_early_end_is_a_failure() {
+        let world = World::new(|_| Reply::error(400, "ExpiredToken"));
+        let (mut engine, _ended) = engine(&world, Tuning::default());
+        Arc::get_mut(&mut engine).unwrap().settings.is_move = true;
+        engine.report.early_end().store(true, Ordering::Relaxed);
+        let result = remove_source_object(&engine, "k", "\"a\"", 1).await;
+        assert!(result.is_err());
+        let (source, target) =
+            (engine.source_object("k".to_owned()), engine.target_object("k".to_owned()));
+        engine.conclude(ActionKind::Copy, source, Some(target), 1, result);
+        let counts = engine.report.counts();
+        assert_eq!((counts.failed, counts.not_tried), (1, 0));
     }
 }

@@ -30,7 +30,7 @@ const CODES: [&str; 14] = [
 ];
 
 /// May concern single keys, which a proxy on the way rewrites: it counts only while nothing
-/// succeeded, and so does what a filter on the way says of some objects.
+/// succeeded, be it a listing, and so does what a filter on the way says of some objects.
 const SIGNATURE: &str = "SignatureDoesNotMatch";
 
 /// A reason that does not depend on the object.
@@ -89,6 +89,15 @@ fn is_refused_without_document(error: &Error) -> bool {
     !is_head && error.code().starts_with('4') && error.code() != "404"
 }
 
+/// What the job has seen of the server before a failure.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// An object succeeded.
+    pub(crate) any_done: bool,
+    /// Signed listings were answered on each side: a refused signature is that of one key.
+    pub(crate) is_signature_known: bool,
+}
+
 /// The failures since the last success.
 #[derive(Debug, Default)]
 pub(crate) struct Streak {
@@ -102,8 +111,8 @@ impl Streak {
         *self = Self::default();
     }
 
-    /// An object failed; returns whether the job ends. `any_done` is whether one succeeded before.
-    pub(crate) fn failed(&mut self, error: &Error, any_done: bool) -> bool {
+    /// An object failed; returns whether the job ends.
+    pub(crate) fn failed(&mut self, error: &Error, seen: Seen) -> bool {
         let Some(cause) = Cause::of(error) else {
             // What is wrong with a file says nothing about the server.
             if !matches!(error.kind(), ErrorKind::Local | ErrorKind::SourceChanged) {
@@ -111,7 +120,12 @@ impl Streak {
             }
             return false;
         };
-        if any_done && matches!(cause, Cause::Code(SIGNATURE) | Cause::NotS3) {
+        let is_one_objects = match cause {
+            Cause::Code(SIGNATURE) => seen.any_done || seen.is_signature_known,
+            Cause::NotS3 => seen.any_done,
+            _ => false,
+        };
+        if is_one_objects {
             return false;
         }
         if self.cause != Some(cause) {
@@ -129,14 +143,20 @@ mod tests {
     use super::*;
     use crate::error::ServiceError;
 
+    const DONE: Seen = Seen { any_done: true, is_signature_known: true };
+
     fn answered(kind: ErrorKind, code: &str) -> Error {
         let service = ServiceError { status: 400, code: code.into(), ..ServiceError::default() };
         Error::service(kind, "PutObject", service)
     }
 
     fn ends_after(errors: impl IntoIterator<Item = Error>, any_done: bool) -> Option<usize> {
+        ends_after_seen(errors, Seen { any_done, ..Seen::default() })
+    }
+
+    fn ends_after_seen(errors: impl IntoIterator<Item = Error>, seen: Seen) -> Option<usize> {
         let mut streak = Streak::default();
-        errors.into_iter().position(|error| streak.failed(&error, any_done)).map(|at| at + 1)
+        errors.into_iter().position(|error| streak.failed(&error, seen)).map(|at| at + 1)
     }
 
     fn again(make: impl Fn() -> Error) -> impl Iterator<Item = Error> {
@@ -180,14 +200,25 @@ mod tests {
         assert_eq!(ends_after(turns, false), None);
     }
 
+    #[test]
+    fn an_accepted_listing_counts_for_signatures_alone() {
+        let seen = Seen { is_signature_known: true, any_done: false };
+        let signature = || answered(ErrorKind::AccessDenied, SIGNATURE);
+        assert_eq!(ends_after_seen(again(signature), seen), None);
+        let few = Some(FAILURES_MAX as usize);
+        let missing = || answered(ErrorKind::NotFound, "NoSuchBucket");
+        assert_eq!(ends_after_seen(again(missing), seen), few);
+        assert_eq!(ends_after_seen(again(|| Error::new(ErrorKind::NotS3, "no")), seen), few);
+    }
+
     proptest! {
         #[test]
         fn it_ends_at_the_first_run_without_a_success(ends in prop::collection::vec(0..3, 0..60)) {
             let mut streak = Streak::default();
             let found = ends.iter().position(|end| match end {
                 0 => { streak.succeeded(); false }
-                1 => streak.failed(&Error::new(ErrorKind::Local, "unreadable"), true),
-                _ => streak.failed(&answered(ErrorKind::NotFound, "NoSuchBucket"), true),
+                1 => streak.failed(&Error::new(ErrorKind::Local, "unreadable"), DONE),
+                _ => streak.failed(&answered(ErrorKind::NotFound, "NoSuchBucket"), DONE),
             });
             let mut run = 0;
             let expected = ends.iter().position(|end| {

@@ -29,6 +29,8 @@ pub(crate) struct Engine {
     pub(crate) settings: Settings,
     /// Reads and removes the source.
     pub(crate) source: Client,
+    /// Finishes moves, also after an early end.
+    pub(super) source_finishing: Client,
     /// Writes the target.
     pub(crate) target: Client,
     /// Copies go through this machine, because the target cannot read the source.
@@ -75,11 +77,14 @@ impl Engine {
         let uploads = OpenUploads::new(target.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
         // Requests that race late ones are among those that the job bounds.
+        report.watch_listings([source.has_listed(), target.has_listed()]);
+        let source_finishing = source.within(limits.requests()).unhalted();
         let [source, target] = [source, target]
             .map(|client| client.within(limits.requests()).halted_by(report.early_end()));
         let engine = Self {
             settings,
             source,
+            source_finishing,
             target,
             relays,
             limits,

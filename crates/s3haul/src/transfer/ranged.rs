@@ -19,7 +19,7 @@ use super::stream;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{Committed, Finish, PendingFile};
 use crate::s3::ops::HeadObject;
-use crate::s3::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
+use crate::s3::{Checksum, ChecksumAlgorithm, Client, Hasher, ObjectHead};
 use crate::transfer::action::DownloadAction;
 use crate::units::MIB;
 
@@ -271,6 +271,16 @@ pub(crate) async fn head(
     key: &str,
     version_id: Option<&str>,
 ) -> Result<ObjectHead> {
+    head_with(engine, &engine.source, key, version_id).await
+}
+
+/// The same with another client of the source.
+pub(super) async fn head_with(
+    engine: &Engine,
+    client: &Client,
+    key: &str,
+    version_id: Option<&str>,
+) -> Result<ObjectHead> {
     let permit = engine.limits.request().await;
     let input = HeadObject {
         bucket: &engine.settings.source_bucket,
@@ -279,7 +289,7 @@ pub(crate) async fn head(
         customer_key: engine.settings.source_customer_key.as_ref(),
         checksums: wants_checksums(engine),
     };
-    let head = engine.source.head_object(input).await;
+    let head = client.head_object(input).await;
     drop(permit);
     head
 }

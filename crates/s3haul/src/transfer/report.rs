@@ -1,10 +1,10 @@
 //! Tells events and counts them, so that the summary and the events always agree.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::delete::KEYS_MAX;
-use super::early_end::{Cause, Streak};
+use super::early_end::{Cause, Seen, Streak};
 use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
@@ -48,6 +48,8 @@ pub(crate) struct Reporter {
     is_troubled: AtomicBool,
     /// The job ends early.
     early_end: Arc<AtomicBool>,
+    /// Set once a signed listing of the source was answered, and of the target.
+    listed: OnceLock<[Arc<AtomicBool>; 2]>,
 }
 
 /// Requests that a dry run would send; keys to be removed go out many at a time.
@@ -96,6 +98,16 @@ fn is_about_server(event: &ObjectEvent) -> bool {
     event.target.is_some() || !matches!(event.source, Location::Local(_))
 }
 
+/// The outcome of an object whose failure is due to an early end. Its copy may be complete, where
+/// it is moved: then it was tried, and what is there twice must be known.
+fn left_behind(event: &ObjectEvent, error: &Error) -> Outcome {
+    if !event.is_move || error.operation() != Some("DeleteObject") {
+        return Outcome::NotTried;
+    }
+    let message = format!("copied, source not removed: {error}");
+    Outcome::Failed(Error::new(ErrorKind::Server, message))
+}
+
 impl Reporter {
     /// A reporter with all counters at zero.
     pub(crate) fn new(sink: Arc<dyn EventSink>) -> Self {
@@ -115,6 +127,22 @@ impl Reporter {
             streak: Mutex::default(),
             is_troubled: AtomicBool::new(false),
             early_end: Arc::default(),
+            listed: OnceLock::new(),
+        }
+    }
+
+    /// Gives the flags that are set once signed listings are answered.
+    pub(crate) fn watch_listings(&self, listed: [Arc<AtomicBool>; 2]) {
+        // Where two engines report together, the first one's count.
+        _ = self.listed.set(listed);
+    }
+
+    fn seen(&self) -> Seen {
+        let listed = self.listed.get();
+        Seen {
+            any_done: self.done.load(Ordering::Relaxed) > 0,
+            is_signature_known: listed
+                .is_some_and(|listed| listed.iter().all(|flag| flag.load(Ordering::Relaxed))),
         }
     }
 
@@ -215,7 +243,7 @@ impl Reporter {
             return error.kind() == ErrorKind::Cancelled || Cause::of(error).is_some();
         }
         self.is_troubled.store(true, Ordering::Relaxed);
-        if streak.failed(error, self.done.load(Ordering::Relaxed) > 0) {
+        if streak.failed(error, self.seen()) {
             self.early_end.store(true, Ordering::Relaxed);
         }
         false
@@ -249,7 +277,9 @@ impl Reporter {
     pub(crate) fn object(&self, mut event: ObjectEvent) {
         match &event.outcome {
             Outcome::Done if is_about_server(&event) => _ = self.judge(None),
-            Outcome::Failed(error) if self.judge(Some(error)) => event.outcome = Outcome::NotTried,
+            Outcome::Failed(error) if self.judge(Some(error)) => {
+                event.outcome = left_behind(&event, error);
+            }
             _ => {}
         }
         match &event.outcome {

@@ -4,6 +4,7 @@ mod belief;
 mod encryption;
 
 use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,8 +13,8 @@ use super::*;
 use crate::error::{Error, ErrorKind};
 use crate::s3::testing::{Reply, World, client, client_with, config};
 use crate::s3::{
-    BodyStream, ChecksumAlgorithm, ChecksumMode, Client, CustomerKey, Encryption, LockMode,
-    ObjectProperties, Payload, Retention,
+    BodyStream, ChecksumAlgorithm, ChecksumMode, Client, CredentialsConfig, CustomerKey,
+    Encryption, LockMode, ObjectProperties, Payload, Retention,
 };
 use crate::units::ByteRange;
 
@@ -458,4 +459,23 @@ async fn presigned_urls_have_limits() {
         assert!(client.presign_get("b", "k", wrong).await.is_err());
     }
     assert!(world.seen().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_accepted_listing_shows_that_signatures_are_right() {
+    for (credentials, is_known) in
+        [(config().credentials, true), (CredentialsConfig::Anonymous, false)]
+    {
+        let world = World::new(|seen| match seen.number {
+            0 => Reply::error(403, "SignatureDoesNotMatch"),
+            _ => Reply::ok("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"),
+        });
+        let client = client_with(&world, crate::s3::ClientConfig { credentials, ..config() });
+        let list = ListObjects { bucket: "b", ..ListObjects::default() };
+        let has_listed = client.has_listed();
+        client.list_objects(list).await.unwrap_err();
+        assert!(!has_listed.load(Ordering::Relaxed));
+        client.list_objects(list).await.unwrap();
+        assert_eq!(has_listed.load(Ordering::Relaxed), is_known);
+    }
 }
