@@ -77,7 +77,7 @@ fn build(config: &TlsConfig) -> Result<Arc<RustlsConfig>> {
         let verifier = verifier(config, &provider)?;
         builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
     } else {
-        let verifier = Arc::new(NoVerification { provider });
+        let verifier = Arc::new(Verifier { accepts: Accepts::Any, provider });
         builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
     };
     built.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -97,7 +97,8 @@ fn verifier(
     let Some(path) = &config.ca_bundle else { return Ok(of_roots(system_roots()?)?) };
     let (roots, certificates) = bundle(path)?;
     let of_authorities = of_roots(roots)?;
-    Ok(Arc::new(BundleVerifier { of_authorities, certificates }))
+    let accepts = Accepts::Bundle { of_authorities, certificates };
+    Ok(Arc::new(Verifier { accepts, provider: Arc::clone(provider) }))
 }
 
 fn system_roots() -> Result<RootCertStore> {
@@ -144,14 +145,24 @@ fn handshake_error(route: &Route, config: &TlsConfig, error: io::Error) -> Error
     Error::new(kind, message).with_source(error)
 }
 
-/// Accepts what the authorities of a bundle vouch for, and the certificates of the bundle
-/// themselves, for which the bundle is the proof: those that signed themselves (`openssl req -x509`
-/// marks them as authorities, which `webpki` accepts from no server), or whose authority is not in
-/// the bundle. Validity, name and the handshake's signature are checked of all.
+/// Checks certificates in another way than `webpki` does by itself, and the handshake's signatures
+/// as it does.
 #[derive(Debug)]
-struct BundleVerifier {
-    of_authorities: Arc<WebPkiServerVerifier>,
-    certificates: Vec<CertificateDer<'static>>,
+struct Verifier {
+    accepts: Accepts,
+    provider: Arc<CryptoProvider>,
+}
+
+/// Certificates that are accepted.
+#[derive(Debug)]
+enum Accepts {
+    /// Any (`--no-verify-ssl`).
+    Any,
+    /// What the authorities of a bundle vouch for, and the certificates of the bundle themselves,
+    /// for which the bundle is the proof: those that signed themselves (`openssl req -x509` marks
+    /// them as authorities, which `webpki` accepts from no server), or whose authority is not in
+    /// the bundle. Validity, name and the handshake's signature are checked of all.
+    Bundle { of_authorities: Arc<WebPkiServerVerifier>, certificates: Vec<CertificateDer<'static>> },
 }
 
 /// Whether only the authority was found wanting. `webpki` looks at the validity before either of
@@ -168,7 +179,7 @@ fn lacks_authority(error: &rustls::Error) -> bool {
     }
 }
 
-impl ServerCertVerifier for BundleVerifier {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -177,7 +188,10 @@ impl ServerCertVerifier for BundleVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        let verified = self.of_authorities.verify_server_cert(
+        let Accepts::Bundle { of_authorities, certificates } = &self.accepts else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let verified = of_authorities.verify_server_cert(
             end_entity,
             intermediates,
             server_name,
@@ -185,53 +199,12 @@ impl ServerCertVerifier for BundleVerifier {
             now,
         );
         match verified {
-            Err(error) if lacks_authority(&error) && self.certificates.contains(end_entity) => {
+            Err(error) if lacks_authority(&error) && certificates.contains(end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
             verified => verified,
         }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.of_authorities.verify_tls12_signature(message, certificate, signature)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        self.of_authorities.verify_tls13_signature(message, certificate, signature)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.of_authorities.supported_verify_schemes()
-    }
-}
-
-/// Accepts any certificate (`--no-verify-ssl`), but still checks the handshake's signatures.
-#[derive(Debug)]
-struct NoVerification {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for NoVerification {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
