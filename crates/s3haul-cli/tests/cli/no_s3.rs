@@ -34,7 +34,7 @@ enum Junk {
     Truncated,
     OtherDocument,
     Noise,
-    /// What a server of files answers, also to a PUT (WebDAV).
+    /// What a server of files answers, also to a PUT (`WebDAV`).
     File,
     /// Conditions are refused by what stands before the server.
     Refused,

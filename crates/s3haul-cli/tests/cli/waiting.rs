@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::process::Output;
 
@@ -14,6 +15,26 @@ fn silent() -> SocketAddr {
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         for socket in listener.incoming() {
+            kept.push(socket);
+        }
+    });
+    address
+}
+
+/// Answers each request with a head and the beginning of a body.
+fn stalling() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for mut socket in listener.incoming().map_while(Result::ok) {
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && socket.read_exact(&mut byte).is_ok() {
+                head.extend(byte);
+            }
+            let answer = "HTTP/1.1 200 OK\r\netag: \"e\"\r\nx-amz-request-id: 1\r\n\
+                          content-length: 10\r\n\r\n<?x";
+            _ = socket.write_all(answer.as_bytes());
             kept.push(socket);
         }
     });
@@ -46,6 +67,20 @@ fn a_silent_server_is_named_while_it_is_waited_for() {
             assert!(text.contains(&line), "{args}: {text}");
         }
         assert_eq!(stdout(&output), "", "{args}");
+    }
+}
+
+#[test]
+fn a_body_that_stalls_is_named_while_it_is_waited_for() {
+    let (bench, address) = (Bench::new(), stalling());
+    for args in ["cat s3://box/k", "ls s3://box"] {
+        let output = run(&bench, args, address);
+        let text = stderr(&output);
+        let line = format!(
+            "waiting for the rest of an answer of \"http://{address}/\" (3 of 10 bytes came) for \
+             0.5 s\n"
+        );
+        assert!(text.contains(&line), "{args}: {text}");
     }
 }
 

@@ -278,7 +278,7 @@ async fn who_waited_for_leave_is_not_sent_to_a_host_that_never_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_while_the_job_ends_is_cancelled_unsent() {
+async fn requests_that_wait_while_the_job_ends_are_cancelled_unsent() {
     let world = World::new(|_| Reply::ok("").after(Duration::from_secs(10)));
     let load = Bounds { max_concurrent_requests: 1, is_adaptive: false, ..Bounds::default() };
     let halted = Arc::new(AtomicBool::new(false));

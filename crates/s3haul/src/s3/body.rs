@@ -17,6 +17,7 @@ use super::admission::Pass;
 use super::checksum::{Checksum, Hasher};
 use super::headers;
 use super::pool::Lease;
+use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The bytes of an answer as they come.
@@ -26,7 +27,7 @@ pub struct BodyStream {
     expected: Option<u64>,
     received: u64,
     silence: Duration,
-    waiting_since: Option<Instant>,
+    waiting: Option<Waiting>,
     validation: Option<Box<Validation>>,
 }
 
@@ -42,6 +43,16 @@ impl Collected {
     fn whole(bytes: Bytes) -> Self {
         Self { bytes, is_whole: true }
     }
+}
+
+/// A wait for the next piece.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    since: Instant,
+    /// Silence after which a notice is due; `None` without a listener.
+    notice_after: Option<Duration>,
+    /// Answers to other requests that were seen then.
+    answers: u64,
 }
 
 /// Room that a body gets at once because it was announced.
@@ -81,7 +92,7 @@ impl BodyStream {
             expected,
             received: 0,
             silence,
-            waiting_since: None,
+            waiting: None,
             validation: None,
         };
         if is_over {
@@ -140,10 +151,12 @@ impl BodyStream {
         let mut whole = BytesMut::with_capacity(known.min(limit).min(CAPACITY_MAX));
         let mut is_judged = false;
         loop {
-            whole.extend_from_slice(&piece[..piece.len().min(limit - whole.len())]);
+            let room = limit - whole.len();
+            let is_more = piece.len() > room;
+            whole.extend_from_slice(&piece[..piece.len().min(room)]);
             let verdict = if is_judged { Some(true) } else { is_wanted(&whole) };
             is_judged = verdict.is_some();
-            if verdict == Some(false) || whole.len() == limit {
+            if verdict == Some(false) || is_more {
                 (self.source, self.validation) = (None, None);
                 return Ok(Collected { bytes: whole.freeze(), is_whole: false });
             }
@@ -162,7 +175,7 @@ impl BodyStream {
             };
             match source.lease.connection.poll_body(cx, &mut source.incoming) {
                 Poll::Ready(Some(Ok(frame))) => {
-                    self.waiting_since = None;
+                    self.waiting = None;
                     let Ok(piece) = frame.into_data() else { continue };
                     return Poll::Ready(Some(self.take(piece)));
                 }
@@ -171,14 +184,41 @@ impl BodyStream {
                 }
                 Poll::Ready(None) => return Poll::Ready(self.end()),
                 Poll::Pending => {
-                    let since = *self.waiting_since.get_or_insert_with(Instant::now);
-                    let deadline = since + self.silence;
-                    if source.lease.connection.poll_deadline(cx, deadline).is_pending() {
-                        return Poll::Pending;
-                    }
-                    return Poll::Ready(Some(Err(self.stalled())));
+                    return self.poll_silence(cx).map(|()| Some(Err(self.stalled())));
                 }
             }
+        }
+    }
+
+    /// Becomes ready when nothing came for too long. That it waits is said before, unless other
+    /// requests were answered meanwhile.
+    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(source) = &mut self.source else { return Poll::Ready(()) };
+        let waiting = self.waiting.get_or_insert_with(|| {
+            let waits = source.lease.waits();
+            let notice_after = waits.first_notice(self.silence);
+            Waiting { since: Instant::now(), notice_after, answers: waits.answers() }
+        });
+        loop {
+            let deadline = waiting.since + self.silence;
+            let notice = waiting.notice_after.map(|after| (after, waiting.since + after));
+            let notice = notice.filter(|(_, at)| *at < deadline);
+            let at = notice.map_or(deadline, |(_, at)| at);
+            if source.lease.connection.poll_deadline(cx, at).is_pending() {
+                return Poll::Pending;
+            }
+            let Some((after, _)) = notice else { return Poll::Ready(()) };
+            let waits = source.lease.waits();
+            let answers = waits.answers();
+            if std::mem::replace(&mut waiting.answers, answers) == answers {
+                let came = match self.expected {
+                    Some(expected) => format!("{} of {expected} bytes", self.received),
+                    None => format!("{} bytes", self.received),
+                };
+                let host = source.lease.shown();
+                waits.say(format_args!("the rest of an answer of {host} ({came} came)"), after);
+            }
+            waiting.notice_after = Some(Waits::next_notice(after));
         }
     }
 

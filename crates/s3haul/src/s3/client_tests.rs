@@ -271,7 +271,8 @@ async fn big_bodies_come_whole_and_give_the_connection_back() {
 
 #[tokio::test(start_paused = true)]
 async fn chunked_bodies_give_the_connection_back() {
-    let chunked = "HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    let chunked = "HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\n\
+         transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
     let world = World::new(move |_| Reply::raw(chunked));
     let client = client(&world);
     for _ in 0..2 {
@@ -494,4 +495,30 @@ async fn slow_uploads_are_not_timeouts_while_bytes_are_taken() {
     let client = Client::new(config(), env).unwrap();
     let big: &'static [u8] = Box::leak(vec![7; 1024 * 1024].into_boxed_slice());
     client.call(&put(big)).await.unwrap();
+}
+
+/// Also where the operation may be silent for half an hour.
+#[tokio::test(start_paused = true)]
+async fn errors_whose_text_does_not_end_are_read_for_a_limited_time() {
+    let world = World::new(|seen| match seen.number {
+        0 => Reply::raw("HTTP/1.1 400 X\r\ncontent-length: 99\r\n\r\n<Error><Code>").hanging(),
+        _ => Reply::ok(""),
+    });
+    let mut request = get();
+    request.operation.slow = true;
+    let started = Instant::now();
+    client(&world).call(&request).await.unwrap();
+    assert!(started.elapsed() < Duration::from_mins(2), "{:?}", started.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_of_exactly_the_limit_is_whole() {
+    let chunked = "HTTP/1.1 200 OK\r\netag: e\r\nx-amz-request-id: 1\r\n\
+                   transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n";
+    for (limit, is_whole) in [(5, false), (6, true), (7, true)] {
+        let world = World::new(move |_| Reply::raw(chunked));
+        let mut body = client(&world).open(&get(), None).await.unwrap().body;
+        let collected = body.collect(limit).await;
+        assert_eq!(collected.is_ok_and(|bytes| *bytes == *b"abcdef"), is_whole, "{limit}");
+    }
 }

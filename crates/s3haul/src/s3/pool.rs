@@ -21,6 +21,7 @@ use super::answer::Dialect;
 use super::circuit::Circuit;
 use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
+use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long an idle connection is kept.
@@ -57,6 +58,7 @@ pub(crate) struct Host {
     failing_since: Mutex<Option<Instant>>,
     circuit: Circuit,
     dialect: Dialect,
+    waits: Arc<Waits>,
 }
 
 #[derive(Debug)]
@@ -125,6 +127,11 @@ impl Lease {
     /// Scheme and authority in quotes, and the proxy on the way, for messages.
     pub(crate) fn shown(&self) -> String {
         self.host.shown()
+    }
+
+    /// Where it is said that nothing comes.
+    pub(crate) fn waits(&self) -> &Waits {
+        &self.host.waits
     }
 }
 
@@ -237,6 +244,7 @@ impl Pool {
             failing_since: Mutex::default(),
             circuit: Circuit::default(),
             dialect: Dialect::default(),
+            waits: Arc::clone(&self.dialer.env.waits),
         });
         hosts.insert(route, Arc::clone(&host));
         host

@@ -11,7 +11,7 @@ use http::header::PROXY_AUTHORIZATION;
 use http::response::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use hyper::body::Incoming;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::admission::Pass;
 use super::answer::{self, Dialect, Doubt, Expects, is_error_root, root_name};
@@ -41,8 +41,12 @@ const SLOW_NOTICE: Duration = Duration::from_mins(1);
 const ERROR_BODY_MAX: usize = 256 * 1024;
 /// Bytes of an answer that is not believed which are read, to show its first words.
 const FIRST_WORDS_MAX: usize = 1024;
-/// Longest time that these are waited for.
+/// Longest time without a byte of these.
 const FIRST_WORDS_SILENCE: Duration = Duration::from_secs(2);
+/// Longest time that these are read for: they may come one by one.
+const FIRST_WORDS_TIME_MAX: Duration = Duration::from_secs(10);
+/// Longest time that an error answer is read for.
+const ERROR_BODY_TIME_MAX: Duration = Duration::from_mins(1);
 /// Difference between the clocks from which a refused signature is blamed on it.
 const SKEW_MIN: Duration = Duration::from_mins(4);
 
@@ -165,8 +169,9 @@ impl<'r> Run<'r> {
     /// The failure for a success that is none of S3's.
     async fn doubted(&self, doubt: Doubt, head: Parts, mut body: BodyStream) -> Failure {
         body.limit_silence(FIRST_WORDS_SILENCE);
-        let words = body.collect_while(FIRST_WORDS_MAX, |_| Some(true)).await;
-        let words = words.map(|words| words.bytes).unwrap_or_default();
+        let words = body.collect_while(FIRST_WORDS_MAX, |_| Some(true));
+        let words = timeout(FIRST_WORDS_TIME_MAX, words).await;
+        let words = words.ok().and_then(Result::ok).map(|words| words.bytes).unwrap_or_default();
         self.disbelieve(doubt, head.status, &head.headers, &words)
     }
 
@@ -178,7 +183,10 @@ impl<'r> Run<'r> {
         mut body: BodyStream,
         pass: Option<Pass>,
     ) -> Failure {
-        let text = body.collect(ERROR_BODY_MAX).await;
+        let text = timeout(ERROR_BODY_TIME_MAX, body.collect(ERROR_BODY_MAX)).await;
+        let text = text.unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Timeout, "the rest of an error did not come in time"))
+        });
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &site.forwarder
         {

@@ -162,7 +162,12 @@ enum Accepts {
     /// for which the bundle is the proof: those that signed themselves (`openssl req -x509` marks
     /// them as authorities, which `webpki` accepts from no server), or whose authority is not in
     /// the bundle. Validity, name and the handshake's signature are checked of all.
-    Bundle { of_authorities: Arc<WebPkiServerVerifier>, certificates: Vec<CertificateDer<'static>> },
+    Bundle {
+        /// Checks against the authorities.
+        of_authorities: Arc<WebPkiServerVerifier>,
+        /// The certificates themselves.
+        certificates: Vec<CertificateDer<'static>>,
+    },
 }
 
 /// Whether only the authority was found wanting. `webpki` looks at the validity before either of

@@ -48,7 +48,7 @@ pub(super) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -
         }
         Answer::Grown(head) => {
             drop(share);
-            send_in_parts(engine, action, &head).await?;
+            Box::pin(send_in_parts(engine, action, &head)).await?;
         }
     }
     refuse_one_object(engine, action).await
@@ -62,7 +62,7 @@ pub(super) async fn relay_parts(engine: &Arc<Engine>, action: &mut CopyAction) -
     if head.size == 0 {
         send_whole(engine, action, Vec::new(), &head).await?;
     } else {
-        send_in_parts(engine, action, &head).await?;
+        Box::pin(send_in_parts(engine, action, &head)).await?;
     }
     refuse_one_object(engine, action).await
 }

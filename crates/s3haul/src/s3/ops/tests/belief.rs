@@ -200,7 +200,7 @@ fn bare(status: u16, headers: &str, body: &str) -> Reply {
     Reply::raw(format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{headers}\r\n{body}"))
 }
 
-/// A server of files: nginx takes a PUT (WebDAV), Apache answers a GET, and both have strong
+/// A server of files: nginx takes a PUT (`WebDAV`), Apache answers a GET, and both have strong
 /// `ETag`s and `Last-Modified`.
 #[tokio::test(start_paused = true)]
 async fn an_etag_alone_is_no_mark_of_s3() {
