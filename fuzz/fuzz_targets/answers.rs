@@ -1,5 +1,5 @@
-//! `cargo fuzz run answers`: see `s3haul::fuzzing::answers`.
+//! `cargo fuzz run answers`: see `s3haul_wire::fuzzing::answers`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::answers(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_wire::fuzzing::answers(data));

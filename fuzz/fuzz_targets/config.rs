@@ -1,5 +1,5 @@
-//! `cargo fuzz run config`: see `s3haul::fuzzing::config`.
+//! `cargo fuzz run config`: see `s3haul_wire::fuzzing::config`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::config(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_wire::fuzzing::config(data));

@@ -1,5 +1,5 @@
-//! `cargo fuzz run endpoints`: see `s3haul::fuzzing::endpoints`.
+//! `cargo fuzz run endpoints`: see `s3haul_wire::fuzzing::endpoints`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::endpoints(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_wire::fuzzing::endpoints(data));

@@ -1,5 +1,5 @@
-//! `cargo fuzz run headers`: see `s3haul::fuzzing::headers`.
+//! `cargo fuzz run headers`: see `s3haul_wire::fuzzing::headers`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::headers(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_wire::fuzzing::headers(data));

@@ -1,5 +1,5 @@
-//! `cargo fuzz run listing`: see `s3haul::fuzzing::listing`.
+//! `cargo fuzz run listing`: see `s3haul_wire::fuzzing::listing`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::listing(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_wire::fuzzing::listing(data));

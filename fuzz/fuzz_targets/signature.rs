@@ -1,5 +1,5 @@
-//! `cargo fuzz run signature`: see `s3haul::fuzzing::signature`.
+//! `cargo fuzz run signature`: see `s3haul_wire::fuzzing::signature`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul::fuzzing::signature(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_wire::fuzzing::signature(data));

@@ -36,7 +36,7 @@ Tasks:
                           or real kills: --kill [N], --seed, --server embedded|versitygw, --binary
   deny                    licences, banned crates, sources, advisories
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
-  tidy                    layer and style rules that clippy does not know
+  tidy                    the module graph, and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
   peers [OPTION]...       install the tools that we are measured against into target/peers:
                           --only A,B, --tool-path NAME=PATH, --no-install, --binary PATH; --try

@@ -12,14 +12,14 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use bytes::Bytes;
-use s3haul::controller::Bounds;
-use s3haul::env::Env;
 use s3haul::event::ActionKind;
 use s3haul::plan::compare::{Facts, Rule, difference};
 use s3haul::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
 use s3haul::plan::join::{Presence, presence};
-use s3haul::s3::ops::{Conditions, GetObject, ListObjects, ListPage, PutObject};
-use s3haul::s3::{
+use s3haul_wire::controller::Bounds;
+use s3haul_wire::env::Env;
+use s3haul_wire::ops::{Conditions, GetObject, ListObjects, ListPage, PutObject};
+use s3haul_wire::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload,
 };
 
@@ -146,7 +146,7 @@ fn join(page: &ListPage, rows: usize) {
         let target = page.get(index).expect("a row of the page");
         let found = presence(black_box(Some(source.key)), black_box(Some(target.key)));
         assert_eq!(found, Some(Presence::Both));
-        let facts = |object: &s3haul::s3::ops::ListedObject<'_>| {
+        let facts = |object: &s3haul_wire::ops::ListedObject<'_>| {
             Facts::of_object(object.size, object.last_modified_s, object.last_modified_us)
         };
         let reason =

@@ -67,7 +67,7 @@ pub(crate) fn with_failure(status: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::error::ServiceError;
+    use s3haul_wire::error::ServiceError;
 
     #[test]
     fn failures_outrank_warnings() {

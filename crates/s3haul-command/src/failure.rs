@@ -1,7 +1,7 @@
 //! Why a command ended early: the exit code, the message, and what may help.
 
-use s3haul::Error;
 use s3haul::script::ScriptError;
+use s3haul_wire::Error;
 
 use crate::{exit, hints};
 

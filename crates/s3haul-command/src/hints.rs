@@ -171,7 +171,7 @@ fn bucket(error: &Error) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::error::ServiceError;
+    use s3haul_wire::error::ServiceError;
 
     fn service(kind: ErrorKind, code: &str, region: Option<&str>) -> Error {
         let region = region.map(str::to_owned);

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 use s3haul::job::Tuning;
-use s3haul::units::{MIB, parse_decimal_size};
+use s3haul_wire::units::{MIB, parse_decimal_size};
 
 use crate::env_vars;
 use crate::failure::Failure;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use s3haul::event::{ActionKind, Event, Outcome};
-use s3haul::units::format_size;
+use s3haul_wire::units::format_size;
 
 use crate::printer::Printer;
 use crate::settings::{AwsProgress, Lines, OutputSettings};
@@ -360,7 +360,7 @@ mod tests {
     fn a_removal_that_fails_has_no_bytes() {
         let totals = Totals::default();
         let failed = |action| {
-            let error = s3haul::Error::new(s3haul::ErrorKind::Local, "no");
+            let error = s3haul_wire::Error::new(s3haul_wire::ErrorKind::Local, "no");
             Event::Object(s3haul::event::ObjectEvent {
                 action,
                 is_move: false,

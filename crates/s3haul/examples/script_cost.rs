@@ -4,8 +4,8 @@
 
 use std::fs::read_to_string;
 
-use s3haul::s3::ops::{ListPage, ListedObject};
 use s3haul::script::{Limits, Program, Role, Runtime};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 const PAGES: u32 = 200;
 

@@ -2,8 +2,8 @@
 //!
 //! Events are given by reference, so that a sink that only counts costs no allocation.
 
-use crate::error::Error;
 use crate::location::{Location, ObjectName};
+use s3haul_wire::error::Error;
 
 /// What is done to one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -106,7 +106,7 @@ fn number(text: &str) -> Result<u64> {
 
 /// Simulated rounds: what the example prints, behind the layout's name.
 fn run_rounds(plan: &Plan) -> Result<()> {
-    let step = ["build", "--release", "--quiet", "-p", "s3haul", "--example", "list_rounds"];
+    let step = ["build", "--release", "--quiet", "-p", "s3haul-list", "--example", "list_rounds"];
     process::run(&mut process::cargo(&step))?;
     let program = process::target().join("release/examples/list_rounds");
     for name in &plan.layouts {

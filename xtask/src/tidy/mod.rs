@@ -1,10 +1,10 @@
-//! Rules of this codebase that neither rustfmt nor clippy knows: which module may use which, and
+//! Rules of this codebase that neither rustfmt nor clippy knows: cycles of imports, and
 //! how files look. Reads the files git knows or would add, so build output is never looked at.
 //!
-//! Rules live in [`layers`] (modules and crates), [`secrets`] (what `Debug` must not print) and
+//! Rules live in [`graph`] (import cycles), [`secrets`] (what `Debug` must not print) and
 //! [`text`] (lines and files). Each rule has a test that plants a violation.
 
-mod layers;
+mod graph;
 mod secrets;
 mod source;
 mod text;
@@ -49,8 +49,8 @@ pub(crate) fn run() -> Result<()> {
 fn check(files: &[Source]) -> Vec<Violation> {
     let test_modules: Vec<String> = files.iter().flat_map(Source::test_modules).collect();
     let mut violations = Vec::new();
+    graph::check(files, &mut violations);
     for file in files {
-        layers::check(file, &mut violations);
         secrets::check(file, &mut violations);
         text::check(file, &test_modules, &mut violations);
     }

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests: it may fail them")]
 
-use s3haul::env::Env;
-use s3haul::s3::{Client, ClientConfig, CredentialsConfig, EndpointConfig};
+use s3haul_wire::env::Env;
+use s3haul_wire::{Client, ClientConfig, CredentialsConfig, EndpointConfig};
 
 use crate::support::Bench;
 

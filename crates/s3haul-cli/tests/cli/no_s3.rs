@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use s3haul::s3::ObjectProperties;
-use s3haul::s3::ops::CreateMultipart;
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::ops::CreateMultipart;
 
 use crate::beside::client;
 use crate::support::{Bench, stderr, stdout};

@@ -8,8 +8,8 @@ use std::future::Future;
 use std::io::{BufRead as _, BufReader};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use s3haul::s3::ops::{Conditions, CreateBucket, PutObject};
-use s3haul::s3::{Client, ObjectProperties, Payload};
+use s3haul_wire::ops::{Conditions, CreateBucket, PutObject};
+use s3haul_wire::{Client, ObjectProperties, Payload};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -35,7 +35,7 @@ impl Beside {
         beside
     }
 
-    fn wait<T>(&self, request: impl Future<Output = s3haul::Result<T>>) -> T {
+    fn wait<T>(&self, request: impl Future<Output = s3haul_wire::Result<T>>) -> T {
         self.runtime.block_on(request).unwrap()
     }
 

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use bytes::Bytes;
-use s3haul::Result;
-use s3haul::env::Env;
-use s3haul::s3::ops::{CreateBucket, DeleteObject, GetObject, HeadObject, ListObjects, PutObject};
-use s3haul::s3::{
+use s3haul_wire::Result;
+use s3haul_wire::env::Env;
+use s3haul_wire::ops::{CreateBucket, DeleteObject, GetObject, HeadObject, ListObjects, PutObject};
+use s3haul_wire::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectHead, ObjectProperties, Payload,
     TlsConfig,
 };
@@ -90,7 +90,7 @@ impl<'a> Remote<'a> {
             payload: Payload::from_bytes(Bytes::copy_from_slice(bytes)),
             properties,
             checksum: None,
-            conditions: s3haul::s3::ops::Conditions::default(),
+            conditions: s3haul_wire::ops::Conditions::default(),
         }));
     }
 
@@ -103,7 +103,7 @@ impl<'a> Remote<'a> {
                         (self.client.clone(), key.clone(), self.bucket.clone());
                     tokio::spawn(async move {
                         let properties = ObjectProperties::default();
-                        let conditions = s3haul::s3::ops::Conditions::default();
+                        let conditions = s3haul_wire::ops::Conditions::default();
                         let payload = Payload::empty();
                         let (bucket, key) = (bucket.as_str(), key.as_str());
                         client

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use s3haul::s3::Client;
-use s3haul::s3::ops::HeadObject;
 use s3haul::{Error, ErrorKind};
+use s3haul_wire::Client;
+use s3haul_wire::ops::HeadObject;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 

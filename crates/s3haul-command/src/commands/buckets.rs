@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use s3haul::Error;
-use s3haul::s3::ops::{CreateBucket, Versioning};
+use s3haul_wire::Error;
+use s3haul_wire::ops::{CreateBucket, Versioning};
 use serde::Serialize;
 
 use super::client;

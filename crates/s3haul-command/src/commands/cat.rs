@@ -9,10 +9,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use s3haul::location::ObjectName;
 use s3haul::plan::wildcard::Wildcard;
-use s3haul::s3::Client;
-use s3haul::s3::ops::{Conditions, GetObject, HeadObject, ListObjects};
-use s3haul::units::ByteRange;
 use s3haul::{Error, ErrorKind};
+use s3haul_wire::Client;
+use s3haul_wire::ops::{Conditions, GetObject, HeadObject, ListObjects};
+use s3haul_wire::units::ByteRange;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 

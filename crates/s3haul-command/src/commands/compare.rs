@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use s3haul::ErrorKind;
 use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
+use s3haul_wire::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use super::clients;

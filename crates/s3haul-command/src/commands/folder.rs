@@ -5,8 +5,8 @@ use s3haul::job::{TransferCommand, TransferSpec};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::plan::wildcard::Wildcard;
-use s3haul::s3::Client;
-use s3haul::s3::ops::ListObjects;
+use s3haul_wire::Client;
+use s3haul_wire::ops::ListObjects;
 
 /// The one object that a command names to read it, where it names one.
 pub(super) fn named_object(spec: &TransferSpec) -> Option<ObjectName> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use s3haul::s3::ops::HeadObject;
-use s3haul::s3::{ChecksumAlgorithm, Encryption, ObjectHead};
+use s3haul_wire::ops::HeadObject;
+use s3haul_wire::{ChecksumAlgorithm, Encryption, ObjectHead};
 use serde::Serialize;
 
 use super::client;

@@ -7,10 +7,10 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use s3haul::list::Order;
-use s3haul::s3::Client;
-use s3haul::s3::ops::{ListPage, VersionPage};
-use s3haul::units::RequestCounts;
+use s3haul_list::Order;
+use s3haul_wire::Client;
+use s3haul_wire::ops::{ListPage, VersionPage};
+use s3haul_wire::units::RequestCounts;
 
 use super::asker::Asker;
 use super::client;

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use s3haul::Error;
-use s3haul::list::{ListRequest, list};
-use s3haul::s3::Client;
-use s3haul::s3::ops::{Bucket, ListBuckets};
+use s3haul_list::{ListRequest, list};
+use s3haul_wire::Client;
+use s3haul_wire::Error;
+use s3haul_wire::ops::{Bucket, ListBuckets};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 

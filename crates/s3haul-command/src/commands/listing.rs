@@ -13,10 +13,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
-use s3haul::list::{ListRequest, Listing, Notice, Order, list, list_versions};
-use s3haul::s3::Client;
-use s3haul::s3::ops::{ListPage, ListedObject, VersionPage};
 use s3haul::script::{Limits, Runtime};
+use s3haul_list::{ListRequest, Listing, Notice, Order, list, list_versions};
+use s3haul_wire::Client;
+use s3haul_wire::ops::{ListPage, ListedObject, VersionPage};
 use tokio::task::{JoinError, JoinSet};
 
 use super::asker::Asker;

@@ -7,11 +7,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use s3haul::list::{ListRequest, Order, list};
 use s3haul::plan::wildcard::Wildcard;
-use s3haul::s3::Client;
-use s3haul::s3::ops::{ListBuckets, ListedObject};
-use s3haul::units::LocalTime;
+use s3haul_list::{ListRequest, Order, list};
+use s3haul_wire::Client;
+use s3haul_wire::ops::{ListBuckets, ListedObject};
+use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
 use super::client;

@@ -27,7 +27,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use s3haul::job::Clients;
-use s3haul::s3::ClientConfig;
+use s3haul_wire::ClientConfig;
 
 use crate::args::{Command, GlobalArgs};
 use crate::exit;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use s3haul::s3::ops::PresignedPut;
+use s3haul_wire::ops::PresignedPut;
 use serde::Serialize;
 
 use super::client;

@@ -6,8 +6,8 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use s3haul::s3::ops::ListedObject;
 use s3haul::script::{Limits, Program, Runtime};
+use s3haul_wire::ops::ListedObject;
 
 use super::client;
 use super::listing::{PageWorker, SelectedPage, for_each_page};

@@ -4,9 +4,9 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use s3haul::controller::Bounds;
-use s3haul::env::Env;
-use s3haul::s3::{Admission, Client, ClientConfig};
+use s3haul_wire::controller::Bounds;
+use s3haul_wire::env::Env;
+use s3haul_wire::{Admission, Client, ClientConfig};
 
 use crate::failure::Failure;
 use crate::printer::Printer;

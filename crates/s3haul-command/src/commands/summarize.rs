@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use s3haul::list::{KeyRange, Order};
-use s3haul::s3::Client;
-use s3haul::s3::ops::{ListPage, VersionPage};
 use s3haul::summary::{Summary, SummaryOptions, UploadFigures, VersionRow, open_uploads};
+use s3haul_list::{KeyRange, Order};
+use s3haul_wire::Client;
+use s3haul_wire::ops::{ListPage, VersionPage};
 
 use super::client;
 use super::listing::{PageWorker, SelectedPage, for_each_page, note_nothing};

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use s3haul::ErrorKind;
 use s3haul::event::EventSink;
 use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer};
-use s3haul::units::RequestCounts;
+use s3haul_wire::ErrorKind;
+use s3haul_wire::units::RequestCounts;
 
 use super::clients;
 use super::folder::{self, Advice};

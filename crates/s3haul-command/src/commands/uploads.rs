@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use s3haul::Error;
 use s3haul::job::run_uploads;
 use s3haul::summary::OpenUpload;
-use s3haul::units::LocalTime;
+use s3haul_wire::Error;
+use s3haul_wire::units::LocalTime;
 
 use super::client;
 use crate::exit;

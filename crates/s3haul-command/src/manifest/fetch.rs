@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{Seek, Write};
 
 use md5::{Digest, Md5};
-use s3haul::error::Result;
 use s3haul::location::ObjectName;
-use s3haul::s3::Client;
-use s3haul::s3::ops::{Conditions, GetObject};
-use s3haul::units::ByteRange;
 use s3haul::{Error, ErrorKind};
+use s3haul_wire::Client;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::{Conditions, GetObject};
+use s3haul_wire::units::ByteRange;
 use tokio::runtime::Handle;
 
 /// Times that one object is continued after its connection broke.

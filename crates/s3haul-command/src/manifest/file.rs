@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use s3haul::job::{Entries, Manifest};
-use s3haul::s3::Client;
 use s3haul::{Error, ErrorKind};
+use s3haul_wire::Client;
 
 use super::detect::Format;
 use super::fetch::fetch;
@@ -152,7 +152,7 @@ impl ManifestFile {
 }
 
 impl Manifest for ManifestFile {
-    fn entries(&self) -> s3haul::error::Result<Entries> {
+    fn entries(&self) -> s3haul_wire::error::Result<Entries> {
         self.read().map_err(|error| {
             let message = format!("could not read the manifest `{}`: {error}", self.name);
             Error::new(ErrorKind::Local, message)
@@ -184,8 +184,8 @@ fn split_head(mut stream: Stream) -> io::Result<(Vec<u8>, Stream)> {
 mod tests {
     use std::io::Write;
 
-    use s3haul::env::Env;
-    use s3haul::s3::ClientConfig;
+    use s3haul_wire::ClientConfig;
+    use s3haul_wire::env::Env;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{Cursor, Seek as _, Write as _};
 
-use s3haul::error::Result;
 use s3haul::job::ManifestEntry;
+use s3haul_wire::error::Result;
 
 use super::detect::{Format, TextFormat};
 use super::orc::OrcEntries;

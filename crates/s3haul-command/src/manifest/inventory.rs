@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
-use s3haul::error::Result;
 use s3haul::job::{Entries, ManifestEntry};
 use s3haul::location::ObjectName;
-use s3haul::s3::Client;
 use s3haul::{Error, ErrorKind};
+use s3haul_wire::Client;
+use s3haul_wire::error::Result;
 use serde::Deserialize;
 
 use super::fetch::fetch;

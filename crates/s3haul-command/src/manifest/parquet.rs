@@ -18,7 +18,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
-use s3haul::error::Result;
+use s3haul_wire::error::Result;
 
 use super::row::{Cell, Column, Row};
 use super::table::{RowReader, TableEntries, unreadable};

@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use s3haul::error::Result;
 use s3haul::job::ManifestEntry;
 use s3haul::{Error, ErrorKind};
+use s3haul_wire::error::Result;
 
 use super::row::{Column, Row};
 

@@ -190,7 +190,7 @@ impl TextEntries {
 }
 
 impl Iterator for TextEntries {
-    type Item = s3haul::error::Result<ManifestEntry>;
+    type Item = s3haul_wire::error::Result<ManifestEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {

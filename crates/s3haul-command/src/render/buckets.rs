@@ -1,7 +1,7 @@
 //! Rows of `list-buckets`.
 
-use s3haul::Error;
-use s3haul::units::{LocalTime, format_size};
+use s3haul_wire::Error;
+use s3haul_wire::units::{LocalTime, format_size};
 use serde::Serialize;
 
 use super::csv;

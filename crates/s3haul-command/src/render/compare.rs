@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use s3haul::job::{CompareSummary, Compared, Evidence, Facts, Status, Tally};
-use s3haul::units::LocalTime;
+use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
 use super::csv;

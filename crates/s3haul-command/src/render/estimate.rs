@@ -2,7 +2,7 @@
 
 use s3haul::job::Summary;
 use s3haul::plan::price::PriceTable;
-use s3haul::units::RequestCounts;
+use s3haul_wire::units::RequestCounts;
 use serde::Serialize;
 
 use super::json;

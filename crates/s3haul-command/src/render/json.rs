@@ -1,9 +1,9 @@
 //! Events as JSON, one object a line. Every line has `v`, the version of the format, and `event`.
 
-use s3haul::Error;
-use s3haul::error::ErrorKind;
 use s3haul::event::{ActionKind, Event, ObjectEvent, Outcome};
 use s3haul::job::Summary;
+use s3haul_wire::Error;
+use s3haul_wire::error::ErrorKind;
 use serde::Serialize;
 
 use super::archive::ArchiveRow;
@@ -243,8 +243,8 @@ fn kind(kind: ErrorKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::error::{Effort, ServiceError};
     use s3haul::location::{Location, ObjectName};
+    use s3haul_wire::error::{Effort, ServiceError};
     use std::time::Duration;
 
     fn line(event: &Event) -> String {

@@ -1,9 +1,9 @@
 //! The lines of `aws s3`, byte for byte.
 
-use s3haul::Error;
 use s3haul::event::{ActionKind, ObjectEvent, Outcome};
 use s3haul::location::Location;
 use s3haul::plan::paths::display_local;
+use s3haul_wire::Error;
 
 use super::escape::push_name;
 
@@ -107,9 +107,9 @@ pub(crate) fn verb(event: &ObjectEvent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::ErrorKind;
-    use s3haul::error::ServiceError;
     use s3haul::location::ObjectName;
+    use s3haul_wire::ErrorKind;
+    use s3haul_wire::error::ServiceError;
 
     fn line(
         action: ActionKind,

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use s3haul::Error;
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
 use s3haul::location::{Location, ObjectName};
+use s3haul_wire::Error;
 
 use super::archive::ArchiveRow;
 use super::json;

@@ -1,8 +1,8 @@
 //! Multipart uploads: a line for each, or JSON.
 
-use s3haul::Error;
 use s3haul::summary::OpenUpload;
-use s3haul::units::LocalTime;
+use s3haul_wire::Error;
+use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
 use super::escape::push_name;

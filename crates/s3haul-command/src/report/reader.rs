@@ -70,7 +70,7 @@ impl FailedNames {
 }
 
 impl NameSource for FailedNames {
-    fn names(&self) -> s3haul::error::Result<Names> {
+    fn names(&self) -> s3haul_wire::error::Result<Names> {
         let rows = Rows::open(&self.path)?;
         let is_complete = Arc::clone(&self.is_complete);
         Ok(Box::new(FailedRows { rows, is_complete }))
@@ -84,7 +84,7 @@ struct FailedRows {
 }
 
 impl Iterator for FailedRows {
-    type Item = s3haul::error::Result<Named>;
+    type Item = s3haul_wire::error::Result<Named>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -166,7 +166,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn open(path: &Path) -> s3haul::error::Result<Self> {
+    fn open(path: &Path) -> s3haul_wire::error::Result<Self> {
         let file = File::open(path)
             .map_err(|source| Error::local("could not open the report", path, source))?;
         let format = Format::of(path);
@@ -181,14 +181,14 @@ impl Rows {
         Ok(rows)
     }
 
-    fn next_row(&mut self) -> s3haul::error::Result<Option<RowIn>> {
+    fn next_row(&mut self) -> s3haul_wire::error::Result<Option<RowIn>> {
         match self.format {
             Format::JsonLines => self.json_row(),
             Format::Csv => self.csv_row(),
         }
     }
 
-    fn json_row(&mut self) -> s3haul::error::Result<Option<RowIn>> {
+    fn json_row(&mut self) -> s3haul_wire::error::Result<Option<RowIn>> {
         let mut line = Vec::new();
         self.number += 1;
         let read = (&mut self.reader).take(ROW_MAX).read_until(b'\n', &mut line);
@@ -202,7 +202,7 @@ impl Rows {
         serde_json::from_slice(&line).map(Some).map_err(|error| self.unreadable(&error.to_string()))
     }
 
-    fn csv_row(&mut self) -> s3haul::error::Result<Option<RowIn>> {
+    fn csv_row(&mut self) -> s3haul_wire::error::Result<Option<RowIn>> {
         let Some(cells) = self.record()? else { return Ok(None) };
         let mut texts: [Cow<'_, str>; COLUMNS.len()] = Default::default();
         for (cell, column) in cells.iter().zip(&self.columns) {
@@ -215,7 +215,7 @@ impl Rows {
         Ok(Some(RowIn { event, action, outcome, reason, source, target, path_base64, version_id }))
     }
 
-    fn record(&mut self) -> s3haul::error::Result<Option<Vec<Vec<u8>>>> {
+    fn record(&mut self) -> s3haul_wire::error::Result<Option<Vec<Vec<u8>>>> {
         self.number += 1;
         let record = Records::next(&mut self.reader, ROW_MAX);
         record.map_err(|error| self.failed(error))

@@ -183,10 +183,10 @@ fn undecodable(location: &Location) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::error::{Effort, ServiceError};
     use s3haul::event::ActionKind;
     use s3haul::location::ObjectName;
     use s3haul::{Error, ErrorKind};
+    use s3haul_wire::error::{Effort, ServiceError};
 
     fn lines(format: Format, rows: &[Row<'_>]) -> String {
         let mut buffer = Vec::new();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use s3haul::s3::{
+use s3haul_wire::{
     AddressingStyle, ChecksumMode, ClientConfig, CredentialsConfig, EndpointConfig, Profile,
     ProxyConfig, RetryConfig, TimeoutConfig, TlsConfig,
 };

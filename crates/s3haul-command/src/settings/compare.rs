@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use s3haul::job::{CompareSpec, Depth};
 use s3haul::plan::s3_uri;
-use s3haul::s3::{ClientConfig, CustomerKey};
+use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::Settings;
 use super::object::{customer_key, key_pair};

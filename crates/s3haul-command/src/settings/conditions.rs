@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use s3haul::plan::conditions::{Conditions, Pattern};
-use s3haul::units::parse_decimal_size;
+use s3haul_wire::units::parse_decimal_size;
 
 use super::timestamp::{age, moment};
 use crate::args::ConditionArgs;

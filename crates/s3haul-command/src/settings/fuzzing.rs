@@ -1,7 +1,7 @@
 //! What must hold for any text of a flag.
 
 use jiff::tz::TimeZone;
-use s3haul::units::LocalTime;
+use s3haul_wire::units::LocalTime;
 
 use super::{shorthand, timestamp};
 

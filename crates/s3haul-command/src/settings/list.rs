@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::plan::wildcard::Wildcard;
-use s3haul::s3::ClientConfig;
-use s3haul::s3::ops::{Versioning, Website};
+use s3haul_wire::ClientConfig;
+use s3haul_wire::ops::{Versioning, Website};
 
 use super::script;
 use super::stream::address;

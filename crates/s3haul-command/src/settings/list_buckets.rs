@@ -1,6 +1,6 @@
 //! `list-buckets`.
 
-use s3haul::s3::ClientConfig;
+use s3haul_wire::ClientConfig;
 
 use super::Settings;
 use crate::args::{BucketsFormat, ListBucketsArgs};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use s3haul::list::{KeyRange, ListRequest, Order};
 use s3haul::location::ObjectName;
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
 use s3haul::plan::wildcard::Wildcard;
-use s3haul::s3::ClientConfig;
 use s3haul::script::Program;
+use s3haul_list::{KeyRange, ListRequest, Order};
+use s3haul_wire::ClientConfig;
 
 use super::Settings;
 use super::conditions::conditions;
@@ -188,7 +188,7 @@ impl NameFilter {
 mod tests {
     use super::*;
     use s3haul::job::FilterRule as Rule;
-    use s3haul::s3::ops::ListedObject;
+    use s3haul_wire::ops::ListedObject;
 
     fn selection(key: &str, filters: &[(bool, &str)], conditions: &ConditionArgs) -> Selection {
         let rule = |(include, pattern): &(bool, &str)| Rule {

@@ -36,7 +36,7 @@ mod uploads;
 mod versions;
 
 use s3haul::job::Tuning;
-use s3haul::s3::{ClientConfig, Profile};
+use s3haul_wire::{ClientConfig, Profile};
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! What written objects carry: flags into [`ObjectProperties`].
 
 use jiff::tz::TimeZone;
-use s3haul::s3::{ChecksumAlgorithm, CustomerKey, Encryption, Grant, ObjectProperties};
+use s3haul_wire::{ChecksumAlgorithm, CustomerKey, Encryption, Grant, ObjectProperties};
 
 use super::shorthand;
 use super::timestamp::http_date;

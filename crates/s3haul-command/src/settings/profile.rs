@@ -1,6 +1,6 @@
 //! The profile that counts.
 
-use s3haul::s3::{ConfigFiles, Profile};
+use s3haul_wire::{ConfigFiles, Profile};
 
 use super::environment::Environment;
 use crate::env_vars;

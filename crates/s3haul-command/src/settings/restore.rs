@@ -1,7 +1,7 @@
 //! `restore`: flags into a [`RestoreTask`].
 
 use s3haul::job::{RestoreTask, TransferCommand};
-use s3haul::s3::ops::RestoreTier;
+use s3haul_wire::ops::RestoreTier;
 
 use super::transfer::require_object;
 use super::{Settings, TransferSettings};

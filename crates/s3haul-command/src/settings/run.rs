@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use s3haul::controller::Bounds;
 use s3haul::job::Tuning;
+use s3haul_wire::controller::Bounds;
 
 use super::report::is_same;
 use super::{Environment, Settings};

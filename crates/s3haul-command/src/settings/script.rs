@@ -1,8 +1,8 @@
 //! Scripts and templates, and the commands that are nothing but scripts.
 
 use s3haul::job::ToKey;
-use s3haul::list::Order;
 use s3haul::script::{Program, Role, Template, is_script};
+use s3haul_list::Order;
 
 use super::{ListingSettings, Settings};
 use crate::args::{EachArgs, MapArgs};

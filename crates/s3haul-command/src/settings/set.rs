@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use s3haul::job::{ObjectChange, TransferCommand};
-use s3haul::s3::{LockMode, ObjectProperties, Retention};
+use s3haul_wire::{LockMode, ObjectProperties, Retention};
 
 use super::object::properties;
 use super::shorthand;

@@ -1,6 +1,6 @@
 //! Clients of the two sides of a command, where they differ.
 
-use s3haul::s3::ClientConfig;
+use s3haul_wire::ClientConfig;
 
 use super::{Settings, client_of};
 use crate::args::{GlobalArgs, SidesArgs};

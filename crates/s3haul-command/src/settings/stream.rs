@@ -5,7 +5,7 @@ use std::time::Duration;
 use s3haul::job::SharedLimits;
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
-use s3haul::s3::{ClientConfig, CustomerKey, ObjectProperties};
+use s3haul_wire::{ClientConfig, CustomerKey, ObjectProperties};
 
 use super::object::customer_key;
 use super::transfer::{invalid_argument_type, refuse_json};

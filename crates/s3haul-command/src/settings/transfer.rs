@@ -7,7 +7,7 @@ use s3haul::job::{
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
 use s3haul::plan::s3_uri;
-use s3haul::s3::{ClientConfig, CustomerKey};
+use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::conditions::conditions;
 use super::object::{checksum_algorithm, customer_key, key_pair, properties};
@@ -228,7 +228,7 @@ fn blank_spec(
         ignore_glacier_warnings: false,
         guess_mime_type: true,
         media_type_tables: KNOWN_FILES.iter().map(std::path::PathBuf::from).collect(),
-        properties: s3haul::s3::ObjectProperties::default(),
+        properties: s3haul_wire::ObjectProperties::default(),
         streams_copies: false,
         preserve: false,
         metadata_directive: None,

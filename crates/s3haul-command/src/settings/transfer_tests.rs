@@ -40,8 +40,8 @@ fn flags_reach_the_job() {
     assert_eq!(spec.page_size, Some(7));
     assert_eq!(spec.expected_size, Some(9));
     assert_eq!(spec.properties.metadata.unwrap().len(), 2);
-    assert_eq!(spec.properties.encryption, Some(s3haul::s3::Encryption::Aes256));
-    assert_eq!(spec.checksum_algorithm, Some(s3haul::s3::ChecksumAlgorithm::Sha256));
+    assert_eq!(spec.properties.encryption, Some(s3haul_wire::Encryption::Aes256));
+    assert_eq!(spec.checksum_algorithm, Some(s3haul_wire::ChecksumAlgorithm::Sha256));
     assert!(transfer.client.request_payer);
 }
 
@@ -110,7 +110,7 @@ fn sides(flags: &str, pairs: &[(&str, &str)]) -> [(Option<String>, Option<String
     let source = transfer.source_client.unwrap_or_else(|| transfer.client.clone());
     [source, transfer.client].map(|client| {
         let signer = match &client.credentials {
-            s3haul::s3::CredentialsConfig::Profile(name) => name.clone(),
+            s3haul_wire::CredentialsConfig::Profile(name) => name.clone(),
             other => format!("{other:?}"),
         };
         (client.endpoint.url, client.endpoint.region, signer)

@@ -1,9 +1,9 @@
 //! Limits: those of the profile's `s3 =` section, and the flags that replace them.
 
-use s3haul::controller::Bounds;
 use s3haul::job::Tuning;
-use s3haul::s3::Profile;
-use s3haul::units::{parse_rate, parse_size};
+use s3haul_wire::Profile;
+use s3haul_wire::controller::Bounds;
+use s3haul_wire::units::{parse_rate, parse_size};
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;

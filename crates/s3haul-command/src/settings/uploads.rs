@@ -2,7 +2,7 @@
 
 use s3haul::job::{UploadsSpec, UploadsTask};
 use s3haul::plan::s3_uri;
-use s3haul::s3::ClientConfig;
+use s3haul_wire::ClientConfig;
 
 use super::stream::address;
 use super::timestamp::age;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FileType, Stat, Timespec, Timestamps};
 
-use crate::error::{Error, ErrorKind, Result};
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Seconds since the epoch of the first moment of year 1: earlier times cannot be told as dates.
 const FIRST_SECOND: i64 = -62_135_596_800;

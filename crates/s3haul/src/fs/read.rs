@@ -14,8 +14,8 @@ use rustix::io::Errno;
 
 use super::meta::{FileIdentity, FileInfo, FileKind, source_changed};
 use super::warning;
-use crate::error::{Error, ErrorKind, Result};
-use crate::units::{ByteRange, MIB};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::units::{ByteRange, MIB};
 
 /// Files at least this long are announced to the kernel as read in order.
 const READAHEAD_SIZE_MIN: u64 = MIB;

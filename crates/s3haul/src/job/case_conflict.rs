@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::queue::Screened;
 use super::transfer::event;
-use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use crate::location::Location;
 use crate::transfer::action::DownloadAction;
 use crate::transfer::download::DownloadTarget;
 use crate::transfer::engine::Engine;
+use s3haul_wire::error::{Error, ErrorKind};
 
 /// Names that a dry run remembers.
 const DRY_NAMES_MAX: usize = 100_000;

@@ -11,10 +11,10 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::collapse;
-use crate::s3::ops::ListedObject;
 use crate::script::{Limits, Program, Runtime, Template};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::ListedObject;
 
 /// How new names of objects are made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,16 +6,16 @@ mod digest;
 use std::sync::{Arc, OnceLock};
 
 use super::side::{Entry, Item, ObjectEntry, Pair};
-use crate::error::{Error, ErrorKind, Result};
 use crate::plan::content::{
     Algorithm, Conclusion, Depth, Evidence, Known, PartSizes, Recipe, Step, StoredChecksum, Which,
     conclude,
 };
-use crate::s3::ops::HeadObject;
-use crate::s3::{Checksum, ChecksumAlgorithm, CustomerKey, ObjectHead};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use digest::{Stored, digest_file, digest_object};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::HeadObject;
+use s3haul_wire::{Checksum, ChecksumAlgorithm, CustomerKey, ObjectHead};
 
 /// Steps to a conclusion at most; there is none that takes as many.
 const STEPS_MAX: usize = 24;

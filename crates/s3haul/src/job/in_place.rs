@@ -11,7 +11,7 @@ use crate::transfer::action::{RestoreAction, SetAction};
 use crate::transfer::engine::Engine;
 use crate::transfer::restore::{run_beginnings, run_restores};
 use crate::transfer::set::run_changes;
-use crate::units::RequestCounts;
+use s3haul_wire::units::RequestCounts;
 
 /// Changes all that the source gives.
 pub(super) async fn set(job: &Prepared, engine: Arc<Engine>) {

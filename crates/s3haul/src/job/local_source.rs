@@ -9,14 +9,14 @@ use super::named;
 use super::object_source::report_collision;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
-use crate::error::Result;
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
 use crate::location::Location;
 use crate::plan::conditions::ObjectFacts;
 use crate::plan::paths::Side;
-use crate::s3::ops::ListedObject;
 use crate::transfer::action::UploadAction;
 use crate::transfer::engine::Engine;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::ListedObject;
 
 /// Plans all uploads of a job. Blocks until the last is queued.
 pub(super) fn plan_uploads(job: &Arc<Prepared>, engine: &Engine, queue: &Queue<UploadAction>) {

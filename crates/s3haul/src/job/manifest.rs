@@ -15,14 +15,14 @@ use super::chooser::Chooser;
 use super::object_source::{MakeAction, plan_page, wanted};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::location::{Location, ObjectName};
-use crate::s3::ObjectHead;
-use crate::s3::ops::{ListPage, ListedObject};
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
 use crate::transfer::scheduler::blocking;
+use s3haul_wire::ObjectHead;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// Objects that are planned together.
 const BATCH_MAX: usize = 1000;

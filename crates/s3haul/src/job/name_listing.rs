@@ -7,17 +7,17 @@
 use std::collections::VecDeque;
 
 use super::LISTING_SHARE;
-use crate::error::{Error, ErrorKind, Result};
-use crate::list::{
-    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, list_versions,
-};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{Version, VersionRule, VersionSelector};
-use crate::s3::Client;
-use crate::s3::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
+use s3haul_list::{
+    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, list_versions,
+};
+use s3haul_wire::Client;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
 
 /// What to list.
 #[derive(Clone, Copy, Debug)]

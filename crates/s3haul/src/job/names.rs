@@ -4,9 +4,9 @@
 
 use std::fmt::Debug;
 
-use crate::error::Result;
 use crate::event::ActionKind;
 use crate::location::Location;
+use s3haul_wire::error::Result;
 
 /// One thing to be done, as an earlier run decided it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,20 +12,20 @@ use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
 use super::spec::TransferCommand;
 use super::version_source::{check_limit, limit_reached, version_of_source};
-use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{collapse, warning};
 use crate::location::Location;
 use crate::plan::conditions::ObjectFacts;
 use crate::plan::paths::references_parent;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
-use crate::s3::ObjectHead;
-use crate::s3::ops::{ListPage, ListedObject};
 use crate::transfer::action::{CopyAction, DeleteAction, DownloadAction, TagAction};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
 use crate::transfer::scheduler::blocking;
+use s3haul_wire::ObjectHead;
+use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// An object found, before it is an action.
 pub(super) struct Found<'a> {

@@ -6,10 +6,10 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 
-use crate::error::Result;
-use crate::s3::Client;
-use crate::s3::ops::MultipartUpload;
 use crate::summary::{OpenUpload, measure_upload};
+use s3haul_wire::Client;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::MultipartUpload;
 
 /// What is done to each upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

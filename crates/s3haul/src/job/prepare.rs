@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::case_conflict::CaseGuard;
 use super::chooser::{Chooser, Names, SharedChooser};
 use super::spec::{TransferCommand, TransferSpec};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, FileKind};
 use crate::plan::filter::{Filter, FilterKind, FilterRule};
@@ -19,6 +18,7 @@ use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
 use crate::transfer::scheduler::blocking;
 use crate::transfer::settings::Settings;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A job whose arguments make sense.
 #[derive(Debug)]

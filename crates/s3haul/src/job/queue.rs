@@ -16,7 +16,7 @@ use crate::transfer::requests::{
     of_copy, of_download, of_relay, of_restore, of_set, of_tags, of_upload,
 };
 use crate::transfer::scheduler::blocking;
-use crate::units::RequestCounts;
+use s3haul_wire::units::RequestCounts;
 
 /// Actions that are handed over together, except deletions.
 const BATCH_MAX: usize = 256;

@@ -3,11 +3,11 @@
 //! A name that the source has and the script does not want stays as it is on both sides; one that
 //! only the target has is removed only if the script wants it. So it is with conditions.
 
-use crate::error::Result;
 use crate::fs::WalkItem;
-use crate::s3::ops::{ListPage, ListedObject};
 use crate::script::{Limits, Program, Runtime};
 use crate::transfer::scheduler::blocking;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 use super::local_source::as_object;
 

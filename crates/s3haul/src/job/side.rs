@@ -16,19 +16,19 @@ use super::local_source::facts_of_file;
 use super::name_listing::{NameListing, NamesRequest};
 use super::object_source::{Found, facts_of};
 use super::selection::{Batch, Selection};
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::meta::exact_time;
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions, collapse};
 use crate::location::Location;
 use crate::plan::compare::{Facts, file_time_us};
 use crate::plan::conditions::Conditions;
 use crate::plan::filter::Filter;
-use crate::s3::ObjectHead;
-use crate::s3::ops::{ListPage, ListedObject};
 use crate::script::Program;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::{Tasks, blocking};
+use s3haul_wire::ObjectHead;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// Batches of files that a walk may be ahead.
 const BATCHES_AHEAD: usize = 16;

@@ -12,10 +12,10 @@ use super::sync::SyncOptions;
 use crate::plan::conditions::Conditions;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
-use crate::s3::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 use crate::script::Program;
 use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
-use crate::units::RequestCounts;
+use s3haul_wire::units::RequestCounts;
+use s3haul_wire::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 
 /// Which command a transfer job carries out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,6 @@ use super::queue::{Planned, Queue, Screened};
 use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use super::sync::sync;
 use super::version_source::{refuse_unversioned, version_of_source};
-use crate::error::Result;
 use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
 use crate::fs::TargetRoot;
 use crate::location::Location;
@@ -39,7 +38,8 @@ use crate::transfer::scheduler::blocking;
 use crate::transfer::stream::{download_stream, upload_stream};
 use crate::transfer::tags::run_tags;
 use crate::transfer::upload::run_uploads;
-use crate::units::RequestCounts;
+use s3haul_wire::error::Result;
+use s3haul_wire::units::RequestCounts;
 
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
 const END_TIME_MAX: Duration = Duration::from_secs(30);

@@ -3,12 +3,12 @@
 
 use super::name_listing::{NameListing, NamesRequest};
 use super::prepare::Prepared;
-use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::plan::removals::RemovalLimit;
 use crate::plan::versions::VersionRule;
-use crate::s3::ops::Versioning;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
+use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
+use s3haul_wire::ops::Versioning;
 
 /// Refuses to read a bucket as it was, or to bring back what was removed from it, where it never
 /// kept what it had: of what was replaced since nothing is left, and it would look as if it had not

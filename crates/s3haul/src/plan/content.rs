@@ -22,7 +22,7 @@ use known::Digest;
 pub use known::{Known, StoredChecksum};
 pub use parts::likely_part_sizes;
 
-use crate::units::MIB;
+use s3haul_wire::units::MIB;
 
 /// Files up to this size are read before the store is asked for headers: a request costs more.
 const READ_FIRST_SIZE_MAX: u64 = 16 * MIB;

@@ -1,6 +1,6 @@
 //! What requests cost: an estimate at the prices of a table.
 
-use crate::units::RequestCounts;
+use s3haul_wire::units::RequestCounts;
 
 /// Prices of a thousand requests of each kind.
 #[derive(Clone, Debug, PartialEq)]

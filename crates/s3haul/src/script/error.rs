@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::program::Role;
-use crate::error::{Error, ErrorKind};
+use s3haul_wire::error::{Error, ErrorKind};
 
 /// Characters of a line that an excerpt shows.
 const EXCERPT_MAX: usize = 100;

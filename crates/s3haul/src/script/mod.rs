@@ -11,7 +11,7 @@
 //! Runtimes share nothing: a function that keeps state keeps it once for each runtime.
 //!
 //! ```
-//! use s3haul::s3::ops::ListedObject;
+//! use s3haul_wire::ops::ListedObject;
 //! use s3haul::script::{Limits, Program, Role, Runtime};
 //!
 //! let large = Program::compile(Role::Filter, "js:({Size}) => Size > 1024")?;

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::s3::ops::{ListPage, ListedObject};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 fn object(key: &str, size: u64) -> ListedObject<'_> {
     ListedObject {

@@ -9,7 +9,7 @@
 //! multipart uploads, such as [`open_uploads`].
 //!
 //! ```
-//! use s3haul::s3::ops::{ListPage, ListedObject};
+//! use s3haul_wire::ops::{ListPage, ListedObject};
 //! use s3haul::summary::{Summary, SummaryOptions};
 //!
 //! let object = |key, size| ListedObject {

@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::counts::Counts;
-use crate::s3::ops::ListedObject;
+use s3haul_wire::ops::ListedObject;
 
 /// Keys have up to 1,024 bytes; longer ones, from servers that are not S3, count as this long.
 const LENGTH_MAX: usize = 1025;

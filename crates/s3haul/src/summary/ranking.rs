@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::s3::ops::ListedObject;
+use s3haul_wire::ops::ListedObject;
 
 /// An object of a ranking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -9,7 +9,7 @@ use super::groups::{Groups, depth};
 use super::names::{Look, Names};
 use super::ranking::{Ranking, by_time, head};
 use super::sizes::Sizes;
-use crate::s3::ops::{ListPage, ListedObject};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// Extensions that are kept.
 const EXTENSIONS_MAX: usize = 4_096;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::s3::ops::{ListPage, ListedObject};
+use s3haul_wire::ops::{ListPage, ListedObject};
 
 const NOW_S: i64 = 1_800_000_000;
 const DAY_S: i64 = 24 * 3600;

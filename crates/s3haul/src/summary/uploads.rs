@@ -7,9 +7,9 @@ use serde::Serialize;
 use tokio::task::JoinSet;
 
 use super::ranking::iso;
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::Client;
-use crate::s3::ops::{ListParts, MultipartUpload};
+use s3haul_wire::Client;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListParts, MultipartUpload};
 
 /// An upload under way, or forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::plan::compare::Reason;
-use crate::s3::ObjectHead;
+use s3haul_wire::ObjectHead;
 
 /// A file to be written to S3.
 #[derive(Clone, Debug, PartialEq, Eq)]

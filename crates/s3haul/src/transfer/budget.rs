@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::units::KIB;
+use s3haul_wire::units::KIB;
 
 /// Bytes a unit.
 const UNIT_BYTES: u64 = 16 * KIB;
@@ -96,7 +96,7 @@ fn units_of(bytes: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::MIB;
+    use s3haul_wire::units::MIB;
     use std::time::Duration;
     use tokio::time::timeout;
 

@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::plan::encoded_words::decode;
 use crate::plan::restore::{ArchiveFacts, ArchiveState};
-use crate::s3::{Encryption, ObjectHead, ObjectProperties, Retention};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::{Encryption, ObjectHead, ObjectProperties, Retention};
 
 /// Bytes of user metadata that S3 keeps with an object, names and values together.
 const METADATA_BYTES_MAX: usize = 2048;

@@ -11,10 +11,10 @@
 use std::collections::HashMap;
 
 use super::engine::Engine;
-use crate::error::{Error, ErrorKind, Result};
 use crate::plan::versions::{Version, VersionRule, VersionSelector};
-use crate::s3::ops::{ListObjects, ListVersions};
 use crate::transfer::action::DownloadAction;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListObjects, ListVersions};
 
 /// Names remembered at most, about 200 MB of them.
 const NAMES_MAX: usize = 1_000_000;

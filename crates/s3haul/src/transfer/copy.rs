@@ -22,13 +22,13 @@ use super::route::is_same_service;
 use super::scheduler::Tasks;
 use super::upload::refuse_existing;
 use super::uploads::OpenUpload;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
-use crate::s3::ops::{
+use crate::transfer::action::CopyAction;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{
     CompletedPart, Conditions, CopyObject, CopySource, DeleteObject, UploadPartCopy,
 };
-use crate::s3::{ObjectHead, ObjectProperties};
-use crate::transfer::action::CopyAction;
+use s3haul_wire::{ObjectHead, ObjectProperties};
 
 /// Copies all that comes until the channel closes.
 pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {

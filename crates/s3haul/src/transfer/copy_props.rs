@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 
 use super::settings::{CopyProps, MetadataDirective, Settings};
-use crate::s3::ObjectProperties;
+use s3haul_wire::ObjectProperties;
 
 /// Tags of this length and less, encoded, travel in the header that begins the upload.
 const TAGGING_HEADER_BYTES_MAX: usize = 2048;

@@ -15,12 +15,12 @@ use super::each::Crew;
 use super::engine::Engine;
 use super::ranged::head_with;
 use super::scheduler::Tasks;
-use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::event::ActionKind;
 use crate::location::{Location, ObjectName};
-use crate::s3::Client;
-use crate::s3::ops::{DeleteObject, DeleteObjects, DeleteRefused, ObjectIdentifier};
 use crate::transfer::action::DeleteAction;
+use s3haul_wire::Client;
+use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
+use s3haul_wire::ops::{DeleteObject, DeleteObjects, DeleteRefused, ObjectIdentifier};
 
 /// Keys that one `DeleteObjects` may name.
 pub(super) const KEYS_MAX: usize = 1000;
@@ -339,9 +339,9 @@ fn error_of(refused: DeleteRefused) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::s3::testing::{Reply, World};
     use crate::transfer::settings::Tuning;
     use crate::transfer::testing::engine;
+    use s3haul_wire::testing::{Reply, World};
 
     #[test]
     fn keys_that_xml_cannot_write_go_alone() {

@@ -25,12 +25,12 @@ use super::preserve::finish_of;
 use super::ranged;
 use super::receive::{Answer, receive};
 use super::scheduler::{Tasks, blocking};
-use crate::error::Result;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{Access, Committed, CreateError, FileInfo, Finish, PendingFile, TargetRoot};
 use crate::location::Location;
 use crate::plan::compare::Reason;
 use crate::transfer::action::DownloadAction;
+use s3haul_wire::error::Result;
 
 /// Objects a blocking call.
 const BATCH_FILES_MAX: usize = 64;
@@ -355,9 +355,9 @@ mod tests {
     use rustix::fs::{CWD, FileType, mknodat};
 
     use super::*;
-    use crate::s3::testing::{Reply, World};
     use crate::transfer::settings::Tuning;
     use crate::transfer::testing::engine;
+    use s3haul_wire::testing::{Reply, World};
 
     fn action(name: String) -> DownloadAction {
         DownloadAction {

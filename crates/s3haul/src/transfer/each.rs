@@ -130,9 +130,9 @@ mod tests {
     use tokio::sync::Barrier;
 
     use super::*;
-    use crate::s3::testing::{Reply, World};
     use crate::transfer::settings::Tuning;
     use crate::transfer::testing::engine;
+    use s3haul_wire::testing::{Reply, World};
 
     #[tokio::test(start_paused = true)]
     async fn who_takes_calls_for_more_though_nothing_is_added() {

@@ -6,7 +6,7 @@
 //! concern one object alone, such as `AccessDenied`, never counts, and neither does a server that
 //! may be restarting: the client retries it as long as it was reached before.
 
-use crate::error::{Error, ErrorKind};
+use s3haul_wire::error::{Error, ErrorKind};
 
 /// Objects in a row that fail for the same reason before the job ends.
 pub(crate) const FAILURES_MAX: u32 = 5;
@@ -141,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::ServiceError;
+    use s3haul_wire::error::ServiceError;
 
     const DONE: Seen = Seen { any_done: true, is_signature_known: true };
 

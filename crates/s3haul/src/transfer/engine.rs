@@ -15,12 +15,12 @@ use super::scheduler::Limits;
 use super::settings::Settings;
 use super::shared::SharedLimits;
 use super::uploads::OpenUploads;
-use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
 use crate::plan::compare::Reason;
 use crate::plan::content_type::ContentTypes;
-use crate::s3::Client;
+use s3haul_wire::Client;
+use s3haul_wire::error::{Error, ErrorKind};
 
 /// Settings, clients and bounds of a job. Every task and every blocking call that must have ended
 /// before the job returns holds an `Arc` of it.

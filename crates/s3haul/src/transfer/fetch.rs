@@ -9,10 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::engine::Engine;
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::ops::{Conditions, GetObject, ObjectBody};
-use crate::s3::{ChecksumMode, ObjectHead};
-use crate::units::ByteRange;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
+use s3haul_wire::units::ByteRange;
+use s3haul_wire::{ChecksumMode, ObjectHead};
 
 /// Requests for one range that may fail in a row without a new byte.
 pub(crate) const ATTEMPTS_MAX: u32 = 5;
@@ -199,9 +199,9 @@ impl<'a> RangeReader<'a> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::s3::testing::{Reply, Seen, World};
     use crate::transfer::settings::Tuning;
     use crate::transfer::testing::engine;
+    use s3haul_wire::testing::{Reply, Seen, World};
 
     /// The range that was asked for of an object of 1 MiB, whose `ETag` is `etag`.
     pub(in crate::transfer) fn ranged(seen: &Seen, etag: &str) -> Reply {

@@ -3,8 +3,8 @@
 //! CRCs of consecutive pieces combine to the CRC of the whole without seeing the bytes again;
 //! SHA checksums do not, and composite checksums (`…-N`) say nothing of other part boundaries.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::{Checksum, ObjectHead};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::{Checksum, ObjectHead};
 
 /// Times that a large object is read again from its start because its checksum did not match: the
 /// bytes may have been damaged on the way.
@@ -56,8 +56,8 @@ pub(super) fn check(key: &str, expected: &Checksum, computed: Option<&Checksum>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::s3::ChecksumAlgorithm;
     use proptest::prelude::*;
+    use s3haul_wire::ChecksumAlgorithm;
 
     const CRCS: [ChecksumAlgorithm; 3] =
         [ChecksumAlgorithm::Crc64Nvme, ChecksumAlgorithm::Crc32, ChecksumAlgorithm::Crc32c];

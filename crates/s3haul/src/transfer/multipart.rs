@@ -11,9 +11,9 @@ use super::engine::Engine;
 use super::integrity::{Piece, combine};
 use super::scheduler::{Tasks, blocking};
 use super::uploads::OpenUpload;
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::ops::{CompleteMultipart, CompletedPart, Conditions, UploadPart};
-use crate::s3::{Checksum, DigestPlan, ObjectProperties, Payload};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{CompleteMultipart, CompletedPart, Conditions, UploadPart};
+use s3haul_wire::{Checksum, DigestPlan, ObjectProperties, Payload};
 
 /// A part that the server has.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! 10,000 parts of 5 MiB to 5 GiB, the last may be smaller. The rules are those of the AWS tools,
 //! so that the same file has the same `ETag`.
 
-use crate::units::{ByteRange, GIB, MIB};
+use s3haul_wire::units::{ByteRange, GIB, MIB};
 
 /// Most parts of one object.
 pub const PARTS_MAX: u64 = 10_000;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::settings::Settings;
-use crate::error::Result;
 use crate::fs::{FileAttributes, FileIdentity, Finish, meta};
 use crate::plan::preserve::{Attributes, Preserved};
-use crate::s3::{ObjectHead, ObjectProperties};
+use s3haul_wire::error::Result;
+use s3haul_wire::{ObjectHead, ObjectProperties};
 
 /// Nanoseconds a second.
 const SECOND_NS: i128 = 1_000_000_000;

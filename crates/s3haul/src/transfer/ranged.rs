@@ -16,12 +16,12 @@ use super::parts::{Part, download_parts};
 use super::preserve::finish_of;
 use super::scheduler::{Tasks, blocking};
 use super::stream;
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{Committed, Finish, PendingFile};
-use crate::s3::ops::HeadObject;
-use crate::s3::{Checksum, ChecksumAlgorithm, Client, Hasher, ObjectHead};
 use crate::transfer::action::DownloadAction;
-use crate::units::MIB;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::HeadObject;
+use s3haul_wire::units::MIB;
+use s3haul_wire::{Checksum, ChecksumAlgorithm, Client, Hasher, ObjectHead};
 
 /// Bytes gathered for one write.
 const WRITE_SIZE: u64 = MIB;

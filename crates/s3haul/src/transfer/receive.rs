@@ -11,9 +11,9 @@ use bytes::Bytes;
 use super::engine::Engine;
 use super::fetch::{ATTEMPTS_MAX, ObjectState, back_off, may_resume, open, silence_max};
 use super::integrity::check;
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::{Hasher, ObjectHead};
-use crate::units::ByteRange;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::units::ByteRange;
+use s3haul_wire::{Hasher, ObjectHead};
 
 /// What a GET of a small object gave.
 pub(super) enum Answer {
@@ -171,10 +171,10 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::s3::testing::{Reply, Seen, World};
-    use crate::s3::{Checksum, ChecksumAlgorithm};
     use crate::transfer::settings::Tuning;
     use crate::transfer::testing::engine;
+    use s3haul_wire::testing::{Reply, Seen, World};
+    use s3haul_wire::{Checksum, ChecksumAlgorithm};
 
     const CONTENT: &str = "0123456789";
 

@@ -26,13 +26,13 @@ use super::receive::{Answer, receive};
 use super::scheduler::blocking;
 use super::settings::MetadataDirective;
 use super::upload::{put, refuse_existing};
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::ops::HeadObject;
-use crate::s3::{
+use crate::transfer::action::CopyAction;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::HeadObject;
+use s3haul_wire::{
     Checksum, ChecksumAlgorithm, CredentialsConfig, DigestPlan, Hasher, ObjectHead,
     ObjectProperties, Payload,
 };
-use crate::transfer::action::CopyAction;
 
 /// Relays a small object. The action learns the state that was relayed.
 pub(super) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::delete::KEYS_MAX;
 use super::early_end::{Cause, Seen, Streak};
-use crate::error::{Error, ErrorKind};
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
 use crate::plan::restore::ArchiveState;
 use crate::plan::tags::Tag;
-use crate::s3::{Payload, SendProgress};
-use crate::units::{MIB, RequestCounts};
+use s3haul_wire::error::{Error, ErrorKind};
+use s3haul_wire::units::{MIB, RequestCounts};
+use s3haul_wire::{Payload, SendProgress};
 
 /// Shortest body whose progress is told while it is sent.
 const TOLD_SIZE_MIN: u64 = MIB;

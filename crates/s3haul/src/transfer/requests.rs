@@ -6,7 +6,7 @@ use super::restore::RestoreTask;
 use super::settings::{Settings, must_copy_in_parts};
 use crate::plan::restore::is_never_archived;
 use crate::plan::tags::TagTask;
-use crate::units::RequestCounts;
+use s3haul_wire::units::RequestCounts;
 
 /// A file to S3.
 pub(crate) fn of_upload(settings: &Settings, size: u64) -> RequestCounts {
@@ -93,7 +93,7 @@ fn in_parts(settings: &Settings, size: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{GIB, MIB};
+    use s3haul_wire::units::{GIB, MIB};
 
     fn counts(write: u64, read: u64, delete: u64) -> RequestCounts {
         RequestCounts { write, read, delete }

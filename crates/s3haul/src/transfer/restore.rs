@@ -13,12 +13,12 @@ use async_channel::Receiver;
 use super::each::run_each;
 use super::engine::Engine;
 use super::ranged::head;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::plan::restore::{ArchiveFacts, ArchiveState, INTELLIGENT_TIERING, is_never_archived};
-use crate::s3::ObjectHead;
-use crate::s3::ops::{RestoreObject, RestoreTier, Restoring};
 use crate::transfer::action::RestoreAction;
+use s3haul_wire::ObjectHead;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{RestoreObject, RestoreTier, Restoring};
 
 /// Pause before an object that is being restored is looked at again; it doubles each time.
 const PAUSE_MIN: Duration = Duration::from_secs(1);

@@ -1,7 +1,7 @@
 //! Whether two clients talk to one service, and whether the server can copy from one to the other.
 //! Pure.
 
-use crate::s3::{ClientConfig, CredentialsConfig};
+use s3haul_wire::{ClientConfig, CredentialsConfig};
 
 /// Host names of Amazon's endpoints end so.
 const AMAZON: [&str; 3] = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws"];
@@ -48,7 +48,7 @@ fn is_amazon(url: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::s3::EndpointConfig;
+    use s3haul_wire::EndpointConfig;
 
     fn config(url: Option<&str>, credentials: CredentialsConfig) -> ClientConfig {
         let endpoint = EndpointConfig { url: url.map(str::to_owned), ..EndpointConfig::default() };

@@ -16,11 +16,11 @@ use super::each::run_each;
 use super::engine::Engine;
 use super::ranged::head;
 use super::settings::must_copy_in_parts;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
-use crate::s3::ops::{Acl, Conditions, CopyObject, CopySource};
-use crate::s3::{ObjectHead, ObjectProperties, Retention};
 use crate::transfer::action::{CopyAction, SetAction};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{Acl, Conditions, CopyObject, CopySource};
+use s3haul_wire::{ObjectHead, ObjectProperties, Retention};
 
 /// Code of an object that never had a legal hold.
 const NO_LOCK: &str = "NoSuchObjectLockConfiguration";

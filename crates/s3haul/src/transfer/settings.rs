@@ -6,12 +6,12 @@ use super::change::ObjectChange;
 use super::restore::RestoreTask;
 use super::scheduler::AT_ONCE;
 use super::shared::SharedLimits;
-use crate::controller::Bounds;
-use crate::error::{Error, ErrorKind, Result};
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
-use crate::s3::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
-use crate::units::{GIB, MIB, format_size};
+use s3haul_wire::controller::Bounds;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::units::{GIB, MIB, format_size};
+use s3haul_wire::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 
 /// Largest object that `CopyObject` takes.
 const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;

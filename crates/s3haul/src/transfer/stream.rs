@@ -16,11 +16,11 @@ use super::multipart::MultipartUpload;
 use super::parts::{self, Part, download_parts, stream_part_size, stream_size_max};
 use super::scheduler::{Tasks, blocking};
 use super::upload::put;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::location::Location;
-use crate::s3::{Checksum, Hasher, ObjectProperties, Payload};
-use crate::units::MIB;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::units::MIB;
+use s3haul_wire::{Checksum, Hasher, ObjectProperties, Payload};
 
 /// Parts of a stream in memory.
 const PARTS_IN_MEMORY_MAX: usize = 6;
@@ -168,7 +168,7 @@ pub(crate) async fn download_stream(
     engine: &Arc<Engine>,
     output: Output,
     (key, version_id): (String, Option<String>),
-    head: &crate::s3::ObjectHead,
+    head: &s3haul_wire::ObjectHead,
 ) {
     engine.report.planned(head.size);
     engine.report.plan_complete();
@@ -194,7 +194,7 @@ pub(crate) async fn download_stream(
 async fn size_of(
     engine: &Engine,
     object: &ObjectState,
-    head: &crate::s3::ObjectHead,
+    head: &s3haul_wire::ObjectHead,
 ) -> Result<u64> {
     if head.size > 0 {
         return Ok(head.size);
@@ -334,11 +334,11 @@ async fn fetch(engine: &Engine, object: &ObjectState, part: Part) -> Fetched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::s3::testing::{Reply, World};
     use crate::transfer::fetch::tests::ranged;
     use crate::transfer::settings::Tuning;
     use crate::transfer::testing::engine;
-    use crate::units::KIB;
+    use s3haul_wire::testing::{Reply, World};
+    use s3haul_wire::units::KIB;
 
     #[tokio::test(start_paused = true)]
     async fn several_outputs_in_order_do_not_wait_for_each_other() {
@@ -376,7 +376,7 @@ mod tests {
             None => Reply::status(200, "etag: \"a\"\r\n", &"x".repeat(1 << 20)),
         });
         let (engine, _ended) = engine(&world, Tuning::default());
-        let (written, head) = (Written::default(), crate::s3::ObjectHead::default());
+        let (written, head) = (Written::default(), s3haul_wire::ObjectHead::default());
         download_stream(&engine, Box::new(written.clone()), ("k".to_owned(), None), &head).await;
         assert_eq!(engine.report.counts().done, 1);
         assert_eq!(written.0.load(std::sync::atomic::Ordering::SeqCst), 1 << 20);

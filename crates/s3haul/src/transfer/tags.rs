@@ -10,11 +10,11 @@ use async_channel::Receiver;
 
 use super::each::run_each;
 use super::engine::Engine;
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::plan::tags::{Tag, TagChange, TagTask};
-use crate::s3::Payload;
 use crate::transfer::action::TagAction;
+use s3haul_wire::Payload;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Does the job's task to all that comes until the channel closes.
 pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagAction>>) {

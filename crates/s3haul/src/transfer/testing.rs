@@ -6,7 +6,7 @@ use super::engine::{Ended, Engine};
 use super::report::Reporter;
 use super::settings::{Settings, Tuning};
 use crate::event::NoEvents;
-use crate::s3::testing::{World, client};
+use s3haul_wire::testing::{World, client};
 
 /// An engine whose both sides are one scripted server.
 pub(super) fn engine(world: &World, tuning: Tuning) -> (Arc<Engine>, Ended) {

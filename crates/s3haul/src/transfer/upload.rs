@@ -24,16 +24,16 @@ use super::pace::{INLINE_SIZE_MAX, Pace};
 use super::parts::{parts, upload_part_size};
 use super::preserve::{attributes_of, set_attributes};
 use super::scheduler::{Tasks, blocking};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
 use crate::location::Location;
 use crate::plan::compare::Reason;
 use crate::plan::preserve::Attributes;
-use crate::s3::ops::{Conditions, HeadObject, PutObject};
-use crate::s3::{DigestPlan, ObjectProperties, Payload};
 use crate::transfer::action::UploadAction;
-use crate::units::{ByteRange, MIB};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{Conditions, HeadObject, PutObject};
+use s3haul_wire::units::{ByteRange, MIB};
+use s3haul_wire::{DigestPlan, ObjectProperties, Payload};
 
 /// Files a blocking call.
 const BATCH_FILES_MAX: usize = 64;

@@ -17,9 +17,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::s3::ops::CreateMultipart;
-use crate::s3::{ChecksumAlgorithm, Client, Encryption, ObjectProperties};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::CreateMultipart;
+use s3haul_wire::{ChecksumAlgorithm, Client, Encryption, ObjectProperties};
 
 /// Time that the end of a job waits for uploads that are being begun.
 const BEGIN_TIME_MAX: Duration = Duration::from_secs(5);

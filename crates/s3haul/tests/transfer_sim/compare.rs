@@ -9,9 +9,9 @@ use s3haul::job::{
     Clients, CompareSink, CompareSpec, CompareSummary, Compared, Depth, FilterRule, Rule, Status,
     Summary, SyncOptions, TransferCommand, TransferSpec, run_compare,
 };
-use s3haul::s3::ops::{CompleteMultipart, Conditions, CreateMultipart, PutObject, UploadPart};
-use s3haul::s3::{ChecksumAlgorithm, ObjectProperties, Payload};
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ops::{CompleteMultipart, Conditions, CreateMultipart, PutObject, UploadPart};
+use s3haul_wire::{ChecksumAlgorithm, ObjectProperties, Payload};
 use tokio::time::Instant;
 
 use crate::world::{PART, World, bytes};

@@ -8,8 +8,8 @@ use s3haul::job::{
     Conditions, Rule, SyncOptions, TagTask, Tags, ToKey, TransferCommand, TransferSpec,
 };
 use s3haul::plan::conditions::Pattern;
-use s3haul::s3::ObjectProperties;
 use s3haul::script::Template;
+use s3haul_wire::ObjectProperties;
 
 use crate::world::World;
 
@@ -82,8 +82,8 @@ async fn ages_are_those_of_the_listing() {
     }
 }
 
-fn removal(key: &str) -> s3haul::s3::ops::DeleteObject<'_> {
-    s3haul::s3::ops::DeleteObject { bucket: "bucket", key, ..Default::default() }
+fn removal(key: &str) -> s3haul_wire::ops::DeleteObject<'_> {
+    s3haul_wire::ops::DeleteObject { bucket: "bucket", key, ..Default::default() }
 }
 
 /// One object is asked for only where its name does not decide.

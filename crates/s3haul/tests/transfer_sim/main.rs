@@ -29,8 +29,8 @@ mod weather;
 mod world;
 
 use s3haul::job::{Summary, TransferCommand, TransferSpec};
-use s3haul::s3::ObjectProperties;
-use s3haul::units::RequestCounts;
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::units::RequestCounts;
 use world::{World, bytes};
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use s3haul::error::Result;
 use s3haul::event::ActionKind;
 use s3haul::job::{
     Conditions, FilterRule, NameSource, Named, Names, Summary, SyncOptions, TransferCommand,
@@ -10,6 +9,7 @@ use s3haul::job::{
 };
 use s3haul::location::{Location, ObjectName};
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::error::Result;
 
 use crate::world::{PART, World, bytes};
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::{Duration, SystemTime};
 
 use s3haul::job::{Rule, SyncOptions, TransferCommand, TransferSpec};
-use s3haul::s3::ObjectProperties;
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
 
 use crate::world::{PART, World, bytes};
 

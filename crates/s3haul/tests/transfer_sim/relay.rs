@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use s3haul::job::{CopyProps, MetadataDirective, SyncOptions, TransferCommand, TransferSpec};
-use s3haul::s3::{CustomerKey, ObjectProperties};
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::{CustomerKey, ObjectProperties};
 
 use crate::world::{PART, World, bytes};
 

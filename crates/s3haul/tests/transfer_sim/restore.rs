@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use s3haul::job::{RestoreTask, Summary, TransferCommand, TransferSpec};
-use s3haul::s3::ObjectProperties;
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
 
 use crate::world::World;
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use s3haul::ErrorKind;
 use s3haul::job::{FilterRule, Streams, Summary, TransferCommand, TransferSpec};
-use s3haul::s3::ObjectProperties;
-use s3haul::units::RequestCounts;
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::units::RequestCounts;
 
 use crate::world::{PART, World, bytes};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use s3haul::error::Result;
 use s3haul::job::{NameSource, Named, Names, ObjectChange, Summary, TransferCommand, TransferSpec};
-use s3haul::s3::ops::CreateBucket;
-use s3haul::s3::{LockMode, ObjectProperties, Retention};
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::CreateBucket;
+use s3haul_wire::{LockMode, ObjectProperties, Retention};
 
 use crate::world::World;
 
@@ -151,21 +151,21 @@ async fn locks_are_set_kept_and_ended() {
     let locked = CreateBucket { bucket: "locked", object_lock: true, ..CreateBucket::default() };
     world.client.create_bucket(locked).await.unwrap();
     for bucket in ["locked", "bucket"] {
-        let input = s3haul::s3::ops::PutObject {
+        let input = s3haul_wire::ops::PutObject {
             bucket,
             key: "x/a",
-            payload: s3haul::s3::Payload::empty(),
+            payload: s3haul_wire::Payload::empty(),
             properties: &ObjectProperties::default(),
             checksum: None,
-            conditions: s3haul::s3::ops::Conditions::default(),
+            conditions: s3haul_wire::ops::Conditions::default(),
         };
         world.client.put_object(input).await.unwrap();
     }
     let head = async || {
-        let input = s3haul::s3::ops::HeadObject {
+        let input = s3haul_wire::ops::HeadObject {
             bucket: "locked",
             key: "x/a",
-            ..s3haul::s3::ops::HeadObject::default()
+            ..s3haul_wire::ops::HeadObject::default()
         };
         world.client.head_object(input).await.unwrap().properties
     };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use s3haul::job::{TransferCommand, TransferSpec};
-use s3haul::s3::ops::HeadObject;
 use s3haul_sim::{Effect, Fault, Latency, Scenario};
+use s3haul_wire::ops::HeadObject;
 use tokio::time::Instant;
 
 use crate::world::{PART, World, bytes};

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use s3haul::error::Result;
 use s3haul::job::{
     FilterRule, NameSource, Named, Names, Summary, TagKeys, TagTask, Tags, TransferCommand,
     TransferSpec,
 };
-use s3haul::s3::ObjectProperties;
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::error::Result;
 
 use crate::world::World;
 

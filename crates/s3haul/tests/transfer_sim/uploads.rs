@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use s3haul::Result;
 use s3haul::job::{UploadsSpec, UploadsTask, run_uploads};
-use s3haul::s3::ObjectProperties;
-use s3haul::s3::ops::CreateMultipart;
 use s3haul::summary::OpenUpload;
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::ops::CreateMultipart;
 
 use crate::world::World;
 

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use s3haul::error::Result;
 use s3haul::job::{
     FilterRule, NameSource, Named, Names, RemovalLimit, Rule, Streams, Summary, SyncOptions,
     TransferCommand, TransferSpec, VersionRule,
 };
-use s3haul::s3::ObjectProperties;
-use s3haul::s3::ops::{DeleteObject, ListVersions};
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::{DeleteObject, ListVersions};
 
 use crate::world::{PART, World, bytes};
 

@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use s3haul::Result;
-use s3haul::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
     COLLISION, CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary,
     SyncOptions, TagTask, TransferCommand, TransferSpec, Tuning, run_transfer,
 };
-use s3haul::s3::ops::{GetObject, HeadObject, ListObjects, PutObject};
-use s3haul::s3::{
+use s3haul_sim::{DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, Sim, SimServer};
+use s3haul_wire::env::{BoxFuture, Clock, Connector, Env, Io};
+use s3haul_wire::ops::{GetObject, HeadObject, ListObjects, PutObject};
+use s3haul_wire::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectHead, ObjectProperties, Payload,
 };
-use s3haul_sim::{DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, Sim, SimServer};
 use tokio_util::sync::CancellationToken;
 
 /// Part size of the tests; the server allows small parts.
@@ -263,7 +263,7 @@ impl World {
             payload: Payload::from_bytes(bytes.to_vec().into()),
             properties,
             checksum: None,
-            conditions: s3haul::s3::ops::Conditions::default(),
+            conditions: s3haul_wire::ops::Conditions::default(),
         };
         self.client.put_object(input).await.unwrap();
     }

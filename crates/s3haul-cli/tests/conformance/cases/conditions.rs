@@ -1,6 +1,6 @@
 //! Conditions on size, age and storage class, and `find` with tags and metadata.
 
-use s3haul::s3::ObjectProperties;
+use s3haul_wire::ObjectProperties;
 
 use crate::harness::{Ctx, cases};
 

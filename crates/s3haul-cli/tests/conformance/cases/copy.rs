@@ -1,6 +1,6 @@
 //! Copies that stay on the server.
 
-use s3haul::s3::ObjectProperties;
+use s3haul_wire::ObjectProperties;
 
 use crate::harness::{Ctx, cases};
 use crate::trees::{self, MIB};

@@ -1,6 +1,6 @@
 //! What only moto models: archive classes, KMS key ids, ACLs and grants, request payer.
 
-use s3haul::s3::{Encryption, ObjectProperties};
+use s3haul_wire::{Encryption, ObjectProperties};
 
 use crate::harness::{Ctx, cases};
 use crate::trees;

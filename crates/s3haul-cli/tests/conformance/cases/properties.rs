@@ -1,6 +1,6 @@
 //! What an object carries beside its bytes, set on the way up.
 
-use s3haul::s3::{ChecksumAlgorithm, ObjectProperties};
+use s3haul_wire::{ChecksumAlgorithm, ObjectProperties};
 
 use crate::harness::{Ctx, cases};
 use crate::trees::{self, MIB};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use s3haul::s3::ObjectProperties;
+use s3haul_wire::ObjectProperties;
 
 use crate::command::Finished;
 use crate::harness::{Ctx, cases};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use s3haul::s3::{LockMode, ObjectProperties};
+use s3haul_wire::{LockMode, ObjectProperties};
 
 use crate::harness::{Case, Ctx, cases};
 use crate::servers::Kind;
@@ -194,10 +194,10 @@ fn object_lock(ctx: &Ctx<'_>) {
     if !matches!(ctx.server.kind(), Kind::Versitygw | Kind::VersitygwTls) {
         set(&["--content-type", "image/png"]).ok().prints(&locked);
     }
-    let head = ctx.remote.wait(ctx.remote.client.head_object(s3haul::s3::ops::HeadObject {
+    let head = ctx.remote.wait(ctx.remote.client.head_object(s3haul_wire::ops::HeadObject {
         bucket: bucket.trim_start_matches("s3://"),
         key: "k",
-        ..s3haul::s3::ops::HeadObject::default()
+        ..s3haul_wire::ops::HeadObject::default()
     }));
     let retention = head.properties.retention.unwrap();
     assert_eq!((retention.mode, retention.until_s), (LockMode::Governance, 4_070_908_800));

@@ -139,8 +139,8 @@ print('done')
 }
 
 fn open_uploads(ctx: &Ctx<'_>) {
-    use s3haul::s3::ops::{CreateMultipart, UploadPart};
-    use s3haul::s3::{ObjectProperties, Payload};
+    use s3haul_wire::ops::{CreateMultipart, UploadPart};
+    use s3haul_wire::{ObjectProperties, Payload};
     let properties = ObjectProperties::default();
     let input = CreateMultipart {
         bucket: &ctx.bucket,

@@ -1,6 +1,6 @@
 //! `tag get`, `set`, `add` and `remove`.
 
-use s3haul::s3::ObjectProperties;
+use s3haul_wire::ObjectProperties;
 
 use crate::harness::{Ctx, cases};
 

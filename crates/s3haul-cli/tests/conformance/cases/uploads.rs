@@ -1,8 +1,8 @@
 //! `uploads ls` and `uploads abort`. MinIO lists the uploads of a key only where the prefix is that
 //! key, so that all here ask for one key.
 
-use s3haul::s3::ops::{CreateMultipart, UploadPart};
-use s3haul::s3::{ObjectProperties, Payload};
+use s3haul_wire::ops::{CreateMultipart, UploadPart};
+use s3haul_wire::{ObjectProperties, Payload};
 
 use crate::harness::{Ctx, cases};
 

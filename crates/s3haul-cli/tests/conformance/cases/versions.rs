@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use s3haul::s3::ops::ListVersions;
+use s3haul_wire::ops::ListVersions;
 
 use super::keys::ODD;
 use crate::harness::{Case, Ctx, cases};

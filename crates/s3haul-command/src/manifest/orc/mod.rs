@@ -13,7 +13,7 @@ mod tail;
 use std::fs::File;
 use std::io;
 
-use s3haul::error::Result;
+use s3haul_wire::error::Result;
 
 use self::column::ColumnReader;
 use self::stream::Region;

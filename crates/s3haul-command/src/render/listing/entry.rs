@@ -1,7 +1,7 @@
 //! A row of a listing, and the fields it may show.
 
 use s3haul::plan::conditions::ObjectFacts;
-use s3haul::s3::ops::{ListedObject, ListedVersion};
+use s3haul_wire::ops::{ListedObject, ListedVersion};
 
 /// An object, or a version of one.
 #[derive(Clone, Copy, Debug)]

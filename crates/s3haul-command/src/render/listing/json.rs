@@ -1,6 +1,6 @@
 //! JSON by hand: a serializer that asks each value what it is costs more than the listing.
 
-use s3haul::units::{LocalTime, RequestCounts};
+use s3haul_wire::units::{LocalTime, RequestCounts};
 use serde::Serialize;
 
 use crate::render::estimate::Requests;

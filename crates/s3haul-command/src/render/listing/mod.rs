@@ -6,6 +6,7 @@
 
 mod entry;
 mod json;
+mod lines;
 mod parquet;
 mod rows;
 mod table;

@@ -200,7 +200,7 @@ mod tests {
     use crate::render::listing::entry::VersionInfo;
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use ::parquet::record::RowAccessor;
-    use s3haul::s3::ops::ListedObject;
+    use s3haul_wire::ops::ListedObject;
 
     fn object(key: &str, size: u64) -> ListedObject<'_> {
         ListedObject { key, size, last_modified_s: 3, etag: "\"e\"", ..ListedObject::default() }

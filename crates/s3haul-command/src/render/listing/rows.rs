@@ -1,8 +1,8 @@
 //! The format of a listing, chosen once and applied to row after row.
 
-use s3haul::list::push_lines;
-use s3haul::s3::ops::ListPage;
-use s3haul::units::LocalTime;
+use super::lines::push_lines;
+use s3haul_wire::ops::ListPage;
+use s3haul_wire::units::LocalTime;
 
 use super::entry::{Entry, Field};
 use super::table::{Cells, Row};
@@ -108,7 +108,7 @@ impl RowFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::s3::ops::ListedObject;
+    use s3haul_wire::ops::ListedObject;
 
     fn shown(format: Format, fields: &[Field]) -> String {
         let mut rows = RowFormat::new(format, fields, "b", RowStyle::default());

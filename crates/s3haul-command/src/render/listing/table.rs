@@ -1,6 +1,6 @@
 //! Tables as text: CSV after RFC 4180, TSV with escapes, and keys one a line.
 
-use s3haul::units::LocalTime;
+use s3haul_wire::units::LocalTime;
 
 use crate::render::csv::push_cell;
 use crate::render::escape::push_name;

@@ -1,6 +1,6 @@
 //! The lines of `aws s3 ls`.
 
-use s3haul::units::{LocalTime, RequestCounts, format_size};
+use s3haul_wire::units::{LocalTime, RequestCounts, format_size};
 
 use super::Entry;
 use super::rows::RowStyle;
@@ -91,7 +91,7 @@ fn push_size(buffer: &mut Vec<u8>, size: u64, human_readable: bool) {
 mod tests {
     use super::*;
     use crate::render::listing::entry::VersionInfo;
-    use s3haul::s3::ops::ListedObject;
+    use s3haul_wire::ops::ListedObject;
 
     #[test]
     fn sizes_fill_ten_columns() {

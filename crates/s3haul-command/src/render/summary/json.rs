@@ -1,7 +1,7 @@
 //! The summary as one JSON document on one line.
 
 use s3haul::summary::{Figures, UploadFigures};
-use s3haul::units::LocalTime;
+use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
 use super::Report;

@@ -9,7 +9,7 @@ mod tests;
 mod text;
 
 use s3haul::summary::{Figures, UploadFigures};
-use s3haul::units::LocalTime;
+use s3haul_wire::units::LocalTime;
 
 use crate::args::SummaryFormat;
 

@@ -1,7 +1,7 @@
 //! Rows whose names stand last, so that names of any width and script cannot break columns.
 
 use s3haul::summary::Counts;
-use s3haul::units::format_size;
+use s3haul_wire::units::format_size;
 
 use super::Style;
 use super::bars::{bar, percent};

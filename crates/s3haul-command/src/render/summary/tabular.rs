@@ -1,7 +1,7 @@
 //! The summary as one table, for spreadsheets: each row names its section.
 
 use s3haul::summary::{Counts, FolderFigures, RankedObject};
-use s3haul::units::LocalTime;
+use s3haul_wire::units::LocalTime;
 
 use super::Report;
 use crate::render::csv::push_row;

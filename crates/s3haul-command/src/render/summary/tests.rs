@@ -1,8 +1,8 @@
 //! What a summary looks like.
 
-use s3haul::s3::ops::{ListPage, ListedObject};
 use s3haul::summary::{OpenUpload, Summary, SummaryOptions, UploadFigures};
-use s3haul::units::{GIB, KIB, MIB};
+use s3haul_wire::ops::{ListPage, ListedObject};
+use s3haul_wire::units::{GIB, KIB, MIB};
 
 use super::*;
 

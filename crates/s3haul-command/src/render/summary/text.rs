@@ -2,7 +2,7 @@
 //! it but eyes.
 
 use s3haul::summary::{AGE_LIMITS, Counts, FolderFigures, RankedObject};
-use s3haul::units::{LocalTime, format_size};
+use s3haul_wire::units::{LocalTime, format_size};
 
 use super::table::{Measure, Row, Table, grouped, push_title};
 use super::{Report, Style};

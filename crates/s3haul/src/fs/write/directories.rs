@@ -11,8 +11,8 @@ use rustix::io::Errno;
 
 use super::names::{Escape, EscapeReason};
 use super::root::CreateError;
-use crate::error::Error;
 use crate::fs::descriptors::Holder;
+use s3haul_wire::error::Error;
 
 /// How often a resolution is tried again when the tree changes underneath it.
 const RACE_RETRIES: u32 = 16;

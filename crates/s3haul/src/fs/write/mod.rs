@@ -23,7 +23,7 @@ pub use root::{CreateError, TargetRoot};
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use s3haul_wire::error::{Error, Result};
 
 /// Removes a local file (the source of a finished `mv`, or a file that `sync --delete` drops).
 pub fn remove_file(path: &Path) -> Result<()> {

@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use super::directories::open_root;
 use super::{leftover, names};
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{meta, warning};
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// How many temporary names are tried before giving up.
 const NAME_TRIES: u32 = 16;

@@ -11,8 +11,8 @@ use super::directories::{Directories, open_root};
 use super::leftover;
 use super::names::{self, Escape, EscapeReason};
 use super::pending::{Access, PendingFile, Place};
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::FileInfo;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A target directory; everything written through it stays below it.
 ///

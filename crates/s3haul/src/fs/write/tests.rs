@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::directories::{Directories, open_root};
 use super::*;
-use crate::error::ErrorKind;
+use s3haul_wire::error::ErrorKind;
 
 struct Place {
     dir: tempfile::TempDir,

@@ -18,12 +18,10 @@ use tokio_util::sync::CancellationToken;
 use super::name_listing::NamesRequest;
 use super::side::SideStream;
 use super::spec::{Clients, FilterRule};
-use crate::error::Result;
 use crate::event::{Event, EventSink};
 use crate::fs::WalkOptions;
 use crate::plan::content::Depth;
 use crate::plan::paths::Side;
-use crate::s3::{CustomerKey, ObjectProperties};
 use crate::transfer::Tuning;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
@@ -33,6 +31,8 @@ use crate::transfer::settings::Settings;
 use merge::Merge;
 pub use outcome::{CompareSink, CompareSummary, Compared, Difference, Status, Tally};
 use roots::{Root, roots};
+use s3haul_wire::error::Result;
+use s3haul_wire::{CustomerKey, ObjectProperties};
 
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
 const END_TIME_MAX: Duration = Duration::from_secs(30);

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::Error;
 use crate::plan::compare::Facts;
 use crate::plan::content::Evidence;
+use s3haul_wire::error::Error;
 
 /// What was found under one name.
 #[derive(Debug)]

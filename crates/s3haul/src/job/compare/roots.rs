@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::CompareSpec;
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{FileInfo, FileKind};
 use crate::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
 use crate::plan::paths::{Side, absolute};
 use crate::plan::s3_uri;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A tree that is compared.
 #[derive(Debug)]

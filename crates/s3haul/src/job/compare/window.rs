@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use super::outcome::{CompareSink, CompareSummary, Compared, Status};
-use crate::env::BoxFuture;
-use crate::error::Error;
 use crate::plan::content::Evidence;
 use crate::transfer::report::Reporter;
 use crate::transfer::scheduler::Tasks;
+use s3haul_wire::env::BoxFuture;
+use s3haul_wire::error::Error;
 
 /// Results that wait for one before them at most.
 const LENGTH_MAX: usize = 10_000;
@@ -127,9 +127,9 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
-    use crate::error::ErrorKind;
     use crate::event::NoEvents;
     use crate::plan::content::Evidence;
+    use s3haul_wire::error::ErrorKind;
 
     #[derive(Default)]
     struct Names(Mutex<Vec<String>>);

@@ -10,19 +10,19 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use md5::{Digest as _, Md5};
 
 use super::{changed, customer_key};
-use crate::error::{Error, ErrorKind, Result};
 use crate::fs::LocalFile;
 use crate::fs::meta::source_changed;
 use crate::fs::read::{advise_sequential, open_with_identity, read_range_into};
 use crate::plan::content::{Algorithm, Recipe};
-use crate::s3::ops::{Conditions, GetObject, ObjectBody};
-use crate::s3::{ChecksumAlgorithm, Hasher};
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::fetch::{ATTEMPTS_MAX, back_off, may_resume};
 use crate::transfer::parts::parts;
 use crate::transfer::scheduler::{Tasks, blocking};
-use crate::units::{ByteRange, KIB};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
+use s3haul_wire::units::{ByteRange, KIB};
+use s3haul_wire::{ChecksumAlgorithm, Hasher};
 
 /// Bytes of a file that are read at once.
 const READ_SIZE: u64 = 256 * KIB;
@@ -287,8 +287,8 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::s3::Checksum;
     use proptest::prelude::*;
+    use s3haul_wire::Checksum;
 
     proptest! {
         #[test]

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use md5::{Digest as _, Md5};
 
 use super::*;
-use crate::error::ErrorKind;
 use crate::fs::{LocalFile, meta};
-use crate::s3::testing::{Reply, Seen, World, client};
 use crate::transfer::report::Reporter;
 use crate::transfer::settings::Settings;
+use s3haul_wire::error::ErrorKind;
+use s3haul_wire::testing::{Reply, Seen, World, client};
 
 const PART: usize = 700;
 const COUNT: usize = 3;

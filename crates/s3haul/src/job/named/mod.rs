@@ -15,17 +15,17 @@ use super::names::{NameSource, Named, Names};
 use super::object_source::{Found, MakeAction, tell_collision};
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::{Walk, WalkItem, WalkOptions, collapse, warning};
 use crate::location::Location;
 use crate::plan::paths::Side;
-use crate::s3::ObjectHead;
-use crate::s3::ops::ListedObject;
 use crate::transfer::action::UploadAction;
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
 use crate::transfer::scheduler::blocking;
+use s3haul_wire::ObjectHead;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::ListedObject;
 
 pub(super) use removals::remove;
 

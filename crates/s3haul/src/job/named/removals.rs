@@ -18,18 +18,18 @@ use super::super::queue::{Planned, Queue};
 use super::super::side::is_folder_marker;
 use super::super::transfer::{describe_delete, describe_file_removal, queue};
 use super::{GONE, NamedPlace, foreign, is_gone, is_plain, listed, next, open};
-use crate::error::{Error, ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
 use crate::location::Location;
 use crate::plan::paths::Side;
-use crate::s3::ops::{HeadObject, ListObjects};
 use crate::transfer::action::{DeleteAction, RemoveFileAction};
 use crate::transfer::delete::{Place, run_deletes};
 use crate::transfer::engine::Engine;
 use crate::transfer::ranged::head;
 use crate::transfer::remove_files::run_file_removals;
 use crate::transfer::scheduler::blocking;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{HeadObject, ListObjects};
 
 /// What is said of a removal that would be a mistake by now.
 const BACK: &str = "It is not removed, because the source has it by now.";

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::super::content::{customer_key, examine};
 use super::super::prepare::Prepared;
 use super::super::side::{Entry, Pair};
-use crate::env::BoxFuture;
-use crate::error::{ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::meta::nanoseconds;
 use crate::plan::compare::{Reason, Rule, difference};
 use crate::plan::content::Depth;
 use crate::plan::preserve::{self, Preserved};
-use crate::s3::ops::HeadObject;
 use crate::transfer::delete::Place;
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::Tasks;
+use s3haul_wire::env::BoxFuture;
+use s3haul_wire::error::{ErrorKind, Result};
+use s3haul_wire::ops::HeadObject;
 
 /// Looks at a pair of equal size: why the source is to be transferred, or nothing.
 type Look = Arc<dyn Fn(Arc<Engine>, Arc<Pair>) -> BoxFuture<'static, Decision> + Send + Sync>;

@@ -18,7 +18,6 @@ use super::transfer::{
     describe_copy, describe_delete, describe_download, describe_file_removal, describe_upload,
     queue, screen,
 };
-use crate::error::Result;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
 use crate::plan::compare::Rule;
@@ -34,6 +33,7 @@ use crate::transfer::remove_files::run_file_removals;
 use crate::transfer::scheduler::{Tasks, blocking};
 use crate::transfer::upload::run_uploads;
 use merge::Merge;
+use s3haul_wire::error::Result;
 
 /// What `sync` is told beside what `cp` is.
 #[derive(Clone, Debug, Default)]

@@ -17,12 +17,10 @@ use super::super::transfer::{
     describe_copy, describe_download, describe_upload, open_target, queue, screen,
 };
 use super::check::{Checks, Decision, Looker};
-use crate::error::{ErrorKind, Result};
 use crate::event::ActionKind;
 use crate::fs::LocalFile;
 use crate::location::Location;
 use crate::plan::compare::{Reason, difference};
-use crate::s3::ops::HeadObject;
 use crate::transfer::action::{CopyAction, DownloadAction, UploadAction};
 use crate::transfer::copy::run_copies;
 use crate::transfer::delete::Place;
@@ -30,7 +28,9 @@ use crate::transfer::download::{DownloadTarget, run_downloads};
 use crate::transfer::engine::Engine;
 use crate::transfer::scheduler::{Tasks, blocking};
 use crate::transfer::upload::run_uploads;
-use crate::units::RequestCounts;
+use s3haul_wire::error::{ErrorKind, Result};
+use s3haul_wire::ops::HeadObject;
+use s3haul_wire::units::RequestCounts;
 
 /// An action that has to be done only if the target differs.
 struct Candidate<A> {

@@ -1,6 +1,6 @@
 //! How large the parts of an object may be.
 
-use crate::units::MIB;
+use s3haul_wire::units::MIB;
 
 /// Sizes in MiB that tools use unless told otherwise.
 const USUAL_MIB: [u64; 14] = [8, 5, 16, 64, 10, 15, 25, 32, 50, 100, 128, 256, 512, 1024];

@@ -7,7 +7,7 @@ mod paths;
 pub use filters::filters;
 pub use paths::paths;
 
-use crate::units::{self, parse_decimal_size, parse_rate, parse_size};
+use s3haul_wire::units::{self, parse_decimal_size, parse_rate, parse_size};
 
 /// Sizes and rates: what is read is what the digits say.
 ///

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::s3::LockMode;
+use s3haul_wire::LockMode;
 
 const NOW_S: i64 = 1_000_000;
 

@@ -1,11 +1,11 @@
 //! What the requests of a copy carry, as a server sees them.
 
 use super::*;
-use crate::s3::testing::{Reply, Seen, World, client_with, config};
-use crate::s3::{CustomerKey, Encryption, Grant};
 use crate::transfer::report::Reporter;
 use crate::transfer::settings::{Settings, Tuning};
-use crate::units::{GIB, MIB};
+use s3haul_wire::testing::{Reply, Seen, World, client_with, config};
+use s3haul_wire::units::{GIB, MIB};
+use s3haul_wire::{CustomerKey, Encryption, Grant};
 
 const ALGORITHM: &str = "x-amz-server-side-encryption-customer-algorithm";
 const KEY_MD5: &str = "x-amz-server-side-encryption-customer-key-md5";
@@ -83,7 +83,7 @@ fn settings() -> Settings {
 /// Copies one object; gives the requests by their operation and order.
 async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> {
     let world = World::new(|seen| answer(seen).confirming(seen));
-    let config = crate::s3::ClientConfig { request_payer: true, ..config() };
+    let config = s3haul_wire::ClientConfig { request_payer: true, ..config() };
     let client = client_with(&world, config);
     let report = Arc::new(Reporter::new(Arc::new(crate::event::NoEvents)));
     let (engine, _ended) = Engine::new(settings, client.clone(), client, Arc::clone(&report));

@@ -2,12 +2,12 @@
 //! store.
 
 use super::*;
-use crate::s3::Encryption;
-use crate::s3::testing::{Reply, Seen, World, client_with, config};
 use crate::transfer::ObjectChange;
 use crate::transfer::report::{Counts, Reporter};
 use crate::transfer::settings::{Settings, Tuning};
-use crate::units::GIB;
+use s3haul_wire::Encryption;
+use s3haul_wire::testing::{Reply, Seen, World, client_with, config};
+use s3haul_wire::units::GIB;
 
 /// A server that has an object of a size with these tags.
 fn answer(size: u64, tags: &'static str) -> impl Fn(&Seen) -> Reply + Send + Sync {

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use s3haul::env::Connector;
 use s3haul::job::TransferCommand;
 use s3haul_sim::{FaultKind, Sim};
+use s3haul_wire::env::Connector;
 
 use plan::Plan;
 use planted::{BUGS, Bug, planted};

@@ -11,8 +11,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use s3haul::env::{BoxFuture, Connector, Io};
 use s3haul_sim::Sim;
+use s3haul_wire::env::{BoxFuture, Connector, Io};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
 
 /// Bytes that a pipe holds.

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use s3haul::env::Connector;
 use s3haul::event::{ActionKind, Event, EventSink, Outcome};
 use s3haul::job::{
     Clients, Rule, Streams, Summary, SyncOptions, TagTask, Tags, TransferCommand, TransferSpec,
@@ -17,6 +16,7 @@ use s3haul::job::{
 };
 use s3haul::location::Location;
 use s3haul_sim::{FaultKind, Record, Sim, SimServer};
+use s3haul_wire::env::Connector;
 
 use super::plan::{Contents, Meddling, Plan, Route};
 use crate::world::{PART, Pipes, World};

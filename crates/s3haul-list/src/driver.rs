@@ -1,0 +1,283 @@
+//! The parallel listing: sends what the keyspace asks for, feeds it the answers, and hands out
+//! what is settled.
+//!
+//! One task owns the keyspace and all state; requests are tasks of their own, so that pages are
+//! parsed on all cores. Pages received and not taken are bounded by the window: when it is full
+//! nothing is asked until somebody takes a page.
+
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use tokio::task::{JoinError, JoinSet};
+
+use super::fetch::{Context, Dialect, Fetched, Position, Step, Verdict, Version};
+use super::keyspace::{Ask, Keys, Keyspace, KeyspaceOptions, ProbeId, SegmentId};
+use super::lister::{Message, Outbox, Piece};
+use super::notice::Notice;
+use super::page::{Merged, Page};
+use crate::range::KeyRange;
+use crate::reorder::{Chain, Held, Outlet};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::ListPage;
+
+/// Why the parallel listing ended.
+pub(super) enum End {
+    /// Everything was handed out.
+    Done,
+    /// Nobody takes pages any more.
+    Gone,
+    /// It failed.
+    Failed(Error),
+    /// The server can only be listed serially, which may be worth telling; what was handed out so
+    /// far is a chain.
+    Serial(Box<(Option<Notice>, Chain)>),
+}
+
+/// A request for a page.
+struct Request {
+    segment: SegmentId,
+    position: Position,
+    version: Version,
+    /// Keys of the answer come after it.
+    floor: String,
+}
+
+enum Reply<P> {
+    Page(Request, Result<Fetched<P>>),
+    Folders(ProbeId, Result<ListPage>),
+}
+
+/// A listing at work.
+pub(super) struct Driver<P> {
+    context: Arc<Context>,
+    dialect: Dialect,
+    keyspace: Keyspace,
+    /// Where segments that have begun go on.
+    positions: HashMap<SegmentId, Position>,
+    /// The segment that began with the first key.
+    root: Option<SegmentId>,
+    /// Segments that were asked for.
+    begun: u64,
+    requests: JoinSet<Reply<P>>,
+    outlet: Outlet<P>,
+}
+
+impl<P: Page> Driver<P> {
+    pub(super) fn new(context: Arc<Context>) -> Self {
+        let request = &context.request;
+        let window_pages = request.window();
+        let keyspace = Keyspace::new(KeyspaceOptions {
+            prefix: request.prefix.clone(),
+            range: request.range.clone(),
+            delimiter: request.delimiter.clone(),
+            may_ask_folders: request.delimiter.is_none(),
+            is_eager: request.is_eager,
+            concurrency: request.concurrency,
+            window_pages: request.is_ascending().then_some(window_pages),
+        });
+        let outlet = Outlet::new(request.order, &request.range.after, window_pages);
+        Self {
+            dialect: Dialect::new(P::VERSION),
+            keyspace,
+            positions: HashMap::new(),
+            root: None,
+            begun: 0,
+            requests: JoinSet::new(),
+            outlet,
+            context,
+        }
+    }
+
+    /// What was learnt of the server.
+    pub(super) fn into_dialect(self) -> Dialect {
+        self.dialect
+    }
+
+    /// Lists to the end.
+    pub(super) async fn run(&mut self, outbox: &Outbox<P>) -> End {
+        let end = self.work(outbox).await;
+        self.requests.abort_all();
+        if matches!(end, End::Failed(_)) {
+            // What is settled is good whatever failed elsewhere.
+            while let Some(piece) = self.outlet.take() {
+                if outbox.send(Message::Piece(piece)).await.is_err() {
+                    return End::Gone;
+                }
+            }
+        }
+        end
+    }
+
+    async fn work(&mut self, outbox: &Outbox<P>) -> End {
+        loop {
+            self.ask();
+            if self.requests.is_empty() && !self.outlet.has_ready() {
+                return self.rest();
+            }
+            tokio::select! {
+                permit = outbox.reserve(), if self.outlet.has_ready() => {
+                    let Ok(permit) = permit else { return End::Gone };
+                    if let Some(piece) = self.outlet.take() {
+                        permit.send(Message::Piece(piece));
+                    }
+                }
+                Some(joined) = self.requests.join_next() => {
+                    if let Err(end) = self.take_all(joined) {
+                        return end;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How it ended when nothing is under way any more.
+    fn rest(&self) -> End {
+        if self.keyspace.is_done() && self.outlet.is_empty() {
+            return End::Done;
+        }
+        debug_assert!(false, "the keyspace asks for nothing and is not done");
+        let message = "the listing stopped before its end, which is a fault of this program";
+        End::Failed(Error::new(ErrorKind::Cancelled, message))
+    }
+
+    /// Sends what may be sent.
+    fn ask(&mut self) {
+        let concurrency = self.context.request.concurrency;
+        while self.outlet.has_room(self.requests.len(), concurrency) {
+            let held = self.outlet.held_pages();
+            match self.keyspace.next_ask(held) {
+                None => return,
+                Some(Ask::Folders { probe, folder, after }) => {
+                    self.send_probe(probe, folder, after);
+                }
+                Some(Ask::Page { segment, after, is_first }) => {
+                    let began = if is_first { None } else { self.positions.remove(&segment) };
+                    let position =
+                        began.unwrap_or_else(|| Position::Start { after: after.clone() });
+                    self.root.get_or_insert(segment);
+                    self.begun += u64::from(is_first);
+                    self.send(segment, position, after);
+                }
+            }
+        }
+    }
+
+    fn send_probe(&mut self, probe: ProbeId, folder: String, after: String) {
+        let (context, version) = (Arc::clone(&self.context), self.folder_version());
+        self.requests.spawn(async move {
+            Reply::Folders(probe, context.folders(&folder, &after, version).await)
+        });
+    }
+
+    fn folder_version(&self) -> Version {
+        if P::VERSION == Version::Two { self.dialect.version } else { Version::Two }
+    }
+
+    fn send(&mut self, segment: SegmentId, position: Position, floor: String) {
+        let context = Arc::clone(&self.context);
+        let version = position.version(self.dialect.version);
+        let request = Request { segment, position, version, floor };
+        self.requests.spawn(async move {
+            let Request { position, version, floor, .. } = &request;
+            let result = context.fetch(position, *version, floor).await;
+            Reply::Page(request, result)
+        });
+    }
+
+    /// Takes an answer and all others that are there.
+    fn take_all(&mut self, first: Result<Reply<P>, JoinError>) -> Result<(), End> {
+        let mut next = Some(first);
+        while let Some(joined) = next {
+            match joined.unwrap_or_else(carry_on) {
+                Reply::Folders(probe, result) => self.on_folders(probe, result),
+                Reply::Page(request, result) => self.on_answer(request, result)?,
+            }
+            next = self.requests.try_join_next();
+        }
+        Ok(())
+    }
+
+    /// Names of folders are only good for guessing: without them the listing goes on.
+    fn on_folders(&mut self, probe: ProbeId, result: Result<ListPage>) {
+        let page = result
+            .inspect_err(|error| tracing::debug!(%error, "the names of folders stay unknown"))
+            .unwrap_or_default();
+        let names = Merged::new(&page, "");
+        let is_good = names.is_ascending();
+        let (groups, last) = (&page.common_prefixes[..], names.last());
+        if is_good {
+            self.keyspace.on_folders(probe, groups, last.filter(|_| page.is_truncated));
+        } else {
+            self.keyspace.on_folders(probe, &[], None);
+        }
+    }
+
+    fn on_answer(&mut self, request: Request, result: Result<Fetched<P>>) -> Result<(), End> {
+        let step = self.dialect.step(&request.position, request.version, result);
+        let fetched = match step.map_err(End::Failed)? {
+            Step::Take(fetched) => fetched,
+            Step::Again => {
+                self.send(request.segment, request.position, request.floor);
+                return Ok(());
+            }
+        };
+        // Of such a server nothing is believed but a first page that is all, and it is seen before
+        // anything is handed out.
+        let is_all = fetched.next.is_none() && request.floor.is_empty() && self.begun == 1;
+        let is_doubtful = request.position.is_start() && !is_all && fetched.page.may_leave_out();
+        let notice = match fetched.verdict {
+            Verdict::Good if is_doubtful => None,
+            Verdict::Good => {
+                self.on_page(request, fetched);
+                return Ok(());
+            }
+            Verdict::StartIgnored | Verdict::OldDocument => Some(Notice::NoStart),
+            Verdict::OutOfOrder => Some(Notice::OutOfOrder { after: request.floor }),
+        };
+        Err(End::Serial(Box::new((notice, self.outlet.chain().clone()))))
+    }
+
+    fn on_page(&mut self, request: Request, fetched: Fetched<P>) {
+        let Request { segment, position, floor, .. } = request;
+        let Fetched { mut page, next, .. } = fetched;
+        let names = Merged::new(&page, &floor);
+        let taken = self.keyspace.on_page(segment, &names, next.is_some());
+        let is_whole = taken.count >= names.len();
+        let (entries, groups) = names.split(taken.count);
+        if !is_whole {
+            page.cut(entries, groups);
+        }
+        let piece = Piece { page, covers: taken.covers };
+        let chain = self.chain(segment, position, next.as_ref(), &piece.covers, is_whole);
+        if let Some(next) = next.filter(|_| !taken.is_end) {
+            self.positions.insert(segment, next);
+        }
+        self.outlet.put(Held { piece, segment, is_end: taken.is_end, chain });
+    }
+
+    /// What the chain is once this page is handed out.
+    fn chain(
+        &self,
+        segment: SegmentId,
+        position: Position,
+        next: Option<&Position>,
+        covers: &KeyRange,
+        is_whole: bool,
+    ) -> Chain {
+        let next = if is_whole { next.cloned() } else { Some(position) };
+        match (next, &covers.through) {
+            (Some(position), Some(through)) if self.root == Some(segment) => {
+                Chain::At { position, through: through.clone(), is_whole }
+            }
+            _ => Chain::Lost,
+        }
+    }
+}
+
+fn carry_on<T>(error: JoinError) -> T {
+    match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => unreachable!("requests are only cancelled by dropping their set: {error}"),
+    }
+}

@@ -1,0 +1,225 @@
+//! The splitter: which parts of the key space are listed, and where to ask next. Pure: no clock,
+//! no waiting, no client.
+//!
+//! A **segment** is a range of keys with a cursor. At most one request is under way in a segment;
+//! each answer moves its cursor. Segments are disjoint and together they are the whole range,
+//! after every step. A segment may be cut at any key after its cursor; what a page under way
+//! brings from beyond the new end is dropped (it belongs to the new segment), unless the new
+//! segment has not been asked for yet: then the page keeps it and the new segment starts later or
+//! vanishes. (The last key of such a page stays with the new segment: versions of it may follow.)
+
+mod aged;
+mod answer;
+mod budget;
+mod choose;
+mod distribution;
+mod estimate;
+mod folders;
+mod mass;
+mod model;
+mod place;
+mod schedule;
+mod segment;
+#[cfg(test)]
+mod tests;
+mod utf8;
+
+use std::collections::VecDeque;
+
+use budget::{Budget, Records};
+use choose::KeyRules;
+use folders::Folders;
+use model::Model;
+use segment::{Origin, Segments};
+
+use crate::range::KeyRange;
+
+/// What a listing covers and how far it may go.
+#[derive(Clone, Debug)]
+pub struct KeyspaceOptions {
+    /// All keys start with it. It goes into each request, so that the server ends the listing.
+    pub prefix: String,
+    /// Only keys in it are wanted.
+    pub range: KeyRange,
+    /// Cut points never contain it after the prefix (listings grouped by a delimiter); then no
+    /// folders are asked for.
+    pub delimiter: Option<String>,
+    /// Whether requests for the names of folders may be sent.
+    pub may_ask_folders: bool,
+    /// Whether to guess beside the first page instead of waiting for it. A listing that may be of
+    /// one page should wait.
+    pub is_eager: bool,
+    /// Requests that may be in flight.
+    pub concurrency: usize,
+    /// In the order of keys: pages that may be held back until those before them are there.
+    pub window_pages: Option<usize>,
+}
+
+/// Names a segment for as long as a keyspace lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId(pub u64);
+
+/// Names a request for folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProbeId(pub u64);
+
+/// A request to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The page of keys strictly after a key.
+    Page {
+        /// Segment that asks.
+        segment: SegmentId,
+        /// Key after which to list; empty: from the first key of the prefix.
+        after: String,
+        /// Whether it is the segment's first page. Later pages follow the last one's token.
+        is_first: bool,
+    },
+    /// The names of the folders (common prefixes up to `/`) of a folder.
+    Folders {
+        /// Names the answer.
+        probe: ProbeId,
+        /// Folder, ending in `/`, or the listing's prefix, whatever its ending.
+        folder: String,
+        /// Only names after it; empty: from the first.
+        after: String,
+    },
+}
+
+/// Keys of a page, in ascending order; equal keys are versions of one object.
+pub trait Keys {
+    /// Number of entries.
+    fn len(&self) -> usize;
+    /// Key of an entry.
+    fn key(&self, index: usize) -> &str;
+    /// Whether there is no entry.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What to do with a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Entries from the first that belong to the segment; the rest is to be dropped.
+    pub count: usize,
+    /// Range of keys that this answer settles: from the cursor before to the cursor after, or to
+    /// the segment's end.
+    pub covers: KeyRange,
+    /// Whether the segment is complete.
+    pub is_end: bool,
+}
+
+/// The state of a listing.
+///
+/// Inside, keys are without the listing's prefix.
+#[derive(Debug)]
+pub struct Keyspace {
+    options: KeyspaceOptions,
+    rules: KeyRules,
+    segments: Segments,
+    model: Model,
+    folders: Folders,
+    records: Records,
+    budget: Budget,
+    in_flight: usize,
+    /// Answers so far.
+    answers: u64,
+    /// Most segments at a time.
+    segments_peak: usize,
+    /// Whether the root's folder names are still to be asked for.
+    is_root_unasked: bool,
+    /// Folders near the root whose names are asked for while little is known.
+    unasked: VecDeque<String>,
+}
+
+impl Keyspace {
+    /// A listing at its beginning.
+    pub fn new(options: KeyspaceOptions) -> Self {
+        let prefix = options.prefix.as_str();
+        let range = &options.range;
+        let after = range.after.strip_prefix(prefix).unwrap_or_default().to_owned();
+        let through = range.through.as_ref().and_then(|through| through.strip_prefix(prefix));
+        let segments = Segments::new(after, through.map(str::to_owned));
+        let rules = KeyRules { prefix_len: prefix.len(), delimiter: options.delimiter.clone() };
+        let mut keyspace = Self {
+            rules,
+            segments,
+            model: Model::new(),
+            folders: Folders::new(),
+            records: Records::new(),
+            budget: Budget::new(),
+            in_flight: 0,
+            answers: 0,
+            segments_peak: 1,
+            unasked: VecDeque::new(),
+            is_root_unasked: options.is_eager && options.may_ask_folders,
+            options,
+        };
+        if is_empty(&keyspace.options) {
+            keyspace.segments.remove(SegmentId(0));
+        } else if keyspace.options.is_eager {
+            keyspace.cut_blindly();
+        }
+        keyspace
+    }
+
+    /// Changes how many requests may be in flight; what is in flight stays.
+    pub fn set_concurrency(&mut self, concurrency: usize) {
+        self.options.concurrency = concurrency;
+    }
+
+    /// Requests asked for and not answered.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Whether all of the range is covered.
+    pub fn is_done(&self) -> bool {
+        self.segments.len() == 0
+    }
+
+    /// Contexts of keys remembered: what its memory grows with, up to a limit.
+    pub fn contexts(&self) -> usize {
+        self.model.len()
+    }
+
+    /// Cuts where keys of any kind would be cut, before anything is known.
+    #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
+    fn cut_blindly(&mut self) {
+        const CUTS_MAX: usize = 8;
+        const PAGES_EXPECTED: f64 = 1e4;
+        let root = SegmentId(0);
+        let count = (self.options.concurrency / 16).min(CUTS_MAX);
+        for index in (1..=count).rev() {
+            let Some(segment) = self.segments.get(root) else { return };
+            let share = index as f64 / (index as f64 + 1.0);
+            let Some(key) = choose::blind_key(&mut self.model, &self.rules, segment, share) else {
+                return;
+            };
+            let made = self.segments.cut(root, key);
+            if let Some(made) = self.segments.get_mut(made) {
+                made.pages_left = 0.1;
+                made.origin = Origin::Guess(0);
+                made.parent = Some(root);
+            }
+        }
+        if let Some(root) = self.segments.get_mut(root) {
+            root.pages_left = PAGES_EXPECTED;
+            root.folder = Some(0);
+            root.unanswered = u32::try_from(count).unwrap_or(u32::MAX);
+        }
+    }
+}
+
+/// Whether no key with the prefix can lie in the range.
+fn is_empty(options: &KeyspaceOptions) -> bool {
+    let (prefix, after) = (options.prefix.as_str(), options.range.after.as_str());
+    let is_beyond = |key: &str| key > prefix && !key.starts_with(prefix);
+    is_beyond(after)
+        || options
+            .range
+            .through
+            .as_deref()
+            .is_some_and(|through| through <= after || through < prefix)
+}

@@ -1,0 +1,329 @@
+//! Each source against fake services.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use reqsign_core::{Context, HttpSend, StaticEnv};
+
+use super::{CredentialsCache, Source};
+use crate::credentials::chain::Chain;
+use crate::credentials::context::{Commands, Fetcher, Files};
+use crate::env::Env;
+use crate::error::ErrorKind;
+use crate::testing::{PausedClock, Reply, World, config};
+
+const STS: &str = "<AssumeRoleResponse><AssumeRoleResult><Credentials>\
+    <AccessKeyId>STSKEY0123456789</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
+    <SessionToken>t</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration>\
+    </Credentials></AssumeRoleResult></AssumeRoleResponse>";
+const STS_WEB: &str = "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult>\
+    <Credentials><AccessKeyId>WEBKEY</AccessKeyId><SecretAccessKey>s</SecretAccessKey>\
+    <SessionToken>t</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration>\
+    </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>";
+const SSO: &str = r#"{"roleCredentials":{"accessKeyId":"SSOKEY","secretAccessKey":"s",
+    "sessionToken":"t","expiration":32472144000000}}"#;
+
+/// Requests that the fake services saw.
+type Seen = Arc<Mutex<Vec<(String, String)>>>;
+
+#[derive(Debug)]
+struct Services {
+    seen: Seen,
+}
+
+impl HttpSend for Services {
+    async fn http_send(&self, request: Request<Bytes>) -> reqsign_core::Result<Response<Bytes>> {
+        let text = String::from_utf8_lossy(request.body()).into_owned();
+        let url = request.uri().to_string();
+        self.seen.lock().unwrap().push((url.clone(), text.clone()));
+        let answer = match url.as_str() {
+            url if url.contains("oidc.") => r#"{"accessToken":"new"}"#,
+            url if url.contains("portal.sso") => {
+                let token = request.headers()["x-amz-sso_bearer_token"].to_str().unwrap();
+                self.seen.lock().unwrap().push((token.to_owned(), String::new()));
+                SSO
+            }
+            _ if text.contains("WebIdentity") => STS_WEB,
+            url if url.contains("sts.") => STS,
+            _ => return Ok(Response::builder().status(404).body(Bytes::new()).unwrap()),
+        };
+        Ok(Response::new(Bytes::from_static(answer.as_bytes())))
+    }
+}
+
+struct Home {
+    folder: tempfile::TempDir,
+    variables: HashMap<String, String>,
+    seen: Seen,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_str().unwrap().to_owned();
+        let variables = [("HOME", home), ("AWS_EC2_METADATA_DISABLED", "true".to_owned())];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value)).into();
+        Self { folder, variables, seen: Seen::default() }
+    }
+
+    fn set(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    fn file(self, path: &str, text: &str) -> Self {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    fn context(&self) -> Context {
+        let home_dir = Some(self.folder.path().to_owned());
+        Context::new()
+            .with_env(StaticEnv { home_dir, envs: self.variables.clone() })
+            .with_file_read(Files)
+            .with_command_execute(Commands::default())
+            .with_http_send(Services { seen: Arc::clone(&self.seen) })
+    }
+
+    async fn key(&self, profile: Option<&str>) -> Result<String, crate::Error> {
+        let chain = Chain::new(self.context(), profile.map(str::to_owned), None);
+        chain.provide().await.map(|found| found.access_key_id)
+    }
+}
+
+#[tokio::test]
+async fn the_environment_comes_first_unless_a_profile_is_named() {
+    let home = Home::new()
+        .set("AWS_ACCESS_KEY_ID", "ENVKEY")
+        .set("AWS_SECRET_ACCESS_KEY", "s")
+        .file(".aws/credentials", "[p]\naws_access_key_id=FILEKEY\naws_secret_access_key=s\n");
+    assert_eq!(home.key(None).await.unwrap(), "ENVKEY");
+    assert_eq!(home.key(Some("p")).await.unwrap(), "FILEKEY");
+    let missing = home.key(Some("q")).await.unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::Config);
+    assert_eq!(missing.to_string(), "The config profile (q) could not be found");
+}
+
+#[tokio::test]
+async fn both_files_give_keys() {
+    let home = Home::new()
+        .set("AWS_PROFILE", "p")
+        .file(".aws/config", "[profile p]\naws_access_key_id=CONFIGKEY\naws_secret_access_key=s\n");
+    assert_eq!(home.key(None).await.unwrap(), "CONFIGKEY");
+    let keys = "[default]\naws_access_key_id=D\naws_secret_access_key=s\n";
+    assert_eq!(Home::new().file(".aws/credentials", keys).key(None).await.unwrap(), "D");
+}
+
+#[tokio::test]
+async fn nothing_anywhere_is_told_as_the_aws_tools_do() {
+    let error = Home::new().key(None).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Credentials);
+    assert_eq!(error.to_string(), "Unable to locate credentials");
+}
+
+#[tokio::test]
+async fn a_process_prints_credentials() {
+    let json = r#"{"Version":1,"AccessKeyId":"PROCKEY","SecretAccessKey":"s"}"#;
+    let home = Home::new().file("out.json", json).file("bad.json", "{}");
+    let at = |name: &str| home.folder.path().join(name).display().to_string();
+    let text = format!(
+        "[profile good]\ncredential_process = cat \"{}\"\n\
+         [profile bad]\ncredential_process = cat {}\n",
+        at("out.json"),
+        at("bad.json")
+    );
+    std::fs::create_dir_all(home.folder.path().join(".aws")).unwrap();
+    std::fs::write(home.folder.path().join(".aws/config"), text).unwrap();
+    assert_eq!(home.key(Some("good")).await.unwrap(), "PROCKEY");
+    let error = home.key(Some("bad")).await.unwrap_err();
+    assert!(error.to_string().contains("custom-process"), "{error}");
+}
+
+#[tokio::test]
+async fn roles_are_assumed_through_source_profiles() {
+    let home = Home::new()
+        .file(".aws/credentials", "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n")
+        .file(
+            ".aws/config",
+            "[profile a]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
+             region=eu-west-1\nexternal_id=ext\n\
+             [profile loop]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop2\n\
+             [profile loop2]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop\n\
+             [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=nobody\n",
+        );
+    assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
+    let seen = format!("{:?}", home.seen.lock().unwrap());
+    assert!(seen.contains("sts.eu-west-1.amazonaws.com"), "{seen}");
+    assert!(seen.contains("ExternalId=ext"), "{seen}");
+    assert!(home.key(Some("loop")).await.unwrap_err().to_string().contains("Infinite loop"));
+    assert!(home.key(Some("none")).await.unwrap_err().to_string().contains("nobody"));
+}
+
+#[tokio::test]
+async fn web_identity_comes_from_the_environment_and_from_profiles() {
+    let home = Home::new().file("token", "jwt");
+    let path = home.folder.path().join("token").display().to_string();
+    let home = home
+        .set("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/w")
+        .set("AWS_WEB_IDENTITY_TOKEN_FILE", &path)
+        .set("AWS_REGION", "us-west-2");
+    assert_eq!(home.key(None).await.unwrap(), "WEBKEY");
+    let seen = format!("{:?}", home.seen.lock().unwrap());
+    assert!(seen.contains("sts.us-west-2.") && seen.contains("WebIdentityToken=jwt"), "{seen}");
+    let text = format!(
+        "[profile w]\nrole_arn=arn:aws:iam::123456789012:role/w\nweb_identity_token_file={path}\n"
+    );
+    assert_eq!(home.file(".aws/config", &text).key(Some("w")).await.unwrap(), "WEBKEY");
+}
+
+#[tokio::test]
+async fn sso_uses_the_cached_token_and_renews_it() {
+    // The file's name is the SHA-1 of `corp`.
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY, b"corp");
+    let mut cache = ".aws/sso/cache/".to_owned();
+    for byte in hash.as_ref() {
+        write!(cache, "{byte:02x}").unwrap();
+    }
+    cache.push_str(".json");
+    let config = "[sso-session corp]\nsso_region=eu-west-1\nsso_start_url=https://x/start\n\
+                  [profile s]\nsso_session=corp\nsso_account_id=1\nsso_role_name=r\n";
+    let home = Home::new().file(".aws/config", config);
+    let missing = home.key(Some("s")).await.unwrap_err();
+    assert!(missing.to_string().contains("aws sso login"), "{missing}");
+    let home = home.file(&cache, r#"{"accessToken":"old","expiresAt":"2999-01-01T00:00:00Z"}"#);
+    assert_eq!(home.key(Some("s")).await.unwrap(), "SSOKEY");
+    assert!(format!("{:?}", home.seen.lock().unwrap()).contains("\"old\""));
+    let old = r#"{"accessToken":"old","expiresAt":"2001-01-01T00:00:00Z"}"#;
+    let home = home.file(&cache, old);
+    assert!(home.key(Some("s")).await.unwrap_err().to_string().contains("has expired"));
+    let renewable = r#"{"accessToken":"old","expiresAt":"2001-01-01T00:00:00UTC",
+        "clientId":"c","clientSecret":"x","refreshToken":"r"}"#;
+    let home = home.file(&cache, renewable);
+    assert_eq!(home.key(Some("s")).await.unwrap(), "SSOKEY");
+    assert!(format!("{:?}", home.seen.lock().unwrap()).contains("\"new\""));
+}
+
+fn metadata(seen: &crate::testing::Seen) -> Reply {
+    let json = r#"{"Code":"Success","AccessKeyId":"KEY","SecretAccessKey":"s","Token":"t",
+        "Expiration":"2999-01-01T00:00:00Z"}"#;
+    let path = seen.line().split(' ').nth(1).unwrap();
+    match path {
+        "/latest/api/token" => Reply::ok("imds-token"),
+        "/latest/meta-data/iam/security-credentials/" => Reply::ok("role"),
+        "/latest/meta-data/iam/security-credentials/role" | "/creds" => Reply::ok(json),
+        _ => Reply::status(404, "", ""),
+    }
+}
+
+fn network(world: &World) -> (Env, Fetcher) {
+    let env = Env::new(Arc::new(world.clone()), Arc::new(PausedClock::new()), 1);
+    let fetcher = Fetcher::new(&config(), &env);
+    (env, fetcher)
+}
+
+#[tokio::test(start_paused = true)]
+async fn containers_and_instances_are_asked_over_our_own_connections() {
+    for (variable, path) in [
+        (Some("/creds"), "GET /creds HTTP/1.1"),
+        (None, "GET /latest/meta-data/iam/security-credentials/role HTTP/1.1"),
+    ] {
+        let world = World::new(metadata);
+        let (_, fetcher) = network(&world);
+        let mut envs = HashMap::new();
+        if let Some(path) = variable {
+            envs.insert("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), path.to_owned());
+        }
+        let context =
+            Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
+        let found = Chain::new(context, None, None).provide().await.unwrap();
+        assert_eq!(found.access_key_id, "KEY");
+        assert_eq!(world.seen().last().unwrap().line(), path);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn absent_metadata_is_noticed_quickly() {
+    let world = World::new(|_| Reply::raw("").hanging());
+    let (_, fetcher) = network(&world);
+    let context = Context::new()
+        .with_env(StaticEnv { home_dir: None, envs: HashMap::new() })
+        .with_http_send(fetcher);
+    let start = tokio::time::Instant::now();
+    let error = Chain::new(context, None, None).provide().await.unwrap_err();
+    assert_eq!(error.to_string(), "Unable to locate credentials");
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
+    let fetched = std::sync::atomic::AtomicUsize::new(0);
+    let world = World::new(move |seen| {
+        if seen.line().starts_with("GET /creds") {
+            let number = fetched.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let json = format!(
+                r#"{{"AccessKeyId":"KEY{number}","SecretAccessKey":"s","Token":"t",
+                "Expiration":"2999-01-01T00:00:00Z"}}"#
+            );
+            return Reply::ok(&json);
+        }
+        match seen.header("authorization").unwrap() {
+            signed if signed.contains("Credential=KEY0/") => Reply::error(400, "ExpiredToken"),
+            signed if signed.contains("Credential=KEY1/") => Reply::ok(""),
+            _ => unreachable!(),
+        }
+    });
+    let (env, fetcher) = network(&world);
+    let envs =
+        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
+    let context =
+        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
+    let source = Source::Chain(Chain::new(context, None, None));
+    let mut client = crate::testing::client(&world);
+    std::sync::Arc::get_mut(&mut client.inner).unwrap().credentials =
+        CredentialsCache::with_source(source, None, &env);
+    for _ in 0..2 {
+        client.call(&crate::testing::get()).await.unwrap();
+    }
+    assert_eq!(world.seen().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_are_kept_and_refreshed_before_they_end() {
+    // An hour from the start of the test's clock.
+    let expiring = r#"{"Code":"Success","AccessKeyId":"KEY","SecretAccessKey":"s","Token":"t",
+        "Expiration":"2023-11-14T23:13:20Z"}"#;
+    let world = World::new(move |seen| match seen.number {
+        0 => Reply::ok(expiring),
+        1 => Reply::status(403, "", ""),
+        _ => Reply::ok(&expiring.replace("\"KEY\"", "\"KEY2\"").replace("2023", "2024")),
+    });
+    let (env, fetcher) = network(&world);
+    let envs =
+        HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
+    let context =
+        Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
+    let source = Source::Chain(Chain::new(context, None, None));
+    let cache = CredentialsCache::with_source(source, None, &env);
+    let first = cache.get().await.unwrap().unwrap();
+    tokio::time::sleep(Duration::from_mins(47)).await;
+    assert_eq!(cache.get().await.unwrap().unwrap().generation, first.generation);
+    assert_eq!(world.seen().len(), 1);
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    // The refresh fails; the old ones still live.
+    for _ in 0..2 {
+        assert_eq!(cache.get().await.unwrap().unwrap().generation, first.generation);
+    }
+    assert_eq!(world.seen().len(), 2);
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let second = cache.get().await.unwrap().unwrap();
+    assert_eq!(second.credentials.access_key_id, "KEY2");
+    assert!(cache.expire(second.generation));
+    let third = cache.get().await.unwrap().unwrap();
+    assert!(third.generation > second.generation);
+}

@@ -1,0 +1,341 @@
+//! The order in which credentials are looked for, which is that of the AWS tools: environment,
+//! role of the profile, web identity, SSO, credentials file, process, config file, container,
+//! instance. A source that is configured and fails ends the search with its error; one that is
+//! not there is passed over. A profile named by the caller is asked before the environment.
+
+use std::path::PathBuf;
+
+use reqsign_aws_v4::{
+    AssumeRoleCredentialProvider, AssumeRoleWithWebIdentityCredentialProvider, Credential,
+    ECSCredentialProvider, IMDSv2CredentialProvider, RequestSigner, StaticCredentialProvider,
+};
+use reqsign_core::{Context, ProvideCredential, Signer};
+
+use super::{process, sso};
+use crate::credentials::profile::{ConfigFiles, Keys, Profile, partial};
+use crate::endpoint::DEFAULT_REGION;
+use crate::env::BoxFuture;
+use crate::error::{Error, ErrorKind, Result};
+use crate::sign::redact::Secrets;
+
+/// Profiles that may lead to one another.
+const PROFILE_DEPTH_MAX: usize = 8;
+/// Name of our sessions, where the profile gives none.
+const SESSION_NAME: &str = "s3haul";
+
+/// The sources of one client.
+pub(super) struct Chain {
+    context: Context,
+    /// Profile named by the caller.
+    profile: Option<String>,
+    region: Option<String>,
+}
+
+/// An error about credentials.
+pub(super) fn failed(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Credentials, message)
+}
+
+fn none_found() -> Error {
+    failed("Unable to locate credentials")
+}
+
+impl From<Keys> for Credential {
+    fn from(keys: Keys) -> Self {
+        Self {
+            access_key_id: keys.access_key_id,
+            secret_access_key: keys.secret_access_key,
+            session_token: keys.session_token,
+            expires_in: None,
+        }
+    }
+}
+
+impl Chain {
+    pub(super) fn new(context: Context, profile: Option<String>, region: Option<String>) -> Self {
+        Self { context, profile, region }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.context.env_var(name).filter(|value| !value.is_empty())
+    }
+
+    /// The first credentials found. Errors show no secrets: services and programs may have put
+    /// what they were given or should give into theirs.
+    pub(super) async fn provide(&self) -> Result<Credential> {
+        match self.find().await {
+            Ok(found) => Ok(found),
+            Err(error) => {
+                let secrets = self.secrets().await;
+                Err(error.map_texts(|text| secrets.redact(text)))
+            }
+        }
+    }
+
+    /// What may have been given to a service: of the environment and the profiles.
+    async fn secrets(&self) -> Secrets {
+        const VARIABLES: [&str; 4] = [
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "AWS_SECURITY_TOKEN",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+        ];
+        const TOKEN_FILES: [&str; 2] =
+            ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"];
+        let mut secrets = Secrets::default();
+        for value in VARIABLES.iter().filter_map(|name| self.variable(name)) {
+            secrets.add(value.trim().as_bytes());
+        }
+        if let Some(path) = self.variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
+            secrets.add(path.as_bytes());
+        }
+        if let Some(url) = self.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") {
+            let query = url.split_once('?').map_or("", |(_, query)| query);
+            secrets.add(query.as_bytes());
+        }
+        let files = self.files().await.unwrap_or_default();
+        for value in files.secrets() {
+            secrets.add(value.as_bytes());
+        }
+        let named = TOKEN_FILES.iter().filter_map(|name| self.variable(name));
+        for path in named.chain(files.token_files().map(str::to_owned)) {
+            if let Ok(token) = self.context.file_read(&path).await {
+                secrets.add(token.trim_ascii());
+            }
+        }
+        secrets
+    }
+
+    async fn find(&self) -> Result<Credential> {
+        if self.profile.is_none()
+            && let Some(found) = self.environment()?
+        {
+            return Ok(found);
+        }
+        let files = self.files().await?;
+        let named = self
+            .profile
+            .clone()
+            .or_else(|| self.variable("AWS_DEFAULT_PROFILE"))
+            .or_else(|| self.variable("AWS_PROFILE"));
+        let name = named.as_deref().unwrap_or("default");
+        if files.profile(name).is_none() && named.is_some() {
+            let message = format!("The config profile ({name}) could not be found");
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        if let Some(found) = self.of_profile(&files, name, 0).await? {
+            return Ok(found);
+        }
+        if let Some(found) = self.container().await? {
+            return Ok(found);
+        }
+        self.instance().await.ok_or_else(none_found)
+    }
+
+    async fn files(&self) -> Result<ConfigFiles> {
+        let context = self.context.clone();
+        let read = move || ConfigFiles::read(|name| context.env_var(name));
+        tokio::task::spawn_blocking(read).await.map_err(|error| {
+            Error::new(ErrorKind::Config, "configuration files could not be read")
+                .with_source(error)
+        })?
+    }
+
+    fn environment(&self) -> Result<Option<Credential>> {
+        let Some(access_key_id) = self.variable("AWS_ACCESS_KEY_ID") else { return Ok(None) };
+        let secret_access_key = self
+            .variable("AWS_SECRET_ACCESS_KEY")
+            .ok_or_else(|| partial("env", "AWS_SECRET_ACCESS_KEY"))?;
+        let session_token =
+            self.variable("AWS_SECURITY_TOKEN").or_else(|| self.variable("AWS_SESSION_TOKEN"));
+        Ok(Some(Credential { access_key_id, secret_access_key, session_token, expires_in: None }))
+    }
+
+    /// What a profile gives, following `source_profile`.
+    fn of_profile<'a>(
+        &'a self,
+        files: &'a ConfigFiles,
+        name: &'a str,
+        depth: usize,
+    ) -> BoxFuture<'a, Result<Option<Credential>>> {
+        Box::pin(async move {
+            let Some(profile) = files.profile(name) else {
+                return if depth == 0 {
+                    self.web_identity_of_environment().await
+                } else {
+                    Ok(None)
+                };
+            };
+            if let Some(role_arn) = profile.get("role_arn")
+                && let Some(found) = self.role(files, name, &profile, role_arn, depth).await?
+            {
+                return Ok(Some(found));
+            }
+            if depth == 0
+                && let Some(found) = self.web_identity_of_environment().await?
+            {
+                return Ok(Some(found));
+            }
+            self.plain(files, &profile).await
+        })
+    }
+
+    /// SSO, credentials file, process, config file.
+    async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
+        if sso::is_configured(profile) {
+            return sso::provide(&self.context, files, profile).await.map(Some);
+        }
+        if let Some(keys) = profile.shared_keys()? {
+            return Ok(Some(keys.into()));
+        }
+        if let Some(command) = profile.get("credential_process") {
+            return process::run(&self.context, command).await.map(Some);
+        }
+        Ok(profile.config_keys()?.map(Credential::from))
+    }
+
+    async fn role(
+        &self,
+        files: &ConfigFiles,
+        name: &str,
+        profile: &Profile,
+        role_arn: &str,
+        depth: usize,
+    ) -> Result<Option<Credential>> {
+        if depth >= PROFILE_DEPTH_MAX {
+            return Err(failed("Infinite loop in credential configuration detected"));
+        }
+        if let Some(path) = profile.get("web_identity_token_file") {
+            let session = profile.get("role_session_name");
+            return self.web_identity(role_arn, path, session).await.map(Some);
+        }
+        let source = if let Some(source) = profile.get("source_profile") {
+            let found = if source == name {
+                let keys = profile.shared_keys()?;
+                if keys.is_some() { keys } else { profile.config_keys()? }.map(Credential::from)
+            } else {
+                self.of_profile(files, source, depth + 1).await?
+            };
+            found.ok_or_else(|| {
+                failed(format!("The source_profile \"{source}\" must have credentials."))
+            })?
+        } else if let Some(source) = profile.get("credential_source") {
+            self.credential_source(source).await?
+        } else {
+            return Ok(None);
+        };
+        if profile.get("mfa_serial").is_some() {
+            return Err(failed("roles that ask for an MFA code are not supported"));
+        }
+        self.assume(profile, role_arn, source).await.map(Some)
+    }
+
+    async fn credential_source(&self, source: &str) -> Result<Credential> {
+        let found = match source {
+            "Environment" => self.environment()?,
+            "EcsContainer" => self.container().await?,
+            "Ec2InstanceMetadata" => self.instance().await,
+            _ => return Err(failed(format!("Unsupported credential_source: {source}"))),
+        };
+        found.ok_or_else(|| failed(format!("No credentials found in credential_source: {source}")))
+    }
+
+    fn sts_region(&self, profile: Option<&Profile>) -> String {
+        self.region
+            .clone()
+            .or_else(|| self.variable("AWS_REGION"))
+            .or_else(|| self.variable("AWS_DEFAULT_REGION"))
+            .or_else(|| profile.and_then(|profile| profile.get("region")).map(str::to_owned))
+            .unwrap_or_else(|| DEFAULT_REGION.to_owned())
+    }
+
+    async fn assume(
+        &self,
+        profile: &Profile,
+        role_arn: &str,
+        source: Credential,
+    ) -> Result<Credential> {
+        let region = self.sts_region(Some(profile));
+        let mut keys =
+            StaticCredentialProvider::new(&source.access_key_id, &source.secret_access_key);
+        if let Some(token) = &source.session_token {
+            keys = keys.with_session_token(token);
+        }
+        let signer = Signer::new(self.context.clone(), keys, RequestSigner::new("sts", &region));
+        let session = profile.get("role_session_name").unwrap_or(SESSION_NAME);
+        let mut provider = AssumeRoleCredentialProvider::new(role_arn.to_owned(), signer)
+            .with_role_session_name(session.to_owned())
+            .with_region(region)
+            .with_regional_sts_endpoint();
+        if let Some(id) = profile.get("external_id") {
+            provider = provider.with_external_id(id.to_owned());
+        }
+        if let Some(seconds) = profile.get("duration_seconds").and_then(|text| text.parse().ok()) {
+            provider = provider.with_duration_seconds(seconds);
+        }
+        required(provider.provide_credential(&self.context).await)
+    }
+
+    async fn web_identity_of_environment(&self) -> Result<Option<Credential>> {
+        if self.profile.is_some() {
+            return Ok(None);
+        }
+        let (Some(role_arn), Some(path)) =
+            (self.variable("AWS_ROLE_ARN"), self.variable("AWS_WEB_IDENTITY_TOKEN_FILE"))
+        else {
+            return Ok(None);
+        };
+        let session = self.variable("AWS_ROLE_SESSION_NAME");
+        self.web_identity(&role_arn, &path, session.as_deref()).await.map(Some)
+    }
+
+    async fn web_identity(
+        &self,
+        role_arn: &str,
+        path: &str,
+        session: Option<&str>,
+    ) -> Result<Credential> {
+        let provider = AssumeRoleWithWebIdentityCredentialProvider::with_config(
+            role_arn.to_owned(),
+            PathBuf::from(path),
+        )
+        .with_role_session_name(session.unwrap_or(SESSION_NAME).to_owned())
+        .with_region(self.sts_region(None))
+        .with_regional_sts_endpoint();
+        required(provider.provide_credential(&self.context).await)
+    }
+
+    async fn container(&self) -> Result<Option<Credential>> {
+        let is_configured = self.variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").is_some()
+            || self.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI").is_some();
+        if !is_configured {
+            return Ok(None);
+        }
+        required(ECSCredentialProvider::new().provide_credential(&self.context).await).map(Some)
+    }
+
+    /// Credentials of the instance's role; any failure means that there are none.
+    async fn instance(&self) -> Option<Credential> {
+        let is_disabled = self
+            .variable("AWS_EC2_METADATA_DISABLED")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if is_disabled {
+            return None;
+        }
+        match IMDSv2CredentialProvider::new().provide_credential(&self.context).await {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::debug!(%error, "no credentials from instance metadata");
+                None
+            }
+        }
+    }
+}
+
+fn required(result: reqsign_core::Result<Option<Credential>>) -> Result<Credential> {
+    match result {
+        Ok(Some(found)) => Ok(found),
+        Ok(None) => Err(none_found()),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}

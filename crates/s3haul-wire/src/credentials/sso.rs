@@ -1,0 +1,198 @@
+//! IAM Identity Center: the token that `aws sso login` left, renewed where it can be, and changed
+//! for credentials of a role.
+//!
+//! Source: <https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/API_GetRoleCredentials.html>.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use aws_lc_rs::digest;
+use bytes::Bytes;
+use http::{Method, Request};
+use reqsign_aws_v4::Credential;
+use reqsign_core::Context;
+use reqsign_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::chain::failed;
+use crate::credentials::profile::{ConfigFiles, Profile, text};
+use crate::error::{Error, Result};
+use crate::sign::signature::encode_query;
+
+/// A token that ends sooner is renewed first.
+const RENEW_BEFORE: Duration = Duration::from_mins(5);
+
+/// What a profile says of its role.
+struct Role<'f> {
+    region: &'f str,
+    account_id: &'f str,
+    role_name: &'f str,
+    /// What the cached token is filed under.
+    cache_name: &'f str,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Token {
+    access_token: String,
+    expires_at: String,
+    client_id: Option<String>,
+    client_secret: Option<String>,
+    refresh_token: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RenewRequest<'t> {
+    client_id: &'t str,
+    client_secret: &'t str,
+    grant_type: &'static str,
+    refresh_token: &'t str,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Renewed {
+    access_token: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    role_credentials: RoleCredentials,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RoleCredentials {
+    access_key_id: String,
+    secret_access_key: String,
+    session_token: String,
+    expiration: i64,
+}
+
+/// Whether a profile uses single sign-on.
+pub(super) fn is_configured(profile: &Profile) -> bool {
+    profile.get("sso_account_id").is_some() || profile.get("sso_session").is_some()
+}
+
+/// Credentials of the profile's role.
+pub(super) async fn provide(
+    context: &Context,
+    files: &ConfigFiles,
+    profile: &Profile,
+) -> Result<Credential> {
+    let role = role(files, profile)?;
+    let token = cached_token(context, &role).await?;
+    let is_ending = token
+        .expires_at
+        .replace("UTC", "Z")
+        .parse::<Timestamp>()
+        .is_ok_and(|ends| ends < Timestamp::now() + RENEW_BEFORE);
+    let access_token =
+        if is_ending { renew(context, &role, &token).await? } else { token.access_token };
+    exchange(context, &role, &access_token).await
+}
+
+fn role<'f>(files: &'f ConfigFiles, profile: &'f Profile) -> Result<Role<'f>> {
+    let missing = |name: &str| failed(format!("the profile uses SSO but lacks `{name}`"));
+    let session = match profile.get("sso_session") {
+        None => None,
+        Some(name) => Some((
+            name,
+            files.sso_session(name).ok_or_else(|| {
+                failed(format!("The specified sso-session does not exist: \"{name}\""))
+            })?,
+        )),
+    };
+    let setting = |name: &str| {
+        session.and_then(|(_, section)| text(section, name)).or_else(|| profile.get(name))
+    };
+    let start_url = setting("sso_start_url").ok_or_else(|| missing("sso_start_url"))?;
+    Ok(Role {
+        region: setting("sso_region").ok_or_else(|| missing("sso_region"))?,
+        account_id: profile.get("sso_account_id").ok_or_else(|| missing("sso_account_id"))?,
+        role_name: profile.get("sso_role_name").ok_or_else(|| missing("sso_role_name"))?,
+        cache_name: session.map_or(start_url, |(name, _)| name),
+    })
+}
+
+fn expired() -> Error {
+    failed(
+        "The SSO session associated with this profile has expired or is otherwise invalid. To \
+         refresh this SSO session run aws sso login with the corresponding profile.",
+    )
+}
+
+async fn cached_token(context: &Context, role: &Role<'_>) -> Result<Token> {
+    let hash = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, role.cache_name.as_bytes());
+    let mut path = "~/.aws/sso/cache/".to_owned();
+    for byte in hash.as_ref() {
+        let _ = write!(path, "{byte:02x}");
+    }
+    path.push_str(".json");
+    let path = context
+        .expand_home_dir(&path)
+        .ok_or_else(|| failed("no home folder to find the SSO token in"))?;
+    let text = context
+        .file_read(&path)
+        .await
+        .map_err(|_| failed("Error loading SSO Token: no token was found; run aws sso login"))?;
+    serde_json::from_slice(&text).map_err(|_| expired())
+}
+
+/// Asks for a new token. It is used by this process only: the file belongs to `aws sso login`.
+async fn renew(context: &Context, role: &Role<'_>, token: &Token) -> Result<String> {
+    let (Some(client_id), Some(client_secret), Some(refresh_token)) =
+        (&token.client_id, &token.client_secret, &token.refresh_token)
+    else {
+        return Err(expired());
+    };
+    let request =
+        RenewRequest { client_id, client_secret, grant_type: "refresh_token", refresh_token };
+    let body = serde_json::to_vec(&request).map_err(|_| expired())?;
+    let sent = Request::builder()
+        .method(Method::POST)
+        .uri(format!("https://oidc.{}.amazonaws.com/token", role.region))
+        .header(http::header::CONTENT_TYPE, "application/json")
+        .body(Bytes::from(body))
+        .map_err(|_| expired())?;
+    let answer = context
+        .http_send(sent)
+        .await
+        .map_err(|error| failed(format!("the SSO token could not be renewed: {error}")))?;
+    if !answer.status().is_success() {
+        return Err(expired());
+    }
+    let renewed: Renewed = serde_json::from_slice(answer.body()).map_err(|_| expired())?;
+    Ok(renewed.access_token)
+}
+
+async fn exchange(context: &Context, role: &Role<'_>, access_token: &str) -> Result<Credential> {
+    let query = encode_query(&[("role_name", role.role_name), ("account_id", role.account_id)]);
+    let url =
+        format!("https://portal.sso.{}.amazonaws.com/federation/credentials?{query}", role.region);
+    let sent = Request::builder()
+        .uri(url)
+        .header("x-amz-sso_bearer_token", access_token)
+        .body(Bytes::new())
+        .map_err(|_| expired())?;
+    let answer = context
+        .http_send(sent)
+        .await
+        .map_err(|error| failed(format!("SSO credentials could not be fetched: {error}")))?;
+    match answer.status().as_u16() {
+        200 => {}
+        401 => return Err(expired()),
+        status => return Err(failed(format!("SSO answered {status} for this role"))),
+    }
+    let parsed: Answer = serde_json::from_slice(answer.body())
+        .map_err(|_| failed("SSO's answer could not be read"))?;
+    let role = parsed.role_credentials;
+    Ok(Credential {
+        access_key_id: role.access_key_id,
+        secret_access_key: role.secret_access_key,
+        session_token: Some(role.session_token),
+        expires_in: Timestamp::from_millisecond(role.expiration).ok(),
+    })
+}

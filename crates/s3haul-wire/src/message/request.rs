@@ -1,0 +1,146 @@
+//! The seam between operations and the client: what is to be sent, what came back.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+use super::answer::{Belief, Expects};
+use super::checksum::ChecksumAlgorithm;
+use super::payload::Payload;
+use crate::net::body::BodyStream;
+
+/// What the retry loop and the timeouts must know of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    /// Name as the API has it, such as `PutObject`; also used in error messages.
+    pub(crate) name: &'static str,
+    /// The server may rightly be silent for minutes before the first byte.
+    pub(crate) slow: bool,
+    /// A 200 answer may carry an `<Error>` body.
+    pub(crate) error_in_200: bool,
+    /// What its answer must bring.
+    pub(crate) expects: Expects,
+}
+
+impl Operation {
+    /// Whether it leaves something behind when it is not even tried.
+    pub(crate) fn is_cleanup(&self) -> bool {
+        self.name == "AbortMultipartUpload"
+    }
+
+    /// Root of the document that answers; empty where none does.
+    pub(crate) fn document(&self) -> &'static str {
+        match self.expects {
+            Expects::Document(root) => root,
+            _ => "",
+        }
+    }
+
+    /// A number below 16 that tells the usual operations apart: 43 is a factor with which they
+    /// all differ.
+    pub(crate) fn kind(&self) -> u8 {
+        let mix = |sum: u32, byte| sum.wrapping_mul(43).wrapping_add(u32::from(byte));
+        (self.name.bytes().fold(0, mix) >> 28) as u8
+    }
+
+    /// Whether it gives a page of a listing.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.name.starts_with("List")
+    }
+}
+
+/// One request, addressed by bucket and key; the client adds endpoint, signature, digests,
+/// content length, host, user agent and request payer, anew for each attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) operation: Operation,
+    pub(crate) method: Method,
+    pub(crate) bucket: Option<&'a str>,
+    pub(crate) key: Option<&'a str>,
+    /// Keys that it is about, which is what services count: 1 but for `DeleteObjects`.
+    pub(crate) keys: u32,
+    /// Unencoded names and values in any order; an empty value gives `name=`.
+    pub(crate) query: Vec<(&'static str, Cow<'a, str>)>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) payload: Payload,
+    /// Checksum header to send for the payload (computed if the payload lacks it).
+    pub(crate) checksum: Option<ChecksumAlgorithm>,
+    /// Send `Content-MD5`.
+    pub(crate) md5: bool,
+    /// Region to sign for, where it must not be the one found for the bucket.
+    pub(crate) region_override: Option<&'a str>,
+}
+
+impl<'a> Request<'a> {
+    /// Asks where a bucket is: the cheapest question that every service answers in a document, be
+    /// it an error.
+    pub(crate) fn location(bucket: &'a str) -> Self {
+        let expects = Expects::Document("LocationConstraint");
+        let (slow, error_in_200) = (false, false);
+        let operation = Operation { name: "GetBucketLocation", slow, error_in_200, expects };
+        Self {
+            operation,
+            method: Method::GET,
+            bucket: Some(bucket),
+            key: None,
+            keys: 1,
+            query: vec![("location", "".into())],
+            headers: Vec::new(),
+            payload: Payload::empty(),
+            checksum: None,
+            md5: false,
+            region_override: None,
+        }
+    }
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) belief: Belief,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// How often it was asked for.
+    pub(crate) attempts: u32,
+}
+
+/// An answer whose body is still coming.
+#[derive(Debug)]
+pub(crate) struct OpenAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) belief: Belief,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: BodyStream,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::operation;
+
+    #[test]
+    fn usual_operations_differ_in_kind() {
+        let kind = |name| operation(name).kind();
+        let reads = ["GetObject", "HeadObject", "GetObjectTagging", "GetObjectAcl"].map(kind);
+        let writes = [
+            "PutObject",
+            "UploadPart",
+            "CopyObject",
+            "UploadPartCopy",
+            "DeleteObject",
+            "DeleteObjects",
+            "PutObjectTagging",
+            "CreateMultipartUpload",
+            "CompleteMultipartUpload",
+            "RestoreObject",
+        ]
+        .map(kind);
+        for kinds in [&reads[..], &writes[..]] {
+            let mut told = kinds.to_vec();
+            told.sort_unstable();
+            told.dedup();
+            assert_eq!(told.len(), kinds.len());
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The bytes of an answer as they come.
+//!
+//! Ends with an error if the connection ends early, nothing arrives for the read timeout, or the
+//! checksum does not match. The connection goes back to the pool with the last byte.
+
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::CONTENT_LENGTH;
+use http_body::Body as _;
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use super::pool::Lease;
+use crate::env::Waits;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limit::limiter::Pass;
+use crate::message::checksum::{Checksum, Hasher};
+use crate::message::headers;
+
+/// The bytes of an answer as they come.
+#[derive(Debug)]
+pub struct BodyStream {
+    source: Option<Source>,
+    expected: Option<u64>,
+    received: u64,
+    silence: Duration,
+    waiting: Option<Waiting>,
+    validation: Option<Box<Validation>>,
+}
+
+/// A body that was read into memory.
+#[derive(Debug)]
+pub(crate) struct Collected {
+    pub(crate) bytes: Bytes,
+    /// Whether these are all of its bytes.
+    pub(crate) is_whole: bool,
+}
+
+impl Collected {
+    fn whole(bytes: Bytes) -> Self {
+        Self { bytes, is_whole: true }
+    }
+}
+
+/// A wait for the next piece.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    since: Instant,
+    /// Silence after which a notice is due; `None` without a listener.
+    notice_after: Option<Duration>,
+    /// Answers to other requests that were seen then.
+    answers: u64,
+}
+
+/// Room that a body gets at once because it was announced.
+const CAPACITY_MAX: usize = 8 * 1024 * 1024;
+
+/// The checksum that the whole body must have, and that of what came so far.
+struct Validation {
+    expected: Checksum,
+    hasher: Hasher,
+}
+
+impl std::fmt::Debug for Validation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.expected.fmt(f)
+    }
+}
+
+#[derive(Debug)]
+struct Source {
+    incoming: Incoming,
+    lease: Lease,
+}
+
+impl BodyStream {
+    /// The body of an answer that came over a lease.
+    pub(crate) fn new(
+        incoming: Incoming,
+        lease: Lease,
+        headers: &HeaderMap,
+        silence: Duration,
+    ) -> Self {
+        // Of an empty body, or a HEAD's, whose `Content-Length` tells of another, nothing comes.
+        let is_over = incoming.is_end_stream();
+        let expected = if is_over { None } else { headers::number(headers, &CONTENT_LENGTH) };
+        let mut body = Self {
+            source: Some(Source { incoming, lease }),
+            expected,
+            received: 0,
+            silence,
+            waiting: None,
+            validation: None,
+        };
+        if is_over {
+            body.release();
+        }
+        body
+    }
+
+    /// Bounds the time without a byte, where the client's own limit is not stricter.
+    pub fn limit_silence(&mut self, silence_max: Duration) {
+        self.silence = self.silence.min(silence_max);
+    }
+
+    /// Lets the body end with an error if its bytes do not have this checksum. To be called before
+    /// the first byte is read.
+    pub fn validate(&mut self, expected: Checksum) {
+        let hasher = Hasher::new(expected.algorithm);
+        self.validation = Some(Box::new(Validation { expected, hasher }));
+    }
+
+    /// The leave for the request, from whoever is to tell how it ended.
+    pub(crate) fn take_pass(&mut self) -> Option<Pass> {
+        self.source.as_mut()?.lease.pass.take()
+    }
+
+    /// The next piece; `None` at the end. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Result<Bytes>> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// Reads the rest into one buffer; more than `limit` bytes are an error. A body that came in
+    /// one piece is not copied. Each other piece is let go before the next is read, so that the
+    /// connection reads on into the same memory.
+    pub async fn collect(&mut self, limit: usize) -> Result<Bytes> {
+        let Collected { bytes, is_whole } = self.collect_while(limit, |_| Some(true)).await?;
+        if is_whole {
+            return Ok(bytes);
+        }
+        let message = format!("the answer is longer than {limit} bytes");
+        Err(Error::new(ErrorKind::Integrity, message))
+    }
+
+    /// The same, which ends the connection and gives the beginning where the rest is more than
+    /// `limit` bytes, or is not wanted: `is_wanted` judges what came so far, until it can say.
+    pub(crate) async fn collect_while(
+        &mut self,
+        limit: usize,
+        mut is_wanted: impl FnMut(&[u8]) -> Option<bool>,
+    ) -> Result<Collected> {
+        let Some(first) = self.next().await else { return Ok(Collected::whole(Bytes::new())) };
+        let mut piece = first?;
+        if self.source.is_none() && piece.len() <= limit {
+            return Ok(Collected::whole(piece));
+        }
+        let known = self.expected.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        let mut whole = BytesMut::with_capacity(known.min(limit).min(CAPACITY_MAX));
+        let mut is_judged = false;
+        loop {
+            let room = limit - whole.len();
+            let is_more = piece.len() > room;
+            whole.extend_from_slice(&piece[..piece.len().min(room)]);
+            let verdict = if is_judged { Some(true) } else { is_wanted(&whole) };
+            is_judged = verdict.is_some();
+            if verdict == Some(false) || is_more {
+                (self.source, self.validation) = (None, None);
+                return Ok(Collected { bytes: whole.freeze(), is_whole: false });
+            }
+            drop(piece);
+            match self.next().await {
+                Some(next) => piece = next?,
+                None => return Ok(Collected::whole(whole.freeze())),
+            }
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        loop {
+            let Some(source) = &mut self.source else {
+                return Poll::Ready(self.verify().err().map(Err));
+            };
+            match source.lease.connection.poll_body(cx, &mut source.incoming) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    self.waiting = None;
+                    let Ok(piece) = frame.into_data() else { continue };
+                    return Poll::Ready(Some(self.take(piece)));
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    return Poll::Ready(Some(Err(self.broken(Some(error)))));
+                }
+                Poll::Ready(None) => return Poll::Ready(self.end()),
+                Poll::Pending => {
+                    return self.poll_silence(cx).map(|()| Some(Err(self.stalled())));
+                }
+            }
+        }
+    }
+
+    /// Becomes ready when nothing came for too long. That it waits is said before, unless other
+    /// requests were answered meanwhile.
+    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(source) = &mut self.source else { return Poll::Ready(()) };
+        let waiting = self.waiting.get_or_insert_with(|| {
+            let waits = source.lease.waits();
+            let notice_after = waits.first_notice(self.silence);
+            Waiting { since: Instant::now(), notice_after, answers: waits.answers() }
+        });
+        loop {
+            let deadline = waiting.since + self.silence;
+            let notice = waiting.notice_after.map(|after| (after, waiting.since + after));
+            let notice = notice.filter(|(_, at)| *at < deadline);
+            let at = notice.map_or(deadline, |(_, at)| at);
+            if source.lease.connection.poll_deadline(cx, at).is_pending() {
+                return Poll::Pending;
+            }
+            let Some((after, _)) = notice else { return Poll::Ready(()) };
+            let waits = source.lease.waits();
+            let answers = waits.answers();
+            if std::mem::replace(&mut waiting.answers, answers) == answers {
+                let came = match self.expected {
+                    Some(expected) => format!("{} of {expected} bytes", self.received),
+                    None => format!("{} bytes", self.received),
+                };
+                let host = source.lease.shown();
+                waits.say(format_args!("the rest of an answer of {host} ({came} came)"), after);
+            }
+            waiting.notice_after = Some(Waits::next_notice(after));
+        }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<Bytes> {
+        self.received += piece.len() as u64;
+        if let Some(validation) = &mut self.validation {
+            validation.hasher.update(&piece);
+        }
+        if self.source.as_ref().is_some_and(|source| source.incoming.is_end_stream()) {
+            self.release();
+            // The last piece is not given out if it makes a wrong whole.
+            self.verify()?;
+        }
+        Ok(piece)
+    }
+
+    fn release(&mut self) {
+        if let Some(mut source) = self.source.take() {
+            drop(source.incoming);
+            if let Some(pass) = &mut source.lease.pass {
+                pass.moved(self.received);
+            }
+            source.lease.release();
+        }
+    }
+
+    fn end(&mut self) -> Option<Result<Bytes>> {
+        if self.expected.is_some_and(|expected| expected != self.received) {
+            return Some(Err(self.broken(None)));
+        }
+        self.release();
+        self.verify().err().map(Err)
+    }
+
+    fn verify(&mut self) -> Result<()> {
+        let Some(validation) = self.validation.take() else { return Ok(()) };
+        let Validation { expected, hasher } = *validation;
+        let found = hasher.finish();
+        if found == expected {
+            return Ok(());
+        }
+        let message = format!(
+            "the checksum of the bytes received ({}) is not the object's ({})",
+            found.value, expected.value
+        );
+        Err(Error::new(ErrorKind::Integrity, message))
+    }
+
+    fn broken(&mut self, cause: Option<hyper::Error>) -> Error {
+        (self.source, self.validation) = (None, None);
+        let message = match self.expected {
+            Some(expected) => {
+                format!("connection ended after {} of {expected} bytes", self.received)
+            }
+            None => format!("connection ended after {} bytes", self.received),
+        };
+        let error = Error::new(ErrorKind::Transport, message);
+        match cause {
+            Some(cause) => error.with_source(cause),
+            None => error,
+        }
+    }
+
+    fn stalled(&mut self) -> Error {
+        let endpoint = self.source.take().map(|source| source.lease.shown()).unwrap_or_default();
+        self.validation = None;
+        let seconds = self.silence.as_secs();
+        let message = format!(
+            "Read timeout on endpoint URL: {endpoint} (no byte for {seconds} s after {} bytes)",
+            self.received
+        );
+        Error::new(ErrorKind::Timeout, message)
+    }
+}
