@@ -1,5 +1,5 @@
-//! `cargo fuzz run flags`: see `s3haul_command::fuzzing::flags`.
+//! `cargo fuzz run flags`: see `s3haul_cli::fuzzing::flags`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_command::fuzzing::flags(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_cli::fuzzing::flags(data));

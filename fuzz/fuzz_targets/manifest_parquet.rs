@@ -1,5 +1,5 @@
-//! `cargo fuzz run manifest_parquet`: see `s3haul_command::fuzzing::manifest_parquet`.
+//! `cargo fuzz run manifest_parquet`: see `s3haul_cli::fuzzing::manifest_parquet`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_command::fuzzing::manifest_parquet(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_cli::fuzzing::manifest_parquet(data));

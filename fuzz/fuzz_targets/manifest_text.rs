@@ -1,5 +1,5 @@
-//! `cargo fuzz run manifest_text`: see `s3haul_command::fuzzing::manifest_text`.
+//! `cargo fuzz run manifest_text`: see `s3haul_cli::fuzzing::manifest_text`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_command::fuzzing::manifest_text(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_cli::fuzzing::manifest_text(data));

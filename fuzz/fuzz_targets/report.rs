@@ -1,5 +1,5 @@
-//! `cargo fuzz run report`: see `s3haul_command::fuzzing::report`.
+//! `cargo fuzz run report`: see `s3haul_cli::fuzzing::report`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_command::fuzzing::report(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_cli::fuzzing::report(data));

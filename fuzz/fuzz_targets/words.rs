@@ -1,5 +1,5 @@
-//! `cargo fuzz run words`: see `s3haul_command::fuzzing::words`.
+//! `cargo fuzz run words`: see `s3haul_cli::fuzzing::words`.
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_command::fuzzing::words(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| s3haul_cli::fuzzing::words(data));

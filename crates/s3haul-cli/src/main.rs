@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    s3haul_command::prepare_process();
-    ExitCode::from(s3haul_command::run(std::env::args_os()))
+    s3haul_cli::prepare_process();
+    ExitCode::from(s3haul_cli::run(std::env::args_os()))
 }

@@ -1,8 +1,8 @@
 //! The client: settings, shared state, and the loop that runs one request to its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 use http::header::ETAG;
@@ -14,28 +14,31 @@ use crate::credentials::cache::CredentialsCache;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::limiter::Admission;
+use crate::message::answer::Answer;
 use crate::message::answer::{Belief, Dialect, Doubt, not_s3};
 use crate::message::checksum::{ChecksumAlgorithm, ChecksumMode};
 use crate::message::headers::SpareMaps;
 use crate::message::payload::DigestPlan;
-use crate::message::request::{Answer, OpenAnswer, Request};
+use crate::message::request::Request;
+use crate::net::body::OpenAnswer;
 use crate::net::connect::Dialer;
 use crate::net::pool::Pool;
 use crate::net::tls::Tls;
 use crate::send::attempt::Failure;
-use crate::send::bucket_endpoint::{Site, Sites};
+use crate::send::bucket_endpoint::Sites;
 use crate::send::counts::Counters;
 use crate::send::hedge::Hedging;
-use crate::send::hedged_request::{Watch, heed};
+use crate::send::hedged_request::{attempt, heed};
 use crate::send::retry_loop::Run;
-use crate::sign::redact::Secrets;
+use crate::send::shared::Shared;
+use crate::send::watch::Watch;
 use crate::sign::signature::{Signer, encode_path};
 use crate::units::RequestCounts;
 
 /// An S3 client; clones share connections, credentials and what was learned of buckets.
 #[derive(Clone, Debug)]
 pub struct Client {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<Shared>,
     /// Where second requests take their permits.
     pub(super) room: Option<Arc<Semaphore>>,
     /// Set when the job that it belongs to ended early: objects are not worth requests any more.
@@ -52,63 +55,6 @@ pub(crate) struct PresignParts {
     pub(crate) path: String,
     pub(crate) signer: Arc<Signer>,
     pub(crate) now: SystemTime,
-}
-
-/// What the clones of a client share.
-#[derive(Debug)]
-pub(super) struct Inner {
-    pub(super) config: ClientConfig,
-    pub(super) env: Env,
-    pub(super) pool: Pool,
-    pub(super) admission: Admission,
-    pub(super) credentials: CredentialsCache,
-    pub(super) sites: Sites,
-    pub(super) user_agent: HeaderValue,
-    pub(super) counters: Counters,
-    /// Emptied maps of headers for the next requests.
-    pub(super) spare_maps: SpareMaps,
-    /// When late requests are sent twice; none where they never are.
-    pub(super) hedging: Option<Hedging>,
-    /// Set once a signed listing was answered: key and secret are right.
-    pub(super) has_listed: Arc<AtomicBool>,
-    /// What the server's clock is ahead of ours, once a request was refused for it.
-    clock_offset_ms: AtomicI64,
-}
-
-impl Inner {
-    /// The time, by the server's clock as far as it is known.
-    pub(super) fn now(&self) -> SystemTime {
-        let now = self.env.clock.now();
-        let offset_ms = self.clock_offset_ms.load(Ordering::Relaxed);
-        let offset = Duration::from_millis(offset_ms.unsigned_abs());
-        let shifted = if offset_ms < 0 { now.checked_sub(offset) } else { now.checked_add(offset) };
-        shifted.unwrap_or(now)
-    }
-
-    /// Takes over the server's clock.
-    pub(super) fn set_clock(&self, server: SystemTime) {
-        let now = self.env.clock.now();
-        let offset_ms = match server.duration_since(now) {
-            Ok(ahead) => i64::try_from(ahead.as_millis()).unwrap_or(0),
-            Err(behind) => i64::try_from(behind.duration().as_millis()).map_or(0, |ms| -ms),
-        };
-        self.clock_offset_ms.store(offset_ms, Ordering::Relaxed);
-    }
-
-    /// What no message may show of the credentials that requests are signed with.
-    pub(super) fn secrets(&self) -> Secrets {
-        self.credentials.held().map(|held| held.secrets()).unwrap_or_default()
-    }
-
-    pub(super) fn site(&self, bucket: Option<&str>, region: Option<&str>) -> Result<Arc<Site>> {
-        let site = self.sites.get(&self.config, &self.pool, bucket)?;
-        match region {
-            Some(region) if region != site.target.region => {
-                Sites::resolve(&self.config, &self.pool, bucket, region)
-            }
-            _ => Ok(site),
-        }
-    }
 }
 
 impl Client {
@@ -144,7 +90,7 @@ impl Client {
         let credentials = CredentialsCache::new(&config, &env);
         let (sites, clock_offset_ms) = (Sites::default(), AtomicI64::new(0));
         let (counters, hedging) = (Counters::default(), config.hedging.then(Hedging::new));
-        let inner = Inner {
+        let inner = Shared {
             config,
             env,
             pool,
@@ -194,7 +140,8 @@ impl Client {
         let mut run =
             Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
         loop {
-            let result = match self.attempt(&mut run, request, watch.as_ref()).await {
+            let result = match attempt(&mut run, request, watch.as_ref(), self.room.as_ref()).await
+            {
                 Ok(open) => run.read_whole(open).await,
                 Err(failure) => Err(failure),
             };
@@ -254,7 +201,7 @@ impl Client {
         let mut run =
             Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
         loop {
-            match self.attempt(&mut run, request, watch.as_ref()).await {
+            match attempt(&mut run, request, watch.as_ref(), self.room.as_ref()).await {
                 Ok(open) if open.belief == Belief::Sure || has_etag(&open, known_etag) => {
                     return Ok(open);
                 }
@@ -273,6 +220,13 @@ impl Client {
                 Err(failure) => self.recover(&mut run, failure).await?,
             }
         }
+    }
+
+    /// A clone whose second requests take a permit each, of those that bound the requests of a
+    /// job.
+    #[must_use]
+    pub fn within(&self, room: Arc<Semaphore>) -> Self {
+        Self { room: Some(room), ..self.clone() }
     }
 
     /// A clone whose requests, but for listings and what cleans up, fail once the flag is set.

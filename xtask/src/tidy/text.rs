@@ -189,7 +189,7 @@ mod tests {
         let text = "//! Head.\nfn f() { g().unwrap() }\n";
         assert_eq!(violations_of("crates/s3haul/tests/upload.rs", text).len(), 0);
         assert_eq!(violations_of("crates/s3haul-wire/src/sign/signature/tests.rs", text).len(), 0);
-        assert_eq!(violations_of("crates/s3haul-command/src/lib.rs", text).len(), 1);
+        assert_eq!(violations_of("crates/s3haul-cli/src/lib.rs", text).len(), 1);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use super::Client;
 use crate::config::{CredentialsConfig, RetryConfig};
 use crate::env::Env;
 use crate::error::ErrorKind;
-use crate::message::answer::Expects;
 use crate::message::payload::{Payload, SendProgress};
+use crate::message::request::Expects;
 use crate::message::request::Request;
 use crate::testing::{PausedClock, Reply, World, client, client_with, config, get, put, request};
 

@@ -12,12 +12,14 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use tokio::sync::Semaphore;
 
-use super::request::Operation;
+use super::request::{Expects, Operation};
 use crate::error::{Error, ErrorKind};
 use crate::sign::redact::Secrets;
+use crate::xml::document::{is_error_root, is_named, root_name};
 
 /// Longest body of an answer that should have none.
 const EMPTY_MAX: usize = 16 * 1024;
@@ -34,18 +36,15 @@ const SHOWN_MAX: usize = 80;
 /// The mark that most services have.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
 
-/// What the answer to an operation must bring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expects {
-    /// The `ETag` of what was written, no body, and a mark of S3.
-    ETag,
-    /// An object: 200 or 206, with `ETag` or `Last-Modified`, and a mark of S3. HTML needs an
-    /// `ETag`.
-    Object,
-    /// A document with this root.
-    Document(&'static str),
-    /// One of these statuses, no body, and a mark of S3.
-    Nothing(&'static [u16]),
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) belief: Belief,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// How often it was asked for.
+    pub(crate) attempts: u32,
 }
 
 /// How far the head of an answer is believed.
@@ -200,38 +199,6 @@ fn is_request_id(name: &str) -> bool {
 fn is_html(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
     kind.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"text/html"))
-}
-
-/// Name of a document's root without its prefix; `None` where its start tag is not there.
-pub(crate) fn root_name(body: &[u8]) -> Option<&[u8]> {
-    let mut rest = body;
-    while let Some(at) = memchr::memchr(b'<', rest) {
-        rest = &rest[at + 1..];
-        if let Some(comment) = rest.strip_prefix(b"!--") {
-            rest = &comment[memchr::memmem::find(comment, b"-->")?..];
-        } else if !matches!(rest.first(), Some(b'?' | b'!')) {
-            let is_end = |byte: &u8| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace();
-            let name = &rest[..rest.iter().position(is_end)?];
-            let prefix = memchr::memchr(b':', name).map_or(0, |at| at + 1);
-            return Some(&name[prefix..]);
-        }
-    }
-    None
-}
-
-/// Whether a root has the name that is expected, or the one that moto gives it:
-/// `CompleteMultipartUploadResponse`, `GetBucketVersioningResponse`.
-pub(crate) fn is_named(root: &[u8], name: &str) -> bool {
-    let is_response = |operation: &[u8]| match name {
-        "VersioningConfiguration" => operation == b"GetBucketVersioning",
-        _ => name.strip_suffix("Result").map(str::as_bytes) == Some(operation),
-    };
-    root == name.as_bytes() || root.strip_suffix(b"Response").is_some_and(is_response)
-}
-
-/// Whether a document of this root tells of an error.
-pub(crate) fn is_error_root(root: &[u8]) -> bool {
-    matches!(root, b"Error" | b"ErrorResponse")
 }
 
 /// What is known of the answers of a host.

@@ -4,7 +4,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::properties::CustomerKey;
 use crate::error::{Error, ErrorKind, Result};
 
 macro_rules! names {
@@ -92,29 +91,6 @@ impl Headers {
                 Error::new(ErrorKind::Config, format!("`{name}` cannot name metadata"))
             })?;
             self.text(&header, value)?;
-        }
-        Ok(())
-    }
-
-    /// Adds the key of SSE-C.
-    pub(crate) fn customer_key(&mut self, key: Option<&CustomerKey>) -> Result<()> {
-        self.key(key, [&SSEC_ALGORITHM, &SSEC_KEY, &SSEC_KEY_MD5])
-    }
-
-    /// Adds the key of SSE-C of a copy's source.
-    pub(crate) fn source_customer_key(&mut self, key: Option<&CustomerKey>) -> Result<()> {
-        self.key(key, [&SOURCE_SSEC_ALGORITHM, &SOURCE_SSEC_KEY, &SOURCE_SSEC_KEY_MD5])
-    }
-
-    fn key(&mut self, key: Option<&CustomerKey>, names: [&HeaderName; 3]) -> Result<()> {
-        let Some(key) = key else { return Ok(()) };
-        let (value, md5) = key.encoded();
-        self.text(names[0], &key.algorithm)?;
-        for (name, value) in [(names[1], value), (names[2], md5)] {
-            self.text(name, &value)?;
-            if let Some((_, value)) = self.0.last_mut() {
-                value.set_sensitive(true);
-            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::header;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use md5::{Digest as _, Md5};
 
 use super::checksum::{Checksum, ChecksumAlgorithm};
@@ -380,6 +380,38 @@ fn http_date(text: &str) -> i64 {
     let since =
         httpdate::parse_http_date(text).ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.and_then(|since| i64::try_from(since.as_secs()).ok()).unwrap_or(0)
+}
+
+impl Headers {
+    /// Adds the key of SSE-C.
+    pub(crate) fn customer_key(&mut self, key: Option<&CustomerKey>) -> Result<()> {
+        self.key(key, [&headers::SSEC_ALGORITHM, &headers::SSEC_KEY, &headers::SSEC_KEY_MD5])
+    }
+
+    /// Adds the key of SSE-C of a copy's source.
+    pub(crate) fn source_customer_key(&mut self, key: Option<&CustomerKey>) -> Result<()> {
+        self.key(
+            key,
+            [
+                &headers::SOURCE_SSEC_ALGORITHM,
+                &headers::SOURCE_SSEC_KEY,
+                &headers::SOURCE_SSEC_KEY_MD5,
+            ],
+        )
+    }
+
+    fn key(&mut self, key: Option<&CustomerKey>, names: [&HeaderName; 3]) -> Result<()> {
+        let Some(key) = key else { return Ok(()) };
+        let (value, md5) = key.encoded();
+        self.text(names[0], &key.algorithm)?;
+        for (name, value) in [(names[1], value), (names[2], md5)] {
+            self.text(name, &value)?;
+            if let Some((_, value)) = self.0.last_mut() {
+                value.set_sensitive(true);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,24 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method};
 
-use super::answer::{Belief, Expects};
 use super::checksum::ChecksumAlgorithm;
 use super::payload::Payload;
-use crate::net::body::BodyStream;
+
+/// What the answer to an operation must bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expects {
+    /// The `ETag` of what was written, no body, and a mark of S3.
+    ETag,
+    /// An object: 200 or 206, with `ETag` or `Last-Modified`, and a mark of S3. HTML needs an
+    /// `ETag`.
+    Object,
+    /// A document with this root.
+    Document(&'static str),
+    /// One of these statuses, no body, and a mark of S3.
+    Nothing(&'static [u16]),
+}
 
 /// What the retry loop and the timeouts must know of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,26 +104,6 @@ impl<'a> Request<'a> {
             region_override: None,
         }
     }
-}
-
-/// A whole answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) belief: Belief,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-    /// How often it was asked for.
-    pub(crate) attempts: u32,
-}
-
-/// An answer whose body is still coming.
-#[derive(Debug)]
-pub(crate) struct OpenAnswer {
-    pub(crate) status: StatusCode,
-    pub(crate) belief: Belief,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: BodyStream,
 }
 
 #[cfg(test)]

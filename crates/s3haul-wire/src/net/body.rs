@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
@@ -17,6 +17,7 @@ use super::pool::Lease;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::limiter::Pass;
+use crate::message::answer::Belief;
 use crate::message::checksum::{Checksum, Hasher};
 use crate::message::headers;
 
@@ -53,6 +54,15 @@ struct Waiting {
     notice_after: Option<Duration>,
     /// Answers to other requests that were seen then.
     answers: u64,
+}
+
+/// An answer whose body is still coming.
+#[derive(Debug)]
+pub(crate) struct OpenAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) belief: Belief,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: BodyStream,
 }
 
 /// Room that a body gets at once because it was announced.

@@ -8,9 +8,9 @@ use http::Method;
 use super::build::{quick, request};
 use crate::client::Client;
 use crate::error::Result;
-use crate::message::answer::Expects;
 use crate::message::headers::{self, Headers};
 use crate::message::properties::Grant;
+use crate::message::request::Expects;
 use crate::xml::document::Element;
 
 /// Who gets a permission.

@@ -6,9 +6,9 @@ use http::Method;
 use super::build::{quick, request};
 use crate::client::Client;
 use crate::error::Result;
-use crate::message::answer::Expects;
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
+use crate::message::request::Expects;
 use crate::message::request::Request;
 use crate::xml::document::{Element, Writer, malformed, parse_time};
 

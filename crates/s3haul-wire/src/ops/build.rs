@@ -8,15 +8,17 @@ use http::{HeaderMap, Method};
 use super::object::{Conditions, CopySource, HeadObject, Written};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
-use crate::message::answer::{Doubt, Expects};
-use crate::message::checksum::ChecksumAlgorithm;
+use crate::message::answer::Answer;
+use crate::message::answer::Doubt;
+use crate::message::checksum::{Checksum, ChecksumAlgorithm};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
 use crate::message::properties::{Protection, read_checksums};
-use crate::message::request::{Answer, Operation, Request};
+use crate::message::request::Expects;
+use crate::message::request::{Operation, Request};
 use crate::sign::signature::encode_path;
 use crate::units::ByteRange;
-use crate::xml::document::{Element, checksum_of};
+use crate::xml::document::Element;
 
 /// An operation that answers quickly and whose 200 is a 200.
 pub(super) const fn quick(name: &'static str, expects: Expects) -> Operation {
@@ -223,6 +225,14 @@ headers::find_headers! {
         etag = "etag",
         version_id = "x-amz-version-id",
     }
+}
+
+/// Checksum elements of a part or an object.
+pub(crate) fn checksum_of(element: &Element) -> Option<Checksum> {
+    ChecksumAlgorithm::ALL.into_iter().find_map(|algorithm| {
+        let value = element.filled(algorithm.element())?;
+        Some(Checksum { algorithm, value })
+    })
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use http::Method;
 use super::build::{quick, request};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
-use crate::message::answer::Expects;
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
+use crate::message::request::Expects;
 use crate::sign::redact::Secrets;
 use crate::xml::document::{self, Element, Writer};
 

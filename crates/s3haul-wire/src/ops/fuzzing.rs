@@ -7,10 +7,11 @@ use super::acl::Acl;
 use super::object::covered;
 use super::{bucket, delete, multipart, tagging};
 use crate::message::properties::ObjectHead;
+use crate::ops::build::checksum_of;
 use crate::send::attempt::Failure;
 use crate::sign::redact::Secrets;
 use crate::units::ByteRange;
-use crate::xml::document::{Element, checksum_of};
+use crate::xml::document::Element;
 
 /// Any document given to the reader of every operation: an error or an answer that holds no more
 /// than the document does.

@@ -12,14 +12,15 @@ use super::object::{
 };
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
-use crate::message::answer::Expects;
 use crate::message::checksum::{Checksum, ChecksumAlgorithm};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
 use crate::message::properties::Protection;
 use crate::message::properties::{CustomerKey, Encryption, ObjectProperties};
+use crate::message::request::Expects;
+use crate::ops::build::checksum_of;
 use crate::units::ByteRange;
-use crate::xml::document::{Element, Writer, checksum_of, malformed, parse_time};
+use crate::xml::document::{Element, Writer, malformed, parse_time};
 use crate::xml::list_scan::Decoder;
 
 /// Input of `CreateMultipartUpload`.

@@ -7,12 +7,12 @@ use http::{HeaderMap, Method, StatusCode, header};
 use super::build::{answer_error, quick, range_text, request, slow};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
-use crate::message::answer::Expects;
+use crate::message::answer::Answer;
 use crate::message::checksum::{Checksum, ChecksumAlgorithm, ChecksumMode};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::{DigestPlan, Payload};
 use crate::message::properties::{CustomerKey, ObjectHead, ObjectProperties};
-use crate::message::request::Answer;
+use crate::message::request::Expects;
 use crate::net::body::BodyStream;
 use crate::units::ByteRange;
 

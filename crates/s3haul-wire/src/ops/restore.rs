@@ -7,8 +7,8 @@ use http::Method;
 use super::build::{quick, request};
 use crate::client::Client;
 use crate::error::Result;
-use crate::message::answer::Expects;
 use crate::message::payload::Payload;
+use crate::message::request::Expects;
 use crate::xml::document::Writer;
 
 /// How fast, and at which price, an object is restored.

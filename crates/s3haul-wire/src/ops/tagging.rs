@@ -5,8 +5,8 @@ use http::Method;
 use super::build::{quick, request};
 use crate::client::Client;
 use crate::error::Result;
-use crate::message::answer::Expects;
 use crate::message::payload::{DigestPlan, Payload};
+use crate::message::request::Expects;
 use crate::xml::document::{Element, Writer};
 
 impl Client {

@@ -11,13 +11,13 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
 use super::retry::{self, Verdict};
-use crate::client::Inner;
 use crate::credentials::cache::Held;
 use crate::error::{Error, ErrorKind, Result, ServiceError};
 use crate::message::payload::Payload;
 use crate::message::request::Request;
 use crate::net::connection::SendBody;
 use crate::send::bucket_endpoint::Site;
+use crate::send::shared::Shared;
 use crate::sign::redact::Secrets;
 use crate::sign::signature::{PayloadHash, encode_path, encode_query};
 use crate::xml::document;
@@ -114,7 +114,7 @@ fn asked_delay(headers: &HeaderMap) -> Option<Duration> {
 
 /// Puts a request into the form in which it is sent, signed for a site.
 pub(crate) fn build(
-    inner: &Inner,
+    inner: &Shared,
     request: &Request<'_>,
     payload: &Payload,
     site: &Site,
@@ -198,11 +198,11 @@ fn add_payload_headers(request: &Request<'_>, payload: &Payload, headers: &mut H
 }
 
 /// Whether the signature must cover the body: always over plain http.
-pub(crate) fn signs_payload(inner: &Inner, site: &Site) -> bool {
+pub(crate) fn signs_payload(inner: &Shared, site: &Site) -> bool {
     !site.target.https || inner.config.payload_signing
 }
 
-fn payload_hash(inner: &Inner, payload: &Payload, site: &Site) -> PayloadHash {
+fn payload_hash(inner: &Shared, payload: &Payload, site: &Site) -> PayloadHash {
     if payload.is_empty() {
         return PayloadHash::Sha256(EMPTY_SHA256);
     }

@@ -24,105 +24,24 @@
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
 
 use super::attempt::Failure;
-use super::hedge::{Class, Hedging};
+use super::hedge::Hedging;
 use super::retry::Verdict;
-use crate::client::Client;
+use super::shared::Shared;
+use super::watch::{Ended, Watch};
 use crate::error::ErrorKind;
 use crate::message::payload::{Payload, SendProgress};
-use crate::message::request::{OpenAnswer, Request};
+use crate::message::request::Request;
 use crate::send::retry_loop::Run;
 
-/// How soon it is looked again whether a request is late, where nothing is known yet.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a part that was sent twice is waited for.
 const REST_TIME_MAX: Duration = Duration::from_secs(5);
-
-type Ended = Result<OpenAnswer, Failure>;
-
-/// What is known of a request that may be raced.
-#[derive(Debug)]
-pub(crate) struct Watch<'h> {
-    hedging: &'h Hedging,
-    class: Class,
-    bytes: u64,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    /// Time after which it may be late by what was known when it began.
-    after: Duration,
-    sent: Option<(Instant, SocketAddr)>,
-    is_raced: bool,
-}
-
-impl<'h> Watch<'h> {
-    /// Watches a request that may be sent twice.
-    pub(crate) fn of(request: &Request<'_>, hedging: &'h Hedging) -> Option<Self> {
-        let class = Class::of(request)?;
-        let bytes = request.payload.len();
-        let after = hedging.begins(class, bytes).unwrap_or(LOOK_AGAIN);
-        let state = State { after, sent: None, is_raced: false };
-        Some(Self { hedging, class, bytes, state: Mutex::new(state) })
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// It is being sent; gives the time after which it is to be polled again, and again.
-    pub(crate) fn sent(&self, address: SocketAddr) -> Option<Duration> {
-        let mut state = self.state();
-        state.sent = Some((Instant::now(), address));
-        (!state.is_raced).then_some(state.after)
-    }
-
-    fn begin(&self) {
-        self.state().sent = None;
-    }
-
-    /// Whether it is late now, and there is a second one to be had, which is then taken; gives
-    /// where the first was sent.
-    fn takes_second(&self) -> Option<SocketAddr> {
-        let mut state = self.state();
-        let (at, address) = state.sent.filter(|_| !state.is_raced)?;
-        let waited = at.elapsed();
-        if waited < state.after || !self.hedging.take(self.class, self.bytes, waited) {
-            return None;
-        }
-        state.is_raced = true;
-        Some(address)
-    }
-
-    /// Watches the second one, which is not raced.
-    fn of_second(&self) -> Self {
-        let state = State { after: Duration::MAX, sent: None, is_raced: true };
-        Self { state: Mutex::new(state), ..*self }
-    }
-
-    /// What was taken for a second one is given back where that was not sent.
-    fn give_back_unsent(&self) {
-        if self.state().sent.is_none() {
-            self.hedging.give_back();
-        }
-    }
-
-    /// Learns from the time that it took, also where the second one was faster.
-    fn learn(&self, ended: &Ended) {
-        let sent = self.state().sent;
-        if let (Some((at, _)), Ok(_)) = (sent, ended) {
-            self.hedging.answered(self.class, self.bytes, at.elapsed());
-        }
-    }
-}
 
 /// Whether the first request would fail like the second: an object is not there, or not as it
 /// should be, whoever asks.
@@ -192,85 +111,89 @@ pub(crate) fn heed(hedging: &Hedging, failure: &Failure) {
     }
 }
 
-impl Client {
-    /// A clone whose second requests take a permit each, of those that bound the requests of a
-    /// job.
-    #[must_use]
-    pub fn within(&self, room: Arc<Semaphore>) -> Self {
-        Self { room: Some(room), ..self.clone() }
+/// Sends a request once, or twice where the first takes too long. The second one takes a permit of
+/// `room`, if there is one.
+pub(crate) async fn attempt(
+    run: &mut Run<'_>,
+    request: &Request<'_>,
+    watch: Option<&Watch<'_>>,
+    room: Option<&Arc<Semaphore>>,
+) -> Ended {
+    if let Some(watch) = watch {
+        watch.begin();
     }
-
-    /// Sends a request once, or twice where the first takes too long.
-    pub(crate) async fn attempt(
-        &self,
-        run: &mut Run<'_>,
-        request: &Request<'_>,
-        watch: Option<&Watch<'_>>,
-    ) -> Ended {
-        if let Some(watch) = watch {
-            watch.begin();
-        }
-        // The second place among the requests in flight is given back after the first request.
-        let (ended, _room) = {
-            let mut first = pin!(run.attempt());
-            let in_time = std::future::poll_fn(|cx| match first.as_mut().poll(cx) {
-                Poll::Ready(ended) => Poll::Ready(Ok(ended)),
-                Poll::Pending => {
-                    let Some(watch) = watch else { return Poll::Pending };
-                    watch.takes_second().map_or(Poll::Pending, |at| Poll::Ready(Err((watch, at))))
-                }
-            });
-            match in_time.await {
-                Ok(ended) => {
-                    if let Some(watch) = watch {
-                        watch.learn(&ended);
-                    }
-                    (ended, None)
-                }
-                Err((watch, at)) => Box::pin(self.race(first, request, watch, at)).await,
+    let shared = run.shared();
+    // The second place among the requests in flight is given back after the first request.
+    let (ended, _room) = {
+        let mut first = pin!(run.attempt());
+        let in_time = std::future::poll_fn(|cx| match first.as_mut().poll(cx) {
+            Poll::Ready(ended) => Poll::Ready(Ok(ended)),
+            Poll::Pending => {
+                let Some(watch) = watch else { return Poll::Pending };
+                watch.takes_second().map_or(Poll::Pending, |at| Poll::Ready(Err((watch, at))))
             }
-        };
-        ended
-    }
-
-    /// Sends a second request as soon as there is room for it and lets the two race.
-    async fn race(
-        &self,
-        mut first: Pin<&mut (impl Future<Output = Ended> + Send)>,
-        request: &Request<'_>,
-        watch: &Watch<'_>,
-        avoid: SocketAddr,
-    ) -> (Ended, Option<OwnedSemaphorePermit>) {
-        let room = tokio::select! {
-            biased;
-            ended = &mut first => {
-                watch.hedging.give_back();
-                watch.learn(&ended);
-                return (ended, None);
+        });
+        match in_time.await {
+            Ok(ended) => {
+                if let Some(watch) = watch {
+                    watch.learn(&ended);
+                }
+                (ended, None)
             }
-            room = self.room() => room,
-        };
-        tracing::debug!(operation = request.operation.name, "late, sent once more");
-        let request_again = again(request);
-        let second_watch = watch.of_second();
-        let run = Run::new(&self.inner, &request_again).away_from(Some(avoid));
-        let mut run = run.watched(Some(&second_watch));
-        let mut second = pin!(run.attempt());
-        let (ended, left) = faster(first.as_mut(), second.as_mut(), watch.hedging).await;
-        watch.learn(&ended);
-        match left {
-            Left::Neither => {}
-            Left::First => settle(first, &request.payload).await,
-            Left::Second => settle(second, &request_again.payload).await,
+            Err((watch, avoid)) => {
+                let second = Second { shared, request, watch, avoid, room };
+                Box::pin(race(first, second)).await
+            }
         }
-        second_watch.give_back_unsent();
-        (ended, room)
-    }
+    };
+    ended
+}
 
-    /// A place among the requests in flight; none where there is no bound.
-    async fn room(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(self.room.as_ref()?).acquire_owned().await.ok()
+/// What the second request is made of.
+struct Second<'r> {
+    shared: &'r Shared,
+    request: &'r Request<'r>,
+    watch: &'r Watch<'r>,
+    /// The address of the first.
+    avoid: SocketAddr,
+    room: Option<&'r Arc<Semaphore>>,
+}
+
+/// Sends a second request as soon as there is room for it and lets the two race.
+async fn race(
+    mut first: Pin<&mut (impl Future<Output = Ended> + Send)>,
+    second: Second<'_>,
+) -> (Ended, Option<OwnedSemaphorePermit>) {
+    let Second { shared, request, watch, avoid, room } = second;
+    let permit = tokio::select! {
+        biased;
+        ended = &mut first => {
+            watch.hedging.give_back();
+            watch.learn(&ended);
+            return (ended, None);
+        }
+        permit = permit_of(room) => permit,
+    };
+    tracing::debug!(operation = request.operation.name, "late, sent once more");
+    let request_again = again(request);
+    let second_watch = watch.of_second();
+    let run = Run::new(shared, &request_again).away_from(Some(avoid));
+    let mut run = run.watched(Some(&second_watch));
+    let mut second = pin!(run.attempt());
+    let (ended, left) = faster(first.as_mut(), second.as_mut(), watch.hedging).await;
+    watch.learn(&ended);
+    match left {
+        Left::Neither => {}
+        Left::First => settle(first, &request.payload).await,
+        Left::Second => settle(second, &request_again.payload).await,
     }
+    second_watch.give_back_unsent();
+    (ended, permit)
+}
+
+/// A permit among those of the requests in flight; `None` where there is no bound.
+async fn permit_of(room: Option<&Arc<Semaphore>>) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(room?).acquire_owned().await.ok()
 }
 
 #[cfg(test)]

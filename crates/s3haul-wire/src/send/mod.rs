@@ -12,3 +12,5 @@ pub(crate) mod hedge;
 pub(crate) mod hedged_request;
 pub(crate) mod retry;
 pub(crate) mod retry_loop;
+pub(crate) mod shared;
+pub(crate) mod watch;

@@ -15,23 +15,27 @@ use tokio::time::{Instant, timeout};
 
 use super::attempt::{self, Failure};
 use super::retry::{self, Verdict};
-use crate::client::Inner;
 use crate::credentials::cache::Held;
 use crate::endpoint::{SplitUrl, is_amazon_s3};
 use crate::error::{Effort, Error, ErrorKind, Result};
 use crate::limit::limiter::Pass;
-use crate::message::answer::{self, Dialect, Doubt, Expects, is_error_root, root_name};
+use crate::message::answer::Answer;
+use crate::message::answer::{self, Dialect, Doubt};
 use crate::message::payload::{DigestPlan, Payload};
-use crate::message::request::{Answer, OpenAnswer, Request};
+use crate::message::request::Expects;
+use crate::message::request::Request;
+use crate::net::body::OpenAnswer;
 use crate::net::body::{BodyStream, Collected};
 use crate::net::circuit::SUBJECTS_MIN;
 use crate::net::connection::{Broken, Notice};
 use crate::net::pool::{Host, Lease};
 use crate::net::proxy;
 use crate::send::bucket_endpoint::{Site, Sites};
-use crate::send::hedged_request::Watch;
+use crate::send::shared::Shared;
+use crate::send::watch::Watch;
 use crate::sign::redact::Secrets;
 use crate::xml::document;
+use crate::xml::document::{is_error_root, root_name};
 
 /// Longest silence of an operation that may work for minutes before it answers.
 const SLOW_SILENCE: Duration = Duration::from_mins(30);
@@ -52,7 +56,7 @@ const SKEW_MIN: Duration = Duration::from_mins(4);
 
 /// A request on its way.
 pub(crate) struct Run<'r> {
-    inner: &'r Inner,
+    shared: &'r Shared,
     request: &'r Request<'r>,
     payload: Cow<'r, Payload>,
     /// Who may send a second one while this one is under way.
@@ -79,9 +83,9 @@ pub(crate) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    pub(crate) fn new(inner: &'r Inner, request: &'r Request<'r>) -> Self {
+    pub(crate) fn new(shared: &'r Shared, request: &'r Request<'r>) -> Self {
         Self {
-            inner,
+            shared,
             request,
             payload: Cow::Borrowed(&request.payload),
             watch: None,
@@ -104,6 +108,11 @@ impl<'r> Run<'r> {
         Self { watch, ..self }
     }
 
+    /// What the clones of the client share.
+    pub(crate) fn shared(&self) -> &'r Shared {
+        self.shared
+    }
+
     /// Fails unsent once the flag is set.
     pub(crate) fn halted_by(self, halted: Option<&'r AtomicBool>) -> Self {
         Self { halted, ..self }
@@ -122,7 +131,7 @@ impl<'r> Run<'r> {
     }
 
     fn silence(&self) -> Duration {
-        if self.request.operation.slow { SLOW_SILENCE } else { self.inner.config.timeouts.read }
+        if self.request.operation.slow { SLOW_SILENCE } else { self.shared.config.timeouts.read }
     }
 
     /// Sends the request once; a success is a 2xx status.
@@ -130,10 +139,10 @@ impl<'r> Run<'r> {
         self.refuse_halted()?;
         // Counted before anything can fail, or a request that cannot be made is tried for ever.
         self.attempts += 1;
-        let held = self.inner.credentials.get().await?;
+        let held = self.shared.credentials.get().await?;
         let site = match &self.site {
             Some(site) => Arc::clone(site),
-            None => self.inner.site(self.request.bucket, self.request.region_override)?,
+            None => self.shared.site(self.request.bucket, self.request.region_override)?,
         };
         self.digest(&site, held.is_some());
         self.last = Some((Arc::clone(&site), held.clone()));
@@ -271,7 +280,7 @@ impl<'r> Run<'r> {
         let have = self.payload.digests();
         let is_hash_needed = is_signed
             && !self.request.payload.is_empty()
-            && attempt::signs_payload(self.inner, site);
+            && attempt::signs_payload(self.shared, site);
         let plan = DigestPlan {
             sha256: is_hash_needed && have.sha256.is_none(),
             md5: self.request.md5 && have.md5.is_none(),
@@ -298,7 +307,7 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
-        let pass = self.inner.admission.enter(self.request).await;
+        let pass = self.shared.admission.enter(self.request).await;
         self.waited += pass.waited();
         // Nor is anything sent that waited for leave while the job ended.
         if let Err(error) = self.refuse_halted() {
@@ -311,9 +320,9 @@ impl<'r> Run<'r> {
             return Err(Failure::new(unanswered(site)));
         }
         loop {
-            let mut lease = self.inner.pool.checkout(&site.host, is_fresh, self.avoid).await?;
-            let sent = attempt::build(self.inner, self.request, &self.payload, site, held)?;
-            self.inner.counters.note(self.request.operation, &self.request.method);
+            let mut lease = self.shared.pool.checkout(&site.host, is_fresh, self.avoid).await?;
+            let sent = attempt::build(self.shared, self.request, &self.payload, site, held)?;
+            self.shared.counters.note(self.request.operation, &self.request.method);
             let wake_after = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
             let say = self.sayer(site);
             let notice = self.first_notice().map(|after| Notice { after, say: &say });
@@ -321,7 +330,7 @@ impl<'r> Run<'r> {
             let error = match exchange.await {
                 Ok(response) => {
                     circuit.note_answer();
-                    self.inner.env.waits.note_answer();
+                    self.shared.env.waits.note_answer();
                     site.host.dialect().heard();
                     lease.pass = Some(pass);
                     return Ok((lease, response));
@@ -352,13 +361,13 @@ impl<'r> Run<'r> {
     /// Silence before it is said what is being waited for.
     fn first_notice(&self) -> Option<Duration> {
         let slow = if self.request.operation.slow { SLOW_NOTICE } else { Duration::ZERO };
-        let first = self.inner.env.waits.first_notice(self.silence())?;
+        let first = self.shared.env.waits.first_notice(self.silence())?;
         Some(first.max(slow))
     }
 
     /// Says that this attempt waits for its answer, unless others were answered meanwhile.
     fn sayer<'s>(&self, site: &'s Site) -> impl Fn(Duration) + Sync + use<'r, 's> {
-        let (inner, request, attempt) = (self.inner, self.request, self.attempts);
+        let (inner, request, attempt) = (self.shared, self.request, self.attempts);
         let seen = AtomicU64::new(inner.env.waits.answers());
         move |waited| {
             let answers = inner.env.waits.answers();
@@ -412,7 +421,7 @@ impl<'r> Run<'r> {
         if let (Expects::Document(_), Some(host)) = (operation.expects, self.host()) {
             host.dialect().learn(&headers);
             if operation.is_listing() && self.is_signed() {
-                self.inner.has_listed.store(true, Ordering::Relaxed);
+                self.shared.has_listed.store(true, Ordering::Relaxed);
             }
         }
         if let Some(pass) = &mut pass
@@ -432,12 +441,12 @@ impl<'r> Run<'r> {
         let elapsed = self.started.elapsed().saturating_sub(self.waited);
         let verdict = self.verdict(&failure);
         let delay = retry::next_delay(
-            &self.inner.config.retry,
+            &self.shared.config.retry,
             verdict,
             self.attempts,
             elapsed,
             failure.asked,
-            self.inner.env.random_f64(),
+            self.shared.env.random_f64(),
         );
         tracing::debug!(
             operation = self.request.operation.name,
@@ -449,7 +458,7 @@ impl<'r> Run<'r> {
         );
         if let Some(delay) = delay {
             let is_refused = verdict == Verdict::Throttle;
-            let _rest = is_refused.then(|| self.inner.admission.rest());
+            let _rest = is_refused.then(|| self.shared.admission.rest());
             tokio::time::sleep(delay).await;
             return Ok(());
         }
@@ -508,12 +517,12 @@ impl<'r> Run<'r> {
         if !is_redirect {
             return None;
         }
-        let (config, pool) = (&self.inner.config, &self.inner.pool);
+        let (config, pool) = (&self.shared.config, &self.shared.pool);
         if let Some(region) = &service.region
             && *region != present.target.region
         {
             let site = Sites::resolve(config, pool, Some(bucket), region).ok()?;
-            self.inner.sites.remember(bucket, Arc::clone(&site));
+            self.shared.sites.remember(bucket, Arc::clone(&site));
             return Some(site);
         }
         let location = SplitUrl::parse(failure.location.as_deref()?)?;
@@ -536,7 +545,7 @@ impl<'r> Run<'r> {
             | "InvalidSignatureException"
             | "AuthFailure"
             | "403" => {
-                let now = self.inner.now();
+                let now = self.shared.now();
                 let apart = now.duration_since(date).unwrap_or_else(|error| error.duration());
                 apart > SKEW_MIN
             }
@@ -546,7 +555,7 @@ impl<'r> Run<'r> {
             return false;
         }
         self.is_clock_mended = true;
-        self.inner.set_clock(date);
+        self.shared.set_clock(date);
         true
     }
 
@@ -558,7 +567,7 @@ impl<'r> Run<'r> {
             return false;
         }
         self.is_refreshed = true;
-        self.inner.credentials.expire(held.generation)
+        self.shared.credentials.expire(held.generation)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use http::Method;
 
-use crate::message::answer::Expects;
 use crate::message::payload::Payload;
+use crate::message::request::Expects;
 use crate::message::request::{Operation, Request};
 
 /// An operation on objects.

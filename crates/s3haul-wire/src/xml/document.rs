@@ -11,8 +11,6 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use crate::error::{Error, ErrorKind, Result, ServiceError};
-use crate::message::answer::{is_error_root, is_named, root_name};
-use crate::message::checksum::ChecksumAlgorithm;
 
 /// Elements that may stand inside one another.
 pub(crate) const DEPTH_MAX: usize = 16;
@@ -240,12 +238,36 @@ impl Writer {
     }
 }
 
-/// Checksum elements of a part or an object.
-pub(crate) fn checksum_of(element: &Element) -> Option<crate::message::checksum::Checksum> {
-    ChecksumAlgorithm::ALL.into_iter().find_map(|algorithm| {
-        let value = element.filled(algorithm.element())?;
-        Some(crate::message::checksum::Checksum { algorithm, value })
-    })
+/// Name of a document's root without its prefix; `None` where its start tag is not there.
+pub(crate) fn root_name(body: &[u8]) -> Option<&[u8]> {
+    let mut rest = body;
+    while let Some(at) = memchr::memchr(b'<', rest) {
+        rest = &rest[at + 1..];
+        if let Some(comment) = rest.strip_prefix(b"!--") {
+            rest = &comment[memchr::memmem::find(comment, b"-->")?..];
+        } else if !matches!(rest.first(), Some(b'?' | b'!')) {
+            let is_end = |byte: &u8| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace();
+            let name = &rest[..rest.iter().position(is_end)?];
+            let prefix = memchr::memchr(b':', name).map_or(0, |at| at + 1);
+            return Some(&name[prefix..]);
+        }
+    }
+    None
+}
+
+/// Whether a root has the name that is expected, or the one that moto gives it:
+/// `CompleteMultipartUploadResponse`, `GetBucketVersioningResponse`.
+pub(crate) fn is_named(root: &[u8], name: &str) -> bool {
+    let is_response = |operation: &[u8]| match name {
+        "VersioningConfiguration" => operation == b"GetBucketVersioning",
+        _ => name.strip_suffix("Result").map(str::as_bytes) == Some(operation),
+    };
+    root == name.as_bytes() || root.strip_suffix(b"Response").is_some_and(is_response)
+}
+
+/// Whether a document of this root tells of an error.
+pub(crate) fn is_error_root(root: &[u8]) -> bool {
+    matches!(root, b"Error" | b"ErrorResponse")
 }
 
 /// Seconds since 1970 of an ISO-8601 time in UTC such as `2013-05-24T00:00:00.000Z`; fractions

@@ -13,7 +13,7 @@ use crate::render::escape::tame;
 use crate::settings::Environment;
 
 /// What is logged where the environment does not say.
-const DEFAULT_FILTER: &str = "s3haul=debug,s3haul_command=debug,s3haul_sim=debug";
+const DEFAULT_FILTER: &str = "s3haul=debug,s3haul_cli=debug,s3haul_sim=debug";
 
 /// Starts logging.
 pub(crate) fn start(environment: &Environment, printer: &Printer) {

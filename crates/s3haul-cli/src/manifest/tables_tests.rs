@@ -18,7 +18,7 @@ use super::parquet::ParquetEntries;
 const ROWS: u64 = 800;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../s3haul-cli/tests/fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn expected(number: u64) -> ManifestEntry {
