@@ -11,11 +11,14 @@
 //! | [`plan`] | pure rules: paths, filters, names of targets |
 //! | [`script`] | JavaScript functions over keys and objects |
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
-//! | [`transfer`] | the engine: upload, download, copy, delete |
+//! | [`engine`] | how much at once, and what all actions share |
+//! | `action` | upload, download, copy, delete, tag, set, restore |
 //! | [`job`] | wires the stages of a whole command |
 //!
 //! The library prints nothing, reads no flags and never exits the process.
 
+mod action;
+pub mod engine;
 pub mod event;
 pub mod fs;
 #[doc(hidden)]
@@ -26,6 +29,5 @@ pub mod location;
 pub mod plan;
 pub mod script;
 pub mod summary;
-pub mod transfer;
 
 pub use s3haul_wire::error::{Error, ErrorKind, Result};

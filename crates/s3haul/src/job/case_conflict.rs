@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::queue::Screened;
 use super::transfer::event;
+use crate::action::download::target::DownloadTarget;
+use crate::engine::core::Engine;
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use crate::location::Location;
-use crate::transfer::action::DownloadAction;
-use crate::transfer::download::DownloadTarget;
-use crate::transfer::engine::Engine;
+use crate::plan::action::DownloadAction;
 use s3haul_wire::error::{Error, ErrorKind};
 
 /// Names that a dry run remembers.

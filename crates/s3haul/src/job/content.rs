@@ -6,12 +6,12 @@ mod digest;
 use std::sync::{Arc, OnceLock};
 
 use super::side::{Entry, Item, ObjectEntry, Pair};
+use crate::engine::core::Engine;
+use crate::engine::remove_object::Place;
 use crate::plan::content::{
     Algorithm, Conclusion, Depth, Evidence, Known, PartSizes, Recipe, Step, StoredChecksum, Which,
     conclude,
 };
-use crate::transfer::delete::Place;
-use crate::transfer::engine::Engine;
 use digest::{Stored, digest_file, digest_object};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;

@@ -6,11 +6,11 @@ use super::object_source::{Found, MakeAction, plan_objects, try_plan};
 use super::prepare::Prepared;
 use super::queue::Queue;
 use super::transfer::{event, queue};
+use crate::action::restore::{run_beginnings, run_restores};
+use crate::action::set::run_changes;
+use crate::engine::core::Engine;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
-use crate::transfer::action::{RestoreAction, SetAction};
-use crate::transfer::engine::Engine;
-use crate::transfer::restore::{run_beginnings, run_restores};
-use crate::transfer::set::run_changes;
+use crate::plan::action::{RestoreAction, SetAction};
 use s3haul_wire::units::RequestCounts;
 
 /// Changes all that the source gives.

@@ -9,12 +9,12 @@ use super::named;
 use super::object_source::report_collision;
 use super::prepare::Prepared;
 use super::queue::{Closed, Planned, Queue};
+use crate::engine::core::Engine;
 use crate::fs::{LocalFile, Walk, WalkItem, WalkOptions};
 use crate::location::Location;
+use crate::plan::action::UploadAction;
 use crate::plan::conditions::ObjectFacts;
 use crate::plan::paths::Side;
-use crate::transfer::action::UploadAction;
-use crate::transfer::engine::Engine;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::ListedObject;
 

@@ -21,15 +21,16 @@ mod sync;
 mod transfer;
 mod version_source;
 
+pub use crate::engine::settings::{CopyProps, MetadataDirective, Tuning};
+pub use crate::engine::shared_limits::SharedLimits;
+pub use crate::plan::change::ObjectChange;
 pub use crate::plan::compare::{Facts, Rule};
 pub use crate::plan::conditions::Conditions;
 pub use crate::plan::content::{Depth, Evidence};
 pub use crate::plan::removals::RemovalLimit;
+pub use crate::plan::restore::RestoreTask;
 pub use crate::plan::tags::{TagKeys, TagTask, Tags};
 pub use crate::plan::versions::VersionRule;
-pub use crate::transfer::{
-    CopyProps, MetadataDirective, ObjectChange, RestoreTask, SharedLimits, Tuning,
-};
 pub use case_conflict::CaseConflict;
 pub use chooser::ToKey;
 pub use compare::{

@@ -7,11 +7,11 @@
 use std::collections::VecDeque;
 
 use super::LISTING_SHARE;
+use crate::engine::core::Engine;
+use crate::engine::remove_object::Place;
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{Version, VersionRule, VersionSelector};
-use crate::transfer::delete::Place;
-use crate::transfer::engine::Engine;
 use s3haul_list::{
     KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, list_versions,
 };

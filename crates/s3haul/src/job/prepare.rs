@@ -7,6 +7,8 @@ use std::sync::Arc;
 use super::case_conflict::CaseGuard;
 use super::chooser::{Chooser, Names, SharedChooser};
 use super::spec::{TransferCommand, TransferSpec};
+use crate::engine::limits::blocking;
+use crate::engine::settings::Settings;
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, FileKind};
 use crate::plan::filter::{Filter, FilterKind, FilterRule};
@@ -16,8 +18,6 @@ use crate::plan::paths::{
 use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
-use crate::transfer::scheduler::blocking;
-use crate::transfer::settings::Settings;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A job whose arguments make sense.

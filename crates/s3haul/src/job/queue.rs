@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 
+use crate::action::download::in_parts::asks_for_checksum;
+use crate::action::request_counts::{
+    of_copy, of_download, of_relay, of_restore, of_set, of_tags, of_upload,
+};
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
 use crate::event::{ObjectEvent, Outcome};
-use crate::plan::compare::Reason;
-use crate::transfer::action::{
+use crate::plan::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, RestoreAction, SetAction,
     TagAction, UploadAction,
 };
-use crate::transfer::engine::Engine;
-use crate::transfer::ranged::asks_for_checksum;
-use crate::transfer::requests::{
-    of_copy, of_download, of_relay, of_restore, of_set, of_tags, of_upload,
-};
-use crate::transfer::scheduler::blocking;
+use crate::plan::compare::Reason;
 use s3haul_wire::units::RequestCounts;
 
 /// Actions that are handed over together, except deletions.

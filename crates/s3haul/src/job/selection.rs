@@ -3,9 +3,9 @@
 //! A name that the source has and the script does not want stays as it is on both sides; one that
 //! only the target has is removed only if the script wants it. So it is with conditions.
 
+use crate::engine::limits::blocking;
 use crate::fs::WalkItem;
 use crate::script::{Limits, Program, Runtime};
-use crate::transfer::scheduler::blocking;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{ListPage, ListedObject};
 

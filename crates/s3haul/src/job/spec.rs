@@ -9,11 +9,13 @@ use super::chooser::ToKey;
 use super::manifest::Manifest;
 use super::names::NameSource;
 use super::sync::SyncOptions;
+use crate::engine::settings::{CopyProps, MetadataDirective, Tuning};
+use crate::plan::change::ObjectChange;
 use crate::plan::conditions::Conditions;
+use crate::plan::restore::RestoreTask;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::script::Program;
-use crate::transfer::{CopyProps, MetadataDirective, ObjectChange, RestoreTask, Tuning};
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 

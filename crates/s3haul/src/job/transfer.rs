@@ -19,25 +19,27 @@ use super::queue::{Planned, Queue, Screened};
 use super::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use super::sync::sync;
 use super::version_source::{refuse_unversioned, version_of_source};
+use crate::action::copy::run_copies;
+use crate::action::delete::run_deletes;
+use crate::action::download::run_downloads;
+use crate::action::download::target::DownloadTarget;
+use crate::action::stream::{download_stream, upload_stream};
+use crate::action::tag::run_tags;
+use crate::action::upload::run_uploads;
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
+use crate::engine::object::head;
+use crate::engine::remove_object::{Place, removal_kind};
+use crate::engine::reporter::Reporter;
+use crate::engine::route::is_same_service;
 use crate::event::{ActionKind, EventSink, ObjectEvent, Outcome};
 use crate::fs::TargetRoot;
 use crate::location::Location;
-use crate::plan::compare::Reason;
-use crate::plan::paths::Side;
-use crate::transfer::action::{
+use crate::plan::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
-use crate::transfer::copy::run_copies;
-use crate::transfer::delete::{Place, removal_kind, run_deletes};
-use crate::transfer::download::{DownloadTarget, run_downloads};
-use crate::transfer::engine::Engine;
-use crate::transfer::ranged::head;
-use crate::transfer::report::Reporter;
-use crate::transfer::route::is_same_service;
-use crate::transfer::scheduler::blocking;
-use crate::transfer::stream::{download_stream, upload_stream};
-use crate::transfer::tags::run_tags;
-use crate::transfer::upload::run_uploads;
+use crate::plan::compare::Reason;
+use crate::plan::paths::Side;
 use s3haul_wire::error::Result;
 use s3haul_wire::units::RequestCounts;
 

@@ -3,10 +3,10 @@
 
 use super::name_listing::{NameListing, NamesRequest};
 use super::prepare::Prepared;
+use crate::engine::core::Engine;
+use crate::engine::remove_object::Place;
 use crate::plan::removals::RemovalLimit;
 use crate::plan::versions::VersionRule;
-use crate::transfer::delete::Place;
-use crate::transfer::engine::Engine;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
 use s3haul_wire::ops::Versioning;
 
@@ -23,9 +23,7 @@ pub(super) async fn refuse_unversioned(job: &Prepared, engine: &Engine) -> Resul
         return Ok(());
     }
     let bucket = &engine.settings.source_bucket;
-    let permit = engine.limits.request().await;
-    let found = engine.source.get_bucket_versioning(bucket).await;
-    drop(permit);
+    let found = engine.send(|| engine.source.get_bucket_versioning(bucket)).await;
     match found {
         Ok(Versioning::Off) => {
             let message = format!("`s3://{bucket}` has no versions: {why}");

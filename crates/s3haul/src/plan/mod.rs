@@ -4,6 +4,8 @@
 //! is handed in as plain facts. Every rule follows the AWS tools, quirks included, because scripts
 //! depend on them; where a rule is ours the module says so.
 
+pub(crate) mod action;
+pub mod change;
 pub mod compare;
 pub mod conditions;
 pub mod content;

@@ -2,6 +2,8 @@
 //!
 //! <https://docs.aws.amazon.com/AmazonS3/latest/userguide/archived-objects.html>
 
+use s3haul_wire::ops::RestoreTier;
+
 /// Storage classes whose objects cannot be read before they are restored.
 const ARCHIVES: [&str; 2] = ["GLACIER", "DEEP_ARCHIVE"];
 /// The storage class that moves objects into an archive of its own and back for good.
@@ -82,6 +84,35 @@ pub fn is_never_archived(storage_class: &str) -> bool {
 fn expiry(told: &str) -> Option<String> {
     let (_, rest) = told.split_once("expiry-date=\"")?;
     Some(rest.split_once('"')?.0.to_owned())
+}
+
+/// What is done about archived objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestoreTask {
+    /// It is told whether they can be read.
+    #[default]
+    Tell,
+    /// They are restored.
+    Begin {
+        /// Days that the copies stay.
+        days: u32,
+        /// Tier.
+        tier: Option<RestoreTier>,
+        /// The job ends when all can be read.
+        waits: bool,
+    },
+}
+
+impl RestoreTask {
+    /// Whether the job waits until the objects can be read.
+    pub(crate) fn waits(self) -> bool {
+        matches!(self, Self::Begin { waits: true, .. })
+    }
+
+    /// Whether it has nothing to do for an object, as the listing tells.
+    pub(crate) fn skips(self, storage_class: &str) -> bool {
+        self != Self::Tell && is_never_archived(storage_class)
+    }
 }
 
 #[cfg(test)]

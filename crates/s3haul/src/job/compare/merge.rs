@@ -8,10 +8,10 @@ use super::super::side::{Item, Pair, SideStream};
 use super::CompareSpec;
 use super::outcome::{CompareSink, CompareSummary, Compared, Difference, Status};
 use super::window::Window;
+use crate::engine::core::Engine;
 use crate::plan::compare::Facts;
 use crate::plan::content::{Conclusion, Depth, Evidence, PartSizes, conclude};
 use crate::plan::join::{Presence, presence};
-use crate::transfer::engine::Engine;
 use s3haul_wire::error::Result;
 
 /// A comparison on its way.

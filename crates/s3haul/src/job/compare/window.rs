@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use super::outcome::{CompareSink, CompareSummary, Compared, Status};
+use crate::engine::limits::Tasks;
+use crate::engine::reporter::Reporter;
 use crate::plan::content::Evidence;
-use crate::transfer::report::Reporter;
-use crate::transfer::scheduler::Tasks;
 use s3haul_wire::env::BoxFuture;
 use s3haul_wire::error::Error;
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use md5::{Digest as _, Md5};
 
 use super::*;
+use crate::engine::reporter::Reporter;
+use crate::engine::settings::Settings;
 use crate::fs::{LocalFile, meta};
-use crate::transfer::report::Reporter;
-use crate::transfer::settings::Settings;
 use s3haul_wire::error::ErrorKind;
 use s3haul_wire::testing::{Reply, Seen, World, client};
 

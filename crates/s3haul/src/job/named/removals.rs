@@ -18,16 +18,17 @@ use super::super::queue::{Planned, Queue};
 use super::super::side::is_folder_marker;
 use super::super::transfer::{describe_delete, describe_file_removal, queue};
 use super::{GONE, NamedPlace, foreign, is_gone, is_plain, listed, next, open};
+use crate::action::delete::run_deletes;
+use crate::action::remove_files::run_file_removals;
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
+use crate::engine::object::head;
+use crate::engine::remove_object::Place;
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
 use crate::location::Location;
+use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::paths::Side;
-use crate::transfer::action::{DeleteAction, RemoveFileAction};
-use crate::transfer::delete::{Place, run_deletes};
-use crate::transfer::engine::Engine;
-use crate::transfer::ranged::head;
-use crate::transfer::remove_files::run_file_removals;
-use crate::transfer::scheduler::blocking;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{HeadObject, ListObjects};
 
@@ -135,10 +136,8 @@ impl Removal for DeleteAction {
         relative: &str,
     ) -> Result<Option<(Self, bool)>> {
         let Location::Object(name) = &named.source else { return Ok(None) };
-        let permit = engine.limits.request().await;
         let input = HeadObject { bucket: &name.bucket, key: &name.key, ..HeadObject::default() };
-        let head = engine.target.head_object(input).await;
-        drop(permit);
+        let head = engine.send(|| engine.target.head_object(input)).await;
         match head {
             Ok(head) => {
                 let class = head.properties.storage_class.as_deref().unwrap_or_default();

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::super::content::{customer_key, examine};
 use super::super::prepare::Prepared;
 use super::super::side::{Entry, Pair};
+use crate::engine::core::Engine;
+use crate::engine::limits::Tasks;
+use crate::engine::remove_object::Place;
 use crate::event::ActionKind;
 use crate::fs::meta::nanoseconds;
 use crate::plan::compare::{Reason, Rule, difference};
 use crate::plan::content::Depth;
 use crate::plan::preserve::{self, Preserved};
-use crate::transfer::delete::Place;
-use crate::transfer::engine::Engine;
-use crate::transfer::scheduler::Tasks;
 use s3haul_wire::env::BoxFuture;
 use s3haul_wire::error::{ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
@@ -150,9 +150,7 @@ async fn by_preserved_time(
         customer_key: customer_key(&engine, place),
         ..HeadObject::default()
     };
-    let permit = engine.limits.request().await;
-    let head = place.client(&engine).head_object(input).await;
-    drop(permit);
+    let head = engine.send(|| place.client(&engine).head_object(input)).await;
     let head = match head {
         Err(error) if place == Place::Target && error.kind() == ErrorKind::NotFound => {
             return Ok(Some(Reason::Missing));

@@ -6,10 +6,10 @@ use super::super::prepare::Prepared;
 use super::super::queue::{Closed, Planned, Queue};
 use super::super::side::{Item, Pair, SideStream};
 use super::check::{Checked, Checks};
+use crate::engine::core::Engine;
 use crate::plan::compare::{Reason, difference};
 use crate::plan::join::{Presence, presence};
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
-use crate::transfer::engine::Engine;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Actions gathered before they are queued.

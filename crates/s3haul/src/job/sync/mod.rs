@@ -18,20 +18,22 @@ use super::transfer::{
     describe_copy, describe_delete, describe_download, describe_file_removal, describe_upload,
     queue, screen,
 };
+use crate::action::copy::run_copies;
+use crate::action::delete::run_deletes;
+use crate::action::download::run_downloads;
+use crate::action::download::target::DownloadTarget;
+use crate::action::remove_files::run_file_removals;
+use crate::action::upload::run_uploads;
+use crate::engine::core::Engine;
+use crate::engine::limits::{Tasks, blocking};
+use crate::engine::remove_object::Place;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
+use crate::plan::action::{DeleteAction, RemoveFileAction, UploadAction};
 use crate::plan::compare::Rule;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
-use crate::transfer::action::{DeleteAction, RemoveFileAction, UploadAction};
-use crate::transfer::copy::run_copies;
-use crate::transfer::delete::{Place, run_deletes};
-use crate::transfer::download::{DownloadTarget, run_downloads};
-use crate::transfer::engine::Engine;
-use crate::transfer::remove_files::run_file_removals;
-use crate::transfer::scheduler::{Tasks, blocking};
-use crate::transfer::upload::run_uploads;
 use merge::Merge;
 use s3haul_wire::error::Result;
 

@@ -17,17 +17,18 @@ use super::super::transfer::{
     describe_copy, describe_download, describe_upload, open_target, queue, screen,
 };
 use super::check::{Checks, Decision, Looker};
+use crate::action::copy::run_copies;
+use crate::action::download::run_downloads;
+use crate::action::download::target::DownloadTarget;
+use crate::action::upload::run_uploads;
+use crate::engine::core::Engine;
+use crate::engine::limits::{Tasks, blocking};
+use crate::engine::remove_object::Place;
 use crate::event::ActionKind;
 use crate::fs::LocalFile;
 use crate::location::Location;
+use crate::plan::action::{CopyAction, DownloadAction, UploadAction};
 use crate::plan::compare::{Reason, difference};
-use crate::transfer::action::{CopyAction, DownloadAction, UploadAction};
-use crate::transfer::copy::run_copies;
-use crate::transfer::delete::Place;
-use crate::transfer::download::{DownloadTarget, run_downloads};
-use crate::transfer::engine::Engine;
-use crate::transfer::scheduler::{Tasks, blocking};
-use crate::transfer::upload::run_uploads;
 use s3haul_wire::error::{ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
 use s3haul_wire::units::RequestCounts;
@@ -239,9 +240,7 @@ async fn head(engine: &Engine, key: &str) -> Result<Option<ObjectEntry>> {
         customer_key: settings.properties.customer_key.as_ref(),
         ..HeadObject::default()
     };
-    let permit = engine.limits.request().await;
-    let head = engine.target.head_object(input).await;
-    drop(permit);
+    let head = engine.send(|| engine.target.head_object(input)).await;
     match head {
         Ok(head) => Ok(Some(ObjectEntry::of_head(key.to_owned(), head))),
         Err(error) if error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket" => {

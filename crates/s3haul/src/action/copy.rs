@@ -1,0 +1,151 @@
+//! Objects to objects: by the server, or through this machine ([`relay`]) where the target cannot
+//! read the source.
+//!
+//! `CopyObject` below `multipart_threshold`, else a multipart upload whose parts are copied ranges
+//! of one state of the source (`x-amz-copy-source-if-match`). What is carried over besides the
+//! bytes is decided in [`crate::engine::copy_props`].
+
+mod relay;
+
+use std::sync::Arc;
+
+use async_channel::Receiver;
+
+use crate::engine::copy_props::{CopyPlan, inherit};
+use crate::engine::core::Engine;
+use crate::engine::limits::Tasks;
+use crate::engine::object::refuse_existing;
+use crate::engine::remove_object::remove_source_object;
+use crate::engine::server_copy::assemble;
+use crate::engine::server_copy::carry_tags;
+use crate::engine::server_copy::head_of;
+use crate::engine::server_copy::part_size;
+use crate::engine::server_copy::refuse_move_onto_itself;
+use crate::engine::server_copy::said_properties;
+use crate::engine::server_copy::source_replaced;
+use crate::engine::server_copy::write_tags;
+use crate::engine::worker_pool::WorkerPool;
+use crate::event::ActionKind;
+use crate::plan::action::CopyAction;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::{Conditions, CopyObject, CopySource};
+
+/// Copies all that comes until the channel closes.
+pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {
+    let work = |engine, action| async move { copy_small(&engine, action).await };
+    let (mut pool, mut tasks) = (WorkerPool::new(&engine, work), Tasks::new());
+    while let Ok(batch) = actions.recv().await {
+        for action in batch {
+            if engine.is_large_copy(action.size) {
+                pool.flush().await;
+                start_large(&engine, action, &mut tasks).await;
+            } else {
+                pool.add(action, &mut tasks).await;
+            }
+        }
+        pool.flush().await;
+        tasks.reap();
+    }
+    drop(pool);
+    tasks.finish().await;
+}
+
+async fn copy_small(engine: &Arc<Engine>, mut action: CopyAction) {
+    let result = if engine.relays {
+        Box::pin(relay::relay_whole(engine, &mut action)).await
+    } else {
+        copy_whole(engine, &action).await
+    };
+    conclude(engine, action, result).await;
+}
+
+async fn start_large(engine: &Arc<Engine>, mut action: CopyAction, tasks: &mut Tasks) {
+    let part_size = part_size(engine, action.size);
+    let slots = engine.limits.large(action.size.div_ceil(part_size)).await;
+    let engine = Arc::clone(engine);
+    tasks.spawn(async move {
+        let result = if engine.relays {
+            Box::pin(relay::relay_parts(&engine, &mut action)).await
+        } else {
+            copy_parts(&engine, &action).await
+        };
+        conclude(&engine, action, result).await;
+        drop(slots);
+    });
+}
+
+async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
+    let result = match result {
+        Ok(()) => remove_source_object(engine, &action.source_key, &action.etag, action.size).await,
+        failed => failed,
+    };
+    let source = engine.source_version(action.source_key, action.version_id);
+    let target = Some(engine.target_object(action.target_key));
+    let (size, reason) = (action.size, action.reason);
+    engine.conclude_because(ActionKind::Copy, source, target, size, reason, result);
+}
+
+/// One `CopyObject`.
+async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
+    refuse_move_onto_itself(engine, action)?;
+    refuse_existing(engine, &action.target_key).await?;
+    let settings = &engine.settings;
+    let plan = CopyPlan::whole(settings);
+    let mut properties = said_properties(engine, action, plan);
+    if plan.inherit_properties {
+        inherit(&mut properties, head_of(engine, action).await?.properties);
+    }
+    let input = CopyObject {
+        bucket: &settings.target_bucket,
+        key: &action.target_key,
+        source: CopySource {
+            bucket: &settings.source_bucket,
+            key: &action.source_key,
+            version_id: action.version_id.as_deref(),
+            // What a move removes must be what it copied.
+            if_match: Some(action.etag.as_str())
+                .filter(|etag| settings.is_move && !etag.is_empty()),
+            customer_key: settings.source_customer_key.as_ref(),
+        },
+        properties: &properties,
+        replace_metadata: plan.replace_metadata,
+        replace_tagging: plan.replace_tagging,
+        checksum: settings.checksum_algorithm,
+        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+    };
+    let copied = engine.send(|| engine.target.copy_object(input)).await;
+    copied.map_err(|error| {
+        // With `--no-overwrite` it is either condition: nothing was copied and nothing is removed.
+        if settings.no_overwrite { error } else { source_replaced(error) }
+    })?;
+    engine.report.moved(action.size);
+    Ok(())
+}
+
+/// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
+async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
+    refuse_move_onto_itself(engine, action)?;
+    refuse_existing(engine, &action.target_key).await?;
+    let plan = CopyPlan::in_parts(&engine.settings);
+    let mut properties = said_properties(engine, action, plan);
+    let mut etag = action.etag.clone();
+    // Without a state to hold on to, parts of two states could become one object.
+    if plan.inherit_properties || etag.is_empty() {
+        let head = head_of(engine, action).await?;
+        if plan.inherit_properties {
+            inherit(&mut properties, head.properties);
+        }
+        if etag.is_empty() {
+            etag = head.etag;
+        }
+    }
+    let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
+    assemble(engine, action, etag, properties).await?;
+    match later_tags {
+        Some(tags) => write_tags(engine, action, &tags).await,
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

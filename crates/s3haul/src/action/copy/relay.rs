@@ -1,0 +1,308 @@
+//! Objects to objects through this machine, where the server of the target cannot read the source:
+//! another endpoint, other credentials.
+//!
+//! A small object is one GET and one PUT; a large one is read in ranges of one state (`If-Match`)
+//! that are the parts of a multipart upload, in parallel. Each is held in memory until it is sent,
+//! so that it can be sent again, within the job's budget. What arrives is held against the
+//! checksum that the source has; what is sent carries its own. The target is a new object, so
+//! metadata and tags are read and sent ([`crate::engine::copy_props`]).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::engine::copy_props::{CopyPlan, forget_metadata, inherit};
+use crate::engine::core::Engine;
+use crate::engine::integrity::{Piece, check, combine, expected_of, may_read_again};
+use crate::engine::limits::blocking;
+use crate::engine::multipart::MultipartUpload;
+use crate::engine::object::head;
+use crate::engine::object::{put, refuse_existing};
+use crate::engine::parts::{Part, parts};
+use crate::engine::range_reader::{ObjectState, RangeReader, back_off};
+use crate::engine::receive::{Answer, receive};
+use crate::engine::server_copy::{
+    carry_tags, head_of, part_size, refuse_move_onto_itself, said_properties, write_tags,
+};
+use crate::engine::settings::MetadataDirective;
+use crate::plan::action::CopyAction;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::HeadObject;
+use s3haul_wire::{
+    Checksum, ChecksumAlgorithm, CredentialsConfig, DigestPlan, Hasher, ObjectHead,
+    ObjectProperties, Payload,
+};
+
+/// Relays a small object. The action learns the state that was relayed.
+pub(crate) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {
+    refuse_move_onto_itself(engine, action)?;
+    refuse_existing(engine, &action.target_key).await?;
+    let share = engine.limits.budget.take(action.size).await;
+    let version_id = action.version_id.as_deref();
+    let listed = (action.size, action.etag.as_str());
+    match receive(engine, &action.source_key, version_id, listed).await? {
+        Answer::Whole { chunks, head } => {
+            send_whole(engine, action, chunks, &head).await?;
+            drop(share);
+        }
+        Answer::Grown(head) => {
+            drop(share);
+            Box::pin(send_in_parts(engine, action, &head)).await?;
+        }
+    }
+    refuse_one_object(engine, action).await
+}
+
+/// Relays a large object in parts. The action learns the state that was relayed.
+pub(crate) async fn relay_parts(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {
+    refuse_move_onto_itself(engine, action)?;
+    refuse_existing(engine, &action.target_key).await?;
+    let head = head_of(engine, action).await?;
+    if head.size == 0 {
+        send_whole(engine, action, Vec::new(), &head).await?;
+    } else {
+        Box::pin(send_in_parts(engine, action, &head)).await?;
+    }
+    refuse_one_object(engine, action).await
+}
+
+/// Two endpoints may lead to one server. Where a move would end on its own source, the target just
+/// written is the source too, and removing it would lose the object.
+async fn refuse_one_object(engine: &Engine, action: &CopyAction) -> Result<()> {
+    if !engine.settings.is_move || action.source_key != action.target_key {
+        return Ok(());
+    }
+    let result = async {
+        let source = head(engine, &action.source_key, None).await?;
+        let target = target_head(engine, &action.target_key).await?;
+        let state = |head: ObjectHead| (head.etag, head.last_modified_s);
+        if state(source) != state(target) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` was not removed: source and target may be one object, as both endpoints tell the \
+             same state of it; if they are two, run the command again",
+            action.source_key
+        );
+        Err(Error::new(ErrorKind::Request, message))
+    };
+    let result = result.await;
+    if result.is_err() {
+        engine.report.unmoved(action.size);
+    }
+    result
+}
+
+async fn target_head(engine: &Engine, key: &str) -> Result<ObjectHead> {
+    let settings = &engine.settings;
+    let input = HeadObject {
+        bucket: &settings.target_bucket,
+        key,
+        customer_key: settings.properties.customer_key.as_ref(),
+        ..HeadObject::default()
+    };
+    engine.send(|| engine.target.head_object(input)).await
+}
+
+async fn send_whole(
+    engine: &Engine,
+    action: &mut CopyAction,
+    chunks: Vec<Bytes>,
+    head: &ObjectHead,
+) -> Result<()> {
+    action.size = head.size;
+    action.etag.clone_from(&head.etag);
+    let plan = CopyPlan::relayed(&engine.settings);
+    let mut properties = properties_of(engine, action, plan, head);
+    // A GET tells how many tags there are to those who may read them: so none are told where there
+    // are none, and where they are kept from us. The first time it is found out; a move, which
+    // leaves no other copy, asks each time.
+    let asks = head
+        .tagging_count
+        .map_or_else(|| engine.settings.is_move || !engine.has_asked_tags(), |count| count > 0);
+    let later_tags =
+        if asks { relay_tags(engine, action, plan, &mut properties).await? } else { None };
+    let digests = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    let (payload, _) = digest(chunks, digests, None).await;
+    put(engine, &action.target_key, payload, &properties).await?;
+    match later_tags {
+        Some(tags) => write_tags(engine, action, &tags).await,
+        None => Ok(()),
+    }
+}
+
+/// Carries tags as far as they can be read. Who may read an object need not be allowed to read its
+/// tags; nobody without a signature expects to be. A move fails then: it would lose them.
+async fn relay_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+    properties: &mut ObjectProperties,
+) -> Result<Option<Vec<(String, String)>>> {
+    match carry_tags(engine, action, plan, properties).await {
+        Err(error) if error.kind() == ErrorKind::AccessDenied && !engine.settings.is_move => {
+            let is_anonymous =
+                matches!(engine.source.config().credentials, CredentialsConfig::Anonymous);
+            if !is_anonymous && !engine.tags_warned.swap(true, Ordering::Relaxed) {
+                engine.report.warning(format!(
+                    "tags of `s3://{}` cannot be read and are not copied (--copy-props \
+                     metadata-directive leaves them out): {error}",
+                    engine.settings.source_bucket
+                ));
+            }
+            Ok(None)
+        }
+        carried => carried,
+    }
+}
+
+/// What the target carries, but for the tags.
+fn properties_of(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+    head: &ObjectHead,
+) -> ObjectProperties {
+    let mut properties = said_properties(engine, action, plan);
+    if engine.settings.metadata_directive == Some(MetadataDirective::Copy) {
+        forget_metadata(&mut properties);
+    }
+    if plan.inherit_properties {
+        inherit(&mut properties, head.properties.clone());
+    }
+    properties
+}
+
+async fn send_in_parts(
+    engine: &Arc<Engine>,
+    action: &mut CopyAction,
+    head: &ObjectHead,
+) -> Result<()> {
+    action.size = head.size;
+    action.etag.clone_from(&head.etag);
+    let plan = CopyPlan::relayed(&engine.settings);
+    let mut properties = properties_of(engine, action, plan, head);
+    let later_tags = relay_tags(engine, action, plan, &mut properties).await?;
+    for times in 1.. {
+        match relay_object(engine, action, head, properties.clone()).await {
+            Err(error) if may_read_again(&error, times) => back_off(times).await,
+            result => {
+                result?;
+                break;
+            }
+        }
+    }
+    match later_tags {
+        Some(tags) => write_tags(engine, action, &tags).await,
+        None => Ok(()),
+    }
+}
+
+/// Reads all parts of an object and sends them.
+async fn relay_object(
+    engine: &Arc<Engine>,
+    action: &CopyAction,
+    head: &ObjectHead,
+    properties: ObjectProperties,
+) -> Result<()> {
+    let part_size = part_size(engine, action.size);
+    let mut upload =
+        MultipartUpload::begin(engine, &action.target_key, properties, part_size).await?;
+    let relay = Arc::new(PartsRelay {
+        engine: Arc::clone(engine),
+        object: ObjectState::new(action.source_key.clone(), head.etag.clone())
+            .in_version(action.version_id.clone()),
+        expected: expected_of(head),
+        plan: upload.plan(),
+        given_up: upload.given_up(),
+        pieces: Mutex::default(),
+    });
+    let result = relay.run(&mut upload, action.size).await;
+    if result.is_err() {
+        upload.abandon().await;
+    }
+    result
+}
+
+/// A large object on its way.
+struct PartsRelay {
+    engine: Arc<Engine>,
+    object: ObjectState,
+    /// What the whole must have.
+    expected: Option<Checksum>,
+    plan: DigestPlan,
+    given_up: Arc<AtomicBool>,
+    /// Checksums of the parts that arrived, by their numbers.
+    pieces: Mutex<Vec<(u32, Piece)>>,
+}
+
+impl PartsRelay {
+    async fn run(self: &Arc<Self>, upload: &mut MultipartUpload, size: u64) -> Result<()> {
+        let mut count = 0;
+        for part in parts(size, part_size(&self.engine, size)) {
+            count = part.number;
+            let relay = Arc::clone(self);
+            let fetch = async move { relay.fetch(part).await };
+            upload.send_fetched(part.number, part.range.len(), fetch).await?;
+        }
+        upload.all_sent().await?;
+        self.verify()?;
+        upload.complete(count, size).await
+    }
+
+    /// Receives one part. The caller holds its share of the budget.
+    async fn fetch(&self, part: Part) -> Result<Payload> {
+        let permit = self.engine.limits.request().await;
+        let mut reader = RangeReader::new(&self.engine, &self.object, part.range);
+        let mut chunks = Vec::new();
+        while let Some(bytes) = reader.next().await? {
+            if self.given_up.load(Ordering::Relaxed) {
+                return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
+            }
+            chunks.push(bytes);
+        }
+        drop((reader, permit));
+        let wanted = self.expected.as_ref().map(|expected| expected.algorithm);
+        let (payload, checksum) = digest(chunks, self.plan, wanted).await;
+        if let Some(checksum) = checksum {
+            let piece = Piece { checksum, length: part.range.len() };
+            let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+            pieces.push((part.number, piece));
+        }
+        Ok(payload)
+    }
+
+    /// Holds what arrived against the source's checksum.
+    fn verify(&self) -> Result<()> {
+        let Some(expected) = &self.expected else { return Ok(()) };
+        let mut pieces =
+            std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner));
+        pieces.sort_unstable_by_key(|(number, _)| *number);
+        let computed = combine(pieces.into_iter().map(|(_, piece)| piece));
+        check(&self.object.key, expected, computed.as_ref())
+    }
+}
+
+/// Computes the digests that a body is sent with, and the checksum that it is verified by.
+async fn digest(
+    chunks: Vec<Bytes>,
+    plan: DigestPlan,
+    wanted: Option<ChecksumAlgorithm>,
+) -> (Payload, Option<Checksum>) {
+    let compute = move || {
+        let mut payload = Payload::from_chunks(chunks);
+        payload.digest(plan);
+        let sent = payload.digests().checksum.clone();
+        let checksum = wanted.map(|algorithm| match sent {
+            Some(sent) if sent.algorithm == algorithm => sent,
+            _ => {
+                let mut hasher = Hasher::new(algorithm);
+                payload.chunks().iter().for_each(|chunk| hasher.update(chunk));
+                hasher.finish()
+            }
+        });
+        (payload, checksum)
+    };
+    blocking(compute).await
+}

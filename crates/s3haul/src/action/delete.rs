@@ -1,0 +1,371 @@
+//! Removal of objects.
+//!
+//! Keys come in batches as they were listed and go out as `DeleteObjects` of up to 1,000 keys; a
+//! single key, a key that XML cannot carry, and all keys at servers without `DeleteObjects` go out
+//! as `DeleteObject`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_channel::Receiver;
+use futures_util::future::join_all;
+
+use crate::engine::core::Engine;
+use crate::engine::limits::Tasks;
+use crate::engine::remove_object::Place;
+use crate::engine::remove_object::is_gone;
+use crate::engine::remove_object::removal_kind;
+use crate::engine::remove_object::remove_one;
+use crate::engine::settings::KEYS_MAX;
+use crate::engine::worker_pool::WorkerCount;
+use crate::plan::action::DeleteAction;
+use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
+use s3haul_wire::ops::{DeleteObjects, DeleteRefused, ObjectIdentifier};
+
+/// `DeleteObject` requests that one batch has in flight where it goes key by key; the request
+/// permits bound all batches together.
+const SINGLES_IN_FLIGHT_MAX: usize = 64;
+
+/// Removes all that comes until the channel closes.
+pub(crate) async fn run_deletes(
+    engine: Arc<Engine>,
+    place: Place,
+    actions: Receiver<Vec<DeleteAction>>,
+) {
+    let batches_refused = Arc::new(AtomicBool::new(false));
+    let (mut tasks, workers) = (Tasks::new(), WorkerCount::default());
+    let (batches_in, batches_out) = async_channel::bounded::<Vec<DeleteAction>>(1);
+    while let Ok(mut rest) = actions.recv().await {
+        while !rest.is_empty() {
+            let behind = rest.split_off(rest.len().min(KEYS_MAX));
+            if workers.should_grow(&engine) {
+                let (engine, queue) = (Arc::clone(&engine), batches_out.clone());
+                let refused = Arc::clone(&batches_refused);
+                tasks.spawn(async move {
+                    while let Ok(batch) = queue.recv().await {
+                        remove_batch(&engine, place, batch, &refused).await;
+                    }
+                });
+            }
+            let sent = batches_in.send(rest).await;
+            debug_assert!(sent.is_ok(), "a receiver is held here");
+            rest = behind;
+        }
+    }
+    drop((batches_in, batches_out));
+    tasks.finish().await;
+}
+
+async fn remove_batch(
+    engine: &Engine,
+    place: Place,
+    batch: Vec<DeleteAction>,
+    refused: &AtomicBool,
+) {
+    let (together, alone): (Vec<_>, Vec<_>) =
+        batch.into_iter().partition(|action| fits_xml(&action.key));
+    remove_each(engine, place, alone).await;
+    if together.len() < 2 || refused.load(Ordering::Relaxed) {
+        return remove_each(engine, place, together).await;
+    }
+    let objects: Vec<_> = together.iter().map(identifier).collect();
+    let permit = engine.limits.request().await;
+    let result = place.client(engine).delete_objects(DeleteObjects {
+        bucket: place.bucket(engine),
+        objects: &objects,
+        bypass_governance: engine.settings.bypass_governance,
+    });
+    let result = result.await;
+    drop((permit, objects));
+    match result {
+        Ok(outcome) => {
+            let again = conclude_batch(engine, place, together, outcome.refused);
+            remove_each(engine, place, again).await;
+        }
+        Err(error) if is_unknown_operation(&error) => {
+            refused.store(true, Ordering::Relaxed);
+            remove_each(engine, place, together).await;
+        }
+        Err(error) => {
+            for action in together {
+                conclude(engine, place, action, Err(error.duplicate()));
+            }
+        }
+    }
+}
+
+/// Tells how each removal of a batch ended, but for those that the server had no time for: they are
+/// given back, to be tried again by requests of their own.
+fn conclude_batch(
+    engine: &Engine,
+    place: Place,
+    batch: Vec<DeleteAction>,
+    refused: Vec<DeleteRefused>,
+) -> Vec<DeleteAction> {
+    let mut refused = Refusals::new(refused);
+    let mut again = Vec::new();
+    for action in batch {
+        match refused.of(&action).map_or(Ok(()), |refused| Err(error_of(refused))) {
+            Err(error) if matches!(error.kind(), ErrorKind::Throttled | ErrorKind::Server) => {
+                again.push(action);
+            }
+            result => conclude(engine, place, action, gone_is_removed(result)),
+        }
+    }
+    // A server that names keys otherwise than they were asked for removed fewer than it seems.
+    for refused in refused.left() {
+        let (key, version_id) = (refused.key.clone(), refused.version_id.clone());
+        let action = DeleteAction { key, version_id, ..DeleteAction::default() };
+        conclude(engine, place, action, Err(error_of(refused)));
+    }
+    again
+}
+
+/// What a `DeleteObjects` did not remove, by key and version.
+struct Refusals {
+    by_name: HashMap<(String, Option<String>), DeleteRefused>,
+    /// Those of which the server did not say which version it meant, and that met one: it may have
+    /// meant any of that key.
+    of_any_version: HashMap<String, DeleteRefused>,
+}
+
+impl Refusals {
+    fn new(refused: Vec<DeleteRefused>) -> Self {
+        let name = |refused: &DeleteRefused| (refused.key.clone(), refused.version_id.clone());
+        let by_name = refused.into_iter().map(|refused| (name(&refused), refused)).collect();
+        Self { by_name, of_any_version: HashMap::new() }
+    }
+
+    /// That of an action.
+    fn of(&mut self, action: &DeleteAction) -> Option<DeleteRefused> {
+        if self.by_name.is_empty() && self.of_any_version.is_empty() {
+            return None;
+        }
+        let mut name = (action.key.clone(), action.version_id.clone());
+        if let Some(refused) = self.by_name.remove(&name) {
+            return Some(refused);
+        }
+        name.1.take()?;
+        if let Some(refused) = self.by_name.remove(&name) {
+            self.of_any_version.insert(name.0.clone(), refused);
+        }
+        self.of_any_version.get(&name.0).cloned()
+    }
+
+    /// Those that no action asked for.
+    fn left(self) -> impl Iterator<Item = DeleteRefused> {
+        self.by_name.into_values()
+    }
+}
+
+async fn remove_each(engine: &Engine, place: Place, batch: Vec<DeleteAction>) {
+    let mut batch = batch.into_iter();
+    loop {
+        let group: Vec<_> = batch.by_ref().take(SINGLES_IN_FLIGHT_MAX).collect();
+        if group.is_empty() {
+            return;
+        }
+        join_all(group.into_iter().map(|action| async move {
+            let version_id = action.version_id.as_deref();
+            let result =
+                remove_one(engine, place, &action.key, version_id, action.if_match()).await;
+            let result = gone_is_removed(result);
+            conclude(engine, place, action, result);
+        }))
+        .await;
+    }
+}
+
+/// A removal that finds nothing has come to its end: an attempt whose answer was lost may have made
+/// it, and a condition makes the next one fail, where a plain removal would succeed.
+fn gone_is_removed(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error) if is_gone(&error) => Ok(()),
+        result => result,
+    }
+}
+
+fn conclude(engine: &Engine, place: Place, action: DeleteAction, result: Result<()>) {
+    let source = place.version(engine, action.key, action.version_id);
+    engine.conclude(removal_kind(engine), source, None, action.size, result);
+}
+
+fn identifier(action: &DeleteAction) -> ObjectIdentifier {
+    let etag = action.if_match().map(str::to_owned);
+    ObjectIdentifier { key: action.key.clone(), version_id: action.version_id.clone(), etag }
+}
+
+/// Whether XML 1.0 has a way to write every character of the key.
+fn fits_xml(key: &str) -> bool {
+    key.chars().all(|c| match c {
+        '\t' | '\n' | '\r' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        c => c >= ' ',
+    })
+}
+
+fn is_unknown_operation(error: &Error) -> bool {
+    error.code() == "NotImplemented"
+        || error.service_error().is_some_and(|service| matches!(service.status, 405 | 501))
+}
+
+fn error_of(refused: DeleteRefused) -> Error {
+    let kind = match refused.code.as_str() {
+        "AccessDenied" => ErrorKind::AccessDenied,
+        "SlowDown" => ErrorKind::Throttled,
+        "InternalError" | "ServiceUnavailable" | "OperationAborted" => ErrorKind::Server,
+        "NoSuchKey" | "NoSuchVersion" => ErrorKind::NotFound,
+        _ => ErrorKind::Request,
+    };
+    let DeleteRefused { code, message, .. } = refused;
+    let service = ServiceError { status: 200, code, message, ..ServiceError::default() };
+    Error::service(kind, "DeleteObjects", service)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::remove_object::remove_source_object;
+    use crate::engine::settings::Tuning;
+    use crate::engine::testing::engine;
+    use crate::event::ActionKind;
+    use s3haul_wire::testing::{Reply, World};
+
+    #[test]
+    fn keys_that_xml_cannot_write_go_alone() {
+        assert!(fits_xml("plain/ünïcode 🎉\t\r\n<&>\u{7f}\u{fffd}"));
+        for key in ["nul\0", "bell\u{7}", "\u{1b}[0m", "\u{fffe}", "\u{ffff}"] {
+            assert!(!fits_xml(key), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_of_versions() {
+        let action = |version: &str| DeleteAction {
+            key: "k".to_owned(),
+            version_id: Some(version.to_owned()).filter(|version| !version.is_empty()),
+            ..DeleteAction::default()
+        };
+        let refused = |version_id: Option<&str>| DeleteRefused {
+            key: "k".to_owned(),
+            version_id: version_id.map(str::to_owned),
+            code: "AccessDenied".to_owned(),
+            message: String::new(),
+        };
+        let mut refusals = Refusals::new(vec![refused(Some("2"))]);
+        let found = ["1", "2", ""].map(|version| refusals.of(&action(version)).is_some());
+        assert_eq!(found, [false, true, false]);
+        assert_eq!(refusals.left().count(), 0);
+        // The server does not say which one.
+        let mut refusals = Refusals::new(vec![refused(None)]);
+        let found = ["1", "2"].map(|version| refusals.of(&action(version)).is_some());
+        assert_eq!(found, [true, true]);
+        assert_eq!(refusals.left().count(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_under_another_name_is_not_lost() {
+        let world = World::new(|_| {
+            Reply::ok(
+                "<DeleteResult><Error><Key>/b</Key><Code>AccessDenied</Code></Error>\
+                 </DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let batch =
+            ["a", "b"].map(|key| DeleteAction { key: key.to_owned(), ..DeleteAction::default() });
+        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        assert_eq!(engine.report.counts().failed, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_server_had_no_time_for_is_tried_again() {
+        let world = World::new(|seen| {
+            if seen.line().starts_with("DELETE") {
+                return Reply::status(204, "", "");
+            }
+            Reply::ok(
+                "<DeleteResult><Error><Key>a</Key><Code>SlowDown</Code></Error>\
+                 <Error><Key>b</Key><Code>InternalError</Code></Error>\
+                 <Error><Key>c</Key><Code>AccessDenied</Code></Error></DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let action = |key: &str| DeleteAction { key: key.to_owned(), ..DeleteAction::default() };
+        let batch = ["a", "b", "c", "d"].map(action);
+        remove_batch(&engine, Place::Source, batch.into(), &AtomicBool::new(false)).await;
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (3, 1));
+        let alone = world.seen().iter().filter(|seen| seen.line().starts_with("DELETE")).count();
+        assert_eq!(alone, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_gone_already_is_removed() {
+        let world = World::new(|seen| {
+            if seen.line().starts_with("DELETE") {
+                return Reply::error(404, "NoSuchKey");
+            }
+            Reply::ok(
+                "<DeleteResult><Error><Key>a</Key><Code>NoSuchKey</Code></Error></DeleteResult>",
+            )
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        for names in [&["a", "b"][..], &["c"]] {
+            let action = |key: &&str| DeleteAction { key: (*key).into(), ..Default::default() };
+            let batch = names.iter().map(action).collect();
+            remove_batch(&engine, Place::Target, batch, &AtomicBool::new(false)).await;
+        }
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (3, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_without_conditional_removal_is_asked_for_the_state() {
+        for (etag, is_removed) in [("\"a\"", true), ("\"b\"", false)] {
+            let world = World::new(move |seen| match (seen.line(), seen.header("if-match")) {
+                (_, Some(_)) => Reply::error(501, "NotImplemented"),
+                (line, None) if line.starts_with("HEAD") => Reply::raw(format!(
+                    "HTTP/1.1 200 OK\r\nx-amz-request-id: 1\r\ncontent-length: 1\r\n\
+                     etag: {etag}\r\n\r\n"
+                )),
+                _ => Reply::status(204, "", ""),
+            });
+            let (mut engine, _ended) = engine(&world, Tuning::default());
+            Arc::get_mut(&mut engine).unwrap().settings.is_move = true;
+            let removed = remove_source_object(&engine, "k", "\"a\"", 1).await;
+            assert_eq!(removed.is_ok(), is_removed, "{removed:?}");
+            let last = world.seen().pop().unwrap();
+            assert_eq!(last.line().starts_with("DELETE"), is_removed);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_source_of_a_finished_copy_is_removed_after_an_early_end() {
+        let world = World::new(|_| Reply::status(204, "", ""));
+        let (mut engine, _ended) = engine(&world, Tuning::default());
+        Arc::get_mut(&mut engine).unwrap().settings.is_move = true;
+        engine.report.early_end().store(true, Ordering::Relaxed);
+        remove_source_object(&engine, "k", "\"a\"", 1).await.unwrap();
+        assert!(world.seen()[0].line().starts_with("DELETE /source/k"));
+        // Others are not worth a request any more.
+        let error = remove_one(&engine, Place::Source, "l", None, None).await.unwrap_err();
+        assert_eq!((error.kind(), world.seen().len()), (ErrorKind::Cancelled, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_source_that_stays_after_an_early_end_is_a_failure() {
+        let world = World::new(|_| Reply::error(400, "ExpiredToken"));
+        let (mut engine, _ended) = engine(&world, Tuning::default());
+        Arc::get_mut(&mut engine).unwrap().settings.is_move = true;
+        engine.report.early_end().store(true, Ordering::Relaxed);
+        let result = remove_source_object(&engine, "k", "\"a\"", 1).await;
+        assert!(result.is_err());
+        let (source, target) =
+            (engine.source_object("k".to_owned()), engine.target_object("k".to_owned()));
+        engine.conclude(ActionKind::Copy, source, Some(target), 1, result);
+        let counts = engine.report.counts();
+        assert_eq!((counts.failed, counts.not_tried), (1, 0));
+    }
+}

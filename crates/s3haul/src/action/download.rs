@@ -1,0 +1,373 @@
+//! Objects to files.
+//!
+//! Small objects are received whole within the memory budget, validated, and written at once while
+//! that is quick, else in batches in blocking calls; large ones go through [`in_parts`]. A file
+//! appears under its name only when it is complete.
+
+pub(crate) mod in_parts;
+mod path_collisions;
+pub(crate) mod target;
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use async_channel::{Receiver, Sender};
+use bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use crate::action::download::path_collisions::PathClaims;
+use crate::action::download::target::DownloadTarget;
+use crate::action::download::target::SaveResult;
+use crate::action::download::target::access_of;
+use crate::engine::budget::Share;
+use crate::engine::core::Engine;
+use crate::engine::inline_io::{HUNG, INLINE_SIZE_MAX, InlineGate, InlinePermit, requeue};
+use crate::engine::limits::{Tasks, blocking};
+use crate::engine::preserve::finish_of;
+use crate::engine::receive::{Answer, receive};
+use crate::engine::remove_object::remove_source_object;
+use crate::engine::worker_pool::WorkerPool;
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::fs::{CreateError, Finish};
+use crate::location::Location;
+use crate::plan::action::DownloadAction;
+use crate::plan::compare::Reason;
+
+/// Objects a blocking call.
+const BATCH_FILES_MAX: usize = 64;
+/// Objects that are received and wait to be written; the memory budget bounds their bytes.
+const RECEIVED_MAX: usize = 256;
+/// Threads that write small files, at least and at most. One more starts when a batch hangs.
+const WRITERS: (usize, usize) = (2, 16);
+
+/// A small object, received.
+struct Received {
+    action: DownloadAction,
+    chunks: Vec<Bytes>,
+    finish: Finish,
+    _share: Share,
+}
+
+/// How small files are written.
+#[derive(Clone)]
+struct Writing {
+    target: DownloadTarget,
+    gate: Arc<InlineGate>,
+    writers: Arc<AtomicUsize>,
+}
+
+impl Writing {
+    /// Leave to write an object between two requests. The source of a move goes once its file is
+    /// on disk, which is never quick.
+    fn try_enter(&self, engine: &Engine, object: &Received) -> Option<InlinePermit<'_>> {
+        let is_small = object.action.size <= INLINE_SIZE_MAX && !engine.settings.is_move;
+        is_small.then(|| self.gate.try_enter()).flatten()
+    }
+
+    /// Writes a small file. Blocks, as long as the disk takes.
+    fn write(&self, engine: &Engine, object: Received) -> (DownloadAction, SaveResult) {
+        let begun = Instant::now();
+        let result = save(&self.target, &object, engine.settings.is_move);
+        self.gate.note(begun.elapsed());
+        let Received { mut action, chunks, .. } = object;
+        action.size = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        (action, result)
+    }
+
+    /// Whether another writer may start; counts it.
+    fn may_add_writer(&self) -> bool {
+        let one_more = |writers| (writers < WRITERS.1).then_some(writers + 1);
+        self.writers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// Reports how the object ended.
+    async fn conclude(&self, engine: &Engine, (action, result): (DownloadAction, SaveResult)) {
+        if result.is_ok() {
+            engine.report.moved(action.size);
+        }
+        conclude(engine, &self.target, action, result).await;
+    }
+}
+
+/// Downloads all that comes until the channel closes.
+pub(crate) async fn run_downloads(
+    engine: Arc<Engine>,
+    target: DownloadTarget,
+    actions: Receiver<Vec<DownloadAction>>,
+) {
+    // Among the threads that receive: the caller's may be another, which would have to be woken.
+    let mut tasks = Tasks::new();
+    tasks.spawn(download_all(engine, target, actions));
+    tasks.finish().await;
+}
+
+async fn download_all(
+    engine: Arc<Engine>,
+    target: DownloadTarget,
+    actions: Receiver<Vec<DownloadAction>>,
+) {
+    let (received_in, received_out) = async_channel::bounded(RECEIVED_MAX);
+    let writers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let mut tasks = Tasks::new();
+    let runtime = Handle::current();
+    let threads = runtime.metrics().num_workers();
+    let (gate, watchdog) = InlineGate::among(threads);
+    if threads > 1 && !engine.settings.is_one {
+        tasks.spawn(blocking(move || watchdog.run(&runtime)));
+    }
+    let writers = writers.clamp(WRITERS.0, WRITERS.1);
+    let writing = Writing { target: target.clone(), gate, writers: Arc::new(writers.into()) };
+    for _ in 0..writers {
+        tasks.spawn(write_loop(Arc::clone(&engine), writing.clone(), received_out.clone()));
+    }
+    drop(received_out);
+    let small =
+        move |engine, action| download_small(engine, writing.clone(), received_in.clone(), action);
+    let mut pool = WorkerPool::new(&engine, small);
+    let mut collapsed = PathClaims::default();
+    while let Ok(batch) = actions.recv().await {
+        for action in batch {
+            if let Err(error) = collapsed.claim(&engine, &action).await {
+                conclude(&engine, &target, action, Err(error.into())).await;
+            } else if engine.settings.is_multipart(action.size) {
+                start_large(&engine, &target, action, &mut tasks).await;
+            } else {
+                pool.add(action, &mut tasks).await;
+            }
+        }
+        pool.flush().await;
+        tasks.reap();
+    }
+    drop(pool);
+    tasks.finish().await;
+}
+
+async fn start_large(
+    engine: &Arc<Engine>,
+    target: &DownloadTarget,
+    action: DownloadAction,
+    tasks: &mut Tasks,
+) {
+    let parts = action.size.div_ceil(engine.settings.tuning.multipart_chunksize.max(1));
+    let slots = engine.limits.large(parts).await;
+    let (engine, target) = (Arc::clone(engine), target.clone());
+    tasks.spawn(async move {
+        let result = in_parts::download(&engine, &target, &action).await;
+        conclude(&engine, &target, action, result).await;
+        drop(slots);
+    });
+}
+
+/// Receives a small object and writes it, or pool it to those who do.
+async fn download_small(
+    engine: Arc<Engine>,
+    writing: Writing,
+    received: Sender<Received>,
+    mut action: DownloadAction,
+) {
+    let share = engine.limits.budget.take(action.size).await;
+    let listed = (action.size, action.etag.as_str());
+    match receive(&engine, &action.key, action.version_id.as_deref(), listed).await {
+        Ok(Answer::Whole { chunks, head }) => {
+            let finish = finish_of(&engine.settings, &head);
+            action.etag = head.etag;
+            let object = Received { action, chunks, finish, _share: share };
+            if let Some(turn) = writing.try_enter(&engine, &object) {
+                requeue().await;
+                let written = writing.write(&engine, object);
+                drop(turn);
+                writing.conclude(&engine, written).await;
+            } else {
+                let sent = received.send(object).await;
+                debug_assert!(sent.is_ok(), "who writes ends after those who receive");
+            }
+        }
+        Ok(Answer::Grown(head)) => {
+            drop(share);
+            action.size = head.size;
+            action.etag = head.etag;
+            action.last_modified_s = head.last_modified_s;
+            let result = in_parts::download(&engine, &writing.target, &action).await;
+            conclude(&engine, &writing.target, action, result).await;
+        }
+        Err(error) => {
+            drop(share);
+            conclude(&engine, &writing.target, action, Err(error.into())).await;
+        }
+    }
+}
+
+/// Writes small files in batches on blocking threads. While a batch hangs another loop takes its
+/// place, or a few such files would stop all others.
+fn write_loop(
+    engine: Arc<Engine>,
+    writing: Writing,
+    received: Receiver<Received>,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let mut replacements = Tasks::new();
+        while let Ok(first) = received.recv().await {
+            let mut batch = vec![first];
+            while batch.len() < BATCH_FILES_MAX
+                && let Ok(next) = received.try_recv()
+            {
+                batch.push(next);
+            }
+            let mut written = std::pin::pin!(write_batch(&engine, &writing, batch));
+            if timeout(HUNG, &mut written).await.is_ok() {
+                continue;
+            }
+            if writing.may_add_writer() {
+                let (engine, received) = (Arc::clone(&engine), received.clone());
+                replacements.spawn(write_loop(engine, writing.clone(), received));
+            }
+            written.await;
+        }
+        replacements.finish().await;
+    })
+}
+
+async fn write_batch(engine: &Arc<Engine>, writing: &Writing, batch: Vec<Received>) {
+    let (engine_held, writer) = (Arc::clone(engine), writing.clone());
+    let written = blocking(move || {
+        // The engine is held so that the job does not end before its last write.
+        let write = |object| writer.write(&engine_held, object);
+        batch.into_iter().map(write).collect::<Vec<_>>()
+    })
+    .await;
+    let ends = written.into_iter().map(|written| writing.conclude(engine, written));
+    futures_util::future::join_all(ends).await;
+}
+
+fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult {
+    let access = access_of(object.finish.permissions.is_some());
+    let file = target.create(&object.action.relative, access)?;
+    let mut position = 0;
+    for chunk in &object.chunks {
+        file.write_at(position, chunk)?;
+        position += chunk.len() as u64;
+    }
+    if is_move {
+        file.sync()?;
+    }
+    Ok(file.commit(object.finish)?)
+}
+
+/// Removes the source of a move and tells how the object ended. The bytes of what succeeded were
+/// told as moved before.
+pub(crate) async fn conclude(
+    engine: &Engine,
+    target: &DownloadTarget,
+    action: DownloadAction,
+    result: SaveResult,
+) {
+    let path = target.path_of(&action.relative);
+    let result = match result {
+        Err(CreateError::Escape(escape)) => {
+            engine.report.warning(escape.warning());
+            return skip(engine, action, path);
+        }
+        Err(CreateError::Failed(error)) => Err(error),
+        Ok(committed) => {
+            if let Some(text) = committed.warning {
+                engine.report.warning(text);
+            }
+            remove_source_object(engine, &action.key, &action.etag, action.size).await
+        }
+    };
+    let source = engine.source_version(action.key, action.version_id);
+    let target = Some(Location::Local(path));
+    let (size, reason) = (action.size, action.reason);
+    engine.conclude_because(ActionKind::Download, source, target, size, reason, result);
+}
+
+fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
+    engine.report.object(ObjectEvent {
+        action: ActionKind::Download,
+        is_move: engine.settings.is_move,
+        source: engine.source_version(action.key, action.version_id),
+        target: Some(Location::Local(path)),
+        bytes: action.size,
+        reason: action.reason.map(Reason::name),
+        outcome: Outcome::Skipped,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use rustix::fs::{CWD, FileType, mknodat};
+
+    use super::*;
+    use crate::engine::settings::Tuning;
+    use crate::engine::testing::engine;
+    use crate::fs::TargetRoot;
+    use s3haul_wire::testing::{Reply, World};
+
+    fn action(name: String) -> DownloadAction {
+        DownloadAction {
+            key: name.clone(),
+            version_id: None,
+            relative: name,
+            plain_key: None,
+            size: 1,
+            etag: String::new(),
+            last_modified_s: 0,
+            head: None,
+            reason: None,
+        }
+    }
+
+    fn named(prefix: &str, count: usize) -> Vec<DownloadAction> {
+        (0..count).map(|number| action(format!("{prefix}{number}"))).collect()
+    }
+
+    /// Not in the runtime, which may have stopped.
+    fn comes(what: impl Fn() -> bool) -> bool {
+        let begun = Instant::now();
+        while !what() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        what()
+    }
+
+    /// Opening a pipe that nobody reads takes until somebody does.
+    fn pipe(folder: &Path, name: &str) {
+        mknodat(CWD, folder.join(name), FileType::Fifo, 0o600.into(), 0).unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn files_that_hang_stop_no_requests() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(|_| Reply::ok("1"));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let root = TargetRoot::open(folder.path()).unwrap();
+        let (actions, taken) = async_channel::unbounded();
+        let downloads = tokio::spawn(run_downloads(engine, DownloadTarget::Below(root), taken));
+        // Until writing is known to be quick.
+        actions.send(named("quick", 100)).await.unwrap();
+        let is_there = |number: usize| folder.path().join(format!("quick{number}")).exists();
+        assert!(comes(|| (0..100).all(is_there)));
+        for number in 0..2 {
+            pipe(folder.path(), &format!("hangs{number}"));
+        }
+        actions.send([named("hangs", 2), named("other", 300)].concat()).await.unwrap();
+        // A late request may be sent twice, so objects are counted.
+        let requested = || world.seen().iter().map(|seen| seen.line().to_owned()).collect();
+        let is_each_requested = comes(|| HashSet::<String>::len(&requested()) == 402);
+        // A thread waits in each until now.
+        for number in 0..2 {
+            std::fs::read(folder.path().join(format!("hangs{number}"))).unwrap();
+        }
+        assert!(is_each_requested, "{} of 402 objects", requested().len());
+        drop(actions);
+        downloads.await.unwrap();
+    }
+}

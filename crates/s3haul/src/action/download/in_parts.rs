@@ -1,0 +1,279 @@
+//! One large object to a file, in ranges received in parallel.
+//!
+//! Each range is written at its position while it arrives and digested there; the CRCs of the
+//! ranges combine to that of the object. The file gets its name when everything matched.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+
+use crate::action::download::target::{DownloadTarget, SaveResult, access_of};
+use crate::engine::core::Engine;
+use crate::engine::integrity::{Piece, check, combine, expected_of, may_read_again};
+use crate::engine::limits::{Tasks, blocking};
+use crate::engine::object::head;
+use crate::engine::ordered_reader::in_order;
+use crate::engine::parts::{Part, download_parts};
+use crate::engine::preserve::finish_of;
+use crate::engine::range_reader::{ObjectState, RangeReader, back_off, replaced, wants_checksums};
+use crate::fs::{Committed, Finish, PendingFile};
+use crate::plan::action::DownloadAction;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::units::MIB;
+use s3haul_wire::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
+
+/// Bytes gathered for one write.
+const WRITE_SIZE: u64 = MIB;
+/// CRC computed of ranges where the object's own is not known beforehand: the one that S3 stores
+/// unless told otherwise.
+const LIKELY_CRC: ChecksumAlgorithm = ChecksumAlgorithm::Crc64Nvme;
+
+/// A file that ranges are written to. The file is dropped, and so removed if it is not complete,
+/// before the engine is let go.
+struct Writing {
+    file: PendingFile,
+    object: ObjectState,
+    algorithm: ChecksumAlgorithm,
+    given_up: AtomicBool,
+    finish: OnceLock<Finish>,
+    written: AtomicU64,
+    /// Held while bytes are written. File systems let one writer into a file at a time, and the
+    /// others would wait for it spinning.
+    turn: Mutex<()>,
+    engine: Arc<Engine>,
+}
+
+/// Downloads an object in ranges: from the start again where its checksum does not match, unless
+/// a device or FIFO has taken the bytes.
+pub(crate) async fn download(
+    engine: &Arc<Engine>,
+    target: &DownloadTarget,
+    action: &DownloadAction,
+) -> SaveResult {
+    for times in 1.. {
+        let writing = start(engine, target, action).await?;
+        let may_repeat = !writing.file.is_sequential();
+        match save(engine, action, writing).await {
+            Err(error) if may_repeat && may_read_again(&error, times) => back_off(times).await,
+            result => return Ok(result?),
+        }
+    }
+    unreachable!("the last time returns")
+}
+
+async fn save(
+    engine: &Arc<Engine>,
+    action: &DownloadAction,
+    writing: Arc<Writing>,
+) -> Result<Committed> {
+    let result = if writing.file.is_sequential() {
+        write_in_order(&writing, action).await
+    } else {
+        write_ranges(&writing, action).await
+    };
+    if let Err(error) = result {
+        engine.report.unmoved(writing.written.load(Ordering::Relaxed));
+        return Err(error);
+    }
+    let modified_s = action.last_modified_s;
+    let committed = blocking(move || commit(writing, modified_s)).await;
+    if committed.is_err() {
+        engine.report.unmoved(action.size);
+    }
+    committed
+}
+
+fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
+    let Some(writing) = Arc::into_inner(writing) else {
+        return Err(Error::new(ErrorKind::Local, "the file is still being written"));
+    };
+    // The engine is let go last.
+    let Writing { engine, file, finish, .. } = writing;
+    if engine.settings.is_move {
+        file.sync()?;
+    }
+    file.commit(finish.into_inner().unwrap_or_else(|| Finish::at(modified_s)))
+}
+
+async fn start(
+    engine: &Arc<Engine>,
+    target: &DownloadTarget,
+    action: &DownloadAction,
+) -> Result<Arc<Writing>, crate::fs::CreateError> {
+    let known = action.head.as_deref().and_then(expected_of);
+    let algorithm = known.map_or(LIKELY_CRC, |checksum| checksum.algorithm);
+    let (engine, target) = (Arc::clone(engine), target.clone());
+    let (relative, size) = (action.relative.clone(), action.size);
+    let object = ObjectState::new(action.key.clone(), action.etag.clone())
+        .in_version(action.version_id.clone());
+    blocking(move || {
+        let file = target.create(&relative, access_of(engine.settings.preserves))?;
+        file.preallocate(size)?;
+        let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (finish, turn) = (OnceLock::new(), Mutex::new(()));
+        let writing = Writing { file, object, algorithm, given_up, finish, written, turn, engine };
+        Ok(Arc::new(writing))
+    })
+    .await
+}
+
+async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result<()> {
+    let engine = &writing.engine;
+    let part_size = engine.settings.tuning.multipart_chunksize;
+    let mut tasks = Tasks::new();
+    let mut done = Vec::new();
+    let mut result = Ok(());
+    for part in download_parts(action.size, part_size) {
+        let share = engine.limits.budget.take(part.range.len().min(2 * WRITE_SIZE)).await;
+        while let Some(ended) = tasks.try_next() {
+            result = result.and(collect(&mut done, ended));
+        }
+        if result.is_err() {
+            break;
+        }
+        let writing = Arc::clone(writing);
+        tasks.spawn(async move {
+            let ended = write_range(&writing, part).await;
+            drop((share, writing));
+            ended
+        });
+    }
+    if result.is_err() {
+        writing.given_up.store(true, Ordering::Relaxed);
+    }
+    while let Some(ended) = tasks.next().await {
+        if ended.is_err() {
+            writing.given_up.store(true, Ordering::Relaxed);
+        }
+        result = result.and(collect(&mut done, ended));
+    }
+    result?;
+    validate(writing, action, done).await
+}
+
+/// A range that is on the disk.
+#[derive(Debug)]
+struct WrittenRange {
+    part: Part,
+    piece: Piece,
+    head: Option<ObjectHead>,
+}
+
+fn collect(done: &mut Vec<WrittenRange>, ended: Result<WrittenRange>) -> Result<()> {
+    done.push(ended?);
+    Ok(())
+}
+
+async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange> {
+    let engine = &writing.engine;
+    let permit = engine.limits.request().await;
+    let mut reader = RangeReader::new(engine, &writing.object, part.range);
+    let mut hasher = Hasher::new(writing.algorithm);
+    let mut position = part.range.start;
+    loop {
+        if writing.given_up.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
+        }
+        let chunks = gather(&mut reader).await?;
+        let length: u64 = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        if length == 0 {
+            break;
+        }
+        let target = Arc::clone(writing);
+        hasher = blocking(move || write_chunks(&target, position, &chunks, hasher)).await?;
+        position += length;
+        writing.written.fetch_add(length, Ordering::Relaxed);
+        engine.report.moved(length);
+    }
+    drop(permit);
+    let piece = Piece { checksum: hasher.finish(), length: part.range.len() };
+    let head = reader.take_head();
+    if let Some(head) = head.as_ref().filter(|_| engine.settings.preserves) {
+        writing.finish.get_or_init(|| finish_of(&engine.settings, head));
+    }
+    Ok(WrittenRange { part, piece, head })
+}
+
+/// The next bytes of a range, enough for one write; nothing at the end.
+async fn gather(reader: &mut RangeReader<'_>) -> Result<Vec<Bytes>> {
+    let (mut chunks, mut length) = (Vec::new(), 0);
+    while length < WRITE_SIZE
+        && let Some(bytes) = reader.next().await?
+    {
+        length += bytes.len() as u64;
+        chunks.push(bytes);
+    }
+    Ok(chunks)
+}
+
+fn write_chunks(
+    writing: &Writing,
+    mut position: u64,
+    chunks: &[Bytes],
+    mut hasher: Hasher,
+) -> Result<Hasher> {
+    for chunk in chunks {
+        hasher.update(chunk);
+    }
+    let _turn = writing.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    for chunk in chunks {
+        writing.file.write_at(position, chunk)?;
+        position += chunk.len() as u64;
+    }
+    Ok(hasher)
+}
+
+/// Holds the bytes against the object's checksum, where it has one that can be compared.
+async fn validate(
+    writing: &Writing,
+    action: &DownloadAction,
+    mut done: Vec<WrittenRange>,
+) -> Result<()> {
+    done.sort_unstable_by_key(|range| range.part.number);
+    let length: u64 = done.iter().map(|range| range.piece.length).sum();
+    assert!(length == action.size, "a file is only committed with all its ranges");
+    let told = done.iter().find_map(|range| expected_of(range.head.as_ref()?));
+    let expected = match (action.head.as_deref(), told) {
+        (Some(head), _) => expected_of(head),
+        (None, Some(told)) => Some(told),
+        (None, None) if wants_checksums(&writing.engine) => ask(writing).await?,
+        (None, None) => None,
+    };
+    // A CRC other than the one computed cannot be compared without reading the file again.
+    let Some(expected) = expected.filter(|told| told.algorithm == writing.algorithm) else {
+        return Ok(());
+    };
+    let computed = combine(done.into_iter().map(|range| range.piece));
+    check(&writing.object.key, &expected, computed.as_ref())
+}
+
+/// Asks for the stored checksum. That of an object that was replaced meanwhile is lost, and what
+/// cannot be checked is not kept.
+async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
+    let version_id = writing.object.version_id.as_deref();
+    let head = head(&writing.engine, &writing.object.key, version_id).await?;
+    if !writing.object.etag.is_empty() && head.etag != writing.object.etag {
+        return Err(replaced(&writing.engine, &writing.object));
+    }
+    Ok(expected_of(&head))
+}
+
+/// Whether the checksum of an object is asked for once its ranges are there, unless an answer to
+/// one of them told it.
+pub(crate) fn asks_for_checksum(engine: &Engine, action: &DownloadAction) -> bool {
+    action.head.is_none() && wants_checksums(engine)
+}
+
+/// A device or FIFO takes its bytes in order.
+async fn write_in_order(writing: &Arc<Writing>, action: &DownloadAction) -> Result<()> {
+    let target = Arc::clone(writing);
+    let object = writing.object.clone();
+    let expected = action.head.as_deref().and_then(expected_of);
+    let write = move |position, bytes: &Bytes| {
+        target.file.write_at(position, bytes)?;
+        target.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    };
+    in_order(&writing.engine, object, action.size, expected, write).await
+}

@@ -1,0 +1,66 @@
+//! Where downloads are written to.
+
+use std::path::PathBuf;
+
+use crate::fs::Access;
+use crate::fs::Committed;
+use crate::fs::CreateError;
+use crate::fs::FileInfo;
+use crate::fs::PendingFile;
+use crate::fs::TargetRoot;
+use s3haul_wire::error::Result;
+
+/// Where files are written.
+#[derive(Clone, Debug)]
+pub(crate) enum DownloadTarget {
+    /// Below a folder.
+    Below(TargetRoot),
+    /// One file of exactly this name.
+    Exactly(PathBuf),
+}
+
+impl DownloadTarget {
+    /// Full path of a relative name.
+    pub(crate) fn path_of(&self, relative: &str) -> PathBuf {
+        match self {
+            Self::Below(root) => root.path_of(relative),
+            Self::Exactly(path) => path.clone(),
+        }
+    }
+
+    /// Starts a file. Blocks.
+    pub(crate) fn create(
+        &self,
+        relative: &str,
+        access: Access,
+    ) -> Result<PendingFile, CreateError> {
+        match self {
+            Self::Below(root) => root.create_for(relative, access),
+            Self::Exactly(path) => Ok(PendingFile::at_for(path, access)?),
+        }
+    }
+
+    /// What is there already. Blocks.
+    pub(crate) fn find(&self, relative: &str) -> Option<FileInfo> {
+        match self {
+            Self::Below(root) => root.find(relative).ok().flatten(),
+            Self::Exactly(path) => FileInfo::of_path(path).ok(),
+        }
+    }
+
+    /// Whether there is something already. Blocks.
+    pub(crate) fn exists(&self, relative: &str) -> bool {
+        match self {
+            Self::Below(root) => root.exists(relative).unwrap_or(false),
+            Self::Exactly(path) => path.exists(),
+        }
+    }
+}
+
+/// Why an object did not become a file.
+pub(crate) type SaveResult = Result<Committed, CreateError>;
+
+/// Who may read a file before it has the permissions that the object brings with it.
+pub(crate) fn access_of(has_permissions: bool) -> Access {
+    if has_permissions { Access::Owner } else { Access::ByUmask }
+}

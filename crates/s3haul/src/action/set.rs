@@ -1,0 +1,209 @@
+//! Properties of objects: looked at, and changed where they differ.
+//!
+//! What is to be done is decided in [`crate::plan::change`]. A copy onto itself holds on to the
+//! state that was looked at (`x-amz-copy-source-if-match`) and brings everything along in one
+//! request, so that a run that is killed leaves each object either as it was or as it shall be.
+//! Objects that `CopyObject` does not take go in parts ([`crate::engine::server_copy`]).
+
+use std::sync::Arc;
+
+use async_channel::Receiver;
+
+use crate::engine::copy_props::{CopyPlan, forget_metadata};
+use crate::engine::core::Engine;
+use crate::engine::object::head;
+use crate::engine::server_copy::{assemble, carry_tags, part_size, source_replaced};
+use crate::engine::settings::must_copy_in_parts;
+use crate::engine::worker_pool::run_each;
+use crate::event::ActionKind;
+use crate::plan::action::{CopyAction, SetAction};
+use crate::plan::change::{LegalHoldStep, SelfCopy, Steps};
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{Acl, Conditions, CopyObject, CopySource};
+use s3haul_wire::{ObjectHead, ObjectProperties, Retention};
+
+/// Code of an object that never had a legal hold.
+const NO_LOCK: &str = "NoSuchObjectLockConfiguration";
+
+/// Does the job's change to all that comes until the channel closes.
+pub(crate) async fn run_changes(engine: Arc<Engine>, actions: Receiver<Vec<SetAction>>) {
+    let work = |engine: Arc<Engine>, action: SetAction| async move {
+        let result = change(&engine, &action.key).await;
+        engine.conclude_in_place(ActionKind::Set, action.key, action.size, result);
+    };
+    run_each(engine, actions, work).await;
+}
+
+/// Changes one object; tells whether there was something to do.
+async fn change(engine: &Arc<Engine>, key: &str) -> Result<bool> {
+    let change = &engine.settings.change;
+    let mut steps = Steps::default();
+    if change.copies() || change.changes_lock() {
+        let head = head(engine, key, None).await?;
+        steps = change.steps(&head, engine.source.now_s())?;
+        if let Some(copy) = steps.copy {
+            copy_onto_itself(engine, key, &head, copy).await?;
+            return Ok(true);
+        }
+    }
+    let mut did_something = false;
+    if let Some(canned) = &change.properties.acl {
+        did_something |= set_acl(engine, key, canned).await?;
+    }
+    if let Some(retention) = steps.retention {
+        retain(engine, key, retention).await?;
+        did_something = true;
+    }
+    did_something |= hold(engine, key, steps.legal_hold).await?;
+    Ok(did_something)
+}
+
+async fn copy_onto_itself(
+    engine: &Arc<Engine>,
+    key: &str,
+    head: &ObjectHead,
+    copy: SelfCopy,
+) -> Result<()> {
+    let SelfCopy { mut properties, replaces_metadata } = copy;
+    if engine.settings.change.keep_acl {
+        properties.grants = read_acl(engine, key).await?.as_grants();
+    }
+    if must_copy_in_parts(head.size) {
+        return copy_parts(engine, key, head, properties).await;
+    }
+    if !replaces_metadata {
+        forget_metadata(&mut properties);
+    }
+    let bucket = &engine.settings.source_bucket;
+    let if_match = Some(head.etag.as_str()).filter(|etag| !etag.is_empty());
+    let input = CopyObject {
+        bucket,
+        key,
+        source: CopySource { bucket, key, if_match, ..CopySource::default() },
+        properties: &properties,
+        replace_metadata: Some(replaces_metadata),
+        replace_tagging: None,
+        checksum: None,
+        conditions: Conditions::default(),
+    };
+    let copied = engine.send(|| engine.source.copy_object(input)).await;
+    match copied {
+        Ok(written) => check_first(engine, key, &written.etag).await,
+        // Servers that do not know the class take the copy for one that changes nothing.
+        Err(error) if !replaces_metadata && error.code() == "InvalidRequest" => {
+            let message = "the server seems not to have this storage class or encryption";
+            return Err(Error::new(ErrorKind::Request, message).with_source(error));
+        }
+        Err(error) if is_retried_refusal(&error) && is_changed(engine, key).await => {}
+        Err(error) => return Err(source_replaced(error)),
+    }
+    Ok(())
+}
+
+/// Whether a condition failed only after an attempt whose answer was lost: that may have been
+/// carried out, and then the state that was held on to is gone.
+fn is_retried_refusal(error: &Error) -> bool {
+    error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1
+}
+
+/// Whether a copy would find nothing to change any more.
+async fn is_changed(engine: &Engine, key: &str) -> bool {
+    let Ok(head) = head(engine, key, None).await else { return false };
+    let steps = engine.settings.change.steps(&head, engine.source.now_s());
+    steps.is_ok_and(|steps| steps.copy.is_none())
+}
+
+/// Looks at the first object of a job that was copied: there are servers that take a copy and pass
+/// over some of what they are told.
+async fn check_first(engine: &Engine, key: &str, etag: &str) {
+    if engine.has_checked_copy() {
+        return;
+    }
+    let Ok(head) = head(engine, key, None).await else { return };
+    let ignored = engine.settings.change.ignored(&head);
+    if let Some(what) = ignored.filter(|_| head.etag == etag) {
+        let bucket = &engine.settings.source_bucket;
+        engine.report.warning(format!(
+            "s3://{bucket}/{key} was copied, but its {what} is not what the server was told: the \
+             server seems not to support this"
+        ));
+    }
+}
+
+/// The same for an object that `CopyObject` does not take. Its tags must fit the request that
+/// begins the upload, or for a moment there would be an object without them.
+async fn copy_parts(
+    engine: &Arc<Engine>,
+    key: &str,
+    head: &ObjectHead,
+    mut properties: ObjectProperties,
+) -> Result<()> {
+    let action = CopyAction {
+        source_key: key.to_owned(),
+        target_key: key.to_owned(),
+        size: head.size,
+        etag: head.etag.clone(),
+        version_id: None,
+        head: None,
+        reason: None,
+    };
+    let slots = engine.limits.large(head.size.div_ceil(part_size(engine, head.size))).await;
+    let plan = CopyPlan { inherit_tags: true, ..CopyPlan::default() };
+    if carry_tags(engine, &action, plan, &mut properties).await?.is_some() {
+        return Err(Error::new(
+            ErrorKind::Request,
+            "its tags are too long to be sent with the beginning of a copy in parts, which an \
+             object of its size takes: nothing was changed",
+        ));
+    }
+    let copied = assemble(engine, &action, head.etag.clone(), properties).await;
+    drop(slots);
+    copied
+}
+
+async fn read_acl(engine: &Engine, key: &str) -> Result<Acl> {
+    engine.send(|| engine.source.get_object_acl(&engine.settings.source_bucket, key)).await
+}
+
+/// Sets a canned list, unless the object's list says the same. Whoever may write lists need not be
+/// allowed to read them.
+async fn set_acl(engine: &Engine, key: &str, canned: &str) -> Result<bool> {
+    if Acl::default().is_canned(canned).is_some()
+        && let Ok(acl) = read_acl(engine, key).await
+        && acl.is_canned(canned) == Some(true)
+    {
+        return Ok(false);
+    }
+    let set = engine
+        .send(|| engine.source.put_object_acl(&engine.settings.source_bucket, key, canned))
+        .await;
+    set.map(|()| true)
+}
+
+async fn retain(engine: &Engine, key: &str, retention: Retention) -> Result<()> {
+    let bucket = &engine.settings.source_bucket;
+    let bypass = engine.settings.change.bypass_governance;
+    engine.send(|| engine.source.put_object_retention(bucket, key, retention, bypass)).await
+}
+
+async fn hold(engine: &Engine, key: &str, step: LegalHoldStep) -> Result<bool> {
+    let bucket = &engine.settings.source_bucket;
+    let is_on = match step {
+        LegalHoldStep::Nothing => return Ok(false),
+        LegalHoldStep::Put(is_on) => is_on,
+        LegalHoldStep::EndIfThere => {
+            let told = engine.send(|| engine.source.get_object_legal_hold(bucket, key)).await;
+            match told {
+                Ok(true) => false,
+                Ok(false) => return Ok(false),
+                Err(error) if error.code() == NO_LOCK => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    let held = engine.send(|| engine.source.put_object_legal_hold(bucket, key, is_on)).await;
+    held.map(|()| true)
+}
+
+#[cfg(test)]
+mod tests;

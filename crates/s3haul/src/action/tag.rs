@@ -1,0 +1,78 @@
+//! Tags of objects: read, replaced, or read and changed.
+//!
+//! An object takes one request, where its tags must be known before they are changed a second one
+//! and only if something changes. The two are not one step for S3: tags that somebody else writes
+//! between them are lost.
+
+use std::sync::{Arc, OnceLock};
+
+use async_channel::Receiver;
+
+use crate::engine::core::Engine;
+use crate::engine::worker_pool::run_each;
+use crate::event::ActionKind;
+use crate::plan::action::TagAction;
+use crate::plan::tags::{Tag, TagChange, TagTask};
+use s3haul_wire::Payload;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+
+/// Does the job's task to all that comes until the channel closes.
+pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagAction>>) {
+    let same = Arc::new(OnceLock::new());
+    let work = move |engine: Arc<Engine>, action: TagAction| {
+        let same = Arc::clone(&same);
+        async move {
+            let result = tag(&engine, &action.key, &same).await;
+            conclude(&engine, action, result);
+        }
+    };
+    run_each(engine, actions, work).await;
+}
+
+/// Does the task to one object; tells whether there was something to do. What is written to all
+/// objects alike is made and digested once.
+async fn tag(engine: &Engine, key: &str, same: &OnceLock<Payload>) -> Result<bool> {
+    let task = &engine.settings.tags;
+    let current = if task.reads() { read(engine, key).await? } else { Vec::new() };
+    if *task == TagTask::Get {
+        engine.report.tags(&engine.settings.source_bucket, key, current);
+        return Ok(true);
+    }
+    let change =
+        task.change(&current).map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+    let same = (!task.reads()).then_some(same);
+    write(engine, key, change, same).await
+}
+
+async fn read(engine: &Engine, key: &str) -> Result<Vec<Tag>> {
+    let bucket = &engine.settings.source_bucket;
+    engine.send(|| engine.source.get_object_tagging(bucket, key, None)).await
+}
+
+async fn write(
+    engine: &Engine,
+    key: &str,
+    change: TagChange,
+    same: Option<&OnceLock<Payload>>,
+) -> Result<bool> {
+    if change == TagChange::Nothing {
+        return Ok(false);
+    }
+    let bucket = &engine.settings.source_bucket;
+    let permit = engine.limits.request().await;
+    let result = match change {
+        TagChange::Nothing => Ok(()),
+        TagChange::Write(tags) => {
+            let make = || engine.source.tagging(&tags);
+            let tagging = same.map_or_else(make, |same| same.get_or_init(make).clone());
+            engine.source.put_tagging(bucket, key, None, tagging).await
+        }
+        TagChange::Clear => engine.source.delete_object_tagging(bucket, key, None).await,
+    };
+    drop(permit);
+    result.map(|()| true)
+}
+
+fn conclude(engine: &Engine, action: TagAction, result: Result<bool>) {
+    engine.conclude_in_place(ActionKind::Tag, action.key, action.size, result);
+}

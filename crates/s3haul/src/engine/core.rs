@@ -1,0 +1,226 @@
+//! What all executors of a job share.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::bandwidth::Bandwidth;
+use super::buffers::Buffers;
+use super::route::can_read;
+use super::settings::Settings;
+use crate::engine::limits::Limits;
+use crate::engine::open_uploads::OpenUploads;
+use crate::engine::reporter::Reporter;
+use crate::engine::shared_limits::SharedLimits;
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::location::{Location, ObjectName};
+use crate::plan::compare::Reason;
+use crate::plan::content_type::ContentTypes;
+use s3haul_wire::Client;
+use s3haul_wire::error::{Error, ErrorKind};
+
+/// Settings, clients and bounds of a job. Every task and every blocking call that must have ended
+/// before the job returns holds an `Arc` of it.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) settings: Settings,
+    /// Reads and removes the source.
+    pub(crate) source: Client,
+    /// Finishes moves, also after an early end.
+    pub(crate) source_finishing: Client,
+    /// Writes the target.
+    pub(crate) target: Client,
+    /// Copies go through this machine, because the target cannot read the source.
+    pub(crate) relays: bool,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) bandwidth: Arc<Bandwidth>,
+    pub(crate) buffers: Arc<Buffers>,
+    pub(crate) report: Arc<Reporter>,
+    pub(crate) uploads: Arc<OpenUploads>,
+    /// Ends the job: what is in flight is given up.
+    pub(crate) stop: CancellationToken,
+    content_types: Arc<OnceLock<ContentTypes>>,
+    tags_asked: AtomicBool,
+    copy_checked: AtomicBool,
+    /// It was told that tags of the source cannot be read.
+    pub(crate) tags_warned: AtomicBool,
+    _alive: mpsc::Sender<Infallible>,
+}
+
+/// Tells when nothing of an engine is left.
+#[derive(Debug)]
+pub(crate) struct Ended(mpsc::Receiver<Infallible>);
+
+impl Ended {
+    /// Waits until every holder of the engine is gone.
+    pub(crate) async fn wait(mut self) {
+        let none: Option<Infallible> = self.0.recv().await;
+        debug_assert!(none.is_none());
+    }
+}
+
+impl Engine {
+    /// An engine and the means to wait for its end.
+    pub(crate) fn new(
+        settings: Settings,
+        source: Client,
+        target: Client,
+        report: Arc<Reporter>,
+    ) -> (Arc<Self>, Ended) {
+        let (alive, ended) = mpsc::channel(1);
+        let SharedLimits { limits, bandwidth, content_types } =
+            SharedLimits::of_job(&settings.tuning);
+        let buffers = Arc::default();
+        let uploads = OpenUploads::new(target.clone());
+        let relays = settings.streams_copies || !can_read(target.config(), source.config());
+        // Requests that race late ones are among those that the job bounds.
+        report.watch_listings([source.has_listed(), target.has_listed()]);
+        let source_finishing = source.within(limits.requests()).unhalted();
+        let [source, target] = [source, target]
+            .map(|client| client.within(limits.requests()).halted_by(report.early_end()));
+        let engine = Self {
+            settings,
+            source,
+            source_finishing,
+            target,
+            relays,
+            limits,
+            bandwidth,
+            buffers,
+            report,
+            uploads,
+            stop: CancellationToken::new(),
+            content_types,
+            tags_asked: AtomicBool::new(false),
+            copy_checked: AtomicBool::new(false),
+            tags_warned: AtomicBool::new(false),
+            _alive: alive,
+        };
+        (Arc::new(engine), Ended(ended))
+    }
+
+    /// Sends one request within the bound of requests in flight of the job. Slots of large
+    /// objects, memory and bandwidth are acquired before it.
+    pub(crate) async fn send<R: Future>(&self, request: impl FnOnce() -> R) -> R::Output {
+        let _permit = self.limits.request().await;
+        request().await
+    }
+
+    /// Media type of a file or key by its name. The system's tables are read with the first; that
+    /// is about a millisecond, once, so it is not worth a thread.
+    pub(crate) fn guess_content_type(&self, name: &str) -> Option<&str> {
+        let types = self.content_types.get_or_init(|| {
+            let mut types = ContentTypes::builtin();
+            for table in &self.settings.media_type_tables {
+                if let Ok(text) = std::fs::read(table) {
+                    types.add_table(&String::from_utf8_lossy(&text));
+                }
+            }
+            types
+        });
+        types.guess(name)
+    }
+
+    /// Loops that act at once, each on one object: as many as requests are worth making now, unless
+    /// there is only one object.
+    pub(crate) fn workers_wanted(&self) -> usize {
+        if self.settings.is_one {
+            return 1;
+        }
+        let wanted = self.source.requests_wanted().max(self.target.requests_wanted());
+        wanted.min(self.limits.requests_max())
+    }
+
+    /// Whether this was asked before: whoever asks first finds out whether tags can be read.
+    pub(crate) fn has_asked_tags(&self) -> bool {
+        self.tags_asked.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether this was asked before: whoever copies first looks whether the server did it.
+    pub(crate) fn has_checked_copy(&self) -> bool {
+        self.copy_checked.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether a copy of this size goes in parts.
+    pub(crate) fn is_large_copy(&self, size: u64) -> bool {
+        if self.relays {
+            self.settings.is_multipart(size)
+        } else {
+            self.settings.is_multipart_copy(size)
+        }
+    }
+
+    /// Names an object of the source.
+    pub(crate) fn source_object(&self, key: String) -> Location {
+        Location::Object(ObjectName::new(self.settings.source_bucket.clone(), key))
+    }
+
+    /// Names an object of the source in one version, or in its current one.
+    pub(crate) fn source_version(&self, key: String, version_id: Option<String>) -> Location {
+        let name = ObjectName::new(self.settings.source_bucket.clone(), key);
+        Location::Object(name.in_version(version_id))
+    }
+
+    /// Names an object of the target.
+    pub(crate) fn target_object(&self, key: String) -> Location {
+        Location::Object(ObjectName::new(self.settings.target_bucket.clone(), key))
+    }
+
+    /// Tells how an object ended. A target that exists and is not to be replaced is no failure.
+    pub(crate) fn conclude(
+        &self,
+        action: ActionKind,
+        source: Location,
+        target: Option<Location>,
+        bytes: u64,
+        result: Result<(), Error>,
+    ) {
+        self.conclude_because(action, source, target, bytes, None, result);
+    }
+
+    /// The same for what was decided by a comparison.
+    pub(crate) fn conclude_because(
+        &self,
+        action: ActionKind,
+        source: Location,
+        target: Option<Location>,
+        bytes: u64,
+        reason: Option<Reason>,
+        result: Result<(), Error>,
+    ) {
+        let outcome = match result {
+            Ok(()) => Outcome::Done,
+            Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
+            Err(error) => Outcome::Failed(error),
+        };
+        let is_move = self.settings.is_move;
+        let reason = reason.map(Reason::name);
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
+    }
+
+    /// Tells how an object ended that was worked on where it is, and whether there was something to
+    /// do.
+    pub(crate) fn conclude_in_place(
+        &self,
+        action: ActionKind,
+        key: String,
+        bytes: u64,
+        result: Result<bool, Error>,
+    ) {
+        let outcome = match result {
+            Ok(true) => Outcome::Done,
+            Ok(false) => Outcome::Skipped,
+            Err(error) => Outcome::Failed(error),
+        };
+        let (source, target, reason) = (self.source_object(key), None, None);
+        let is_move = false;
+        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
+    }
+
+    fn is_refused_overwrite(&self, error: &Error) -> bool {
+        self.settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed
+    }
+}

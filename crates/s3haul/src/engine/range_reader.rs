@@ -1,0 +1,233 @@
+//! Reads ranges of an object so that a broken connection costs only what had not arrived.
+//!
+//! A body that stops is taken for broken long before the client's read timeout: see
+//! [`silence_max`].
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::core::Engine;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
+use s3haul_wire::units::ByteRange;
+use s3haul_wire::{ChecksumMode, ObjectHead};
+
+/// Requests for one range that may fail in a row without a new byte.
+pub(crate) const ATTEMPTS_MAX: u32 = 5;
+/// Wait before the second attempt; doubles each time.
+const BACKOFF: Duration = Duration::from_millis(50);
+
+/// Time without a byte after which a body is taken for broken, the first time. Whatever passes by
+/// itself has passed by then: a lost packet is sent again after 0.2 s, then twice as long each
+/// time, so for the sixth time after 6 to 7 s; servers and balancers that fail over, or collect
+/// garbage, take seconds.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Time without a byte after which a body is taken for broken, after so many failures in a row:
+/// going on elsewhere costs one request, but a server that needs its time must not be cut short
+/// each time. Before it is given up it has the client's read timeout, which bounds all of these.
+pub(crate) fn silence_max(failures: u32) -> Duration {
+    if failures + 1 >= ATTEMPTS_MAX { Duration::MAX } else { SILENCE * 2_u32.pow(failures) }
+}
+
+/// An object, and the state of it that all ranges must come from.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectState {
+    /// Key in the source bucket.
+    pub(crate) key: String,
+    /// Version; the current one where absent.
+    pub(crate) version_id: Option<String>,
+    /// `ETag` with its quotes; empty where unknown.
+    pub(crate) etag: String,
+    /// `ETag` that the first range came with. Not every server heeds `If-Match`, and not every
+    /// listing tells `ETag`s: without this, ranges of two states could make one file.
+    seen: Arc<OnceLock<String>>,
+}
+
+impl ObjectState {
+    /// A state of which no range was read yet.
+    pub(crate) fn new(key: String, etag: String) -> Self {
+        Self { key, version_id: None, etag, seen: Arc::default() }
+    }
+
+    /// There was an answer: ranges must have its `ETag`, also where the server heeds no condition.
+    pub(crate) fn saw(&mut self, etag: &str) {
+        etag.clone_into(&mut self.etag);
+        self.seen = Arc::new(etag.to_owned().into());
+    }
+
+    /// The same of one version.
+    pub(crate) fn in_version(self, version_id: Option<String>) -> Self {
+        Self { version_id, ..self }
+    }
+}
+
+/// Whether stored checksums are asked for.
+pub(crate) fn wants_checksums(engine: &Engine) -> bool {
+    engine.settings.checksum_mode
+        || engine.source.config().response_checksums == ChecksumMode::WhenSupported
+}
+
+/// Opens an object or a range of it.
+pub(crate) async fn open(
+    engine: &Engine,
+    object: &ObjectState,
+    range: Option<ByteRange>,
+) -> Result<ObjectBody> {
+    let if_match = (range.is_some() && !object.etag.is_empty()).then_some(object.etag.as_str());
+    let input = GetObject {
+        bucket: &engine.settings.source_bucket,
+        key: &object.key,
+        version_id: object.version_id.as_deref(),
+        range,
+        conditions: Conditions { if_match, if_absent: false },
+        known_etag: Some(&object.etag),
+        customer_key: engine.settings.source_customer_key.as_ref(),
+        checksums: wants_checksums(engine),
+    };
+    let body = engine.source.get_object(input).await.map_err(|e| changed(engine, object, e))?;
+    if range.is_some() && *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag {
+        return Err(replaced(engine, object));
+    }
+    match range {
+        Some(range) if body.range != range => Err(Error::new(
+            ErrorKind::Integrity,
+            format!(
+                "asked for bytes {}-{} of `{}`, got {}-{}",
+                range.start,
+                range.end - 1,
+                object.key,
+                body.range.start,
+                body.range.end.saturating_sub(1)
+            ),
+        )),
+        _ => Ok(body),
+    }
+}
+
+/// A condition that no longer holds means that the object was replaced.
+fn changed(engine: &Engine, object: &ObjectState, error: Error) -> Error {
+    if error.kind() != ErrorKind::PreconditionFailed {
+        return error;
+    }
+    replaced(engine, object)
+}
+
+/// The object has another state than the one that is read.
+pub(crate) fn replaced(engine: &Engine, object: &ObjectState) -> Error {
+    let (key, bucket) = (&object.key, &engine.settings.source_bucket);
+    let message = format!(
+        "Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag."
+    );
+    Error::new(ErrorKind::SourceChanged, message)
+}
+
+/// Whether reading on with a new request may help.
+pub(crate) fn may_resume(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
+}
+
+/// Waits before the next attempt; `failures` is at least 1.
+pub(crate) async fn back_off(failures: u32) {
+    tokio::time::sleep(BACKOFF * 2_u32.pow(failures.saturating_sub(1).min(6))).await;
+}
+
+/// A range that is read from as many requests as it takes.
+pub(crate) struct RangeReader<'a> {
+    engine: &'a Engine,
+    object: &'a ObjectState,
+    rest: ByteRange,
+    open: Option<ObjectBody>,
+    failures: u32,
+    head: Option<ObjectHead>,
+}
+
+impl<'a> RangeReader<'a> {
+    /// A reader of a range, which must not be empty.
+    pub(crate) fn new(engine: &'a Engine, object: &'a ObjectState, range: ByteRange) -> Self {
+        Self { engine, object, rest: range, open: None, failures: 0, head: None }
+    }
+
+    /// Headers of the first answer, once there was one.
+    pub(crate) fn take_head(&mut self) -> Option<ObjectHead> {
+        self.head.take()
+    }
+
+    /// The next bytes; `None` when the range is complete.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>> {
+        while !self.rest.is_empty() {
+            match self.step().await {
+                Ok(bytes) if !bytes.is_empty() => {
+                    self.failures = 0;
+                    self.rest.start += bytes.len() as u64;
+                    self.engine.bandwidth.take(bytes.len() as u64).await;
+                    return Ok(Some(bytes));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    self.open = None;
+                    self.failures += 1;
+                    if !may_resume(&error) || self.failures >= ATTEMPTS_MAX {
+                        return Err(error);
+                    }
+                    back_off(self.failures).await;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    async fn step(&mut self) -> Result<Bytes> {
+        if self.open.is_none() {
+            let mut body = open(self.engine, self.object, Some(self.rest)).await?;
+            body.body.limit_silence(silence_max(self.failures));
+            self.head.get_or_insert_with(|| std::mem::take(&mut body.head));
+            self.open = Some(body);
+        }
+        let early = || Error::new(ErrorKind::Transport, "the body ended early");
+        let Some(body) = &mut self.open else { return Err(early()) };
+        let bytes = body.body.next().await.ok_or_else(early)??;
+        if bytes.len() as u64 > self.rest.len() {
+            return Err(Error::new(ErrorKind::Integrity, "the body is longer than was asked for"));
+        }
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::engine::settings::Tuning;
+    use crate::engine::testing::engine;
+    use s3haul_wire::testing::{Reply, Seen, World};
+
+    /// The range that was asked for of an object of 1 MiB, whose `ETag` is `etag`.
+    pub(crate) fn ranged(seen: &Seen, etag: &str) -> Reply {
+        let asked = seen.header("range").unwrap().strip_prefix("bytes=").unwrap();
+        let (first, last) = asked.split_once('-').unwrap();
+        let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+        let headers = format!("content-range: bytes {first}-{last}/1048576\r\netag: {etag}\r\n");
+        Reply::status(206, &headers, &"x".repeat(last + 1 - first))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ranges_of_two_states_are_not_put_together() {
+        // The server heeds no condition, and the object is replaced after the second range.
+        let world =
+            World::new(|seen| ranged(seen, if seen.number < 2 { "\"a\"" } else { "\"b\"" }));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let object = ObjectState::new("k".to_owned(), String::new());
+        for (start, is_whole) in [(0, true), (10, true), (20, false)] {
+            let copy = object.clone();
+            let mut reader = RangeReader::new(&engine, &copy, ByteRange { start, end: start + 10 });
+            match reader.next().await {
+                Ok(bytes) => assert!(is_whole && bytes.unwrap().len() == 10),
+                Err(error) => {
+                    assert!(!is_whole && error.kind() == ErrorKind::SourceChanged, "{error}");
+                }
+            }
+        }
+    }
+}

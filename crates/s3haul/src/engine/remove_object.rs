@@ -1,0 +1,121 @@
+//! Removing one object: by itself, or as the source of a move whose target is safe.
+
+use crate::engine::core::Engine;
+use crate::engine::object::head_with;
+use crate::event::ActionKind;
+use crate::location::Location;
+use crate::location::ObjectName;
+use s3haul_wire::Client;
+use s3haul_wire::error::Error;
+use s3haul_wire::error::ErrorKind;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::DeleteObject;
+
+/// One of the two buckets of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// That of the source: `rm`, `mv`.
+    Source,
+    /// That of the target: `sync --delete`.
+    Target,
+    /// That of the source, for an object whose copy is safe: removed also after an early end.
+    Moved,
+}
+
+impl Place {
+    pub(crate) fn client(self, engine: &Engine) -> &Client {
+        match self {
+            Self::Source => &engine.source,
+            Self::Target => &engine.target,
+            Self::Moved => &engine.source_finishing,
+        }
+    }
+
+    pub(crate) fn bucket(self, engine: &Engine) -> &str {
+        match self {
+            Self::Source | Self::Moved => &engine.settings.source_bucket,
+            Self::Target => &engine.settings.target_bucket,
+        }
+    }
+
+    pub(crate) fn version(
+        self,
+        engine: &Engine,
+        key: String,
+        version_id: Option<String>,
+    ) -> Location {
+        let name = ObjectName::new(self.bucket(engine), key);
+        Location::Object(name.in_version(version_id))
+    }
+}
+
+/// Only by a document of S3: any server says 404 to what it does not know.
+pub(crate) fn is_gone(error: &Error) -> bool {
+    matches!(error.code(), "NoSuchKey" | "NoSuchVersion")
+}
+
+/// One `DeleteObject`.
+pub(crate) async fn remove_one(
+    engine: &Engine,
+    place: Place,
+    key: &str,
+    version_id: Option<&str>,
+    if_match: Option<&str>,
+) -> Result<()> {
+    let bucket = place.bucket(engine);
+    let bypass_governance = engine.settings.bypass_governance;
+    let input = DeleteObject { bucket, key, version_id, if_match, bypass_governance };
+    engine.send(|| place.client(engine).delete_object(input)).await
+}
+
+/// Removes the source of a move whose target is safe; nothing for other commands. `etag` is the
+/// state that the target has; what replaced it meanwhile stays. The bytes that were told as moved
+/// are taken back when it fails.
+pub(crate) async fn remove_source_object(
+    engine: &Engine,
+    key: &str,
+    etag: &str,
+    bytes: u64,
+) -> Result<()> {
+    if !engine.settings.is_move {
+        return Ok(());
+    }
+    let if_match = Some(etag).filter(|etag| !etag.is_empty());
+    let removed = match remove_one(engine, Place::Moved, key, None, if_match).await {
+        Err(error) if if_match.is_some() => remove_checked(engine, key, etag, error).await,
+        result => result,
+    };
+    if removed.is_err() {
+        engine.report.unmoved(bytes);
+    }
+    removed
+}
+
+/// What to do about a conditional removal that was refused: an attempt whose answer was lost may
+/// have removed the object, and not every server knows the condition.
+async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) -> Result<()> {
+    let is_refused = error.kind() == ErrorKind::PreconditionFailed;
+    if is_gone(&error) {
+        return Ok(());
+    }
+    if !is_refused && error.code() != "NotImplemented" {
+        return Err(error);
+    }
+    match head_with(engine, Place::Moved.client(engine), key, None).await {
+        Err(error) if is_gone(&error) => Ok(()),
+        Ok(found) if found.etag == etag && !is_refused => {
+            remove_one(engine, Place::Moved, key, None, None).await
+        }
+        _ if !is_refused => Err(error),
+        _ => {
+            let bucket = &engine.settings.source_bucket;
+            let message = format!("`s3://{bucket}/{key}` was replaced and was not removed");
+            Err(Error::new(ErrorKind::SourceChanged, message))
+        }
+    }
+}
+
+/// What removals of a job are told as.
+pub(crate) fn removal_kind(engine: &Engine) -> ActionKind {
+    if engine.settings.is_undelete { ActionKind::Undelete } else { ActionKind::Delete }
+}

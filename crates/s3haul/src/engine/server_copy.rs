@@ -1,0 +1,252 @@
+//! What copies have in common, whether an object is copied to another place, onto itself, or
+//! through this machine: what is carried over, and copies in parts by the server.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+
+use crate::engine::copy_props::CarriedTags;
+use crate::engine::copy_props::CopyPlan;
+use crate::engine::copy_props::tagging_query;
+use crate::engine::core::Engine;
+use crate::engine::limits::Tasks;
+use crate::engine::multipart::SentPart;
+use crate::engine::multipart::complete_upload;
+use crate::engine::object::head;
+use crate::engine::open_uploads::OpenUpload;
+use crate::engine::parts::Part;
+use crate::engine::parts::parts;
+use crate::engine::parts::upload_part_size;
+use crate::engine::route::is_same_service;
+use crate::plan::action::CopyAction;
+use s3haul_wire::ObjectHead;
+use s3haul_wire::ObjectProperties;
+use s3haul_wire::error::Error;
+use s3haul_wire::error::ErrorKind;
+use s3haul_wire::error::Result;
+use s3haul_wire::ops::CompletedPart;
+use s3haul_wire::ops::CopySource;
+use s3haul_wire::ops::DeleteObject;
+use s3haul_wire::ops::UploadPartCopy;
+
+/// Headers of the source: those that planning fetched, or fresh ones.
+pub(crate) async fn head_of(engine: &Engine, action: &CopyAction) -> Result<ObjectHead> {
+    match &action.head {
+        Some(head) => Ok((**head).clone()),
+        None => head(engine, &action.source_key, action.version_id.as_deref()).await,
+    }
+}
+
+/// What the user says of the target, with the guessed media type where the metadata is replaced.
+pub(crate) fn said_properties(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+) -> ObjectProperties {
+    let mut properties = engine.settings.properties.clone();
+    if plan.guess_content_type && properties.content_type.is_none() {
+        properties.content_type = engine.guess_content_type(&action.source_key).map(str::to_owned);
+    }
+    properties
+}
+
+/// Whether source and target of an action are one object. Buckets of one name on two endpoints are
+/// two buckets.
+fn is_onto_itself(engine: &Engine, action: &CopyAction) -> bool {
+    let settings = &engine.settings;
+    settings.source_bucket == settings.target_bucket
+        && action.source_key == action.target_key
+        && is_same_service(engine.source.config(), engine.target.config())
+}
+
+/// A move onto itself would copy and then remove its own result: the object would be lost. The
+/// rule of the command line sees it only where both paths are written alike.
+pub(crate) fn refuse_move_onto_itself(engine: &Engine, action: &CopyAction) -> Result<()> {
+    if engine.settings.is_move && is_onto_itself(engine, action) {
+        return Err(Error::new(ErrorKind::Request, "Cannot mv a file onto itself"));
+    }
+    Ok(())
+}
+
+pub(crate) fn part_size(engine: &Engine, size: u64) -> u64 {
+    upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size))
+}
+
+/// Copies one state of an object in parts.
+pub(crate) async fn assemble(
+    engine: &Arc<Engine>,
+    action: &CopyAction,
+    etag: String,
+    properties: ObjectProperties,
+) -> Result<()> {
+    let copy = PartsCopy::begin(engine, action, etag, properties).await?;
+    let mut tasks = Tasks::new();
+    let result = copy.run(&mut tasks).await;
+    if result.is_err() {
+        copy.abandon(tasks).await;
+    }
+    result
+}
+
+/// Puts the source's tags, where they are carried over, into the header that begins an upload;
+/// gives those that it cannot hold, for [`write_tags`].
+pub(crate) async fn carry_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    plan: CopyPlan,
+    properties: &mut ObjectProperties,
+) -> Result<Option<Vec<(String, String)>>> {
+    if !plan.inherit_tags || properties.tagging.is_some() {
+        return Ok(None);
+    }
+    match tagging_query(source_tags(engine, action).await?) {
+        CarriedTags::None => Ok(None),
+        CarriedTags::Header(query) => {
+            properties.tagging = Some(query);
+            Ok(None)
+        }
+        CarriedTags::Later(tags) => Ok(Some(tags)),
+    }
+}
+
+/// Tags of the source; none where a server has no tags at all.
+async fn source_tags(engine: &Engine, action: &CopyAction) -> Result<Vec<(String, String)>> {
+    let bucket = &engine.settings.source_bucket;
+    let (key, version_id) = (&action.source_key, action.version_id.as_deref());
+    let tags = engine.send(|| engine.source.get_object_tagging(bucket, key, version_id)).await;
+    match tags {
+        Err(error) if matches!(error.code(), "NotImplemented" | "NoSuchTagSet") => Ok(Vec::new()),
+        tags => tags,
+    }
+}
+
+/// Tags the finished target; a target without the source's tags must not stay.
+pub(crate) async fn write_tags(
+    engine: &Engine,
+    action: &CopyAction,
+    tags: &[(String, String)],
+) -> Result<()> {
+    let (bucket, key) = (&engine.settings.target_bucket, &action.target_key);
+    let permit = engine.limits.request().await;
+    let tagged = engine.target.put_object_tagging(bucket, key, None, tags).await;
+    if tagged.is_err() {
+        engine.report.unmoved(action.size);
+    }
+    // Copied onto itself, the target is also the only source; two endpoints may lead to one server.
+    let settings = &engine.settings;
+    let may_be_source = settings.source_bucket == *bucket && action.source_key == *key;
+    if tagged.is_err() && !may_be_source {
+        let input = DeleteObject { bucket, key, ..DeleteObject::default() };
+        if let Err(error) = engine.target.delete_object(input).await {
+            engine.report.warning(format!(
+                "s3://{bucket}/{key} was copied without its tags and could not be removed: {error}"
+            ));
+        }
+    }
+    drop(permit);
+    tagged
+}
+
+/// A multipart copy at work.
+#[derive(Clone)]
+struct PartsCopy {
+    engine: Arc<Engine>,
+    upload: Arc<OpenUpload>,
+    action: Arc<CopyAction>,
+    moved: Arc<AtomicU64>,
+}
+
+impl PartsCopy {
+    async fn begin(
+        engine: &Arc<Engine>,
+        action: &CopyAction,
+        etag: String,
+        properties: ObjectProperties,
+    ) -> Result<Self> {
+        let settings = &engine.settings;
+        let permit = engine.limits.request().await;
+        let upload = engine
+            .uploads
+            .begin(
+                &settings.target_bucket,
+                &action.target_key,
+                properties,
+                settings.checksum_algorithm,
+            )
+            .await?;
+        drop(permit);
+        Ok(Self {
+            engine: Arc::clone(engine),
+            upload,
+            action: Arc::new(CopyAction { etag, ..action.clone() }),
+            moved: Arc::default(),
+        })
+    }
+
+    async fn run(&self, tasks: &mut Tasks<Result<SentPart>>) -> Result<()> {
+        let size = self.action.size;
+        let mut copied = Vec::new();
+        for part in parts(size, part_size(&self.engine, size)) {
+            while tasks.len() >= self.engine.limits.requests_max() {
+                copied.extend(tasks.next().await.transpose()?);
+            }
+            let copy = self.clone();
+            tasks.spawn(async move { copy.copy_part(part).await });
+        }
+        while let Some(part) = tasks.next().await {
+            copied.push(part?);
+        }
+        complete_upload(&self.engine, &self.upload, &mut copied, size, false).await
+    }
+
+    async fn copy_part(&self, part: Part) -> Result<SentPart> {
+        let copied = self.engine.send(|| self.engine.uploads.outliving(self.request(part))).await;
+        let copied = copied.map_err(source_replaced)?;
+        self.moved.fetch_add(part.range.len(), Ordering::Relaxed);
+        self.engine.report.moved(part.range.len());
+        Ok(SentPart { part: copied, size: part.range.len() })
+    }
+
+    /// The request, which holds nothing of the engine, so that it may outlive the job.
+    fn request(&self, part: Part) -> impl Future<Output = Result<CompletedPart>> + Send + 'static {
+        let settings = &self.engine.settings;
+        let (client, upload) = (self.engine.target.clone(), Arc::clone(&self.upload));
+        let (action, bucket) = (Arc::clone(&self.action), settings.source_bucket.clone());
+        let source_key = settings.source_customer_key.clone();
+        let target_key = settings.properties.customer_key.clone();
+        async move {
+            let source = CopySource {
+                bucket: &bucket,
+                key: &action.source_key,
+                version_id: action.version_id.as_deref(),
+                if_match: Some(action.etag.as_str()).filter(|etag| !etag.is_empty()),
+                customer_key: source_key.as_ref(),
+            };
+            let input = UploadPartCopy {
+                bucket: &upload.bucket,
+                key: &upload.key,
+                upload_id: &upload.id,
+                part_number: part.number,
+                source,
+                range: part.range,
+                customer_key: target_key.as_ref(),
+            };
+            client.upload_part_copy(input).await
+        }
+    }
+
+    /// Lets the parts in flight end, takes back their progress and drops the upload.
+    async fn abandon(&self, mut tasks: Tasks<Result<SentPart>>) {
+        while tasks.next().await.is_some() {}
+        self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
+        self.engine.uploads.abort(&self.upload).await;
+    }
+}
+
+/// A condition on the source that no longer holds is not one on the target.
+pub(crate) fn source_replaced(error: Error) -> Error {
+    if error.kind() == ErrorKind::PreconditionFailed {
+        return Error::new(ErrorKind::SourceChanged, error.to_string());
+    }
+    error
+}

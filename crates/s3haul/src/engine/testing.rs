@@ -1,0 +1,17 @@
+//! An engine for tests, over a scripted server.
+
+use std::sync::Arc;
+
+use super::core::{Ended, Engine};
+use super::settings::{Settings, Tuning};
+use crate::engine::reporter::Reporter;
+use crate::event::NoEvents;
+use s3haul_wire::testing::{World, client};
+
+/// An engine whose both sides are one scripted server.
+pub(crate) fn engine(world: &World, tuning: Tuning) -> (Arc<Engine>, Ended) {
+    let (source_bucket, target_bucket) = ("source".to_owned(), "target".to_owned());
+    let settings = Settings { source_bucket, target_bucket, tuning, ..Settings::default() };
+    let report = Arc::new(Reporter::new(Arc::new(NoEvents)));
+    Engine::new(settings, client(world), client(world), report)
+}
