@@ -13,7 +13,9 @@
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
 //! | [`engine`] | how much at once, and what all actions share |
 //! | `action` | upload, download, copy, delete, tag, set, restore |
-//! | [`job`] | wires the stages of a whole command |
+//! | [`job`] | what a job is told to do, and what is prepared from that |
+//! | `source` `select` | where entries come from; which are taken and what they are called |
+//! | `task` | whole commands: each wires a source, a selection, a plan and an action |
 //!
 //! The library prints nothing, reads no flags and never exits the process.
 
@@ -28,6 +30,9 @@ pub mod job;
 pub mod location;
 pub mod plan;
 pub mod script;
+mod select;
+mod source;
 pub mod summary;
+mod task;
 
 pub use s3haul_wire::error::{Error, ErrorKind, Result};

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::queue::Screened;
-use super::transfer::event;
 use crate::action::download::target::DownloadTarget;
 use crate::engine::core::Engine;
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
+use crate::job::describe::event;
 use crate::location::Location;
 use crate::plan::action::DownloadAction;
 use s3haul_wire::error::{Error, ErrorKind};
@@ -42,7 +42,7 @@ pub enum CaseConflict {
 
 /// Looks for conflicts among the downloads of a job.
 #[derive(Debug)]
-pub(super) struct CaseGuard {
+pub(crate) struct CaseGuard {
     how: CaseConflict,
     folder: PathBuf,
     names: Mutex<NamesInFlight>,
@@ -50,7 +50,7 @@ pub(super) struct CaseGuard {
 
 impl CaseGuard {
     /// A guard of downloads below a folder; none where conflicts are ignored.
-    pub(super) fn new(how: CaseConflict, folder: &Path, is_dry_run: bool) -> Option<Arc<Self>> {
+    pub(crate) fn new(how: CaseConflict, folder: &Path, is_dry_run: bool) -> Option<Arc<Self>> {
         let names_max = if is_dry_run { DRY_NAMES_MAX } else { usize::MAX };
         let names = Mutex::new(NamesInFlight { names_max, ..NamesInFlight::default() });
         let guard = Self { how, folder: folder.to_owned(), names };
@@ -58,7 +58,7 @@ impl CaseGuard {
     }
 
     /// Tells of conflicts among actions and leaves out what is not to be done. Blocks.
-    pub(super) fn screen(
+    pub(crate) fn screen(
         &self,
         engine: &Engine,
         target: &DownloadTarget,
@@ -141,9 +141,9 @@ impl CaseGuard {
 }
 
 /// Hands events on, and lets the guard forget what has ended.
-pub(super) struct Releasing {
-    pub(super) sink: Arc<dyn EventSink>,
-    pub(super) guard: Arc<CaseGuard>,
+pub(crate) struct Releasing {
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) guard: Arc<CaseGuard>,
 }
 
 impl EventSink for Releasing {

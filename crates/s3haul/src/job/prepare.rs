@@ -1,11 +1,16 @@
 //! From what was typed to what is meant, before anything is begun.
 
+use async_channel::Receiver;
+
+use crate::engine::core::Engine;
+use crate::event::ObjectEvent;
+use crate::job::queue::Planned;
+use crate::job::queue::Queue;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::case_conflict::CaseGuard;
-use super::chooser::{Chooser, Names, SharedChooser};
 use super::spec::{TransferCommand, TransferSpec};
 use crate::engine::limits::blocking;
 use crate::engine::settings::Settings;
@@ -18,28 +23,29 @@ use crate::plan::paths::{
 use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
+use crate::select::rename::{Chooser, Names, SharedChooser};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A job whose arguments make sense.
 #[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) spec: TransferSpec,
-    pub(super) plan: PathPlan,
+pub(crate) struct Prepared {
+    pub(crate) spec: TransferSpec,
+    pub(crate) plan: PathPlan,
     /// Applies to names of the source.
-    pub(super) filter: Arc<Filter>,
+    pub(crate) filter: Arc<Filter>,
     /// Applies to names of the target.
-    pub(super) target_filter: Arc<Filter>,
+    pub(crate) target_filter: Arc<Filter>,
     /// Pattern that keys of the source must match.
-    pub(super) wildcard: Option<Wildcard>,
+    pub(crate) wildcard: Option<Wildcard>,
     /// Scripts and templates, where there are any.
-    pub(super) chooser: Option<SharedChooser>,
+    pub(crate) chooser: Option<SharedChooser>,
     /// Looks for downloads whose names differ only by case, where that is asked for.
-    pub(super) case_guard: Option<Arc<CaseGuard>>,
+    pub(crate) case_guard: Option<Arc<CaseGuard>>,
 }
 
 impl Prepared {
     /// Works out what a job means. Buckets of one name in two services are two buckets.
-    pub(super) async fn new(spec: TransferSpec, is_one_service: bool) -> Result<Self> {
+    pub(crate) async fn new(spec: TransferSpec, is_one_service: bool) -> Result<Self> {
         blocking(move || Self::new_blocking(spec, is_one_service)).await
     }
 
@@ -80,7 +86,7 @@ impl Prepared {
     }
 
     /// Settings of the engine.
-    pub(super) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let spec = &self.spec;
         let read_key = match self.plan.action {
             ActionKind::Download => spec.properties.customer_key.clone(),
@@ -117,23 +123,23 @@ impl Prepared {
     }
 
     /// Whether the objects themselves are changed and nothing is read of them or written elsewhere.
-    pub(super) fn acts_in_place(&self) -> bool {
+    pub(crate) fn acts_in_place(&self) -> bool {
         self.removes()
             || matches!(self.plan.action, ActionKind::Tag | ActionKind::Set | ActionKind::Restore)
     }
 
     /// Whether objects, versions or delete markers are removed where they are.
-    pub(super) fn removes(&self) -> bool {
+    pub(crate) fn removes(&self) -> bool {
         matches!(self.plan.action, ActionKind::Delete | ActionKind::Undelete)
     }
 
     /// Whether versions and delete markers are removed instead of objects.
-    pub(super) fn removes_versions(&self) -> bool {
+    pub(crate) fn removes_versions(&self) -> bool {
         self.spec.versions.is_some_and(VersionRule::removes)
     }
 
     /// Name of a key below the source; nothing where the source is another key.
-    pub(super) fn relative<'a>(&'a self, key: &'a str) -> Option<&'a str> {
+    pub(crate) fn relative<'a>(&'a self, key: &'a str) -> Option<&'a str> {
         if self.plan.is_directory {
             return key.strip_prefix(self.source_key());
         }
@@ -141,14 +147,14 @@ impl Prepared {
     }
 
     /// Whether removals follow the transfers, because their names are given instead of found.
-    pub(super) fn removes_named(&self) -> bool {
+    pub(crate) fn removes_named(&self) -> bool {
         self.spec.names.is_some()
             && self.spec.command == TransferCommand::Sync
             && self.spec.sync.delete
     }
 
     /// Key of the source: a prefix where a whole tree is meant.
-    pub(super) fn source_key(&self) -> &str {
+    pub(crate) fn source_key(&self) -> &str {
         match &self.plan.source {
             Side::Object(name) => &name.key,
             _ => "",
@@ -156,7 +162,7 @@ impl Prepared {
     }
 
     /// Name at the target for a relative name, before it is rewritten.
-    pub(super) fn target_name<'a>(&self, relative: &'a str) -> Cow<'a, str> {
+    pub(crate) fn target_name<'a>(&self, relative: &'a str) -> Cow<'a, str> {
         match self.plan.action {
             ActionKind::Upload | ActionKind::Copy => Cow::Owned(self.target_key(relative)),
             _ => Cow::Borrowed(relative),
@@ -166,7 +172,7 @@ impl Prepared {
     /// Whether a name below the target is that of an object of the source, which lies inside of the
     /// target. Buckets of one name count as one also where the endpoints differ: these may lead to
     /// one server.
-    pub(super) fn is_of_source(&self, relative: &str) -> bool {
+    pub(crate) fn is_of_source(&self, relative: &str) -> bool {
         let (Side::Object(source), Some(Side::Object(target))) =
             (&self.plan.source, &self.plan.target)
         else {
@@ -177,7 +183,7 @@ impl Prepared {
     }
 
     /// Key in the target bucket for a relative name.
-    pub(super) fn target_key(&self, relative: &str) -> String {
+    pub(crate) fn target_key(&self, relative: &str) -> String {
         match &self.plan.target {
             Some(Side::Object(name)) if self.plan.use_source_name => {
                 let mut key = String::with_capacity(name.key.len() + relative.len());
@@ -291,4 +297,13 @@ fn filter_of(spec: &TransferSpec, plan: &PathPlan, path_prefix: &str) -> Filter 
         })
         .collect();
     Filter::new(&rules, &plan.filter_roots, path_prefix)
+}
+
+/// Queue of a job; in a dry run everything ends there, and after an early end.
+pub(crate) fn queue<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    describe: impl Fn(&Engine, A) -> ObjectEvent + Send + Sync + 'static,
+) -> (Queue<A>, Receiver<Vec<A>>) {
+    Queue::new(engine, Some(Box::new(describe)), job.spec.dry_run)
 }

@@ -22,7 +22,7 @@ use s3haul_wire::units::RequestCounts;
 const BATCH_MAX: usize = 256;
 
 /// An action that can be counted and told.
-pub(super) trait Planned: Send + 'static {
+pub(crate) trait Planned: Send + 'static {
     /// Actions that are handed over together at most.
     const BATCH_MAX: usize = BATCH_MAX;
 
@@ -140,21 +140,21 @@ impl Planned for RemoveFileAction {
 
 /// The event of an action that is not done: in a dry run, or after the job ended early. The outcome
 /// is filled in.
-pub(super) type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
+pub(crate) type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
 
 /// Drops actions that need not be done, and tells them. Blocks.
 type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
 
 /// What is left of actions that were looked at.
-pub(super) struct Screened<A> {
+pub(crate) struct Screened<A> {
     /// Those that are to be done.
-    pub(super) actions: Vec<A>,
+    pub(crate) actions: Vec<A>,
     /// The job ends after them, and what is in flight is given up.
-    pub(super) is_end: bool,
+    pub(crate) is_end: bool,
 }
 
 /// The planner's end of the queue.
-pub(super) struct Queue<A> {
+pub(crate) struct Queue<A> {
     engine: Arc<Engine>,
     sender: Sender<Vec<A>>,
     describe: Option<Describe<A>>,
@@ -166,12 +166,12 @@ pub(super) struct Queue<A> {
 
 /// Nobody takes actions any more.
 #[derive(Debug)]
-pub(super) struct Closed;
+pub(crate) struct Closed;
 
 impl<A: Planned> Queue<A> {
     /// A queue that holds `max_queue_size` actions, about. In a dry run it passes nothing on, and
     /// neither does it after an early end; without `describe` it always does.
-    pub(super) fn new(
+    pub(crate) fn new(
         engine: &Arc<Engine>,
         describe: Option<Describe<A>>,
         is_dry_run: bool,
@@ -184,7 +184,7 @@ impl<A: Planned> Queue<A> {
     }
 
     /// A queue of actions that another tells as planned, where they are.
-    pub(super) fn silent(
+    pub(crate) fn silent(
         engine: &Arc<Engine>,
         describe: Option<Describe<A>>,
     ) -> (Self, Receiver<Vec<A>>) {
@@ -193,12 +193,12 @@ impl<A: Planned> Queue<A> {
     }
 
     /// Looks at actions on a thread that may block before they are queued by [`Self::push`].
-    pub(super) fn screen_with(&mut self, screen: Screen<A>) {
+    pub(crate) fn screen_with(&mut self, screen: Screen<A>) {
         self.screen = Some(screen);
     }
 
     /// Queues actions; waits while the queue is full.
-    pub(super) async fn push(&self, mut actions: Vec<A>) -> Result<(), Closed> {
+    pub(crate) async fn push(&self, mut actions: Vec<A>) -> Result<(), Closed> {
         let mut is_end = false;
         if let Some(screen) = &self.screen {
             let (screen, engine) = (Arc::clone(screen), Arc::clone(&self.engine));
@@ -215,7 +215,7 @@ impl<A: Planned> Queue<A> {
     }
 
     /// Queues actions from a thread that may block.
-    pub(super) fn push_blocking(&self, actions: Vec<A>) -> Result<(), Closed> {
+    pub(crate) fn push_blocking(&self, actions: Vec<A>) -> Result<(), Closed> {
         for batch in self.prepare(actions) {
             self.sender.send_blocking(batch).map_err(|_| Closed)?;
         }

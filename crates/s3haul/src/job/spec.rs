@@ -1,21 +1,22 @@
 //! What a job is told: plain values, no flags, no environment.
 
+use crate::plan::compare::Rule;
+use crate::plan::removals::RemovalLimit;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::case_conflict::CaseConflict;
-use super::chooser::ToKey;
-use super::manifest::Manifest;
-use super::names::NameSource;
-use super::sync::SyncOptions;
 use crate::engine::settings::{CopyProps, MetadataDirective, Tuning};
+use crate::job::manifest_entry::Manifest;
+use crate::job::names::NameSource;
 use crate::plan::change::ObjectChange;
 use crate::plan::conditions::Conditions;
 use crate::plan::restore::RestoreTask;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::script::Program;
+use crate::select::rename::ToKey;
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 
@@ -47,6 +48,19 @@ pub struct FilterRule {
     pub include: bool,
     /// The pattern as typed.
     pub pattern: String,
+}
+
+/// What `sync` is told beside what `cp` is.
+#[derive(Clone, Debug, Default)]
+pub struct SyncOptions {
+    /// What counts as a difference.
+    pub rule: Rule,
+    /// Remove from the target what the source does not have.
+    pub delete: bool,
+    /// How many removals there may be.
+    pub max_delete: RemovalLimit,
+    /// An empty source may empty the target.
+    pub allow_empty_source: bool,
 }
 
 /// A `cp`, `mv`, `rm`, `sync`, `tag`, `set`, `restore` or `undelete`, fully resolved.

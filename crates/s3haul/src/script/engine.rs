@@ -9,7 +9,8 @@ use rquickjs::object::Property;
 use rquickjs::{Context, Ctx, Exception, Object, Value};
 
 use super::error::{Position, ScriptError, ScriptErrorKind};
-use super::program::{Program, Role};
+use super::program::Program;
+use super::role::Role;
 
 /// Our own part inside the engine.
 const PRELUDE: &str = include_str!("prelude.js");

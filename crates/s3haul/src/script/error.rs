@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::program::Role;
+use super::role::Role;
 use s3haul_wire::error::{Error, ErrorKind};
 
 /// Characters of a line that an excerpt shows.

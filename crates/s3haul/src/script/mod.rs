@@ -29,6 +29,7 @@
 mod engine;
 mod error;
 mod program;
+mod role;
 mod runtime;
 mod template;
 
@@ -37,6 +38,7 @@ mod tests;
 
 pub use engine::Limits;
 pub use error::{ScriptError, ScriptErrorKind};
-pub use program::{Program, Role, SCHEME, is_script};
+pub use program::{Program, SCHEME, is_script};
+pub use role::Role;
 pub use runtime::Runtime;
 pub use template::{Template, TemplateError};

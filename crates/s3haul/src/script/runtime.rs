@@ -4,7 +4,8 @@ use rquickjs::{Array, Ctx, Function, IntoJs, Object, Value};
 
 use super::engine::{Engine, Limits, Thrown};
 use super::error::ScriptError;
-use super::program::{Program, Role};
+use super::program::Program;
+use super::role::Role;
 use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// An engine with programs loaded, at most one of each role. It may move between threads.

@@ -1,0 +1,324 @@
+//! Listing of what a filter can take in: prefixes that it leaves out whole are not asked for.
+//!
+//! Where that makes several ranges, their first page is asked for as if there was only one: a tree
+//! of one page costs one request. What lies behind that page is listed range by range, in order.
+//! A filter that takes in nothing still asks once, so that a bucket that is not there is noticed.
+
+use std::collections::VecDeque;
+
+use crate::engine::core::Engine;
+use crate::engine::remove_object::Place;
+use crate::plan::filter::{Filter, NameRange, RangeBounds};
+use crate::plan::s3_uri::is_directory_bucket;
+use crate::plan::versions::{Version, VersionRule, VersionSelector};
+use s3haul_list::{
+    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, list_versions,
+};
+use s3haul_wire::Client;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
+
+/// One in so many of the requests that a job may have in flight lists.
+const LISTING_SHARE: usize = 4;
+
+/// What to list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamesRequest<'a> {
+    /// Which bucket.
+    pub(crate) place: Place,
+    /// What names are added to.
+    pub(crate) root: &'a str,
+    /// Only keys that start so; the root or longer.
+    pub(crate) prefix: &'a str,
+    /// Only names that this can take in; none: all.
+    pub(crate) filter: Option<&'a Filter>,
+    /// Keys a request.
+    pub(crate) page_size: Option<u32>,
+    /// The root is one key, and nothing else is meant.
+    pub(crate) is_one: bool,
+    /// Versions instead of objects.
+    pub(crate) versions: Option<VersionRule>,
+    /// A listing that brings no key says by a last page whether there is any at all.
+    pub(crate) proves_emptiness: bool,
+}
+
+/// What is asked for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// A page from the first range on, whatever lies between the ranges.
+    FirstPage,
+    /// The ranges, one after the other.
+    Ranges,
+    /// Whether there is anything at all.
+    Any,
+    Done,
+}
+
+/// Pages of one range.
+#[derive(Debug)]
+enum Pages {
+    Objects(Listing),
+    Versions(Listing<VersionPage>),
+}
+
+/// A page that was listed.
+#[derive(Debug)]
+struct ListedPage {
+    /// What of it is taken.
+    page: ListPage,
+    /// Entries that it had.
+    count: usize,
+    /// Its last key, where that is not the last one taken.
+    last: Option<String>,
+}
+
+impl ListedPage {
+    /// All of a page is taken.
+    fn whole(page: ListPage) -> Self {
+        Self { count: page.len(), page, last: None }
+    }
+}
+
+impl Pages {
+    /// The next page; none at the end.
+    async fn next(&mut self, selector: Option<&mut VersionSelector>) -> Result<Option<ListedPage>> {
+        match (self, selector) {
+            (Self::Versions(listing), Some(selector)) => {
+                let Some(piece) = listing.next().await.transpose()? else { return Ok(None) };
+                let versions = piece.page.versions;
+                let page = select(selector, &versions)?;
+                let last = versions.last().map(|version| version.key.clone());
+                Ok(Some(ListedPage { page, count: versions.len(), last }))
+            }
+            (Self::Objects(listing), _) => {
+                let piece = listing.next().await.transpose()?;
+                Ok(piece.map(|piece| ListedPage::whole(piece.page)))
+            }
+            (Self::Versions(_), None) => Ok(None),
+        }
+    }
+
+    fn take_notices(&mut self) -> Vec<Notice> {
+        match self {
+            Self::Objects(listing) => listing.take_notices(),
+            Self::Versions(listing) => listing.take_notices(),
+        }
+    }
+}
+
+/// The versions that a rule takes, as a page.
+fn select(selector: &mut VersionSelector, versions: &[ListedVersion]) -> Result<ListPage> {
+    let mut taken = Vec::new();
+    for listed in versions {
+        let version = Version {
+            key: &listed.key,
+            is_latest: listed.is_latest,
+            is_delete_marker: listed.is_delete_marker,
+            last_modified_s: listed.last_modified_s,
+        };
+        let is_taken = selector
+            .takes(&version)
+            .map_err(|disorder| Error::new(ErrorKind::Server, disorder.to_string()))?;
+        if is_taken {
+            taken.push(listed);
+        }
+    }
+    ListPage::from_versions(taken)
+}
+
+/// A listing under way; dropping it ends it, with all its requests.
+#[derive(Debug)]
+pub(crate) struct NameListing {
+    client: Client,
+    request: ListRequest,
+    root: String,
+    ranges: VecDeque<NameRange>,
+    stage: Stage,
+    current: Option<Box<Pages>>,
+    /// Takes versions, where these are listed.
+    selector: Option<VersionSelector>,
+    /// Objects or versions that were listed, taken or not.
+    listed: u64,
+    /// The last key handed out: what comes next lies behind it.
+    last: String,
+    proves_emptiness: bool,
+}
+
+impl NameListing {
+    /// Lists in the order of keys. Requests count among those of the job.
+    pub(crate) fn new(engine: &Engine, names: NamesRequest<'_>) -> Self {
+        let place = names.place;
+        let below = names.prefix.strip_prefix(names.root).unwrap_or_default();
+        let whole = if names.is_one {
+            NameRange { start: String::new(), end: Some("\0".to_owned()) }
+        } else {
+            NameRange::of_prefix(below)
+        };
+        // Where versions are read, what proves that there is nothing is that all were looked at.
+        let lists_all = names.is_one || (names.versions.is_some() && names.proves_emptiness);
+        // Directory buckets list whole folders only, in an order of their own.
+        let filter =
+            names.filter.filter(|_| !lists_all && !is_directory_bucket(place.bucket(engine)));
+        let ranges = filter.map_or_else(|| vec![NameRange::all()], Filter::ranges);
+        let ranges: VecDeque<_> = ranges.iter().filter_map(|range| range.and(&whole)).collect();
+        let is_cut = ranges.len() != 1 || ranges[0] != whole;
+        Self {
+            client: place.client(engine).clone(),
+            request: ListRequest {
+                order: Order::Ascending,
+                concurrency: engine.limits.at_once().div_ceil(LISTING_SHARE),
+                page_size: names.page_size,
+                permits: Some(engine.limits.requests()),
+                ..ListRequest::new(place.bucket(engine))
+            },
+            root: names.root.to_owned(),
+            stage: match ranges.len() {
+                0 => Stage::Any,
+                _ if names.versions.is_some() => Stage::Ranges,
+                1 => Stage::Ranges,
+                _ => Stage::FirstPage,
+            },
+            ranges,
+            current: None,
+            selector: names.versions.map(VersionSelector::new),
+            listed: 0,
+            last: String::new(),
+            proves_emptiness: names.proves_emptiness && is_cut,
+        }
+    }
+
+    /// The next page; none at the end. After an error there is nothing more.
+    pub(crate) async fn next(&mut self) -> Result<Option<ListPage>> {
+        loop {
+            if let Some(listing) = &mut self.current {
+                let page = listing.next(self.selector.as_mut()).await;
+                for notice in listing.take_notices() {
+                    tracing::info!(%notice, bucket = self.request.bucket, "listing");
+                }
+                match page {
+                    Ok(Some(page)) => return Ok(Some(self.hand_out(page))),
+                    Ok(None) => self.current = None,
+                    Err(error) => {
+                        (self.current, self.stage) = (None, Stage::Done);
+                        return Err(error);
+                    }
+                }
+            }
+            match self.stage {
+                Stage::FirstPage => {
+                    if let Some(page) = self.first_page().await {
+                        return Ok(Some(self.hand_out(ListedPage::whole(page))));
+                    }
+                }
+                Stage::Ranges => self.start_range(),
+                Stage::Any => {
+                    self.stage = Stage::Done;
+                    if let Some(page) = self.any().await {
+                        return Ok(Some(self.hand_out(ListedPage::whole(page))));
+                    }
+                }
+                Stage::Done => return Ok(None),
+            }
+        }
+    }
+
+    /// Objects or versions that were listed so far, taken or not.
+    pub(crate) fn listed(&self) -> u64 {
+        self.listed
+    }
+
+    fn hand_out(&mut self, listed: ListedPage) -> ListPage {
+        let ListedPage { page, count, last } = listed;
+        self.listed += count as u64;
+        let taken = page.last().map(|last| last.key);
+        let last = last.as_deref().max(taken);
+        if let Some(last) = last.filter(|last| *last > self.last.as_str()) {
+            last.clone_into(&mut self.last);
+        }
+        page
+    }
+
+    fn start_range(&mut self) {
+        let Some(range) = self.ranges.pop_front() else {
+            let is_proved = !self.proves_emptiness || !self.last.is_empty();
+            self.stage = if is_proved { Stage::Done } else { Stage::Any };
+            return;
+        };
+        let (range, rest) = range.apart_from_folder();
+        if let Some(rest) = rest {
+            self.ranges.push_front(rest);
+        }
+        let RangeBounds { prefix, after, through } = range.bounds(&self.root);
+        // Bounds may overlap by some keys.
+        let after = after.max(self.last.clone());
+        self.start(prefix, KeyRange { after, through });
+    }
+
+    fn start(&mut self, prefix: String, range: KeyRange) {
+        let request = ListRequest { prefix, range, ..self.request.clone() };
+        let client = self.client.clone();
+        self.current = Some(Box::new(match self.selector {
+            Some(_) => Pages::Versions(list_versions(client, request)),
+            None => Pages::Objects(list(client, request)),
+        }));
+    }
+
+    /// A page from the first range on. Where it is not the last, what is left of the ranges stays;
+    /// where the server does not play along, everything between them is listed.
+    async fn first_page(&mut self) -> Option<ListPage> {
+        self.stage = Stage::Ranges;
+        let first = self.ranges.front().map(|range| range.start.clone()).unwrap_or_default();
+        let end = self.ranges.back().and_then(|range| range.end.clone());
+        let hull = NameRange { start: first, end };
+        if hull.clone().apart_from_folder().1.is_some() {
+            return None;
+        }
+        let RangeBounds { prefix, after, .. } = hull.bounds(&self.root);
+        let Some(page) = self.page(&prefix, &after, self.request.page_size).await else {
+            self.ranges = VecDeque::from([hull]);
+            return None;
+        };
+        let is_last =
+            !page.is_truncated && (after.is_empty() || !is_doubtful(page.len(), &self.request));
+        if is_last {
+            self.ranges.clear();
+            return Some(page);
+        }
+        let last = page.iter().last().and_then(|object| object.key.strip_prefix(&*self.root));
+        let rest = last.map(|last| NameRange { start: format!("{last}\0"), end: None });
+        if let Some(rest) = rest.filter(|_| is_ascending(&page)) {
+            self.ranges = self.ranges.iter().filter_map(|range| range.and(&rest)).collect();
+            return Some(page);
+        }
+        self.ranges = VecDeque::from([hull]);
+        None
+    }
+
+    /// A page that has a key if there is one. Not only the first: that may stand for a folder.
+    async fn any(&mut self) -> Option<ListPage> {
+        let root = self.root.clone();
+        let page = self.page(&root, "", self.request.page_size).await;
+        if page.is_none() {
+            // The listing knows more dialects, and how to tell what is wrong.
+            let through = Some(format!("{root}\0"));
+            self.start(root, KeyRange { after: String::new(), through });
+        }
+        page
+    }
+
+    async fn page(&self, prefix: &str, after: &str, max_keys: Option<u32>) -> Option<ListPage> {
+        let permits = self.request.permits.as_deref()?;
+        let permit = permits.acquire().await.ok()?;
+        let start_after = Some(after).filter(|after| !after.is_empty());
+        let bucket = self.request.bucket.as_str();
+        let input = ListObjects { bucket, prefix, start_after, max_keys, ..ListObjects::default() };
+        // Boxed: it is rarely asked for, and its future is as large as a listing.
+        let page = Box::pin(self.client.list_objects(input)).await;
+        drop(permit);
+        page.ok()
+    }
+}
+
+fn is_ascending(page: &ListPage) -> bool {
+    page.iter().zip(page.iter().skip(1)).all(|(one, next)| one.key < next.key)
+}

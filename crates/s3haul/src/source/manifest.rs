@@ -1,0 +1,253 @@
+//! Objects that a manifest names instead of a listing: read in batches, filtered and planned as a
+//! listing's pages are.
+//!
+//! A manifest is a stream that may name any number of objects, in any order and more than once.
+//! What lies outside of the source, or is not the current version of an object, is never acted
+//! upon: it fails, by itself. Where the manifest does not tell what a listing would, and it is
+//! needed, each object is asked for with a HEAD request.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
+use crate::engine::object::head;
+use crate::event::ActionKind;
+use crate::job::manifest_entry::Entries;
+use crate::job::manifest_entry::ListedFacts;
+use crate::job::manifest_entry::Manifest;
+use crate::job::manifest_entry::ManifestEntry;
+use crate::job::manifest_entry::Version;
+use crate::job::prepare::Prepared;
+use crate::job::queue::{Closed, Planned, Queue};
+use crate::location::{Location, ObjectName};
+use crate::select::rename::Chooser;
+use crate::source::page_plan::{MakeAction, plan_page, wanted};
+use s3haul_wire::ObjectHead;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{ListPage, ListedObject};
+
+/// Objects that are planned together.
+const BATCH_MAX: usize = 1000;
+/// The same where each is asked for first.
+const ASKED_MAX: usize = 256;
+
+/// Plans all that a manifest names.
+pub(crate) async fn plan_manifest<A: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    queue: &Queue<A>,
+    make: &MakeAction<A>,
+    manifest: &Arc<dyn Manifest>,
+) -> Result<Result<(), Closed>> {
+    learn_sources(job, engine, manifest).await?;
+    let mut batches = Batches::open(job, manifest).await?;
+    while let Some(batch) = batches.next().await? {
+        let batch = accept(job, engine, batch, true);
+        let (page, heads) = page_of(job, engine, batch, true).await?;
+        let actions = plan_page(job, engine, page, heads, make).await?;
+        if queue.push(actions).await.is_err() {
+            return Ok(Err(Closed));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Goes through the manifest once before, where new names may be names of sources.
+async fn learn_sources(
+    job: &Prepared,
+    engine: &Engine,
+    manifest: &Arc<dyn Manifest>,
+) -> Result<()> {
+    let Some(chooser) = job.chooser.as_ref().filter(|chooser| Chooser::needs_sources(chooser))
+    else {
+        return Ok(());
+    };
+    let mut batches = Batches::open(job, manifest).await?;
+    while let Some(batch) = batches.next().await? {
+        let batch = accept(job, engine, batch, false);
+        let (page, _) = page_of(job, engine, batch, false).await?;
+        let (chooser, wanted) = (Arc::clone(chooser), wanted(job, &page));
+        let learned = blocking(move || {
+            Chooser::learn(&chooser, wanted.iter().filter_map(|index| page.get(*index)))
+        });
+        learned.await?;
+    }
+    Ok(())
+}
+
+/// The entries of a manifest, many at a time.
+struct Batches {
+    entries: Option<Entries>,
+    count_max: usize,
+}
+
+impl Batches {
+    async fn open(job: &Prepared, manifest: &Arc<dyn Manifest>) -> Result<Self> {
+        let manifest = Arc::clone(manifest);
+        let entries = blocking(move || manifest.entries()).await?;
+        let count_max = if needs_facts(job) { ASKED_MAX } else { BATCH_MAX };
+        Ok(Self { entries: Some(entries), count_max })
+    }
+
+    /// The next batch; none at the end.
+    async fn next(&mut self) -> Result<Option<Vec<ManifestEntry>>> {
+        let Some(mut entries) = self.entries.take() else { return Ok(None) };
+        let count_max = self.count_max;
+        let (entries, batch) = blocking(move || {
+            let batch: Result<Vec<_>> = entries.by_ref().take(count_max).collect();
+            (entries, batch)
+        })
+        .await;
+        let batch = batch?;
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        self.entries = Some(entries);
+        Ok(Some(batch))
+    }
+}
+
+/// Whether more than names has to be known of the objects: also whether one is archived.
+fn needs_facts(job: &Prepared) -> bool {
+    !job.acts_in_place()
+        || job.plan.action == ActionKind::Restore
+        || job.chooser.is_some()
+        || job.spec.conditions.needs_facts()
+}
+
+/// What of a batch may be acted upon and is not left out by its name. The rest is told as failed,
+/// unless that was done before.
+fn accept(
+    job: &Prepared,
+    engine: &Engine,
+    batch: Vec<ManifestEntry>,
+    is_told: bool,
+) -> Vec<ManifestEntry> {
+    let is_accepted = |entry: &ManifestEntry| match refusal(job, engine, entry) {
+        None => entry.version == Version::Current && is_included(job, &entry.key),
+        Some(reason) => {
+            if is_told {
+                refuse(job, engine, entry, reason);
+            }
+            false
+        }
+    };
+    batch.into_iter().filter(is_accepted).collect()
+}
+
+fn is_included(job: &Prepared, key: &str) -> bool {
+    job.wildcard.as_ref().is_none_or(|wildcard| wildcard.matches(key))
+        && key.strip_prefix(job.source_key()).is_some_and(|below| job.filter.includes(below))
+}
+
+/// Why an entry must not be acted upon.
+fn refusal(job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> Option<&'static str> {
+    let bucket = &engine.settings.source_bucket;
+    if entry.bucket.as_ref().is_some_and(|named| named != bucket) {
+        return Some("the manifest names it in another bucket than the command");
+    }
+    if entry.key.is_empty() {
+        return Some("the manifest has no key there");
+    }
+    if !entry.key.starts_with(job.source_key()) {
+        return Some("it lies outside of the address that the command was given");
+    }
+    (entry.version == Version::Named).then_some(
+        "the manifest names a version of it, and this command acts on current objects only",
+    )
+}
+
+fn refuse(job: &Prepared, engine: &Engine, entry: &ManifestEntry, reason: &str) {
+    let bucket = entry.bucket.as_ref().unwrap_or(&engine.settings.source_bucket);
+    let source = Location::Object(ObjectName::new(bucket.clone(), entry.key.clone()));
+    conclude_failed(job, engine, source, None, Error::new(ErrorKind::Config, reason));
+}
+
+fn conclude_failed(
+    job: &Prepared,
+    engine: &Engine,
+    source: Location,
+    target: Option<Location>,
+    error: Error,
+) {
+    engine.report.planned(0);
+    engine.conclude(job.plan.action, source, target, 0, Err(error));
+}
+
+/// Headers of the objects of a page, where they were asked for.
+type Heads = Vec<Option<Box<ObjectHead>>>;
+
+/// Entries as a page of a listing. Objects of which more has to be known are asked for; those
+/// that cannot be had are told as failed, unless that comes later.
+async fn page_of(
+    job: &Prepared,
+    engine: &Engine,
+    batch: Vec<ManifestEntry>,
+    is_told: bool,
+) -> Result<(ListPage, Heads)> {
+    if !needs_facts(job) {
+        let page = ListPage::from_objects(batch.iter().map(listed))?;
+        return Ok((page, Vec::new()));
+    }
+    let asked = batch.into_iter().map(|entry| async move {
+        if entry.facts.is_some() {
+            return Some((entry, None));
+        }
+        match head(engine, &entry.key, None).await {
+            Ok(head) => {
+                let facts = Some(facts_of(&head));
+                Some((ManifestEntry { facts, ..entry }, Some(Box::new(head))))
+            }
+            Err(error) => {
+                if is_told {
+                    tell_missing(job, engine, entry.key, error);
+                }
+                None
+            }
+        }
+    });
+    let found: Vec<_> = join_all(asked).await.into_iter().flatten().collect();
+    let (entries, heads): (Vec<_>, Heads) = found.into_iter().unzip();
+    Ok((ListPage::from_objects(entries.iter().map(listed))?, heads))
+}
+
+fn facts_of(head: &ObjectHead) -> ListedFacts {
+    ListedFacts {
+        size: head.size,
+        last_modified_s: head.last_modified_s,
+        etag: head.etag.clone(),
+        storage_class: head.properties.storage_class.clone().unwrap_or_default(),
+    }
+}
+
+fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
+    let key = entry.key.as_str();
+    match &entry.facts {
+        Some(facts) => ListedObject {
+            key,
+            size: facts.size,
+            last_modified_s: facts.last_modified_s,
+            etag: &facts.etag,
+            storage_class: &facts.storage_class,
+            ..ListedObject::default()
+        },
+        None => ListedObject { key, ..ListedObject::default() },
+    }
+}
+
+/// Tells of an object that was asked for in vain. Removing what is not there is a success.
+fn tell_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
+    let is_gone = error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
+    if is_gone && job.plan.action == ActionKind::Delete {
+        return;
+    }
+    let relative = key.strip_prefix(job.source_key()).unwrap_or_default();
+    let target = match job.plan.action {
+        ActionKind::Copy => Some(engine.target_object(job.target_key(relative))),
+        ActionKind::Download => job.plan.target.as_ref().map(|target| target.with(relative)),
+        _ => None,
+    };
+    conclude_failed(job, engine, engine.source_object(key), target, error);
+}

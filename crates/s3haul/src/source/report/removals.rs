@@ -1,0 +1,291 @@
+//! The removals of a `sync` that an earlier run named.
+//!
+//! One is done only if the source still has no such name, and none if the source has nothing at
+//! all, unless that was asked for: a source that is gone has no names either. And what `rm` asks
+//! again of what it failed at.
+
+use std::io::ErrorKind as IoKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use super::super::side::is_folder_marker;
+use super::{GONE, NamedPlace, foreign, is_gone, is_plain, listed, next, open};
+use crate::action::delete::run_deletes;
+use crate::action::remove_files::run_file_removals;
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
+use crate::engine::object::head;
+use crate::engine::remove_object::Place;
+use crate::event::ActionKind;
+use crate::fs::{FileInfo, TargetRoot, warning};
+use crate::job::describe::{describe_delete, describe_file_removal};
+use crate::job::names::{NameSource, Named};
+use crate::job::prepare::Prepared;
+use crate::job::prepare::queue;
+use crate::job::queue::{Planned, Queue};
+use crate::location::Location;
+use crate::plan::action::{DeleteAction, RemoveFileAction};
+use crate::plan::local_facts::facts_of_content;
+use crate::plan::paths::Side;
+use crate::source::page_plan::facts_of;
+use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::ops::{HeadObject, ListObjects};
+
+/// What is said of a removal that would be a mistake by now.
+const BACK: &str = "It is not removed, because the source has it by now.";
+
+/// What is said of a removal that would hit the source.
+const OF_SOURCE: &str = "It is not removed, because it is of the source.";
+/// What is said of a removal that the filters or conditions of this run leave out.
+const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
+
+/// Whether this run still takes what `rm` could not remove: the filters and conditions on names
+/// hold as they are given now, and an object may have been replaced, so that the other conditions
+/// are asked again. A version is what it was.
+pub(crate) async fn is_still_taken(
+    job: &Prepared,
+    engine: &Engine,
+    named: &Named,
+    place: &NamedPlace<'_>,
+) -> bool {
+    let conditions = &job.spec.conditions;
+    let is_included = job.filter.includes(place.relative) && conditions.takes_name(place.relative);
+    if is_included && (place.version_id.is_some() || !conditions.needs_facts()) {
+        return true;
+    }
+    let meets = async || {
+        if !is_included {
+            return Ok(false);
+        }
+        let head = head(engine, place.key, None).await?;
+        let class = head.properties.storage_class.as_deref().unwrap_or_default();
+        let object = listed(place.key, &head, &head.etag, class);
+        Ok(conditions.takes(place.relative, &facts_of(&object)))
+    };
+    let why = match meets().await {
+        Ok(true) => return true,
+        Ok(false) => LEFT_OUT,
+        Err(error) if is_gone(&error) => GONE,
+        Err(error) => {
+            engine.report.planned(0);
+            engine.conclude(job.plan.action, named.source.clone(), None, 0, Err(error));
+            return false;
+        }
+    };
+    engine.report.warning(warning::skipping(&named.source, why));
+    false
+}
+
+/// The removals of a `sync` that are named, once its transfers are done.
+pub(crate) async fn remove(job: Arc<Prepared>, engine: Arc<Engine>, names: Arc<dyn NameSource>) {
+    if let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) {
+        let root = match blocking(move || TargetRoot::open(&folder)).await {
+            Ok(root) => root,
+            Err(error) => return engine.report.fatal(error),
+        };
+        let (queue, actions) = queue(&job, &engine, describe_file_removal(root.clone()));
+        let planned = plan_removals(&job, &engine, queue, &names);
+        tokio::join!(planned, run_file_removals(Arc::clone(&engine), root, actions));
+    } else {
+        let (queue, actions) = queue(&job, &engine, describe_delete(Place::Target));
+        let planned = plan_removals(&job, &engine, queue, &names);
+        tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Target, actions));
+    }
+}
+
+/// Something that a `sync` removes from its target.
+trait Removal: Planned {
+    /// The removal of a name, if it is still there, and whether the conditions of this run take it.
+    fn look(
+        job: &Prepared,
+        engine: &Engine,
+        named: &Named,
+        relative: &str,
+    ) -> impl Future<Output = Result<Option<(Self, bool)>>> + Send
+    where
+        Self: Sized;
+}
+
+impl Removal for RemoveFileAction {
+    async fn look(
+        job: &Prepared,
+        _: &Engine,
+        named: &Named,
+        relative: &str,
+    ) -> Result<Option<(Self, bool)>> {
+        let Location::Local(path) = named.source.clone() else { return Ok(None) };
+        let info = blocking(move || FileInfo::of_path(&path).ok()).await;
+        Ok(info.map(|info| {
+            let facts = facts_of_content(info.size, info.modified);
+            let is_taken = job.spec.conditions.takes(relative, &facts);
+            (Self { relative: relative.to_owned(), size: info.size }, is_taken)
+        }))
+    }
+}
+
+impl Removal for DeleteAction {
+    async fn look(
+        job: &Prepared,
+        engine: &Engine,
+        named: &Named,
+        relative: &str,
+    ) -> Result<Option<(Self, bool)>> {
+        let Location::Object(name) = &named.source else { return Ok(None) };
+        let input = HeadObject { bucket: &name.bucket, key: &name.key, ..HeadObject::default() };
+        let head = engine.send(|| engine.target.head_object(input)).await;
+        match head {
+            Ok(head) => {
+                let class = head.properties.storage_class.as_deref().unwrap_or_default();
+                let object = listed(&name.key, &head, &head.etag, class);
+                let is_taken = job.spec.conditions.takes(relative, &facts_of(&object));
+                let (key, size, etag) = (name.key.clone(), head.size, head.etag);
+                Ok(Some((Self { key, version_id: None, size, etag }, is_taken)))
+            }
+            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+async fn plan_removals<A: Removal>(
+    job: &Prepared,
+    engine: &Engine,
+    queue: Queue<A>,
+    names: &Arc<dyn NameSource>,
+) {
+    match queue_removals(job, engine, &queue, names).await {
+        Ok(()) => engine.report.plan_complete(),
+        Err(error) => engine.report.fatal(error),
+    }
+}
+
+async fn queue_removals<A: Removal>(
+    job: &Prepared,
+    engine: &Engine,
+    queue: &Queue<A>,
+    names: &Arc<dyn NameSource>,
+) -> Result<()> {
+    let mut names = open(names).await?;
+    let mut may_be_empty = !job.spec.sync.allow_empty_source;
+    loop {
+        let (rest, batch, is_last) = next(names, ActionKind::Delete).await?;
+        names = rest;
+        if may_be_empty && !batch.is_empty() {
+            refuse_empty_source(job, engine).await?;
+            may_be_empty = false;
+        }
+        let found = batch.iter().map(|named| removal(job, engine, named));
+        let mut actions = Vec::with_capacity(batch.len());
+        for action in join_all(found).await {
+            actions.extend(action?);
+        }
+        // When nobody takes actions any more the job was cancelled.
+        if queue.push(actions).await.is_err() || is_last {
+            return Ok(());
+        }
+    }
+}
+
+async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<A>> {
+    let relative = below_target(job, engine, named).ok_or_else(|| foreign(named))?;
+    if job.is_of_source(&relative) {
+        engine.report.warning(warning::skipping(&named.source, OF_SOURCE));
+        return Ok(None);
+    }
+    if !(job.filter.includes(&relative) && job.target_filter.includes(&relative)) {
+        engine.report.warning(warning::skipping(&named.source, LEFT_OUT));
+        return Ok(None);
+    }
+    let looked = match source_has(job, engine, &relative).await {
+        Ok(true) => {
+            engine.report.warning(warning::skipping(&named.source, BACK));
+            return Ok(None);
+        }
+        Ok(false) => A::look(job, engine, named, &relative).await,
+        Err(error) => Err(error),
+    };
+    match looked {
+        Ok(Some((action, true))) => Ok(Some(action)),
+        Ok(Some((_, false))) => {
+            engine.report.warning(warning::skipping(&named.source, LEFT_OUT));
+            Ok(None)
+        }
+        Ok(None) => {
+            engine.report.warning(warning::skipping(&named.source, GONE));
+            Ok(None)
+        }
+        Err(error) => {
+            engine.report.planned(0);
+            engine.conclude(ActionKind::Delete, named.source.clone(), None, 0, Err(error));
+            Ok(None)
+        }
+    }
+}
+
+/// Name of what is to be removed, below the target.
+fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String> {
+    let relative = match (&named.source, job.plan.target.as_ref()?) {
+        (Location::Local(path), Side::Local(folder)) => {
+            path.strip_prefix(folder).ok()?.to_str().filter(|relative| is_plain(relative))?
+        }
+        (Location::Object(name), Side::Object(root)) => name
+            .key
+            .strip_prefix(&root.key)
+            .filter(|_| name.bucket == engine.settings.target_bucket)?,
+        _ => return None,
+    };
+    Some(relative.to_owned())
+}
+
+/// Whether the source has a name by now.
+async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
+    match job.plan.source.with(relative) {
+        Location::Local(path) => blocking(move || exists(&path)).await,
+        Location::Object(name) => match head(engine, &name.key, None).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_gone(&error) => Ok(false),
+            Err(error) => Err(error),
+        },
+        Location::Stream => Ok(true),
+    }
+}
+
+/// Whether there is a file. What cannot be looked at is not taken for missing.
+fn exists(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => Ok(false),
+        Err(error) => Err(Error::local("could not examine", path, error)),
+    }
+}
+
+/// Fails when the source has nothing, or cannot be asked.
+async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
+    let is_empty = match &job.plan.source {
+        Side::Local(folder) => {
+            let folder = folder.clone();
+            blocking(move || std::fs::read_dir(folder).map_or(true, |mut all| all.next().is_none()))
+                .await
+        }
+        Side::Object(name) => {
+            let permit = engine.limits.request().await;
+            let (bucket, prefix) = (&name.bucket, &name.key);
+            let input = ListObjects { bucket, prefix, ..ListObjects::default() };
+            let page = engine.source.list_objects(input).await?;
+            drop(permit);
+            page.iter().all(|object| is_folder_marker(&object)) && !page.is_truncated
+        }
+        Side::Stream => true,
+    };
+    if !is_empty {
+        return Ok(());
+    }
+    let message = format!(
+        "the source `{}` has nothing: nothing was removed; if it is meant, give \
+         --allow-empty-source",
+        job.spec.source
+    );
+    Err(Error::new(ErrorKind::Local, message))
+}

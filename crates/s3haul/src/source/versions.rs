@@ -1,0 +1,111 @@
+//! What a versioned bucket adds to a source: whether it can be read as it was, the one version that
+//! a single key had, and how much a removal would take before it takes anything.
+
+use crate::engine::core::Engine;
+use crate::engine::remove_object::Place;
+use crate::job::prepare::Prepared;
+use crate::plan::removals::RemovalLimit;
+use crate::plan::versions::VersionRule;
+use crate::source::listing::{NameListing, NamesRequest};
+use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
+use s3haul_wire::ops::Versioning;
+
+/// Refuses to read a bucket as it was, or to bring back what was removed from it, where it never
+/// kept what it had: of what was replaced since nothing is left, and it would look as if it had not
+/// been there.
+pub(crate) async fn refuse_unversioned(job: &Prepared, engine: &Engine) -> Result<()> {
+    let why = match job.spec.versions {
+        Some(VersionRule::AsOf { .. }) => "what it held at another time is not known (--as-of)",
+        Some(VersionRule::Hiding { .. }) => "nothing that was removed can be brought back",
+        _ => return Ok(()),
+    };
+    if job.spec.names.is_some() {
+        return Ok(());
+    }
+    let bucket = &engine.settings.source_bucket;
+    let found = engine.send(|| engine.source.get_bucket_versioning(bucket)).await;
+    match found {
+        Ok(Versioning::Off) => {
+            let message = format!("`s3://{bucket}` has no versions: {why}");
+            Err(Error::new(ErrorKind::Request, message))
+        }
+        Err(error) if is_untold(&error) => {
+            engine.report.warning(format!(
+                "whether `s3://{bucket}` keeps versions cannot be told; if it does not, {why}: \
+                 {error}"
+            ));
+            Ok(())
+        }
+        // Whatever else is wrong the listing tells.
+        _ => Ok(()),
+    }
+}
+
+/// Whether the question itself was refused.
+fn is_untold(error: &Error) -> bool {
+    error.kind() == ErrorKind::AccessDenied
+        || error.code() == "NotImplemented"
+        || error.service_error().is_some_and(|service| matches!(service.status, 405 | 501))
+}
+
+/// The version that the job reads of its one source; nothing where it reads the current one.
+pub(crate) async fn version_of_source(job: &Prepared, engine: &Engine) -> Result<Option<String>> {
+    let Some(rule) = job.spec.versions else { return Ok(None) };
+    let key = job.source_key();
+    let mut listing = NameListing::new(engine, one_key(job, key, rule));
+    while let Some(page) = listing.next().await? {
+        if let Some(version_id) = page.version_id(0) {
+            return Ok(Some(version_id.to_owned()));
+        }
+    }
+    let service = ServiceError {
+        status: 404,
+        code: "404".to_owned(),
+        message: format!("Key \"{key}\" did not exist at that time"),
+        ..ServiceError::default()
+    };
+    Err(Error::service(ErrorKind::NotFound, "ListObjectVersions", service))
+}
+
+fn one_key<'a>(job: &Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {
+    NamesRequest {
+        place: Place::Source,
+        root: key,
+        prefix: key,
+        filter: None,
+        page_size: job.spec.page_size,
+        is_one: true,
+        versions: Some(rule),
+        proves_emptiness: false,
+    }
+}
+
+/// Refuses removals beyond `--max-delete` before the first of them: `wanted` of `names` that were
+/// listed. Gives the limit that holds while they are done, as the bucket may grow meanwhile.
+pub(crate) fn check_limit(job: &Prepared, wanted: u64, names: u64) -> Result<RemovalLimit> {
+    let limit = job.spec.sync.max_delete;
+    if limit.allows(wanted, names) {
+        return Ok(match limit {
+            RemovalLimit::Percent(_) => RemovalLimit::Count(wanted),
+            limit => limit,
+        });
+    }
+    let what = if job.removes_versions() { "versions and delete markers" } else { "objects" };
+    let message = match limit {
+        RemovalLimit::Percent(percent) => format!(
+            "{wanted} of {names} {what} would be removed, more than {percent} % (--max-delete): \
+             nothing was removed"
+        ),
+        _ => format!(
+            "{wanted} {what} would be removed, more than --max-delete allows: nothing was removed"
+        ),
+    };
+    Err(Error::new(ErrorKind::Local, message))
+}
+
+/// What is said where more came up while the removals were done.
+pub(crate) fn limit_reached() -> Error {
+    let message = "more came up while they were removed than --max-delete allows: the rest was \
+                   left in place";
+    Error::new(ErrorKind::Local, message)
+}

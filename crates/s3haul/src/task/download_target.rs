@@ -1,0 +1,89 @@
+//! The folder or file that downloads are written to, and what is left out before they are queued.
+
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::action::download::target::DownloadTarget;
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
+use crate::event::ActionKind;
+use crate::event::ObjectEvent;
+use crate::event::Outcome;
+use crate::fs::TargetRoot;
+use crate::job::describe::event;
+use crate::job::prepare::Prepared;
+use crate::job::queue::Queue;
+use crate::job::queue::Screened;
+use crate::job::spec::TransferCommand;
+use crate::location::Location;
+use crate::plan::action::DownloadAction;
+use crate::plan::paths::Side;
+use s3haul_wire::error::Result;
+
+/// Lets downloads be looked at before they are queued, where that is asked for.
+pub(crate) fn screen(job: &Prepared, target: &DownloadTarget, queue: &mut Queue<DownloadAction>) {
+    // A sync compares before, but for names that an earlier run gave.
+    let is_compared = job.spec.command == TransferCommand::Sync && job.spec.names.is_none();
+    let no_overwrite = job.spec.no_overwrite && !is_compared;
+    let (place, guard) = (target.clone(), job.case_guard.clone());
+    if !no_overwrite && guard.is_none() {
+        return;
+    }
+    queue.screen_with(Arc::new(move |engine, mut actions| {
+        if no_overwrite {
+            actions = skip_existing(engine, &place, actions);
+        }
+        match &guard {
+            Some(guard) => guard.screen(engine, &place, actions),
+            None => Screened { actions, is_end: false },
+        }
+    }));
+}
+
+/// Leaves out objects whose files exist (`--no-overwrite`). Blocks.
+fn skip_existing(
+    engine: &Engine,
+    target: &DownloadTarget,
+    actions: Vec<DownloadAction>,
+) -> Vec<DownloadAction> {
+    let (existing, missing): (Vec<_>, Vec<_>) =
+        actions.into_iter().partition(|action| target.exists(&action.relative));
+    for action in existing {
+        let path = Location::Local(target.path_of(&action.relative));
+        let source = engine.source_version(action.key, action.version_id);
+        let event = event(engine, ActionKind::Download, source, Some(path), action.size);
+        engine.report.planned(action.size);
+        engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+    }
+    missing
+}
+
+pub(crate) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
+    if let Some(folder) = job.plan.target_directory() {
+        let folder = folder.to_owned();
+        let file = named_file(job, &folder);
+        return blocking(move || match file {
+            // As with the AWS tools: for an object that is not there no folder is made.
+            Some(file) if !folder.exists() => Ok(DownloadTarget::Exactly(file)),
+            _ => TargetRoot::open(&folder).map(DownloadTarget::Below),
+        })
+        .await;
+    }
+    let path = match &job.plan.target {
+        Some(Side::Local(path)) => PathBuf::from(path),
+        _ => PathBuf::new(),
+    };
+    Ok(DownloadTarget::Exactly(path))
+}
+
+/// The one file of a job, where its name is told by the paths alone.
+fn named_file(job: &Prepared, folder: &Path) -> Option<PathBuf> {
+    let name = job.plan.single_name();
+    let mut components = Path::new(name).components();
+    let is_plain = matches!(components.next(), Some(Component::Normal(first)) if first == name)
+        && components.next().is_none();
+    let is_told = !job.plan.is_directory && job.chooser.is_none() && job.spec.names.is_none();
+    (is_told && is_plain).then(|| folder.join(name))
+}

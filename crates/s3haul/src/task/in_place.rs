@@ -1,0 +1,131 @@
+//! `set` and `restore`: objects that are changed where they are.
+
+use std::sync::Arc;
+
+use crate::action::restore::{run_beginnings, run_restores};
+use crate::action::set::run_changes;
+use crate::engine::core::Engine;
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::job::describe::event;
+use crate::job::prepare::Prepared;
+use crate::job::prepare::queue;
+use crate::job::queue::Queue;
+use crate::plan::action::{RestoreAction, SetAction};
+use crate::source::objects::{plan_objects, try_plan};
+use crate::source::page_plan::{Found, MakeAction};
+use s3haul_wire::units::RequestCounts;
+
+/// Changes all that the source gives.
+pub(crate) async fn set(job: &Prepared, engine: Arc<Engine>) {
+    let describe = |engine: &Engine, action: SetAction| {
+        let source = engine.source_object(action.key);
+        event(engine, ActionKind::Set, source, None, action.size)
+    };
+    let (queue, actions) = queue(job, &engine, describe);
+    let make: MakeAction<SetAction> = Box::new(|_, engine, found| set_action(engine, &found));
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_changes(Arc::clone(&engine), actions));
+    // The first object that is copied is looked at afterwards.
+    if engine.settings.change.copies() && engine.report.requests_planned().write > 0 {
+        engine.report.would_send(RequestCounts { read: 1, ..RequestCounts::default() }, 0);
+    }
+}
+
+/// The action of a change; nothing where the listing tells that the object is as it shall be.
+fn set_action(engine: &Engine, found: &Found<'_>) -> Option<SetAction> {
+    let wanted = engine.settings.change.only_class();
+    if wanted.is_some_and(|class| class == found.object.storage_class) {
+        skip(engine, ActionKind::Set, found);
+        return None;
+    }
+    Some(SetAction { key: found.object.key.to_owned(), size: found.object.size })
+}
+
+/// Restores all that the source gives, or tells about it. Where it waits, all restores are begun
+/// before, so that they run while one object after the other is waited for.
+pub(crate) async fn restore(job: &Prepared, engine: Arc<Engine>) {
+    let make: MakeAction<RestoreAction> = Box::new(|_, engine, found| {
+        let action = restore_action(engine, &found);
+        if action.is_none() {
+            skip(engine, ActionKind::Restore, &found);
+        }
+        action
+    });
+    if engine.settings.restore.waits() && !job.spec.dry_run {
+        if begin(job, &engine).await {
+            wait(job, engine, make).await;
+        }
+        return;
+    }
+    let (queue, actions) = queue(job, &engine, describe_restore);
+    let before = engine.source.requests_sent();
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
+    if engine.settings.restore.waits() {
+        // A dry run, for which the objects were listed once.
+        engine.report.would_send(engine.source.requests_sent() - before, 0);
+    }
+}
+
+fn describe_restore(engine: &Engine, action: RestoreAction) -> ObjectEvent {
+    let source = engine.source_object(action.key);
+    event(engine, ActionKind::Restore, source, None, action.size)
+}
+
+/// Begins all restores; they are told as planned. False where the objects could not be listed.
+async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
+    let (queue, actions) = Queue::new(engine, None, false);
+    let make: MakeAction<RestoreAction> =
+        Box::new(|_, engine, found| restore_action(engine, &found));
+    let planned = async {
+        let planned = try_plan(job, engine, &queue, &make).await;
+        drop(queue);
+        planned
+    };
+    let (planned, ()) = tokio::join!(planned, run_beginnings(Arc::clone(engine), actions));
+    match planned {
+        Ok(_) => engine.report.plan_complete(),
+        Err(error) => {
+            engine.report.fatal(error);
+            return false;
+        }
+    }
+    true
+}
+
+/// Waits for the objects, which were told as planned before.
+async fn wait(job: &Prepared, engine: Arc<Engine>, make: MakeAction<RestoreAction>) {
+    let (queue, actions) = Queue::silent(&engine, Some(Box::new(describe_restore)));
+    let planned = async {
+        if let Err(error) = try_plan(job, &engine, &queue, &make).await {
+            engine.report.fatal(error);
+        }
+        drop(queue);
+    };
+    tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
+}
+
+/// The action of a restore; nothing where the listing tells that there is nothing to do.
+fn restore_action(engine: &Engine, found: &Found<'_>) -> Option<RestoreAction> {
+    let object = &found.object;
+    let is_skipped = engine.settings.restore.skips(object.storage_class);
+    (!is_skipped).then(|| RestoreAction {
+        key: object.key.to_owned(),
+        size: object.size,
+        storage_class: object.storage_class.to_owned(),
+    })
+}
+
+/// Tells that nothing is to be done, as the listing shows.
+fn skip(engine: &Engine, action: ActionKind, found: &Found<'_>) {
+    let source = engine.source_object(found.object.key.to_owned());
+    let skipped = event(engine, action, source, None, found.object.size);
+    engine.report.planned(0);
+    engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..skipped });
+}

@@ -1,0 +1,238 @@
+//! `cp`, `mv`, `rm`, `tag`, `undelete` and the frame of `sync`, `set` and `restore`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::in_place::{restore, set};
+use super::sync::sync;
+use crate::action::copy::run_copies;
+use crate::action::delete::run_deletes;
+use crate::action::download::run_downloads;
+use crate::action::stream::{download_stream, upload_stream};
+use crate::action::tag::run_tags;
+use crate::action::upload::run_uploads;
+use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
+use crate::engine::object::head;
+use crate::engine::remove_object::Place;
+use crate::engine::reporter::Reporter;
+use crate::engine::route::is_same_service;
+use crate::event::{ActionKind, EventSink};
+use crate::job::case_conflict::Releasing;
+use crate::job::describe::describe_copy;
+use crate::job::describe::describe_delete;
+use crate::job::describe::describe_download;
+use crate::job::describe::describe_tag;
+use crate::job::describe::describe_upload;
+use crate::job::describe::event;
+use crate::job::prepare::Prepared;
+use crate::job::prepare::queue;
+use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
+use crate::location::Location;
+use crate::plan::action::{CopyAction, DeleteAction, DownloadAction, TagAction};
+use crate::source::files::plan_uploads;
+use crate::source::make_action::{copy_action, delete_action, download_action, tag_action};
+use crate::source::objects::plan_objects;
+use crate::source::page_plan::MakeAction;
+use crate::source::report;
+use crate::source::versions::{refuse_unversioned, version_of_source};
+use crate::task::download_target::open_target;
+use crate::task::download_target::screen;
+use s3haul_wire::error::Result;
+use s3haul_wire::units::RequestCounts;
+
+/// Time that the end of a job waits for what cannot be interrupted: blocking file work.
+const END_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Runs a job to its end. Objects that fail are events and counted; an error comes back only
+/// where nothing was begun: [`crate::ErrorKind::Config`] for arguments that make no sense (exit
+/// status 252), [`crate::ErrorKind::Local`] for a missing source path or a target folder that
+/// cannot be made (255).
+///
+/// Cancelling stops new work, drops what is in flight, aborts multipart uploads, removes
+/// temporary files and returns with `cancelled` set. Dropping the future instead cannot abort
+/// uploads.
+pub async fn run_transfer(
+    spec: TransferSpec,
+    clients: Clients,
+    streams: Streams,
+    sink: Arc<dyn EventSink>,
+    cancel: CancellationToken,
+) -> Result<Summary> {
+    let is_one_service = is_same_service(clients.source.config(), clients.target.config());
+    let job = Arc::new(Prepared::new(spec, is_one_service).await?);
+    let sink = match &job.case_guard {
+        Some(guard) => Arc::new(Releasing { sink, guard: Arc::clone(guard) }) as Arc<_>,
+        None => sink,
+    };
+    let report = Arc::new(Reporter::new(sink));
+    let Clients { source, target } = clients.clone();
+    let sent_before = requests_sent(&clients);
+    let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
+    let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
+    let result = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        () = stop.cancelled() => Some(Ok(())),
+        result = run(job, engine, streams) => Some(result),
+    };
+    let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
+    for left in uploads.abort_all().await {
+        report.warning(format!(
+            "could not abort the multipart upload {} of s3://{}/{}",
+            left.id, left.bucket, left.key
+        ));
+    }
+    report.conclude_early_end();
+    let counts = report.counts();
+    let cancelled = result.is_none();
+    if cancelled {
+        report.settle();
+    }
+    result.transpose()?;
+    Ok(Summary {
+        done: counts.done,
+        failed: counts.failed,
+        skipped: counts.skipped,
+        not_tried: counts.not_tried,
+        warnings: counts.warnings,
+        bytes: counts.bytes,
+        fatal: counts.fatal,
+        cancelled,
+        requests_sent: requests_sent(&clients) - sent_before,
+        requests_planned: report.requests_planned(),
+    })
+}
+
+/// Requests that the clients of a job sent so far.
+fn requests_sent(clients: &Clients) -> RequestCounts {
+    let Clients { source, target } = clients;
+    let both = source.requests_sent();
+    if source.is_clone_of(target) { both } else { both + target.requests_sent() }
+}
+
+async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
+    if job.plan.is_stream() {
+        refuse_unversioned(&job, &engine).await?;
+        run_stream(&job, &engine, streams).await;
+        return Ok(());
+    }
+    drop(streams);
+    refuse_unversioned(&job, &engine).await?;
+    let is_sync = job.spec.command == TransferCommand::Sync;
+    let Some(names) = job.spec.names.clone().filter(|_| is_sync) else {
+        return if is_sync { sync(job, engine).await } else { act(job, engine).await };
+    };
+    act(Arc::clone(&job), Arc::clone(&engine)).await?;
+    if job.removes_named() && !engine.report.ends_early() {
+        report::remove(job, engine, names).await;
+    }
+    Ok(())
+}
+
+/// Does what the paths say to all that the source gives.
+async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
+    match job.plan.action {
+        ActionKind::Upload => upload(job, engine).await,
+        ActionKind::Download => return download(job, engine).await,
+        ActionKind::Copy => copy(&job, engine).await,
+        ActionKind::Delete | ActionKind::Undelete => remove(&job, engine).await,
+        ActionKind::Tag => tag(&job, engine).await,
+        ActionKind::Set => set(&job, engine).await,
+        ActionKind::Restore => restore(&job, engine).await,
+    }
+    Ok(())
+}
+
+async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
+    let (queue, actions) = queue(&job, &engine, describe_upload);
+    let planner = Arc::clone(&engine);
+    let planned = blocking(move || plan_uploads(&job, &planner, &queue));
+    tokio::join!(planned, run_uploads(engine, actions));
+}
+
+async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
+    let target = open_target(&job).await?;
+    let (mut queue, actions) = queue(&job, &engine, describe_download(target.clone()));
+    screen(&job, &target, &mut queue);
+    let make: MakeAction<DownloadAction> = Box::new(download_action);
+    let planned = async {
+        plan_objects(&job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_downloads(Arc::clone(&engine), target, actions));
+    Ok(())
+}
+
+async fn copy(job: &Prepared, engine: Arc<Engine>) {
+    let (queue, actions) = queue(job, &engine, describe_copy);
+    let make: MakeAction<CopyAction> = Box::new(copy_action);
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_copies(Arc::clone(&engine), actions));
+}
+
+async fn remove(job: &Prepared, engine: Arc<Engine>) {
+    let (queue, actions) = queue(job, &engine, describe_delete(Place::Source));
+    let make: MakeAction<DeleteAction> = Box::new(|job, _, found| Some(delete_action(job, &found)));
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Source, actions));
+}
+
+async fn tag(job: &Prepared, engine: Arc<Engine>) {
+    let (queue, actions) = queue(job, &engine, describe_tag);
+    let make: MakeAction<TagAction> = Box::new(|_, _, found| Some(tag_action(&found)));
+    let planned = async {
+        plan_objects(job, &engine, &queue, make).await;
+        drop(queue);
+    };
+    tokio::join!(planned, run_tags(Arc::clone(&engine), actions));
+}
+
+async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
+    if job.plan.action == ActionKind::Upload {
+        let key = job.target_key("-");
+        if job.spec.dry_run {
+            let target = Some(engine.target_object(key));
+            return engine.report.object(event(
+                engine,
+                ActionKind::Upload,
+                Location::Stream,
+                target,
+                0,
+            ));
+        }
+        return upload_stream(engine, streams.input, key, job.spec.expected_size).await;
+    }
+    let key = job.source_key().to_owned();
+    let (version_id, found) = match version_of_source(job, engine).await {
+        Ok(version_id) => {
+            let found = head(engine, &key, version_id.as_deref()).await;
+            (version_id, found)
+        }
+        Err(error) => (None, Err(error)),
+    };
+    match found {
+        Err(error) => {
+            engine.report.planned(0);
+            engine.report.plan_complete();
+            let (source, target) = (engine.source_object(key), Some(Location::Stream));
+            engine.conclude(ActionKind::Download, source, target, 0, Err(error));
+        }
+        Ok(head) if job.spec.dry_run => {
+            let source = engine.source_version(key, version_id);
+            let target = Some(Location::Stream);
+            let requests = RequestCounts { read: 1, ..RequestCounts::default() };
+            engine.report.would_send(requests, 0);
+            engine.report.object(event(engine, ActionKind::Download, source, target, head.size));
+        }
+        Ok(head) => download_stream(engine, streams.output, (key, version_id), &head).await,
+    }
+}
