@@ -5,11 +5,12 @@
 //! of what is in flight are derived from the limit before anything begins. The limit is the least
 //! of `--max-memory`, `ulimit -v`, `ulimit -d` and the cgroups around the process.
 
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 use s3haul::job::Tuning;
-use s3haul_wire::units::{MIB, parse_decimal_size};
+use s3haul_wire::units::{MIB, format_size, parse_decimal_size};
 
 use crate::env_vars;
 use crate::failure::Failure;
@@ -38,9 +39,9 @@ const MAX_MEMORY_MIN: u64 = BASE_BYTES + BUDGET_MIN_BYTES;
 pub(crate) struct Spare(Option<u64>);
 
 impl Spare {
-    /// By the flag, and by what the system says.
-    pub(crate) fn of(flag: Option<&str>) -> Result<Self, Failure> {
-        let given = flag.map(parse).transpose()?;
+    /// By what is asked for, and by what the system says.
+    pub(crate) fn of(asked: Option<NonZeroU64>) -> Result<Self, Failure> {
+        let given = asked.map(enough).transpose()?;
         let read = |path: &Path| std::fs::read_to_string(path).ok();
         let resident = given.into_iter().chain(cgroup_limit(read)).min();
         let spare = Self::within(resident, address_space());
@@ -73,14 +74,25 @@ impl Spare {
     }
 }
 
-fn parse(flag: &str) -> Result<u64, Failure> {
-    let refused = |why: String| Failure::usage(format!("--max-memory: {why}"));
-    let bytes = parse_decimal_size(flag).map_err(|error| refused(error.to_string()))?;
-    if bytes < MAX_MEMORY_MIN {
-        let min = MAX_MEMORY_MIN / MIB;
-        return Err(refused(format!("{flag} is too little, at least {min}MiB are needed")));
-    }
-    Ok(bytes)
+/// Reads the flag.
+pub(crate) fn parse(flag: &str) -> Result<NonZeroU64, Failure> {
+    let bytes = parse_decimal_size(flag).map_err(|error| refused(&error.to_string()))?;
+    NonZeroU64::new(bytes).ok_or_else(|| too_little(flag))
+}
+
+/// The bytes, where the program can work with them.
+fn enough(bytes: NonZeroU64) -> Result<u64, Failure> {
+    let bytes = bytes.get();
+    if bytes < MAX_MEMORY_MIN { Err(too_little(&format_size(bytes))) } else { Ok(bytes) }
+}
+
+fn too_little(size: &str) -> Failure {
+    let min = MAX_MEMORY_MIN / MIB;
+    refused(&format!("{size} is too little, at least {min}MiB are needed"))
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::usage(format!("--max-memory: {why}"))
 }
 
 /// Threads for blocking work, where the address space is limited: each has a stack of its own.
@@ -217,9 +229,10 @@ mod tests {
 
     #[test]
     fn the_flag_is_a_size_that_is_enough() {
-        assert_eq!(parse("1.5GiB").unwrap(), 1536 * MIB);
+        let read = |text: &str| parse(text).and_then(enough);
+        assert_eq!(read("1.5GiB").unwrap(), 1536 * MIB);
         for wrong in ["", "much", "100MiB", "0"] {
-            assert_eq!(parse(wrong).unwrap_err().status, crate::exit::USAGE, "{wrong}");
+            assert_eq!(read(wrong).unwrap_err().status, crate::exit::USAGE, "{wrong}");
         }
     }
 }

@@ -18,6 +18,8 @@ mod find;
 #[path = "cli/from.rs"]
 mod from;
 #[cfg(target_os = "linux")]
+#[path = "cli/job.rs"]
+mod job;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/listing.rs"]

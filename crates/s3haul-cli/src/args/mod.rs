@@ -8,6 +8,7 @@ mod conditions;
 mod filters;
 mod find;
 mod global;
+mod job;
 mod list;
 mod list_buckets;
 mod listing;
@@ -44,6 +45,7 @@ pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
 pub(crate) use find::{FindArgs, FindFormat};
 pub(crate) use global::{ColorChoice, GlobalArgs};
+pub(crate) use job::{JobCommand, JobRunArgs, PrintJobArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::{BucketsFormat, ListBucketsArgs};
 pub(crate) use listing::ListingArgs;
@@ -62,7 +64,7 @@ pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs, PresignMethod}
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
 pub(crate) use tag::{TagCommand, TagRemoveArgs, TagsFormat};
-pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs, ScriptArgs};
+pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs};
 pub(crate) use uploads::{UploadsCommand, UploadsSelectionArgs};
 pub(crate) use versions::{
     AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs,
@@ -261,6 +263,14 @@ pub(crate) enum Command {
     /// of a file are checked before the first one runs. Those that fail are reported with their
     /// line numbers, and the exit status is 1 if there are any.
     Run(Box<RunArgs>),
+    /// Run a job that was written to a file.
+    ///
+    /// A job is a command with its options as JSON. --print-job writes it.
+    Job {
+        /// What to do.
+        #[command(subcommand)]
+        command: JobCommand,
+    },
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///
     /// The folders in it are buckets, their files are objects. Prints shell commands to standard

@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 37] = [
+const USUAL: [(&str, &[Group]); 38] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -62,6 +62,7 @@ const USUAL: [(&str, &[Group]); 37] = [
         "versions",
         &[(OBJECTS, &["recursive", "exclude", "include"]), (OUTPUT, &["format", "output-file"])],
     ),
+    ("job run", &[]),
     ("versioning get", &[]),
     ("versioning enable", &[]),
     ("versioning suspend", &[]),
@@ -108,7 +109,7 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 20] = [
+const ABOUTS: [(&str, &str); 21] = [
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
     ("summarize", "Add up what is under an address, by folder, age, size and more"),
@@ -119,6 +120,7 @@ const ABOUTS: [(&str, &str); 20] = [
     ("map", "Compute over objects with JavaScript functions"),
     ("each", "Call a JavaScript function for each object"),
     ("run", "Run the commands of a file, many at a time"),
+    ("job", "Run a job that --print-job wrote"),
     ("serve", "Serve a folder as an S3 endpoint, for trying and testing"),
     ("tag get", "Print the tags of objects"),
     ("tag add", "Add tags to objects and keep the others"),
@@ -206,7 +208,7 @@ const OTHERS: [(&str, &[&str]); 4] = [
         "Checks and changes",
         &["compare", "verify", "tag", "set", "restore", "undelete", "versioning"],
     ),
-    ("Scripts and tools", &["map", "each", "run", "serve"]),
+    ("Scripts and tools", &["map", "each", "run", "job", "serve"]),
 ];
 
 /// The definition with what `-h` shows.
@@ -312,7 +314,7 @@ fn first_sentence(help: &str) -> String {
 fn overview(command: &Command) -> StyledStr {
     let header = command.get_styles().get_header();
     let mut text = format!(
-        "Move, sync, list, describe and remove S3 data in bulk.\n\n{header}Usage:{header:#} s3haul \
+        "Move, sync, list, describe and remove S3 data in bulk.\n{header}Usage:{header:#} s3haul \
          [OPTIONS] <COMMAND>\n\n"
     );
     for (heading, names) in [("As in `aws s3`", &AS_AWS[..])].into_iter().chain(OTHERS) {
@@ -379,7 +381,7 @@ mod tests {
         definition.build();
         let mut found = Vec::new();
         leaves(&definition, "", &mut found);
-        for name in ["tag", "uploads", "versioning"] {
+        for name in ["tag", "uploads", "versioning", "job"] {
             found.push((name.to_owned(), definition.find_subcommand(name).unwrap().clone()));
         }
         let mut wide = Vec::new();

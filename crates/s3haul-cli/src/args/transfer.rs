@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::{
     AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, FromArgs, ObjectArgs, ObjectsArgs,
-    RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, Secret, SidesArgs,
-    as_source_class,
+    PrintJobArgs, RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, Secret,
+    SidesArgs, as_source_class,
 };
 
 /// What is printed.
@@ -126,6 +126,9 @@ pub(crate) struct CopyArgs {
     /// Two places.
     #[command(flatten)]
     pub(crate) sides: SidesArgs,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Copies files to S3, objects to files, or objects to objects.
@@ -188,4 +191,7 @@ pub(crate) struct RmArgs {
     /// Versions.
     #[command(flatten)]
     pub(crate) versions: RemovedVersionsArgs,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }

@@ -125,6 +125,7 @@ fn refusal(global: &GlobalArgs, command: &Command) -> Option<&'static str> {
     }
     match command {
         Command::Run(_) => Some("`run` cannot run itself"),
+        Command::Job { .. } => Some("a job has limits of its own: run it by itself"),
         Command::Serve(_) => Some("`serve` never ends"),
         Command::Pipe(_) => Some("standard input cannot be shared by several commands"),
         Command::Cat(_) => Some("objects of several commands would mix on standard output"),

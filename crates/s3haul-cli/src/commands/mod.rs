@@ -29,17 +29,18 @@ use std::sync::Arc;
 use s3haul::job::Clients;
 use s3haul_wire::ClientConfig;
 
-use crate::args::{Command, GlobalArgs};
+use crate::args::{Command, GlobalArgs, JobCommand, JobRunArgs, PrintJobArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
+use crate::render::json;
 use crate::runtime;
 use crate::settings::{
-    CatSettings, CompareSettings, Environment, HeadSettings, Lines, ListBucketsSettings,
-    ListSettings, LsSettings, MbSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings,
-    ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings,
-    VersioningSettings, WebsiteSettings, refuse_unsupported,
+    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, Lines,
+    ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings, PresignSettings,
+    RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings, SummarizeSettings,
+    TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings, refuse_unsupported,
 };
 
 use shared::client;
@@ -56,6 +57,9 @@ pub(crate) fn dispatch(
         let settings = ServeSettings::new(global, args, &environment)?;
         return runtime::serve_on(serve::run(settings, printer));
     }
+    if let Command::Job { command: JobCommand::Run(args) } = &command {
+        return run_job(global, args, environment, printer);
+    }
     if global.no_verify_ssl {
         printer.warn_of_unverified();
     }
@@ -64,7 +68,32 @@ pub(crate) fn dispatch(
         shared::say_waits(printer);
         return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));
     }
-    let work = work(settings, command, printer)?;
+    carry_out(work(settings, command, printer)?, printer)
+}
+
+/// Runs the job of a file: from here on it is what its command is.
+fn run_job(
+    global: &GlobalArgs,
+    args: &JobRunArgs,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let request = JobRequest::file(global, args)?;
+    if request.is_unverified() {
+        printer.warn_of_unverified();
+    }
+    let machine = Machine { environment, shared: None };
+    let run =
+        || carry_out(transfer(TransferSettings::of_job(&request, &machine)?, printer)?, printer);
+    run().inspect_err(|failure| {
+        if request.job.output.json && !global.json {
+            printer.output(|buffer| json::push_failure(buffer, failure));
+        }
+    })
+}
+
+/// Does it, where somebody at a terminal agrees.
+fn carry_out(work: Work<'_>, printer: &Arc<Printer>) -> Result<u8, Failure> {
     if work.says_waits() {
         shared::say_waits(printer);
     }
@@ -120,16 +149,24 @@ impl Work<'_> {
 /// Checks the flags of a command; what makes no sense is refused here.
 fn work(settings: Settings, command: Command, printer: &Arc<Printer>) -> Result<Work<'_>, Failure> {
     match command {
-        Command::Cp(args) => transfer(TransferSettings::cp(settings, &args)?, printer),
-        Command::Mv(args) => transfer(TransferSettings::mv(settings, &args)?, printer),
-        Command::Sync(args) => transfer(TransferSettings::sync(settings, &args)?, printer),
+        Command::Cp(args) => {
+            job(&JobRequest::cp(&settings, &args)?, &settings, args.copy.print, printer)
+        }
+        Command::Mv(args) => {
+            job(&JobRequest::mv(&settings, &args)?, &settings, args.copy.print, printer)
+        }
+        Command::Sync(args) => {
+            job(&JobRequest::sync(&settings, &args)?, &settings, args.copy.print, printer)
+        }
         Command::Compare(args) => {
             query(compare::run(CompareSettings::compare(settings, &args)?, printer))
         }
         Command::Verify(args) => {
             query(compare::run(CompareSettings::verify(settings, &args)?, printer))
         }
-        Command::Rm(args) => transfer(TransferSettings::rm(settings, &args)?, printer),
+        Command::Rm(args) => {
+            job(&JobRequest::rm(&settings, &args)?, &settings, args.print, printer)
+        }
         Command::Undelete(args) => transfer(TransferSettings::undelete(settings, &args)?, printer),
         Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
         Command::Set(args) => transfer(TransferSettings::set(settings, &args)?, printer),
@@ -169,10 +206,29 @@ fn work(settings: Settings, command: Command, printer: &Arc<Printer>) -> Result<
         }
         Command::Cat(args) => query(cat::run(CatSettings::new(settings, &args)?, printer)),
         Command::Head(args) => query(head::run(HeadSettings::new(settings, &args)?, printer)),
-        Command::Serve(_) | Command::Run(_) => {
+        Command::Serve(_) | Command::Run(_) | Command::Job { .. } => {
             Err(Failure::usage("this command cannot be run by another"))
         }
     }
+}
+
+/// A job, or its text.
+fn job<'a>(
+    request: &JobRequest,
+    settings: &Settings,
+    print: PrintJobArgs,
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
+    // What cannot run is not printed.
+    let runnable = TransferSettings::of_job(request, &settings.machine())?;
+    if !print.print_job {
+        return transfer(runnable, printer);
+    }
+    let text = request.print()?;
+    query(async move {
+        printer.output(|buffer| buffer.extend_from_slice(text.as_bytes()));
+        Ok(exit::SUCCESS)
+    })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it ends the arms of a match that may fail")]

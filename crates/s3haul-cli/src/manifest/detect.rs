@@ -1,7 +1,7 @@
 //! What a manifest is written in, by its name and its beginning. Pure.
 
 use super::row::Column;
-use crate::args::FromFormat;
+use s3haul::job::value::ManifestFormat;
 
 /// How a manifest is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +36,18 @@ const REPORT_HEADER: &str = "event,action,outcome,";
 
 impl Format {
     /// What was asked for, or else what the name and the first bytes say.
-    pub(super) fn of(asked: Option<FromFormat>, name: &str, head: &[u8]) -> Self {
+    pub(super) fn of(asked: Option<ManifestFormat>, name: &str, head: &[u8]) -> Self {
         let first = first_line(head);
         let is_json = first.trim_start().starts_with('{');
         match asked {
-            Some(FromFormat::Lines) => Self::Text(TextFormat::Lines),
-            Some(FromFormat::Csv) => Self::Text(TextFormat::Csv),
-            Some(FromFormat::Jsonl) => Self::Text(TextFormat::Jsonl),
-            Some(FromFormat::Report) if is_json => Self::Text(TextFormat::ReportJsonl),
-            Some(FromFormat::Report) => Self::Text(TextFormat::ReportCsv),
-            Some(FromFormat::Inventory) => Self::Inventory,
-            Some(FromFormat::Parquet) => Self::Parquet,
-            Some(FromFormat::Orc) => Self::Orc,
+            Some(ManifestFormat::Lines) => Self::Text(TextFormat::Lines),
+            Some(ManifestFormat::Csv) => Self::Text(TextFormat::Csv),
+            Some(ManifestFormat::Jsonl) => Self::Text(TextFormat::Jsonl),
+            Some(ManifestFormat::Report) if is_json => Self::Text(TextFormat::ReportJsonl),
+            Some(ManifestFormat::Report) => Self::Text(TextFormat::ReportCsv),
+            Some(ManifestFormat::Inventory) => Self::Inventory,
+            Some(ManifestFormat::Parquet) => Self::Parquet,
+            Some(ManifestFormat::Orc) => Self::Orc,
             None if head.starts_with(b"PAR1") => Self::Parquet,
             None if head.starts_with(b"ORC") && head.contains(&0) => Self::Orc,
             None if is_json && is_inventory(head) => Self::Inventory,
@@ -119,9 +119,9 @@ mod tests {
         ] {
             assert_eq!(Format::of(None, name, head.as_bytes()), expected, "{name} {head}");
         }
-        let lines = Format::of(Some(FromFormat::Lines), "r", report.as_bytes());
+        let lines = Format::of(Some(ManifestFormat::Lines), "r", report.as_bytes());
         assert_eq!(lines, Format::Text(TextFormat::Lines));
-        let asked = Some(FromFormat::Report);
+        let asked = Some(ManifestFormat::Report);
         assert_eq!(
             Format::of(asked, "r", report.as_bytes()),
             Format::Text(TextFormat::ReportJsonl)

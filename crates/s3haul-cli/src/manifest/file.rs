@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
+use s3haul::job::value::ManifestFormat;
 use s3haul::job::{Entries, Manifest};
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::Client;
@@ -16,7 +17,6 @@ use super::inventory::InventoryEntries;
 use super::orc::OrcEntries;
 use super::parquet::ParquetEntries;
 use super::text::TextEntries;
-use crate::args::FromFormat;
 use crate::failure::Failure;
 use crate::settings::{ManifestPlace, ManifestSettings};
 use crate::standard_streams;
@@ -33,7 +33,7 @@ const GZIP: &[u8] = b"\x1f\x8b";
 pub(crate) struct ManifestFile {
     place: ManifestPlace,
     name: String,
-    asked: Option<FromFormat>,
+    asked: Option<ManifestFormat>,
     client: Client,
     /// It can be read from its beginning more than once.
     is_lasting: bool,

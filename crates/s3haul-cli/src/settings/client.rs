@@ -1,8 +1,10 @@
 //! The client's settings: endpoint, region, credentials, TLS, proxies, limits.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use s3haul::job::value::{Addressing, Checksums, Credentials, EndpointUrl, Service};
 use s3haul_wire::{
     AddressingStyle, ChecksumMode, ClientConfig, CredentialsConfig, EndpointConfig, Profile,
     ProxyConfig, RetryConfig, TimeoutConfig, TlsConfig,
@@ -33,24 +35,37 @@ const S3_NAMES: [&str; 12] = [
     "use_dualstack_endpoint",
 ];
 
-/// Everything that the client is told.
-pub(super) fn config(
+/// The service that flags, environment and profile name.
+pub(super) fn service(
     global: &GlobalArgs,
     environment: &Environment,
     name: &ProfileName,
     profile: &Profile,
-) -> Result<ClientConfig, Failure> {
+) -> Result<Service, Failure> {
     let checksums = |variable, key| checksum_mode(environment, profile, variable, key);
     for name in unused_names(profile) {
         tracing::debug!(name, "a setting of the profile's `s3` section is not known and not used");
     }
-    Ok(ClientConfig {
-        endpoint: endpoint(global, environment, profile)?,
+    let dualstack = environment
+        .get(env_vars::AWS_USE_DUALSTACK_ENDPOINT)
+        .or_else(|| profile.s3("use_dualstack_endpoint"))
+        .or_else(|| profile.get("use_dualstack_endpoint"));
+    let fips = environment
+        .get(env_vars::AWS_USE_FIPS_ENDPOINT)
+        .or_else(|| profile.get("use_fips_endpoint"));
+    Ok(Service {
+        endpoint_url: endpoint_url(global, environment, profile)?.map(EndpointUrl::new),
+        region: region(global, environment, profile),
         credentials: credentials(global, name),
-        tls: tls(global, environment, profile),
-        proxy: proxy(environment),
-        timeouts: timeouts(global),
-        retry: retry(environment, profile)?,
+        addressing: addressing(profile)?,
+        dualstack: flag("use_dualstack_endpoint", dualstack)?,
+        fips: flag("use_fips_endpoint", fips)?,
+        accelerate: flag("use_accelerate_endpoint", profile.s3("use_accelerate_endpoint"))?,
+        verify_tls: !global.no_verify_ssl,
+        ca_bundle: ca_bundle(global, environment, profile),
+        connect_timeout_s: global.cli_connect_timeout,
+        read_timeout_s: global.cli_read_timeout,
+        max_attempts: max_attempts(environment, profile)?,
         hedging: profile.s3("hedging").map_or(Ok(true), |text| flag("hedging", Some(text)))?,
         payload_signing: flag("payload_signing_enabled", profile.s3("payload_signing_enabled"))?,
         request_checksums: checksums(
@@ -61,8 +76,50 @@ pub(super) fn config(
             env_vars::AWS_RESPONSE_CHECKSUM_VALIDATION,
             "response_checksum_validation",
         )?,
-        ..ClientConfig::default()
+        request_payer: false,
     })
+}
+
+/// The client of a service. Proxies are those of the environment: they are no part of a job.
+pub(super) fn client(service: &Service, environment: &Environment) -> ClientConfig {
+    let default = RetryConfig::default();
+    let max_attempts = service.max_attempts.map_or(default.max_attempts, NonZeroU32::get);
+    ClientConfig {
+        endpoint: EndpointConfig {
+            url: service.endpoint_url.as_ref().map(|url| url.reveal().to_owned()),
+            region: service.region.clone(),
+            addressing: match service.addressing {
+                Addressing::Auto => AddressingStyle::Auto,
+                Addressing::Virtual => AddressingStyle::Virtual,
+                Addressing::Path => AddressingStyle::Path,
+            },
+            dualstack: service.dualstack,
+            fips: service.fips,
+            accelerate: service.accelerate,
+        },
+        credentials: match &service.credentials {
+            Credentials::Environment => CredentialsConfig::Chain,
+            Credentials::Profile(name) => CredentialsConfig::Profile(name.clone()),
+            Credentials::Anonymous => CredentialsConfig::Anonymous,
+        },
+        tls: TlsConfig { verify: service.verify_tls, ca_bundle: service.ca_bundle.clone() },
+        proxy: proxy(environment),
+        timeouts: timeouts(service),
+        retry: RetryConfig { max_attempts, ..default },
+        hedging: service.hedging,
+        payload_signing: service.payload_signing,
+        request_checksums: when(service.request_checksums),
+        response_checksums: when(service.response_checksums),
+        request_payer: service.request_payer,
+        ..ClientConfig::default()
+    }
+}
+
+fn when(checksums: Checksums) -> ChecksumMode {
+    match checksums {
+        Checksums::WhenSupported => ChecksumMode::WhenSupported,
+        Checksums::WhenRequired => ChecksumMode::WhenRequired,
+    }
 }
 
 /// Names in the profile's `s3 =` section that mean nothing here. The AWS tools pass over them, too.
@@ -70,31 +127,13 @@ fn unused_names(profile: &Profile) -> impl Iterator<Item = &str> {
     profile.s3_names().filter(|name| !S3_NAMES.contains(name))
 }
 
-fn endpoint(
-    global: &GlobalArgs,
-    environment: &Environment,
-    profile: &Profile,
-) -> Result<EndpointConfig, Failure> {
+fn region(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> Option<String> {
     let region = global.region.as_deref().or_else(|| {
         environment
             .first(&[env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION])
             .or_else(|| profile.get("region"))
     });
-    let dualstack = environment
-        .get(env_vars::AWS_USE_DUALSTACK_ENDPOINT)
-        .or_else(|| profile.s3("use_dualstack_endpoint"))
-        .or_else(|| profile.get("use_dualstack_endpoint"));
-    let fips = environment
-        .get(env_vars::AWS_USE_FIPS_ENDPOINT)
-        .or_else(|| profile.get("use_fips_endpoint"));
-    Ok(EndpointConfig {
-        url: endpoint_url(global, environment, profile)?,
-        region: region.map(str::to_owned),
-        addressing: addressing(profile)?,
-        dualstack: flag("use_dualstack_endpoint", dualstack)?,
-        fips: flag("use_fips_endpoint", fips)?,
-        accelerate: flag("use_accelerate_endpoint", profile.s3("use_accelerate_endpoint"))?,
-    })
+    region.map(str::to_owned)
 }
 
 fn endpoint_url(
@@ -140,11 +179,11 @@ fn has_http_scheme(url: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| url.len() > scheme.len() && url.starts_with(scheme))
 }
 
-fn addressing(profile: &Profile) -> Result<AddressingStyle, Failure> {
+fn addressing(profile: &Profile) -> Result<Addressing, Failure> {
     match profile.s3("addressing_style") {
-        None | Some("auto") => Ok(AddressingStyle::Auto),
-        Some("virtual") => Ok(AddressingStyle::Virtual),
-        Some("path") => Ok(AddressingStyle::Path),
+        None | Some("auto") => Ok(Addressing::Auto),
+        Some("virtual") => Ok(Addressing::Virtual),
+        Some("path") => Ok(Addressing::Path),
         Some(other) => Err(Failure::other(format!(
             "S3 addressing style {other} is invalid. Valid options are: 'auto', 'virtual', and \
              'path'"
@@ -154,17 +193,17 @@ fn addressing(profile: &Profile) -> Result<AddressingStyle, Failure> {
 
 /// A profile named by flag goes before credentials of the environment, one named by the
 /// environment after them, as in the AWS tools. Where they come from is the library's to find.
-fn credentials(global: &GlobalArgs, name: &ProfileName) -> CredentialsConfig {
+fn credentials(global: &GlobalArgs, name: &ProfileName) -> Credentials {
     if global.no_sign_request {
-        CredentialsConfig::Anonymous
+        Credentials::Anonymous
     } else if name.by_flag {
-        CredentialsConfig::Profile(name.name.clone())
+        Credentials::Profile(name.name.clone())
     } else {
-        CredentialsConfig::Chain
+        Credentials::Environment
     }
 }
 
-fn tls(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> TlsConfig {
+fn ca_bundle(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> Option<PathBuf> {
     let configured = || {
         environment
             .get(env_vars::AWS_CA_BUNDLE)
@@ -172,8 +211,7 @@ fn tls(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> Tls
             .or_else(|| environment.get(env_vars::REQUESTS_CA_BUNDLE))
             .map(|path| environment.expand_path(path))
     };
-    let ca_bundle: Option<PathBuf> = global.ca_bundle.clone().or_else(configured);
-    TlsConfig { verify: !global.no_verify_ssl, ca_bundle }
+    global.ca_bundle.clone().or_else(configured)
 }
 
 fn proxy(environment: &Environment) -> ProxyConfig {
@@ -185,7 +223,7 @@ fn proxy(environment: &Environment) -> ProxyConfig {
     }
 }
 
-fn timeouts(global: &GlobalArgs) -> TimeoutConfig {
+fn timeouts(service: &Service) -> TimeoutConfig {
     let limit = |seconds: Option<u64>, default| match seconds {
         None => default,
         Some(0) => FOREVER,
@@ -193,21 +231,22 @@ fn timeouts(global: &GlobalArgs) -> TimeoutConfig {
     };
     let default = TimeoutConfig::default();
     TimeoutConfig {
-        connect: limit(global.cli_connect_timeout, default.connect),
-        read: limit(global.cli_read_timeout, default.read),
+        connect: limit(service.connect_timeout_s, default.connect),
+        read: limit(service.read_timeout_s, default.read),
     }
 }
 
-fn retry(environment: &Environment, profile: &Profile) -> Result<RetryConfig, Failure> {
-    let default = RetryConfig::default();
+fn max_attempts(
+    environment: &Environment,
+    profile: &Profile,
+) -> Result<Option<NonZeroU32>, Failure> {
     let value = environment.get(env_vars::AWS_MAX_ATTEMPTS).or_else(|| profile.get("max_attempts"));
-    let Some(value) = value else { return Ok(default) };
-    match value.parse() {
-        Ok(max_attempts @ 1..) => Ok(RetryConfig { max_attempts, ..default }),
-        _ => Err(Failure::other(format!(
+    let Some(value) = value else { return Ok(None) };
+    value.parse().map(Some).map_err(|_| {
+        Failure::other(format!(
             "Invalid value for max_attempts: {value}. The value must be an integer of at least 1"
-        ))),
-    }
+        ))
+    })
 }
 
 fn checksum_mode(
@@ -215,13 +254,13 @@ fn checksum_mode(
     profile: &Profile,
     variable: &str,
     key: &str,
-) -> Result<ChecksumMode, Failure> {
+) -> Result<Checksums, Failure> {
     let Some(value) = environment.get(variable).or_else(|| profile.get(key)) else {
-        return Ok(ChecksumMode::default());
+        return Ok(Checksums::default());
     };
     match value.to_ascii_lowercase().as_str() {
-        "when_supported" => Ok(ChecksumMode::WhenSupported),
-        "when_required" => Ok(ChecksumMode::WhenRequired),
+        "when_supported" => Ok(Checksums::WhenSupported),
+        "when_required" => Ok(Checksums::WhenRequired),
         _ => Err(Failure::other(format!(
             "Invalid value for {key}: {value}. Valid values are: when_supported, when_required"
         ))),

@@ -8,7 +8,7 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::Settings;
 use super::object::{customer_key, key_pair};
-use super::sides::SideClients;
+use super::sides::SideSettings;
 use crate::args::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 use crate::failure::Failure;
 
@@ -81,7 +81,7 @@ impl CompareSettings {
         })?;
         let (source_customer_key, target_customer_key) = keys(args)?;
         let sides = (s3_uri::is_s3(&args.source), s3_uri::is_s3(&args.target));
-        let clients = SideClients::new(&settings, &args.sides, sides)?;
+        let clients = SideSettings::new(&settings, &args.sides, sides)?;
         let (client, source_client) =
             clients.beside(settings.client, args.requests.payer.is_requester());
         let spec = CompareSpec {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use s3haul::job::value::{Moment, Select};
 use s3haul::plan::conditions::{Conditions, Pattern};
 use s3haul_wire::units::parse_decimal_size;
 
@@ -11,24 +12,46 @@ use crate::failure::Failure;
 
 /// What the flags ask for; ages are counted back from now.
 pub(super) fn conditions(args: &ConditionArgs) -> Result<Conditions, Failure> {
+    of_select(&moments_and_sizes(args)?)
+}
+
+/// The flags as a part of a job; ages are counted back from now.
+pub(super) fn moments_and_sizes(args: &ConditionArgs) -> Result<Select, Failure> {
     // The system's zone is looked for among hundreds of files.
     let has_times = args.newer_than.is_some() || args.older_than.is_some();
     let zone = if has_times { TimeZone::system() } else { TimeZone::UTC };
     at(args, Timestamp::now(), &zone)
 }
 
-fn at(args: &ConditionArgs, now: Timestamp, zone: &TimeZone) -> Result<Conditions, Failure> {
+fn at(args: &ConditionArgs, now: Timestamp, zone: &TimeZone) -> Result<Select, Failure> {
+    let moment = |flag, text: &Option<String>| {
+        let second = second(flag, text.as_deref(), now, zone)?;
+        Ok::<_, Failure>(second.map(Moment::from_seconds))
+    };
+    Ok(Select {
+        regex: args.regex.clone(),
+        min_size: size("--min-size", args.min_size.as_deref())?,
+        max_size: size("--max-size", args.max_size.as_deref())?,
+        newer_than: moment("--newer-than", &args.newer_than)?,
+        older_than: moment("--older-than", &args.older_than)?,
+        storage_classes: args.storage_classes.clone(),
+        ..Select::default()
+    })
+}
+
+/// The conditions of a job.
+pub(super) fn of_select(select: &Select) -> Result<Conditions, Failure> {
     let pattern = |text: &String| {
         Pattern::parse(text).map_err(|error| Failure::usage(format!("--regex: {error}")))
     };
     let conditions = Conditions {
-        patterns: args.regex.iter().map(pattern).collect::<Result<_, _>>()?,
+        patterns: select.regex.iter().map(pattern).collect::<Result<_, _>>()?,
         names: Vec::new(),
-        size_min: size("--min-size", args.min_size.as_deref())?,
-        size_max: size("--max-size", args.max_size.as_deref())?,
-        newer_than_s: second("--newer-than", args.newer_than.as_deref(), now, zone)?,
-        older_than_s: second("--older-than", args.older_than.as_deref(), now, zone)?,
-        storage_classes: args.storage_classes.clone(),
+        size_min: select.min_size,
+        size_max: select.max_size,
+        newer_than_s: select.newer_than.map(Moment::seconds),
+        older_than_s: select.older_than.map(Moment::seconds),
+        storage_classes: select.storage_classes.clone(),
     };
     refuse_contradictions(&conditions)?;
     Ok(conditions)
@@ -91,7 +114,7 @@ mod tests {
 
     fn read(args: &ConditionArgs) -> Result<Conditions, Failure> {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        at(args, Timestamp::new(NOW - 1, 500_000_000).unwrap(), &zone)
+        of_select(&at(args, Timestamp::new(NOW - 1, 500_000_000).unwrap(), &zone)?)
     }
 
     #[test]

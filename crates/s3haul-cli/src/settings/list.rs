@@ -11,7 +11,7 @@ use s3haul_wire::ops::{Versioning, Website};
 use super::script;
 use super::stream::address;
 use super::transfer::invalid_argument_type;
-use super::{FindSettings, Lines, ListingSettings, Selection, Settings, TransferSettings};
+use super::{FindSettings, ListingSettings, Selection, Settings, TransferSettings};
 use crate::args::{
     FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, TableArgs, VersioningCommand, WebsiteArgs,
 };
@@ -252,11 +252,8 @@ impl RbSettings {
     pub(crate) fn new(settings: Settings, args: &RbArgs) -> Result<Self, Failure> {
         let object = whole_bucket(&args.path, "rb")?;
         let (client, json) = (settings.client.clone(), settings.json);
-        let lines = Lines::from(&args.output);
-        let empty_first = args
-            .force
-            .then(|| TransferSettings::empty_bucket(settings, lines, args))
-            .transpose()?;
+        let empty_first =
+            args.force.then(|| TransferSettings::empty_bucket(settings, args)).transpose()?;
         Ok(Self { client, path: args.path.clone(), bucket: object.bucket, empty_first, json })
     }
 }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use s3haul::job::TransferSpec;
+use s3haul::job::value::{ManifestFile, ManifestFormat, Reports};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 
 use super::report::is_same;
-use crate::args::{FromArgs, FromFormat, ReportArgs};
+use crate::args::FromFormat;
 use crate::failure::Failure;
 
 /// A manifest.
@@ -16,7 +17,7 @@ pub(crate) struct ManifestSettings {
     /// Where it is.
     pub(crate) place: ManifestPlace,
     /// What it is said to be written in.
-    pub(crate) format: Option<FromFormat>,
+    pub(crate) format: Option<ManifestFormat>,
 }
 
 /// Where a manifest is.
@@ -31,26 +32,26 @@ pub(crate) enum ManifestPlace {
 }
 
 impl ManifestSettings {
-    /// Checks the flags.
+    /// Checks what a job says.
     pub(super) fn new(
-        args: &FromArgs,
-        report: &ReportArgs,
+        manifest: Option<&ManifestFile>,
+        reports: &Reports,
         spec: &TransferSpec,
     ) -> Result<Option<Self>, Failure> {
-        let Some(from) = args.from.as_deref() else { return Ok(None) };
+        let Some(ManifestFile { file, format }) = manifest else { return Ok(None) };
         if !s3_uri::is_s3(&spec.source) {
             return Err(Failure::usage(format!(
                 "--from names objects of S3, and the source `{}` is not there",
                 spec.source
             )));
         }
-        let place = match from {
+        let place = match file.as_str() {
             "" => return Err(Failure::usage("--from names no file")),
             "-" => ManifestPlace::Input,
             address if s3_uri::is_s3(address) => ManifestPlace::Object(object(address)?),
             path => ManifestPlace::File(spec.working_dir.join(path)),
         };
-        let target = report.report.as_deref().map(|path| spec.working_dir.join(path));
+        let target = reports.report.as_deref().map(|path| spec.working_dir.join(path));
         if let (Some(report), ManifestPlace::File(path)) = (&target, &place)
             && is_same(path, report)
         {
@@ -58,7 +59,21 @@ impl ManifestSettings {
                 "--report would overwrite the file of --from: give it another one",
             ));
         }
-        Ok(Some(Self { place, format: args.from_format }))
+        Ok(Some(Self { place, format: *format }))
+    }
+}
+
+impl From<FromFormat> for ManifestFormat {
+    fn from(format: FromFormat) -> Self {
+        match format {
+            FromFormat::Lines => Self::Lines,
+            FromFormat::Csv => Self::Csv,
+            FromFormat::Jsonl => Self::Jsonl,
+            FromFormat::Inventory => Self::Inventory,
+            FromFormat::Parquet => Self::Parquet,
+            FromFormat::Orc => Self::Orc,
+            FromFormat::Report => Self::Report,
+        }
     }
 }
 

@@ -7,8 +7,11 @@ mod compare;
 mod conditions;
 mod environment;
 mod find;
+mod frame;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
+mod job;
+mod job_file;
 mod list;
 mod list_buckets;
 mod listing;
@@ -36,15 +39,17 @@ mod uploads;
 mod versions;
 
 use s3haul::job::Tuning;
+use s3haul::job::value::{Limits, Service};
 use s3haul_wire::{ClientConfig, Profile};
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
-use crate::{memory, open_files};
 
 pub(crate) use compare::{CompareSettings, ComparedFormat};
 pub(crate) use environment::Environment;
 pub(crate) use find::FindSettings;
+pub(crate) use frame::Machine;
+pub(crate) use job::JobRequest;
 pub(crate) use list::{
     ListSettings, LsSettings, MbSettings, RbSettings, VersioningSettings, WebsiteSettings,
 };
@@ -70,6 +75,10 @@ pub(crate) struct Settings {
     pub(crate) client: ClientConfig,
     /// Limits.
     pub(crate) tuning: Tuning,
+    /// What the client is made of.
+    service: Service,
+    /// What the limits are made of.
+    limits: Limits,
     /// `--json`.
     pub(crate) json: bool,
     /// `--no-progress` was not given.
@@ -94,25 +103,19 @@ impl Settings {
         name: &ProfileName,
         profile: &Profile,
     ) -> Result<Self, Failure> {
-        let mut bounds = tuning::bounds(global, profile)?;
-        bounds.max_concurrent_requests =
-            open_files::requests_within(bounds.max_concurrent_requests);
-        let spare = memory::Spare::of(global.max_memory.as_deref())?;
-        bounds.max_concurrent_requests = spare.requests_within(bounds.max_concurrent_requests);
-        let mut tuning = tuning::tuning(global, profile, bounds)?;
-        spare.limit(&mut tuning);
-        let mut client = client::config(global, &environment, name, profile)?;
-        client.load = bounds;
-        let wanted = client.max_connections.max(tuning.max_concurrent_requests);
-        client.max_connections = open_files::connections_within(wanted);
+        let limits = tuning::limits(global, profile)?;
+        let service = client::service(global, &environment, name, profile)?;
+        let (tuning, load) = frame::within_machine(&limits)?;
+        let client = frame::client(&service, &tuning, load, &environment);
         let (json, progress) = (global.json, !global.no_progress);
-        Ok(Self { client, tuning, json, progress, environment, global: global.clone() })
+        let global = global.clone();
+        Ok(Self { client, tuning, service, limits, json, progress, environment, global })
     }
-}
 
-/// The client that flags ask for.
-fn client_of(global: &GlobalArgs, environment: &Environment) -> Result<ClientConfig, Failure> {
-    Settings::load(global, environment.clone()).map(|settings| settings.client)
+    /// What a job finds where it runs.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine { environment: self.environment.clone(), shared: self.tuning.shared.clone() }
+    }
 }
 
 /// Refuses flags that are parsed only so that their refusal can be explained.

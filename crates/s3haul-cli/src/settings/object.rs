@@ -1,6 +1,9 @@
 //! What written objects carry: flags into [`ObjectProperties`].
 
+use std::collections::BTreeMap;
+
 use jiff::tz::TimeZone;
+use s3haul::job::value::{Checksum, ObjectEncryption, WriteOptions};
 use s3haul_wire::{ChecksumAlgorithm, CustomerKey, Encryption, Grant, ObjectProperties};
 
 use super::shorthand;
@@ -8,32 +11,57 @@ use super::timestamp::http_date;
 use crate::args::{CustomerKeyArgs, ObjectArgs, Secret};
 use crate::failure::Failure;
 
-/// Properties of the objects written.
-pub(super) fn properties(
-    args: &ObjectArgs,
-    customer_key: Option<CustomerKey>,
-) -> Result<ObjectProperties, Failure> {
+/// What the flags say of the objects written, as a part of a job.
+pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> {
     let expires = args.expires.as_deref().map(|text| http_date(text, &TimeZone::system()));
     let metadata = args.metadata.as_deref().map(|text| {
         let text = match text.strip_prefix("file://") {
             Some(path) => String::from_utf8_lossy(&read_parameter("--metadata", path)?).into(),
             None => text.to_owned(),
         };
-        shorthand::map("--metadata", &text)
+        let pairs = shorthand::map("--metadata", &text)?;
+        Ok::<BTreeMap<_, _>, Failure>(pairs.into_iter().collect())
     });
-    Ok(ObjectProperties {
+    Ok(WriteOptions {
+        acl: args.acl.clone(),
+        grants: args.grants.clone(),
+        storage_class: args.storage_class.clone(),
+        encryption: encryption(args)?,
         content_type: args.content_type.clone(),
+        guess_mime_type: !args.no_guess_mime_type,
         content_encoding: args.content_encoding.clone(),
         content_language: args.content_language.clone(),
         content_disposition: args.content_disposition.clone(),
         cache_control: args.cache_control.clone(),
         expires: expires.transpose()?,
         metadata: metadata.transpose()?,
-        storage_class: args.storage_class.clone(),
         website_redirect: args.website_redirect.clone(),
-        acl: args.acl.clone(),
-        grants: grants(&args.grants)?,
-        encryption: encryption(args)?,
+        checksum_algorithm: checksum(args)?,
+    })
+}
+
+/// Properties of the objects written.
+pub(super) fn properties(
+    write: &WriteOptions,
+    customer_key: Option<CustomerKey>,
+) -> Result<ObjectProperties, Failure> {
+    let encryption = write.encryption.clone().map(|encryption| match encryption {
+        ObjectEncryption::Aes256 => Encryption::Aes256,
+        ObjectEncryption::Kms { key_id } => Encryption::Kms { key_id },
+    });
+    Ok(ObjectProperties {
+        content_type: write.content_type.clone(),
+        content_encoding: write.content_encoding.clone(),
+        content_language: write.content_language.clone(),
+        content_disposition: write.content_disposition.clone(),
+        cache_control: write.cache_control.clone(),
+        expires: write.expires.clone(),
+        metadata: write.metadata.clone().map(|map| map.into_iter().collect()),
+        storage_class: write.storage_class.clone(),
+        website_redirect: write.website_redirect.clone(),
+        acl: write.acl.clone(),
+        grants: grants(&write.grants)?,
+        encryption,
         customer_key,
         tagging: None,
         bucket_key: None,
@@ -42,15 +70,26 @@ pub(super) fn properties(
     })
 }
 
+/// The algorithm of a checksum.
+pub(super) fn checksum_algorithm(checksum: Checksum) -> ChecksumAlgorithm {
+    match checksum {
+        Checksum::Crc64Nvme => ChecksumAlgorithm::Crc64Nvme,
+        Checksum::Crc32 => ChecksumAlgorithm::Crc32,
+        Checksum::Crc32c => ChecksumAlgorithm::Crc32c,
+        Checksum::Sha1 => ChecksumAlgorithm::Sha1,
+        Checksum::Sha256 => ChecksumAlgorithm::Sha256,
+    }
+}
+
 /// `--checksum-algorithm`.
-pub(super) fn checksum_algorithm(args: &ObjectArgs) -> Result<Option<ChecksumAlgorithm>, Failure> {
+fn checksum(args: &ObjectArgs) -> Result<Option<Checksum>, Failure> {
     let Some(name) = args.checksum_algorithm.as_deref() else { return Ok(None) };
     match name {
-        "CRC64NVME" => Ok(Some(ChecksumAlgorithm::Crc64Nvme)),
-        "CRC32" => Ok(Some(ChecksumAlgorithm::Crc32)),
-        "CRC32C" => Ok(Some(ChecksumAlgorithm::Crc32c)),
-        "SHA1" => Ok(Some(ChecksumAlgorithm::Sha1)),
-        "SHA256" => Ok(Some(ChecksumAlgorithm::Sha256)),
+        "CRC64NVME" => Ok(Some(Checksum::Crc64Nvme)),
+        "CRC32" => Ok(Some(Checksum::Crc32)),
+        "CRC32C" => Ok(Some(Checksum::Crc32c)),
+        "SHA1" => Ok(Some(Checksum::Sha1)),
+        "SHA256" => Ok(Some(Checksum::Sha256)),
         _ => Err(Failure::usage(format!(
             "--checksum-algorithm {name} is not supported yet: use CRC64NVME, CRC32, CRC32C, SHA1 \
              or SHA256"
@@ -109,11 +148,11 @@ fn read_parameter(flag: &str, path: &str) -> Result<Vec<u8>, Failure> {
     })
 }
 
-fn encryption(args: &ObjectArgs) -> Result<Option<Encryption>, Failure> {
+fn encryption(args: &ObjectArgs) -> Result<Option<ObjectEncryption>, Failure> {
     match (args.sse.as_deref(), args.sse_kms_key_id.clone()) {
-        (Some("aws:kms"), key_id) => Ok(Some(Encryption::Kms { key_id })),
+        (Some("aws:kms"), key_id) => Ok(Some(ObjectEncryption::Kms { key_id })),
         (_, Some(_)) => Err(Failure::usage("--sse-kms-key-id needs --sse aws:kms")),
-        (Some(_), None) => Ok(Some(Encryption::Aes256)),
+        (Some(_), None) => Ok(Some(ObjectEncryption::Aes256)),
         (None, None) => Ok(None),
     }
 }
@@ -148,10 +187,11 @@ mod tests {
     #[test]
     fn kms_keys_need_kms() {
         let args = ObjectArgs { sse_kms_key_id: Some("k".into()), ..ObjectArgs::default() };
-        assert!(properties(&args, None).is_err());
+        let properties = |args: &ObjectArgs| properties(&write_options(args)?, None);
+        assert!(properties(&args).is_err());
         let args = ObjectArgs { sse: Some("aws:kms".into()), ..args };
         let expected = Some(Encryption::Kms { key_id: Some("k".into()) });
-        assert_eq!(properties(&args, None).unwrap().encryption, expected);
+        assert_eq!(properties(&args).unwrap().encryption, expected);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a transfer prints.
 
-use crate::args::{OutputArgs, TagsFormat};
+use s3haul::job::value::OutputLines;
+
+use crate::args::TagsFormat;
 
 /// Which lines are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +15,12 @@ pub(crate) enum Lines {
     Silent,
 }
 
-impl From<&OutputArgs> for Lines {
-    fn from(args: &OutputArgs) -> Self {
-        match (args.quiet, args.only_show_errors) {
-            (true, _) => Self::Silent,
-            (false, true) => Self::OnlyErrors,
-            (false, false) => Self::All,
+impl From<OutputLines> for Lines {
+    fn from(lines: OutputLines) -> Self {
+        match lines {
+            OutputLines::All => Self::All,
+            OutputLines::Errors => Self::OnlyErrors,
+            OutputLines::None => Self::Silent,
         }
     }
 }

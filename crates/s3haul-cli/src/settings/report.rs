@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use s3haul::job::value::Reports;
 use s3haul::job::{TagTask, TransferCommand, TransferSpec};
 use s3haul::plan::paths::absolute;
 use s3haul::plan::price::PriceTable;
 use s3haul::plan::s3_uri;
 
 use super::prices::price_table;
-use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::report::Sides;
 
@@ -28,13 +28,13 @@ pub(crate) struct ReportSettings {
 }
 
 impl ReportSettings {
-    /// Checks the flags of a job.
-    pub(super) fn new(args: &ReportArgs, spec: &TransferSpec) -> Result<Self, Failure> {
-        let path = args.report.as_deref().map(|path| spec.working_dir.join(path));
+    /// Checks what a job says.
+    pub(super) fn new(reports: &Reports, spec: &TransferSpec) -> Result<Self, Failure> {
+        let path = reports.report.as_deref().map(|path| spec.working_dir.join(path));
         if let Some(path) = &path {
             refuse_inside(path, spec)?;
         }
-        let retry = args.retry_failed.as_deref().map(|path| spec.working_dir.join(path));
+        let retry = reports.retry_failed.as_deref().map(|path| spec.working_dir.join(path));
         if retry.is_some() && (spec.source == "-" || spec.target.as_deref() == Some("-")) {
             let message = "--retry-failed cannot be used with standard input and output";
             return Err(Failure::usage(message));
@@ -46,11 +46,11 @@ impl ReportSettings {
                 "--report would overwrite the report of --retry-failed: give it another file",
             ));
         }
-        let prices = args.price_table.as_deref().map_or_else(
+        let prices = reports.price_table.as_deref().map_or_else(
             || Ok(PriceTable::default()),
             |path| price_table(&spec.working_dir.join(path)),
         )?;
-        Ok(Self { path, retry, estimate: args.estimate, prices, sides: sides(spec) })
+        Ok(Self { path, retry, estimate: reports.estimate, prices, sides: sides(spec) })
     }
 }
 

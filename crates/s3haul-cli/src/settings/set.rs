@@ -5,7 +5,7 @@ use jiff::{Span, Timestamp};
 use s3haul::job::{ObjectChange, TransferCommand};
 use s3haul_wire::{LockMode, ObjectProperties, Retention};
 
-use super::object::properties;
+use super::object::{properties, write_options};
 use super::shorthand;
 use super::timestamp::timestamp;
 use super::transfer::require_object;
@@ -64,7 +64,7 @@ fn headers(args: &ChangeArgs) -> Result<ObjectProperties, Failure> {
         metadata: args.metadata.clone(),
         ..ObjectArgs::default()
     };
-    let found = properties(&object, None)?;
+    let found = properties(&write_options(&object)?, None)?;
     // An empty text removes it.
     let removed = expires.filter(|text| text.is_empty()).map(str::to_owned);
     Ok(ObjectProperties { expires: found.expires.or(removed), ..found })

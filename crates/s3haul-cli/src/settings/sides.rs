@@ -1,8 +1,9 @@
 //! Clients of the two sides of a command, where they differ.
 
+use s3haul::job::value::{Service, Services};
 use s3haul_wire::ClientConfig;
 
-use super::{Settings, client_of};
+use super::Settings;
 use crate::args::{GlobalArgs, SidesArgs};
 use crate::failure::Failure;
 
@@ -15,14 +16,14 @@ struct Side<'a> {
     no_sign_request: bool,
 }
 
-/// Clients of source and target that are not what the plain flags say.
+/// Settings of source and target that are not what the plain flags say.
 #[derive(Debug, Default)]
-pub(super) struct SideClients {
-    pub(super) source: Option<ClientConfig>,
-    pub(super) target: Option<ClientConfig>,
+pub(super) struct SideSettings {
+    source: Option<Settings>,
+    target: Option<Settings>,
 }
 
-impl SideClients {
+impl SideSettings {
     /// Works out what flags of the sides mean; those of a side that is not in S3 are refused.
     pub(super) fn new(
         settings: &Settings,
@@ -44,13 +45,13 @@ impl SideClients {
             no_sign_request: args.target_no_sign_request,
         };
         Ok(Self {
-            source: source.client(settings, has_source)?,
-            target: target.client(settings, has_target)?,
+            source: source.settings(settings, has_source)?,
+            target: target.settings(settings, has_target)?,
         })
     }
 }
 
-impl SideClients {
+impl SideSettings {
     /// The client of the target, and that of the source where it is another; `plain` is what the
     /// plain flags say.
     pub(super) fn beside(
@@ -60,10 +61,20 @@ impl SideClients {
     ) -> (ClientConfig, Option<ClientConfig>) {
         let paid = |client: ClientConfig| ClientConfig { request_payer, ..client };
         let plain = paid(plain);
-        match (self.source.map(paid), self.target.map(paid)) {
+        let [source, target] = [self.source, self.target].map(|side| Some(side?.client));
+        match (source.map(paid), target.map(paid)) {
             (source, None) => (plain, source),
             (source, Some(target)) => (target, source.or(Some(plain))),
         }
+    }
+
+    /// The services of both sides; `plain` is what the plain flags say.
+    pub(super) fn services(self, plain: &Service, request_payer: bool) -> Services {
+        let service = |side: Option<Settings>| {
+            let service = side.map_or_else(|| plain.clone(), |side| side.service);
+            Service { request_payer, ..service }
+        };
+        Services { source: service(self.source), target: service(self.target) }
     }
 }
 
@@ -73,11 +84,7 @@ impl Side<'_> {
         self.no_sign_request || values.iter().any(Option::is_some)
     }
 
-    fn client(
-        &self,
-        settings: &Settings,
-        is_remote: bool,
-    ) -> Result<Option<ClientConfig>, Failure> {
+    fn settings(&self, settings: &Settings, is_remote: bool) -> Result<Option<Settings>, Failure> {
         if !self.is_said() {
             return Ok(None);
         }
@@ -87,7 +94,7 @@ impl Side<'_> {
                 self.name
             )));
         }
-        client_of(&self.global(&settings.global), &settings.environment).map(Some)
+        Settings::load(&self.global(&settings.global), settings.environment.clone()).map(Some)
     }
 
     /// The plain flags with what is said of this side in their place.

@@ -1,27 +1,31 @@
-//! `cp`, `mv`, `rm`, `pipe` and `rb --force`: flags into a [`TransferSpec`].
+//! `cp`, `mv`, `rm`, `pipe` and `rb --force`: a job into a [`TransferSpec`] and clients.
 
+use std::num::NonZeroU32;
+
+use s3haul::job::value::{
+    CarriedProperties, CopyTask, DirectiveOfMetadata, Filter, ManifestFile, MoveTask,
+    OnCaseConflict, Output, OutputLines, RemoveTask, Select, SyncTask, Task, TransferOptions,
+    WriteOptions,
+};
 use s3haul::job::{
     CaseConflict, CopyProps, FilterRule, MetadataDirective, RestoreTask, SyncOptions, TagTask,
-    TransferCommand, TransferSpec, VersionRule,
+    TransferCommand, TransferSpec, Tuning, VersionRule,
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
 use s3haul::plan::s3_uri;
 use s3haul_wire::{ClientConfig, CustomerKey};
 
-use super::conditions::conditions;
-use super::object::{checksum_algorithm, customer_key, key_pair, properties};
-use super::sides::SideClients;
+use super::conditions::of_select;
+use super::frame::{Frame, Machine};
+use super::object::{checksum_algorithm, customer_key, properties, write_options};
 use super::stream::address;
 use super::versions::{apply_as_of, check_manifest, question};
 use super::{
-    AwsProgress, Lines, ManifestSettings, OutputSettings, ReportSettings, Settings, script,
+    AwsProgress, JobRequest, Lines, ManifestSettings, OutputSettings, ReportSettings, Settings,
+    job, script,
 };
-use crate::args::{
-    CopyArgs, CpArgs, MvArgs, ObjectArgs, ObjectsArgs, PipeArgs, RbArgs, RmArgs, ScriptArgs,
-    SidesArgs,
-};
-use crate::env_vars;
+use crate::args::{ObjectsArgs, PipeArgs, RbArgs};
 use crate::failure::Failure;
 
 /// A transfer, ready to run.
@@ -45,35 +49,92 @@ pub(crate) struct TransferSettings {
     pub(crate) question: Option<String>,
 }
 
+/// What copies, moves and syncs have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copying<'a> {
+    source: &'a str,
+    target: &'a str,
+    /// All below the source; for `sync`, this goes without saying.
+    recursive: bool,
+    dry_run: bool,
+    select: &'a Select,
+    transfer: &'a TransferOptions,
+    write: &'a WriteOptions,
+}
+
+impl<'a> From<&'a CopyTask> for Copying<'a> {
+    fn from(task: &'a CopyTask) -> Self {
+        let CopyTask { source, target, dry_run, select, transfer, write, .. } = task;
+        let recursive = task.recursive || task.from.is_some();
+        Self { source, target, recursive, dry_run: *dry_run, select, transfer, write }
+    }
+}
+
+impl<'a> From<&'a MoveTask> for Copying<'a> {
+    fn from(task: &'a MoveTask) -> Self {
+        let MoveTask { source, target, dry_run, select, transfer, write, .. } = task;
+        let recursive = task.recursive || task.from.is_some();
+        Self { source, target, recursive, dry_run: *dry_run, select, transfer, write }
+    }
+}
+
+impl<'a> From<&'a SyncTask> for Copying<'a> {
+    fn from(task: &'a SyncTask) -> Self {
+        let SyncTask { source, target, dry_run, select, transfer, write, .. } = task;
+        Self { source, target, recursive: false, dry_run: *dry_run, select, transfer, write }
+    }
+}
+
+/// What commands that work on objects where they are have in common.
+#[derive(Clone, Copy, Debug)]
+struct InPlace<'a> {
+    source: &'a str,
+    recursive: bool,
+    dry_run: bool,
+    from: Option<&'a ManifestFile>,
+    select: &'a Select,
+}
+
 impl TransferSettings {
-    /// For `cp`.
-    pub(crate) fn cp(settings: Settings, args: &CpArgs) -> Result<Self, Failure> {
-        let recursive = args.recursive || args.from.from.is_some();
-        let mut transfer = copying(settings, &args.copy, TransferCommand::Copy, recursive)?;
-        let report = &args.copy.report;
-        transfer.manifest = ManifestSettings::new(&args.from, report, &transfer.spec)?;
-        transfer.spec.recursive = args.recursive;
-        transfer.spec.expected_size = args.expected_size;
-        apply_scripts(&mut transfer.spec, &args.scripts)?;
-        apply_as_of(&mut transfer.spec, &args.as_of)?;
+    /// What runs for a job: the only way to it, whether flags or a file asked for the job.
+    pub(crate) fn of_job(request: &JobRequest, machine: &Machine) -> Result<Self, Failure> {
+        let JobRequest { job, keys } = request;
+        let frame = |source: &str, target: &str| {
+            let has_objects = (s3_uri::is_s3(source), s3_uri::is_s3(target));
+            Frame::of_job(job, keys.clone(), machine, has_objects)
+        };
+        match &job.task {
+            Task::Copy(task) => Self::copy(frame(&task.source, &task.target)?, task),
+            Task::Move(task) => Self::moving(frame(&task.source, &task.target)?, task),
+            Task::Sync(task) => Self::sync(frame(&task.source, &task.target)?, task),
+            Task::Remove(task) => Self::removal(frame(&task.source, "")?, task),
+        }
+    }
+
+    fn copy(frame: Frame, task: &CopyTask) -> Result<Self, Failure> {
+        let reports = frame.reports.clone();
+        let mut transfer = copying(frame, TransferCommand::Copy, &task.into())?;
+        transfer.manifest = ManifestSettings::new(task.from.as_ref(), &reports, &transfer.spec)?;
+        transfer.spec.recursive = task.recursive;
+        transfer.spec.expected_size = task.expected_size;
+        transfer.spec.filter = script::filter(task.select.script.as_deref())?;
+        transfer.spec.to_key = script::to_key(task.to_key.as_deref())?;
+        apply_as_of(&mut transfer.spec, task.as_of)?;
         check_manifest(&transfer)?;
         Ok(transfer)
     }
 
-    /// For `mv`.
-    pub(crate) fn mv(settings: Settings, args: &MvArgs) -> Result<Self, Failure> {
-        let validate = args.validate_same_s3_paths
-            || settings.environment.is_true(env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS);
-        let recursive = args.recursive || args.from.from.is_some();
-        let mut transfer = copying(settings, &args.copy, TransferCommand::Move, recursive)?;
-        let report = &args.copy.report;
-        transfer.manifest = ManifestSettings::new(&args.from, report, &transfer.spec)?;
-        transfer.spec.recursive = args.recursive;
-        apply_scripts(&mut transfer.spec, &args.scripts)?;
-        let paths = (&args.copy.paths[0], &args.copy.paths[1]);
-        let both_remote = s3_uri::is_s3(paths.0) && s3_uri::is_s3(paths.1);
-        if both_remote && may_be_same_object(paths.0, paths.1) {
-            if validate {
+    fn moving(frame: Frame, task: &MoveTask) -> Result<Self, Failure> {
+        let reports = frame.reports.clone();
+        let mut transfer = copying(frame, TransferCommand::Move, &task.into())?;
+        transfer.manifest = ManifestSettings::new(task.from.as_ref(), &reports, &transfer.spec)?;
+        transfer.spec.recursive = task.recursive;
+        transfer.spec.filter = script::filter(task.select.script.as_deref())?;
+        transfer.spec.to_key = script::to_key(task.to_key.as_deref())?;
+        let (source, target) = (&task.source, &task.target);
+        let both_remote = s3_uri::is_s3(source) && s3_uri::is_s3(target);
+        if both_remote && may_be_same_object(source, target) {
+            if task.validate_same_s3_paths {
                 return Err(Failure::usage(
                     "--validate-same-s3-paths cannot look up the buckets behind access points \
                      yet: name the buckets themselves",
@@ -84,36 +145,54 @@ impl TransferSettings {
         Ok(transfer)
     }
 
-    /// For `rm`.
-    pub(crate) fn rm(settings: Settings, args: &RmArgs) -> Result<Self, Failure> {
-        Self::in_place(settings, TransferCommand::Remove, "rm", &args.objects)?
-            .guarded(&args.versions, &args.guard)
+    fn removal(frame: Frame, task: &RemoveTask) -> Result<Self, Failure> {
+        let RemoveTask { source, recursive, dry_run, from, select, .. } = task;
+        let (recursive, dry_run, from) = (*recursive, *dry_run, from.as_ref());
+        let objects = InPlace { source, recursive, dry_run, from, select };
+        Self::on_objects(frame, TransferCommand::Remove, "rm", objects)?.guarded(task)
     }
 
-    /// For commands that work on objects where they are.
+    /// For commands that work on objects where they are, and are not written as jobs.
     pub(super) fn in_place(
         settings: Settings,
         command: TransferCommand,
         word: &str,
         args: &ObjectsArgs,
     ) -> Result<Self, Failure> {
-        if !s3_uri::is_s3(&args.path) {
+        let (select, from) = (job::of_objects(args)?, job::manifest(&args.from));
+        let payer = args.requests.payer.is_requester();
+        let frame = Frame {
+            reports: job::reports(&args.report),
+            ..Frame::of_settings(settings, payer, job::lines(&args.output))
+        };
+        let objects = InPlace {
+            source: &args.path,
+            recursive: args.recursive,
+            dry_run: args.dryrun,
+            from: from.as_ref(),
+            select: &select,
+        };
+        Self::on_objects(frame, command, word, objects)
+    }
+
+    fn on_objects(
+        frame: Frame,
+        command: TransferCommand,
+        word: &str,
+        objects: InPlace<'_>,
+    ) -> Result<Self, Failure> {
+        if !s3_uri::is_s3(objects.source) {
             return Err(invalid_argument_type(word, "<S3Uri>"));
         }
-        let output = OutputSettings { lines: Lines::from(&args.output), ..output(&settings) };
-        check_bucket(&args.path)?;
-        let mut spec = blank_spec(&settings, command, &args.path)?;
-        spec.recursive = args.recursive;
-        spec.dry_run = args.dryrun;
-        spec.raw = args.raw;
-        spec.filters.clone_from(&args.filters.rules);
-        spec.conditions = conditions(&args.conditions)?;
-        spec.filter = script::filter(args.filter.as_deref())?;
-        spec.page_size = args.requests.page_size;
-        let manifest = ManifestSettings::new(&args.from, &args.report, &spec)?;
-        let report = ReportSettings::new(&args.report, &spec)?;
-        let transfer = assemble(settings, spec, args.requests.payer.is_requester(), output);
-        Ok(Self { report, manifest, ..transfer })
+        check_bucket(objects.source)?;
+        let mut spec = blank_spec(&frame.tuning, command, objects.source)?;
+        spec.recursive = objects.recursive;
+        spec.dry_run = objects.dry_run;
+        apply_select(&mut spec, objects.select)?;
+        spec.filter = script::filter(objects.select.script.as_deref())?;
+        let manifest = ManifestSettings::new(objects.from, &frame.reports, &spec)?;
+        let report = ReportSettings::new(&frame.reports, &spec)?;
+        Ok(Self { report, manifest, ..assemble(frame, spec) })
     }
 
     /// For `pipe`.
@@ -122,35 +201,32 @@ impl TransferSettings {
             return Err(invalid_argument_type("pipe", "<S3Uri>"));
         }
         let lines = match (args.quiet, settings.json) {
-            (true, _) => Lines::Silent,
-            (false, true) => Lines::All,
-            (false, false) => Lines::OnlyErrors,
+            (true, _) => OutputLines::None,
+            (false, true) => OutputLines::All,
+            (false, false) => OutputLines::Errors,
         };
-        let output = OutputSettings { lines, ..output(&settings) };
         check_bucket(&args.path)?;
-        let mut spec = blank_spec(&settings, TransferCommand::Copy, "-")?;
+        let frame = Frame::of_settings(settings, args.payer.is_requester(), lines);
+        let mut spec = blank_spec(&frame.tuning, TransferCommand::Copy, "-")?;
         spec.target = Some(args.path.clone());
         spec.expected_size = args.expected_size;
         spec.no_overwrite = args.no_overwrite;
-        apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
-        Ok(assemble(settings, spec, args.payer.is_requester(), output))
+        let key = customer_key(&args.customer_key)?;
+        apply_write(&mut spec, &write_options(&args.object)?, key)?;
+        Ok(assemble(frame, spec))
     }
 
     /// For the removal of all objects by `rb --force`.
-    pub(crate) fn empty_bucket(
-        settings: Settings,
-        lines: Lines,
-        args: &RbArgs,
-    ) -> Result<Self, Failure> {
-        let output = OutputSettings { lines, ..output(&settings) };
-        let mut spec = blank_spec(&settings, TransferCommand::Remove, &args.path)?;
+    pub(crate) fn empty_bucket(settings: Settings, args: &RbArgs) -> Result<Self, Failure> {
+        let frame = Frame::of_settings(settings, false, job::lines(&args.output));
+        let mut spec = blank_spec(&frame.tuning, TransferCommand::Remove, &args.path)?;
         spec.recursive = true;
         spec.raw = true;
         spec.versions = args.versions.then_some(VersionRule::All { older_than_s: None });
         // Who gives --force was asked already.
         let asks = args.versions && !args.yes;
         let question = if asks { question(&spec) } else { None };
-        Ok(Self { question, ..assemble(settings, spec, false, output) })
+        Ok(Self { question, ..assemble(frame, spec) })
     }
 }
 
@@ -165,41 +241,31 @@ pub(super) fn require_object(args: &ObjectsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn assemble(
-    settings: Settings,
-    spec: TransferSpec,
-    request_payer: bool,
-    output: OutputSettings,
-) -> TransferSettings {
-    let client = ClientConfig { request_payer, ..settings.client };
-    let report = ReportSettings::default();
+fn assemble(frame: Frame, spec: TransferSpec) -> TransferSettings {
+    let output = OutputSettings {
+        lines: frame.output.lines.into(),
+        json: frame.output.json,
+        bar: frame.output.progress,
+        aws_progress: None,
+        tag_change: None,
+        tags: None,
+        archive_states: false,
+    };
     TransferSettings {
         spec,
-        client,
-        source_client: None,
+        client: frame.client,
+        source_client: frame.source_client,
         output,
-        report,
+        report: ReportSettings::default(),
         manifest: None,
         notices: Vec::new(),
         question: None,
     }
 }
 
-fn output(settings: &Settings) -> OutputSettings {
-    OutputSettings {
-        lines: Lines::All,
-        json: settings.json,
-        bar: settings.progress,
-        aws_progress: None,
-        tag_change: None,
-        tags: None,
-        archive_states: false,
-    }
-}
-
 /// A job without any flag.
 fn blank_spec(
-    settings: &Settings,
+    tuning: &Tuning,
     command: TransferCommand,
     source: &str,
 ) -> Result<TransferSpec, Failure> {
@@ -243,84 +309,94 @@ fn blank_spec(
         tags: TagTask::default(),
         change: Box::default(),
         restore: RestoreTask::default(),
-        tuning: settings.tuning.clone(),
+        tuning: tuning.clone(),
     })
 }
 
 /// What `cp`, `mv` and `sync` have in common.
 pub(super) fn copying(
-    settings: Settings,
-    args: &CopyArgs,
+    mut frame: Frame,
     command: TransferCommand,
-    recursive: bool,
+    job: &Copying<'_>,
 ) -> Result<TransferSettings, Failure> {
-    let paths = PathPair::check(args, command, recursive)?;
-    if settings.json && args.paths[1] == "-" {
+    let paths = PathPair::check(job, command)?;
+    if frame.output.json && job.target == "-" {
         return Err(refuse_json());
     }
-    args.paths.iter().try_for_each(|path| check_bucket(path))?;
-    let mut spec = blank_spec(&settings, command, &args.paths[0])?;
-    spec.target = Some(args.paths[1].clone());
-    spec.recursive = recursive;
-    spec.dry_run = args.dryrun;
-    spec.raw = args.raw;
-    spec.filters.clone_from(&args.filters.rules);
-    spec.conditions = conditions(&args.conditions)?;
-    spec.follow_symlinks = !args.no_follow_symlinks;
-    spec.page_size = args.requests.page_size;
-    spec.no_overwrite = args.no_overwrite;
-    spec.case_conflict = case_conflict(args.case_conflict.as_deref());
+    [job.source, job.target].into_iter().try_for_each(check_bucket)?;
+    if job.transfer.stream && paths != PathPair::Remote {
+        return Err(Failure::usage("--stream is for copies from S3 to S3"));
+    }
+    let keys = std::mem::take(&mut frame.keys);
+    if keys.source.is_some() && paths != PathPair::Remote {
+        let message = "--sse-c-copy-source is only supported for copy operations.";
+        return Err(Failure::usage(message));
+    }
+    let mut spec = blank_spec(&frame.tuning, command, job.source)?;
+    spec.target = Some(job.target.to_owned());
+    spec.recursive = job.recursive;
+    spec.dry_run = job.dry_run;
+    apply_select(&mut spec, job.select)?;
+    apply_transfer(&mut spec, job.transfer);
     let case_notice = check_case_conflict(&mut spec)?;
-    spec.force_glacier_transfer = args.force_glacier_transfer;
-    spec.ignore_glacier_warnings = args.ignore_glacier_warnings;
-    spec.checksum_mode = args.checksum_mode.is_some();
-    spec.metadata_directive = args.metadata_directive.as_deref().map(metadata_directive);
-    spec.copy_props = copy_props(args.copy_props.as_deref())?;
-    spec.source_customer_key = source_customer_key(args, paths)?;
-    apply_object(&mut spec, &args.object, customer_key(&args.customer_key)?)?;
-    let output = copy_output(&settings, args, paths);
-    let clients = side_clients(&settings, args, paths)?;
-    spec.streams_copies = args.stream;
-    spec.preserve = args.preserve;
-    let request_payer = args.requests.payer.is_requester();
-    let mut transfer = assemble(settings, spec, request_payer, output);
-    (transfer.client, transfer.source_client) = clients.beside(transfer.client, request_payer);
+    spec.source_customer_key = keys.source;
+    apply_write(&mut spec, job.write, keys.target)?;
+    let output = frame.output.clone();
+    let report = ReportSettings::new(&frame.reports, &spec)?;
+    let mut transfer = assemble(frame, spec);
+    transfer.output = copy_output(transfer.output, &output, paths);
     transfer.notices.extend(case_notice);
-    transfer.report = ReportSettings::new(&args.report, &transfer.spec)?;
+    transfer.report = report;
     Ok(transfer)
 }
 
-fn apply_scripts(spec: &mut TransferSpec, args: &ScriptArgs) -> Result<(), Failure> {
-    spec.filter = script::filter(args.filter.as_deref())?;
-    spec.to_key = script::to_key(args.to_key.as_deref())?;
+/// Which objects are taken, but for the script.
+fn apply_select(spec: &mut TransferSpec, select: &Select) -> Result<(), Failure> {
+    let rule = |filter: &Filter| match filter {
+        Filter::Include(pattern) => FilterRule { include: true, pattern: pattern.clone() },
+        Filter::Exclude(pattern) => FilterRule { include: false, pattern: pattern.clone() },
+    };
+    spec.raw = select.raw;
+    spec.filters = select.filters.iter().map(rule).collect();
+    spec.conditions = of_select(select)?;
+    spec.page_size = select.page_size.map(NonZeroU32::get);
     Ok(())
 }
 
-fn apply_object(
+fn apply_transfer(spec: &mut TransferSpec, options: &TransferOptions) {
+    spec.no_overwrite = options.no_overwrite;
+    spec.follow_symlinks = options.follow_symlinks;
+    spec.preserve = options.preserve;
+    spec.streams_copies = options.stream;
+    spec.force_glacier_transfer = options.force_glacier_transfer;
+    spec.ignore_glacier_warnings = options.ignore_glacier_warnings;
+    spec.checksum_mode = options.checksum_mode;
+    spec.metadata_directive = options.metadata_directive.map(|directive| match directive {
+        DirectiveOfMetadata::Copy => MetadataDirective::Copy,
+        DirectiveOfMetadata::Replace => MetadataDirective::Replace,
+    });
+    spec.copy_props = match options.copy_props {
+        CarriedProperties::None => CopyProps::None,
+        CarriedProperties::MetadataDirective => CopyProps::MetadataDirective,
+        CarriedProperties::Default => CopyProps::Default,
+    };
+    spec.case_conflict = match options.case_conflict {
+        OnCaseConflict::Ignore => CaseConflict::Ignore,
+        OnCaseConflict::Skip => CaseConflict::Skip,
+        OnCaseConflict::Warn => CaseConflict::Warn,
+        OnCaseConflict::Error => CaseConflict::Error,
+    };
+}
+
+fn apply_write(
     spec: &mut TransferSpec,
-    args: &ObjectArgs,
+    write: &WriteOptions,
     key: Option<CustomerKey>,
 ) -> Result<(), Failure> {
-    spec.guess_mime_type = !args.no_guess_mime_type;
-    spec.checksum_algorithm = checksum_algorithm(args)?;
-    spec.properties = properties(args, key)?;
+    spec.guess_mime_type = write.guess_mime_type;
+    spec.checksum_algorithm = write.checksum_algorithm.map(checksum_algorithm);
+    spec.properties = properties(write, key)?;
     Ok(())
-}
-
-fn metadata_directive(name: &str) -> MetadataDirective {
-    match name {
-        "REPLACE" => MetadataDirective::Replace,
-        _ => MetadataDirective::Copy,
-    }
-}
-
-fn case_conflict(name: Option<&str>) -> CaseConflict {
-    match name {
-        Some("skip") => CaseConflict::Skip,
-        Some("warn") => CaseConflict::Warn,
-        Some("error") => CaseConflict::Error,
-        _ => CaseConflict::Ignore,
-    }
 }
 
 /// Directory buckets list in no order, so that the AWS tools do not look for conflicts there: they
@@ -344,55 +420,18 @@ fn check_case_conflict(spec: &mut TransferSpec) -> Result<Option<String>, Failur
     )))
 }
 
-fn copy_props(name: Option<&str>) -> Result<CopyProps, Failure> {
-    match name {
-        None | Some("default") => Ok(CopyProps::Default),
-        Some("none") => Ok(CopyProps::None),
-        Some("metadata-directive") => Ok(CopyProps::MetadataDirective),
-        Some(other) => Err(Failure::usage(format!(
-            "--copy-props {other} is not supported yet: use none, metadata-directive or default"
-        ))),
-    }
-}
-
-fn source_customer_key(args: &CopyArgs, paths: PathPair) -> Result<Option<CustomerKey>, Failure> {
-    let method = args.sse_c_copy_source.as_deref();
-    let key = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_ref())?;
-    if key.is_some() && paths != PathPair::Remote {
-        let message = "--sse-c-copy-source is only supported for copy operations.";
-        return Err(Failure::usage(message));
-    }
-    Ok(key)
-}
-
-fn copy_output(settings: &Settings, args: &CopyArgs, paths: PathPair) -> OutputSettings {
-    let mut lines = Lines::from(&args.output);
-    if paths == PathPair::Stream && lines == Lines::All && !settings.json {
+/// What a copy prints, other than what all commands do.
+fn copy_output(plain: OutputSettings, job: &Output, paths: PathPair) -> OutputSettings {
+    let mut lines = plain.lines;
+    if paths == PathPair::Stream && lines == Lines::All && !job.json {
         lines = Lines::OnlyErrors;
     }
-    let asked = args.progress_multiline || args.progress_frequency.is_some();
-    let aws_progress = (asked && settings.progress && lines == Lines::All).then(|| AwsProgress {
-        multiline: args.progress_multiline,
-        frequency_s: args.progress_frequency.unwrap_or(0),
+    let asked = job.progress_multiline || job.progress_frequency_s.is_some();
+    let aws_progress = (asked && job.progress && lines == Lines::All).then(|| AwsProgress {
+        multiline: job.progress_multiline,
+        frequency_s: job.progress_frequency_s.unwrap_or(0),
     });
-    OutputSettings { lines, aws_progress, ..output(settings) }
-}
-
-/// Clients of the sides that have flags of their own.
-fn side_clients(
-    settings: &Settings,
-    args: &CopyArgs,
-    paths: PathPair,
-) -> Result<SideClients, Failure> {
-    if paths == PathPair::Remote {
-        return SideClients::new(settings, &args.sides, paths.has_objects());
-    }
-    if args.stream {
-        return Err(Failure::usage("--stream is for copies from S3 to S3"));
-    }
-    // In the AWS tools, too, it is for copies and nothing to others.
-    let sides = SidesArgs { source_region: None, ..args.sides.clone() };
-    SideClients::new(settings, &sides, paths.has_objects())
+    OutputSettings { lines, aws_progress, ..plain }
 }
 
 /// What source and target are.
@@ -406,13 +445,13 @@ enum PathPair {
 
 impl PathPair {
     /// Checks what can be told from the arguments alone, with the texts of `aws s3`.
-    fn check(args: &CopyArgs, command: TransferCommand, recursive: bool) -> Result<Self, Failure> {
+    fn check(job: &Copying<'_>, command: TransferCommand) -> Result<Self, Failure> {
         let name = match command {
             TransferCommand::Move => "mv",
             TransferCommand::Sync => "sync",
             _ => "cp",
         };
-        let (source, target) = (&args.paths[0], &args.paths[1]);
+        let (source, target) = (job.source, job.target);
         let pair = match (s3_uri::is_s3(source), s3_uri::is_s3(target)) {
             (true, true) => Self::Remote,
             (true, false) => Self::Download,
@@ -420,27 +459,18 @@ impl PathPair {
             (false, false) => return Err(invalid_argument_type(name, COPY_USAGE)),
         };
         let is_stream = source == "-" || target == "-";
-        if is_stream && (command != TransferCommand::Copy || recursive) {
+        if is_stream && (command != TransferCommand::Copy || job.recursive) {
             return Err(Failure::usage(
                 "Streaming currently is only compatible with non-recursive cp commands",
             ));
         }
-        if args.object.checksum_algorithm.is_some() && pair == Self::Download {
+        if job.write.checksum_algorithm.is_some() && pair == Self::Download {
             return Err(pair.refuse("checksum-algorithm", "<LocalPath> <S3Uri>, <S3Uri> <S3Uri>"));
         }
-        if args.checksum_mode.is_some() && pair != Self::Download {
+        if job.transfer.checksum_mode && pair != Self::Download {
             return Err(pair.refuse("checksum-mode", "<S3Uri> <LocalPath>"));
         }
         Ok(if is_stream { Self::Stream } else { pair })
-    }
-
-    /// Whether source and target are in S3. A stream is either, and its other side is.
-    fn has_objects(self) -> (bool, bool) {
-        match self {
-            Self::Upload => (false, true),
-            Self::Download => (true, false),
-            Self::Remote | Self::Stream => (true, true),
-        }
     }
 
     fn refuse(self, flag: &str, expected: &str) -> Failure {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::args::{self, Command};
+use crate::env_vars;
 use crate::settings::Environment;
 
 fn transfer(line: &str) -> Result<TransferSettings, Failure> {
@@ -14,13 +15,14 @@ fn transfer_with(line: &str, pairs: &[(&str, &str)]) -> Result<TransferSettings,
     let mut pairs = pairs.to_vec();
     pairs.push((env_vars::HOME, "/nonexistent"));
     let settings = Settings::load(&global, Environment::of(&pairs))?;
-    match command {
-        Command::Cp(args) => TransferSettings::cp(settings, &args),
-        Command::Mv(args) => TransferSettings::mv(settings, &args),
-        Command::Rm(args) => TransferSettings::rm(settings, &args),
-        Command::Pipe(args) => TransferSettings::pipe(settings, &args),
+    let request = match command {
+        Command::Cp(args) => JobRequest::cp(&settings, &args),
+        Command::Mv(args) => JobRequest::mv(&settings, &args),
+        Command::Rm(args) => JobRequest::rm(&settings, &args),
+        Command::Pipe(args) => return TransferSettings::pipe(settings, &args),
         other => panic!("{other:?}"),
-    }
+    };
+    TransferSettings::of_job(&request?, &settings.machine())
 }
 
 #[test]
@@ -172,7 +174,9 @@ fn flags_of_a_local_side_are_refused() {
     let upload = transfer("cp f s3://b/k --target-endpoint-url http://t --source-region r");
     assert_eq!(upload.unwrap().client.endpoint.url.as_deref(), Some("http://t"));
     let download = transfer("cp s3://b/k f --source-endpoint-url http://s").unwrap();
-    assert_eq!(download.source_client.unwrap().endpoint.url.as_deref(), Some("http://s"));
+    // One side in S3 has one client.
+    assert!(download.source_client.is_none());
+    assert_eq!(download.client.endpoint.url.as_deref(), Some("http://s"));
 }
 
 #[test]

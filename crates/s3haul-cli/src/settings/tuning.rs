@@ -1,85 +1,92 @@
 //! Limits: those of the profile's `s3 =` section, and the flags that replace them.
 
+use std::num::{NonZeroU32, NonZeroU64};
+
 use s3haul::job::Tuning;
+use s3haul::job::value::Limits;
 use s3haul_wire::Profile;
 use s3haul_wire::controller::Bounds;
 use s3haul_wire::units::{parse_rate, parse_size};
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
+use crate::memory;
 
-/// How many requests at once, and how many a second.
-pub(crate) fn bounds(global: &GlobalArgs, profile: &Profile) -> Result<Bounds, Failure> {
-    let configured = |key| {
-        let narrow = |value| u32::try_from(value).unwrap_or(u32::MAX);
-        count(profile, key).map(|value| value.map(narrow))
-    };
-    let bounds = Bounds::default();
+/// The limits that flags and the profile ask for.
+pub(crate) fn limits(global: &GlobalArgs, profile: &Profile) -> Result<Limits, Failure> {
+    let narrow = |value: NonZeroU64| NonZeroU32::try_from(value).unwrap_or(NonZeroU32::MAX);
+    let configured = |key| count(profile, key).map(|value| value.map(narrow));
     let (at_once, a_second) =
         (configured("max_concurrent_requests")?, configured("max_requests_per_second")?);
-    let at_once = global.max_concurrent_requests.or(at_once);
-    Ok(Bounds {
-        max_concurrent_requests: at_once.unwrap_or(bounds.max_concurrent_requests),
-        max_requests_per_second: global.max_requests_per_second.or(a_second),
-        is_adaptive: match profile.s3("adaptive_requests") {
-            Some(value) => super::client::flag("adaptive_requests", Some(value))?,
-            None => bounds.is_adaptive,
-        },
+    let given = |flag: Option<u32>| flag.and_then(NonZeroU32::new);
+    let adaptive = profile.s3("adaptive_requests");
+    let adaptive = adaptive.map(|value| super::client::flag("adaptive_requests", Some(value)));
+    Ok(Limits {
+        max_concurrent_requests: given(global.max_concurrent_requests).or(at_once),
+        max_requests_per_second: given(global.max_requests_per_second).or(a_second),
+        adaptive_requests: adaptive.transpose()?,
+        max_bandwidth: bandwidth(global, profile)?,
+        max_memory: global.max_memory.as_deref().map(memory::parse).transpose()?,
+        max_queue_size: count(profile, "max_queue_size")?,
+        multipart_threshold: size(profile, "multipart_threshold")?,
+        multipart_chunksize: size(profile, "multipart_chunksize")?,
     })
 }
 
-/// Limits of the library with what the flags and the profile say.
-pub(crate) fn tuning(
-    global: &GlobalArgs,
-    profile: &Profile,
-    bounds: Bounds,
-) -> Result<Tuning, Failure> {
-    let mut tuning = Tuning {
+/// How many requests at once, and how many a second.
+pub(crate) fn bounds(limits: &Limits) -> Bounds {
+    let default = Bounds::default();
+    let at_once = limits.max_concurrent_requests.map(NonZeroU32::get);
+    Bounds {
+        max_concurrent_requests: at_once.unwrap_or(default.max_concurrent_requests),
+        max_requests_per_second: limits.max_requests_per_second.map(NonZeroU32::get),
+        is_adaptive: limits.adaptive_requests.unwrap_or(default.is_adaptive),
+    }
+}
+
+/// Limits of the library with what is asked for.
+pub(crate) fn tuning(limits: &Limits, bounds: Bounds) -> Tuning {
+    let default = Tuning::default();
+    let queue = limits.max_queue_size.map(|size| usize::try_from(size.get()));
+    let or = |value: Option<NonZeroU64>, default| value.map_or(default, NonZeroU64::get);
+    Tuning {
         max_concurrent_requests: bounds.max_concurrent_requests as usize,
-        ..Tuning::default()
-    };
-    if let Some(value) = count(profile, "max_queue_size")? {
-        tuning.max_queue_size = value;
+        max_queue_size: queue.map_or(default.max_queue_size, |size| size.unwrap_or(usize::MAX)),
+        multipart_threshold: or(limits.multipart_threshold, default.multipart_threshold),
+        multipart_chunksize: or(limits.multipart_chunksize, default.multipart_chunksize),
+        max_bandwidth: limits.max_bandwidth.map(NonZeroU64::get),
+        ..default
     }
-    if let Some(value) = size(profile, "multipart_threshold")? {
-        tuning.multipart_threshold = value;
-    }
-    if let Some(value) = size(profile, "multipart_chunksize")? {
-        tuning.multipart_chunksize = value;
-    }
-    if let Some(value) = profile.s3("max_bandwidth") {
+}
+
+fn bandwidth(global: &GlobalArgs, profile: &Profile) -> Result<Option<NonZeroU64>, Failure> {
+    let configured = profile.s3("max_bandwidth").map(|value| {
         let rate = parse_rate(value).map_err(|error| Failure::other(error.to_string()))?;
-        tuning.max_bandwidth = Some(positive("max_bandwidth", value, rate)?);
-    }
-    if let Some(value) = &global.max_bandwidth {
-        let rate = parse_rate(value).map_err(|error| error.to_string());
-        let rate = rate.map_err(|error| Failure::usage(format!("--max-bandwidth: {error}")))?;
-        if rate == 0 {
-            return Err(Failure::usage("--max-bandwidth: the rate must be more than 0"));
-        }
-        tuning.max_bandwidth = Some(rate);
-    }
-    Ok(tuning)
+        positive("max_bandwidth", value, rate)
+    });
+    let configured = configured.transpose()?;
+    let Some(value) = &global.max_bandwidth else { return Ok(configured) };
+    let refused = |why: &str| Failure::usage(format!("--max-bandwidth: {why}"));
+    let rate = parse_rate(value).map_err(|error| refused(&error.to_string()))?;
+    let rate = NonZeroU64::new(rate).ok_or_else(|| refused("the rate must be more than 0"))?;
+    Ok(Some(rate))
 }
 
-fn count(profile: &Profile, key: &str) -> Result<Option<usize>, Failure> {
+fn count(profile: &Profile, key: &str) -> Result<Option<NonZeroU64>, Failure> {
     let Some(value) = profile.s3(key) else { return Ok(None) };
-    let parsed = value.parse::<u64>().ok();
-    let positive = positive(key, value, parsed.unwrap_or(0))?;
-    Ok(Some(usize::try_from(positive).unwrap_or(usize::MAX)))
+    positive(key, value, value.parse::<u64>().unwrap_or(0)).map(Some)
 }
 
-fn size(profile: &Profile, key: &str) -> Result<Option<u64>, Failure> {
+fn size(profile: &Profile, key: &str) -> Result<Option<NonZeroU64>, Failure> {
     let Some(value) = profile.s3(key) else { return Ok(None) };
     let parsed = parse_size(value).map_err(|error| Failure::other(error.to_string()))?;
     positive(key, value, parsed).map(Some)
 }
 
-fn positive(key: &str, value: &str, parsed: u64) -> Result<u64, Failure> {
-    if parsed > 0 {
-        return Ok(parsed);
-    }
-    Err(Failure::other(format!("Value for {key} must be a positive integer: {value}")))
+fn positive(key: &str, value: &str, parsed: u64) -> Result<NonZeroU64, Failure> {
+    NonZeroU64::new(parsed).ok_or_else(|| {
+        Failure::other(format!("Value for {key} must be a positive integer: {value}"))
+    })
 }
 
 #[cfg(test)]
@@ -99,8 +106,9 @@ mod tests {
         let environment = Environment::of(&[(crate::env_vars::AWS_CONFIG_FILE, path)]);
         let name = ProfileName::resolve(None, &environment);
         let profile = profile::load(&name, &environment)?;
-        let bounds = bounds(global, &profile)?;
-        Ok((tuning(global, &profile, bounds)?, bounds))
+        let limits = limits(global, &profile)?;
+        let bounds = bounds(&limits);
+        Ok((tuning(&limits, bounds), bounds))
     }
 
     #[test]

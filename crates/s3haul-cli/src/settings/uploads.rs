@@ -44,7 +44,7 @@ impl UploadsSettings {
             UploadsCommand::Abort(args) => {
                 let task = if args.dryrun { UploadsTask::List } else { UploadsTask::Abort };
                 let plain = Self::plain(settings, &args.selection, task)?;
-                let (dry_run, lines) = (args.dryrun, Lines::from(&args.output));
+                let (dry_run, lines) = (args.dryrun, super::job::lines(&args.output).into());
                 Ok(Self { aborts: true, dry_run, lines, ..plain })
             }
         }

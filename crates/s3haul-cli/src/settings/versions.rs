@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use s3haul::job::value::{Moment, RemoveTask, RemovedVersions};
 use s3haul::job::{RemovalLimit, Rule, TransferCommand, TransferSpec, VersionRule};
 use s3haul::plan::s3_uri;
 
@@ -9,7 +10,7 @@ use super::conditions::second;
 use super::stream::address;
 use super::timestamp::{age, moment};
 use super::{ListSettings, Settings, TransferSettings};
-use crate::args::{AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs};
+use crate::args::{AsOfArgs, UndeleteArgs, VersionsArgs};
 use crate::failure::Failure;
 
 impl ListSettings {
@@ -50,37 +51,32 @@ impl TransferSettings {
     }
 
     /// What `rm` has beside the flags of all commands on objects in place.
-    pub(super) fn guarded(
-        mut self,
-        versions: &RemovedVersionsArgs,
-        guard: &RemovalGuardArgs,
-    ) -> Result<Self, Failure> {
+    pub(super) fn guarded(mut self, task: &RemoveTask) -> Result<Self, Failure> {
         // A version is as old as its end as the current one.
-        self.spec.versions = removed_versions(versions, self.spec.conditions.older_than_s);
+        let older_than_s = self.spec.conditions.older_than_s;
+        self.spec.versions = task.versions.map(|versions| version_rule(versions, older_than_s));
         if self.spec.versions.is_some() {
             self.spec.conditions.older_than_s = None;
             refuse_facts_of_markers(&self.spec)?;
             check_address(&self.spec)?;
         }
-        self.spec.bypass_governance = versions.bypass_governance;
-        if let Some(limit) = &guard.max_delete {
+        self.spec.bypass_governance = task.bypass_governance;
+        if let Some(limit) = &task.max_delete {
             self.spec.sync.max_delete = removal_limit(limit)?;
         }
         check_manifest(&self)?;
-        let is_sure = guard.yes || self.report.retry.is_some() || self.manifest.is_some();
+        let is_sure = task.yes || self.report.retry.is_some() || self.manifest.is_some();
         self.question = if is_sure { None } else { question(&self.spec) };
         Ok(self)
     }
 }
 
-fn removed_versions(args: &RemovedVersionsArgs, older_than_s: Option<i64>) -> Option<VersionRule> {
-    if args.delete_markers_only {
-        return Some(VersionRule::DeleteMarkers { older_than_s });
+fn version_rule(versions: RemovedVersions, older_than_s: Option<i64>) -> VersionRule {
+    match versions {
+        RemovedVersions::All => VersionRule::All { older_than_s },
+        RemovedVersions::DeleteMarkers => VersionRule::DeleteMarkers { older_than_s },
+        RemovedVersions::Noncurrent { keep } => VersionRule::Noncurrent { keep, older_than_s },
     }
-    if args.noncurrent {
-        return Some(VersionRule::Noncurrent { keep: args.keep.unwrap_or(0), older_than_s });
-    }
-    args.versions.then_some(VersionRule::All { older_than_s })
 }
 
 /// Refuses what no version can be removed of.
@@ -175,16 +171,15 @@ pub(super) fn removal_limit(text: &str) -> Result<RemovalLimit, Failure> {
 }
 
 /// Lets `cp` and `sync` read their source as it was.
-pub(super) fn apply_as_of(spec: &mut TransferSpec, args: &AsOfArgs) -> Result<(), Failure> {
-    let Some(text) = &args.as_of else { return Ok(()) };
+pub(super) fn apply_as_of(spec: &mut TransferSpec, moment: Option<Moment>) -> Result<(), Failure> {
+    let Some(moment) = moment else { return Ok(()) };
     if !s3_uri::is_s3(&spec.source) {
         return Err(Failure::usage("--as-of is for sources in S3, which may have versions"));
     }
     if s3_uri::is_directory_bucket(&address(&spec.source)?.bucket) {
         return Err(Failure::usage("--as-of: directory buckets have no versions"));
     }
-    let at_s = at(text, Timestamp::now(), &TimeZone::system())?;
-    spec.versions = Some(VersionRule::AsOf { at_s });
+    spec.versions = Some(VersionRule::AsOf { at_s: moment.seconds() });
     Ok(())
 }
 
@@ -197,6 +192,12 @@ pub(super) fn rule_as_of(spec: &TransferSpec, rule: Rule) -> Rule {
         Rule::SizeAndTime if spec.versions.is_some() => Rule::ExactSeconds,
         rule => rule,
     }
+}
+
+/// `--as-of`.
+pub(super) fn as_of(args: &AsOfArgs) -> Result<Option<Moment>, Failure> {
+    let Some(text) = &args.as_of else { return Ok(None) };
+    at(text, Timestamp::now(), &TimeZone::system()).map(Moment::from_seconds).map(Some)
 }
 
 /// The last whole second up to a time. What S3 tells has whole seconds.

@@ -8,6 +8,7 @@ pub mod names;
 pub(crate) mod prepare;
 pub(crate) mod queue;
 pub(crate) mod spec;
+pub mod value;
 
 pub use crate::engine::settings::{CopyProps, MetadataDirective, Tuning};
 pub use crate::engine::shared_limits::SharedLimits;

@@ -1,0 +1,287 @@
+//! Flags into a [`Job`], and the file of one.
+
+use std::num::NonZeroU32;
+
+use s3haul::job::FilterRule;
+use s3haul::job::value::{
+    CarriedProperties, Compare, CopyTask, DirectiveOfMetadata, Filter, Job, ManifestFile, MoveTask,
+    OnCaseConflict, Output, OutputLines, RemoveTask, RemovedVersions, Reports, Select, Service,
+    Services, SyncTask, Task, TransferOptions,
+};
+use s3haul::plan::s3_uri;
+
+use super::Settings;
+use super::conditions::moments_and_sizes;
+use super::frame::{self, Keys};
+use super::object::{customer_key, key_pair, write_options};
+use super::sides::SideSettings;
+use super::versions::as_of;
+use crate::args::{
+    ConditionArgs, CopyArgs, CpArgs, FilterArgs, FromArgs, MvArgs, ObjectsArgs, OutputArgs,
+    RemovedVersionsArgs, ReportArgs, RequestArgs, RmArgs, SidesArgs, SyncArgs,
+};
+use crate::env_vars;
+use crate::failure::Failure;
+
+/// A job that flags ask for, with what it does not hold.
+#[derive(Debug)]
+pub(crate) struct JobRequest {
+    /// The job.
+    pub(crate) job: Job,
+    /// Keys for SSE-C.
+    pub(super) keys: Keys,
+}
+
+impl JobRequest {
+    /// For `cp`.
+    pub(crate) fn cp(settings: &Settings, args: &CpArgs) -> Result<Self, Failure> {
+        let copy = &args.copy;
+        let task = CopyTask {
+            source: copy.paths[0].clone(),
+            target: copy.paths[1].clone(),
+            recursive: args.recursive,
+            dry_run: copy.dryrun,
+            from: manifest(&args.from),
+            select: of_copy(copy, args.scripts.filter.as_deref(), copy.raw)?,
+            to_key: args.scripts.to_key.clone(),
+            as_of: as_of(&args.as_of)?,
+            expected_size: args.expected_size,
+            transfer: transfer(copy)?,
+            write: write_options(&copy.object)?,
+        };
+        Self::copying(settings, copy, Task::Copy(Box::new(task)))
+    }
+
+    /// For `mv`.
+    pub(crate) fn mv(settings: &Settings, args: &MvArgs) -> Result<Self, Failure> {
+        let copy = &args.copy;
+        let variable = env_vars::AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS;
+        let task = MoveTask {
+            source: copy.paths[0].clone(),
+            target: copy.paths[1].clone(),
+            recursive: args.recursive,
+            dry_run: copy.dryrun,
+            from: manifest(&args.from),
+            select: of_copy(copy, args.scripts.filter.as_deref(), copy.raw)?,
+            to_key: args.scripts.to_key.clone(),
+            validate_same_s3_paths: args.validate_same_s3_paths
+                || settings.environment.is_true(variable),
+            transfer: transfer(copy)?,
+            write: write_options(&copy.object)?,
+        };
+        Self::copying(settings, copy, Task::Move(Box::new(task)))
+    }
+
+    /// For `sync`.
+    pub(crate) fn sync(settings: &Settings, args: &SyncArgs) -> Result<Self, Failure> {
+        let copy = &args.copy;
+        let task = SyncTask {
+            source: copy.paths[0].clone(),
+            target: copy.paths[1].clone(),
+            dry_run: copy.dryrun,
+            compare: compare(args),
+            delete: args.delete,
+            max_delete: args.max_delete.clone(),
+            allow_empty_source: args.allow_empty_source,
+            // A sync has no patterns in its paths.
+            select: of_copy(copy, args.filter.as_deref(), false)?,
+            to_key: args.to_key.clone(),
+            as_of: as_of(&args.as_of)?,
+            transfer: transfer(copy)?,
+            write: write_options(&copy.object)?,
+        };
+        Self::copying(settings, copy, Task::Sync(Box::new(task)))
+    }
+
+    /// For `rm`.
+    pub(crate) fn rm(settings: &Settings, args: &RmArgs) -> Result<Self, Failure> {
+        let objects = &args.objects;
+        let task = RemoveTask {
+            source: objects.path.clone(),
+            recursive: objects.recursive,
+            dry_run: objects.dryrun,
+            from: manifest(&objects.from),
+            select: of_objects(objects)?,
+            versions: removed_versions(&args.versions),
+            bypass_governance: args.versions.bypass_governance,
+            max_delete: args.guard.max_delete.clone(),
+            yes: args.guard.yes,
+        };
+        let request_payer = objects.requests.payer.is_requester();
+        let source = Service { request_payer, ..settings.service.clone() };
+        let services = Services { source, target: Service::default() };
+        let job = Job {
+            services,
+            limits: settings.limits.clone(),
+            output: frame::output(settings, lines(&objects.output)),
+            reports: reports(&objects.report),
+            ..Job::new(Task::Remove(Box::new(task)))
+        };
+        Ok(Self { job, keys: Keys::default() })
+    }
+
+    /// What `cp`, `mv` and `sync` have in common.
+    fn copying(settings: &Settings, args: &CopyArgs, task: Task) -> Result<Self, Failure> {
+        let source_method = args.sse_c_copy_source.as_deref();
+        let source_key = args.sse_c_copy_source_key.as_ref();
+        let keys = Keys {
+            target: customer_key(&args.customer_key)?,
+            source: key_pair("--sse-c-copy-source", source_method, source_key)?,
+        };
+        let output = Output {
+            progress_multiline: args.progress_multiline,
+            progress_frequency_s: args.progress_frequency,
+            ..frame::output(settings, lines(&args.output))
+        };
+        let job = Job {
+            services: services(settings, args)?,
+            limits: settings.limits.clone(),
+            output,
+            reports: reports(&args.report),
+            ..Job::new(task)
+        };
+        Ok(Self { job, keys })
+    }
+
+    /// The job as JSON.
+    pub(crate) fn print(&self) -> Result<String, Failure> {
+        let keys =
+            [(&self.keys.target, "--sse-c-key"), (&self.keys.source, "--sse-c-copy-source-key")];
+        if let Some((_, flag)) = keys.iter().find(|(key, _)| key.is_some()) {
+            return Err(Failure::usage(format!(
+                "--print-job cannot be used with {flag}: a job holds no secrets, and could not be \
+                 run without this key"
+            )));
+        }
+        self.job.to_json().map_err(|error| Failure::usage(format!("--print-job: {error}")))
+    }
+}
+
+/// The services of both sides; that of a local side is not in a job.
+fn services(settings: &Settings, args: &CopyArgs) -> Result<Services, Failure> {
+    let is_remote = [&args.paths[0], &args.paths[1]].map(|path| s3_uri::is_s3(path));
+    let is_stream = args.paths.iter().any(|path| path == "-");
+    // In the AWS tools, too, it is for copies and nothing to others.
+    let source_region = args.sides.source_region.clone().filter(|_| is_remote == [true, true]);
+    let sides = SidesArgs { source_region, ..args.sides.clone() };
+    // A stream counts as either.
+    let has_objects =
+        if is_remote == [false, false] || is_stream { [true, true] } else { is_remote };
+    let sides = SideSettings::new(settings, &sides, has_objects.into())?;
+    let services = sides.services(&settings.service, args.requests.payer.is_requester());
+    let in_s3 = |service, is_remote| if is_remote { service } else { Service::default() };
+    Ok(Services {
+        source: in_s3(services.source, is_remote[0]),
+        target: in_s3(services.target, is_remote[1]),
+    })
+}
+
+fn of_copy(args: &CopyArgs, script: Option<&str>, raw: bool) -> Result<Select, Failure> {
+    select(&args.filters, &args.conditions, script, (raw, &args.requests))
+}
+
+/// Which objects commands work on where they are.
+pub(super) fn of_objects(args: &ObjectsArgs) -> Result<Select, Failure> {
+    let listing = (args.raw, &args.requests);
+    select(&args.filters, &args.conditions, args.filter.as_deref(), listing)
+}
+
+fn select(
+    filters: &FilterArgs,
+    conditions: &ConditionArgs,
+    script: Option<&str>,
+    (raw, requests): (bool, &RequestArgs),
+) -> Result<Select, Failure> {
+    let filter = |rule: &FilterRule| {
+        let kind = if rule.include { Filter::Include } else { Filter::Exclude };
+        kind(rule.pattern.clone())
+    };
+    Ok(Select {
+        filters: filters.rules.iter().map(filter).collect(),
+        script: script.map(str::to_owned),
+        raw,
+        page_size: requests.page_size.and_then(NonZeroU32::new),
+        ..moments_and_sizes(conditions)?
+    })
+}
+
+/// Where objects are named.
+pub(super) fn manifest(args: &FromArgs) -> Option<ManifestFile> {
+    let file = args.from.clone()?;
+    Some(ManifestFile { file, format: args.from_format.map(Into::into) })
+}
+
+/// Which lines are printed.
+pub(super) fn lines(args: &OutputArgs) -> OutputLines {
+    match (args.quiet, args.only_show_errors) {
+        (true, _) => OutputLines::None,
+        (false, true) => OutputLines::Errors,
+        (false, false) => OutputLines::All,
+    }
+}
+
+/// Reports.
+pub(super) fn reports(args: &ReportArgs) -> Reports {
+    Reports {
+        report: args.report.clone(),
+        retry_failed: args.retry_failed.clone(),
+        estimate: args.estimate,
+        price_table: args.price_table.clone(),
+    }
+}
+
+fn transfer(args: &CopyArgs) -> Result<TransferOptions, Failure> {
+    let directive = args.metadata_directive.as_deref();
+    Ok(TransferOptions {
+        no_overwrite: args.no_overwrite,
+        follow_symlinks: !args.no_follow_symlinks,
+        preserve: args.preserve,
+        stream: args.stream,
+        force_glacier_transfer: args.force_glacier_transfer,
+        ignore_glacier_warnings: args.ignore_glacier_warnings,
+        checksum_mode: args.checksum_mode.is_some(),
+        metadata_directive: directive.map(|name| match name {
+            "REPLACE" => DirectiveOfMetadata::Replace,
+            _ => DirectiveOfMetadata::Copy,
+        }),
+        copy_props: copy_props(args.copy_props.as_deref())?,
+        case_conflict: match args.case_conflict.as_deref() {
+            Some("skip") => OnCaseConflict::Skip,
+            Some("warn") => OnCaseConflict::Warn,
+            Some("error") => OnCaseConflict::Error,
+            _ => OnCaseConflict::Ignore,
+        },
+    })
+}
+
+fn copy_props(name: Option<&str>) -> Result<CarriedProperties, Failure> {
+    match name {
+        None | Some("default") => Ok(CarriedProperties::Default),
+        Some("none") => Ok(CarriedProperties::None),
+        Some("metadata-directive") => Ok(CarriedProperties::MetadataDirective),
+        Some(other) => Err(Failure::usage(format!(
+            "--copy-props {other} is not supported yet: use none, metadata-directive or default"
+        ))),
+    }
+}
+
+/// Of several that are asked for, the last here counts.
+fn compare(args: &SyncArgs) -> Compare {
+    let asked = [
+        (args.newer, Compare::Newer),
+        (args.size_only, Compare::SizeOnly),
+        (args.exact_timestamps, Compare::ExactTimestamps),
+        (args.checksum, Compare::Checksum),
+    ];
+    asked.into_iter().rfind(|(given, _)| *given).map(|(_, compare)| compare).unwrap_or_default()
+}
+
+fn removed_versions(args: &RemovedVersionsArgs) -> Option<RemovedVersions> {
+    if args.delete_markers_only {
+        return Some(RemovedVersions::DeleteMarkers);
+    }
+    if args.noncurrent {
+        return Some(RemovedVersions::Noncurrent { keep: args.keep.unwrap_or(0) });
+    }
+    args.versions.then_some(RemovedVersions::All)
+}

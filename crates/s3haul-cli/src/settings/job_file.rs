@@ -1,0 +1,89 @@
+//! `job run`: the job of a file.
+
+use std::io::Read as _;
+
+use s3haul::job::value::{Job, ManifestFile, Task};
+
+use super::JobRequest;
+use super::frame::Keys;
+use crate::args::{GlobalArgs, JobRunArgs};
+use crate::failure::Failure;
+use crate::standard_streams;
+
+/// Longest file of a job.
+const JOB_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+impl JobRequest {
+    /// For `job run`. The flags of all commands only add to what is printed.
+    pub(crate) fn file(global: &GlobalArgs, args: &JobRunArgs) -> Result<Self, Failure> {
+        refuse_flags(global)?;
+        let text = read(&args.file)?;
+        let job = Job::from_json(&text)
+            .map_err(|error| Failure::usage(format!("`{}` cannot be run: {error}", args.file)))?;
+        if args.file == "-" && reads_input(&job.task) {
+            return Err(Failure::usage(
+                "the job reads standard input, where the job itself is read from: put it into a \
+                 file",
+            ));
+        }
+        let mut job = job;
+        job.output.json |= global.json;
+        job.output.progress &= !global.no_progress;
+        Ok(Self { job, keys: Keys::default() })
+    }
+
+    /// Whether a certificate is not verified.
+    pub(crate) fn is_unverified(&self) -> bool {
+        let services = &self.job.services;
+        !(services.source.verify_tls && services.target.verify_tls)
+    }
+}
+
+fn read(file: &str) -> Result<Vec<u8>, Failure> {
+    let fail = |error| Failure::other(format!("could not read `{file}`: {error}"));
+    let stream: Box<dyn std::io::Read> = match file {
+        "-" => standard_streams::input(),
+        path => Box::new(std::fs::File::open(path).map_err(fail)?),
+    };
+    let mut text = Vec::new();
+    let read = stream.take(JOB_BYTES_MAX + 1).read_to_end(&mut text).map_err(fail)?;
+    if read as u64 > JOB_BYTES_MAX {
+        return Err(Failure::usage(format!("`{file}` is too long for a job")));
+    }
+    Ok(text)
+}
+
+/// Whether standard input is a part of the job.
+fn reads_input(task: &Task) -> bool {
+    let is_input = |from: &Option<ManifestFile>| from.as_ref().is_some_and(|from| from.file == "-");
+    match task {
+        Task::Copy(task) => task.source == "-" || is_input(&task.from),
+        Task::Move(task) => is_input(&task.from),
+        Task::Remove(task) => is_input(&task.from),
+        Task::Sync(_) => false,
+    }
+}
+
+/// Refuses flags whose place is the job.
+fn refuse_flags(global: &GlobalArgs) -> Result<(), Failure> {
+    let given = [
+        ("--profile", global.profile.is_some()),
+        ("--region", global.region.is_some()),
+        ("--endpoint-url", global.endpoint_url.is_some()),
+        ("--no-sign-request", global.no_sign_request),
+        ("--no-verify-ssl", global.no_verify_ssl),
+        ("--ca-bundle", global.ca_bundle.is_some()),
+        ("--cli-read-timeout", global.cli_read_timeout.is_some()),
+        ("--cli-connect-timeout", global.cli_connect_timeout.is_some()),
+        ("--max-concurrent-requests", global.max_concurrent_requests.is_some()),
+        ("--max-requests-per-second", global.max_requests_per_second.is_some()),
+        ("--max-memory", global.max_memory.is_some()),
+        ("--max-bandwidth", global.max_bandwidth.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Failure::usage(format!(
+            "{flag} cannot be used with `job run`: the job itself says so; change it there"
+        ))),
+    }
+}

@@ -1,0 +1,205 @@
+//! `--print-job` and `job run`: a job does what its command does.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// A bucket with objects, and files.
+fn bench() -> Bench {
+    let bench = Bench::with_objects(&["d/a.txt", "d/b.log", "d/sub/c.txt", "e"]);
+    for name in ["f", "in/x.txt", "in/y.log", "in/sub/z.txt"] {
+        bench.file(name, &format!("this is {name}"));
+    }
+    bench
+}
+
+/// Output of a command: sorted lines, standard error and exit code.
+type Told = (Vec<String>, String, i32);
+
+fn told(output: &std::process::Output) -> Told {
+    let mut lines: Vec<_> = stdout(output).lines().map(str::to_owned).collect();
+    lines.sort();
+    (lines, stderr(output), output.status.code().unwrap())
+}
+
+/// The same without the name of the folder, which is another each time.
+fn told_in(bench: &Bench, output: &std::process::Output) -> Told {
+    let (lines, error, code) = told(output);
+    let folder = bench.folder().to_str().unwrap();
+    let plain = |text: String| text.replace(folder, "FOLDER");
+    (lines.into_iter().map(plain).collect(), plain(error), code)
+}
+
+fn add_files(folder: &Path, root: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            add_files(&path, root, found);
+        } else {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            found.insert(name, std::fs::read(path).unwrap());
+        }
+    }
+}
+
+/// All files, and all objects with their sizes and types.
+fn state(bench: &Bench) -> (BTreeMap<String, Vec<u8>>, Vec<String>) {
+    let mut files = BTreeMap::new();
+    add_files(bench.folder(), bench.folder(), &mut files);
+    // Reports have times.
+    files.retain(|name, _| !name.starts_with("report"));
+    let keys = bench.lines("list s3://box --sort --format keys");
+    let heads = keys.iter().map(|key| {
+        let head: Value =
+            serde_json::from_str(&bench.ok(&format!("head s3://box/{key} --json"))).unwrap();
+        let facts = ["size", "content_type", "metadata", "etag"].map(|name| head[name].to_string());
+        format!("{key} {}", facts.join(" "))
+    });
+    (files, heads.collect())
+}
+
+/// Runs a command as it is and as a job, each in a world of its own.
+fn is_the_same(line: &str) -> Told {
+    let (plain, by_job) = (bench(), bench());
+    let before = state(&by_job);
+    let expected = told_in(&plain, &plain.run(line));
+    let job = by_job.ok(&format!("{line} --print-job"));
+    assert_eq!(state(&by_job), before, "{line}: --print-job does nothing");
+    let ran = told_in(&by_job, &by_job.run_with_input("job run -", &job));
+    assert_eq!(ran, expected, "{line}: {job}");
+    assert_eq!(state(&by_job), state(&plain), "{line}: {job}");
+    ran
+}
+
+#[test]
+fn a_job_does_what_its_command_does() {
+    for (line, lines) in [
+        ("cp f s3://box/k --content-type text/odd --metadata a=1,b=2", 1),
+        (
+            "cp in s3://box/in --recursive --exclude * --include *.txt --storage-class STANDARD_IA",
+            2,
+        ),
+        ("cp s3://box/d back --recursive --min-size 8 --only-show-errors", 0),
+        ("cp s3://box/d back --recursive --filter js:(key,object)=>key.endsWith('.txt')", 2),
+        ("cp s3://box/e s3://box/copies/e --cache-control no-store", 1),
+        ("cp s3://box/d s3://box/flat --recursive --to-key {name} --dryrun", 3),
+        ("mv in s3://box/in --recursive --exclude *.log --quiet", 0),
+        ("mv s3://box/d moved --recursive", 3),
+        ("rm s3://box/d --recursive --include *.txt", 3),
+        ("rm s3://box/d --recursive --exclude *.txt --older-than 2100-01-01", 1),
+        ("sync in s3://box/d --delete --exclude *.log --max-delete 90%", 4),
+        ("sync s3://box/d in --size-only --json", 4),
+    ] {
+        let (told, error, code) = is_the_same(line);
+        assert_eq!((told.len(), error.as_str(), code), (lines, "", 0), "{line}: {told:?}");
+    }
+}
+
+#[test]
+fn failures_and_exit_codes_are_those_of_the_command() {
+    for (line, code, said) in [
+        ("cp s3://box/none f2", 1, "404"),
+        ("cp s3://nobox/d back --recursive", 1, "NoSuchBucket"),
+        ("sync in s3://nobox", 1, "NoSuchBucket"),
+    ] {
+        let (_, error, status) = is_the_same(line);
+        assert_eq!(status, code, "{line}: {error}");
+        assert!(error.contains(said), "{line}: {error}");
+    }
+}
+
+#[test]
+fn reports_and_manifests_are_named_in_the_job() {
+    let bench = bench();
+    bench.file("keys", "d/a.txt\ne\n");
+    let job = bench.ok("rm s3://box --from keys --report report.csv --print-job");
+    assert!(!bench.names().contains(&"report.csv".to_owned()));
+    bench.file("job", &job);
+    bench.ok("job run job");
+    assert_eq!(bench.lines("list s3://box --sort --format keys"), ["d/b.log", "d/sub/c.txt"]);
+    let report = bench.read("report.csv");
+    for key in ["d/a.txt", "e"] {
+        assert!(report.contains(&format!("s3://box/{key},")), "{report}");
+    }
+    let task = &serde_json::from_str::<Value>(&job).unwrap()["task"]["remove"];
+    assert_eq!(*task, serde_json::json!({"source": "s3://box", "from": {"file": "keys"}}));
+}
+
+#[test]
+fn a_job_is_short_and_names_services_by_what_differs() {
+    let bench = bench();
+    let mut command = bench.program(crate::support::BINARY);
+    for name in ["AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"] {
+        command.env_remove(name);
+    }
+    command.args(["cp", "f", "s3://box/k", "--target-profile", "far", "--print-job"]);
+    bench.file(".aws/config", "[profile far]\nregion = far-1\ns3 =\n  max_queue_size = 9\n");
+    let job = stdout(&command.output().unwrap());
+    let expected = serde_json::json!({
+        "version": 1,
+        "services": {"target": {"region": "far-1", "credentials": {"profile": "far"}}},
+        "task": {"copy": {"source": "f", "target": "s3://box/k"}},
+    });
+    assert_eq!(serde_json::from_str::<Value>(&job).unwrap(), expected, "{job}");
+    assert!(!job.contains("AWS_SECRET") && !job.contains("secret"), "{job}");
+}
+
+#[test]
+fn a_job_that_is_not_understood_does_nothing() {
+    let bench = bench();
+    let paths = r#""source":"s3://box/e""#;
+    for (job, said) in [
+        (format!(r#"{{"version":1,"task":{{"remove":{{{paths},"recusive":true}}}}}}"#), "recusive"),
+        (format!(r#"{{"version":2,"task":{{"remove":{{{paths}}}}}}}"#), "has version 2"),
+        (format!(r#"{{"task":{{"remove":{{{paths}}}}}}}"#), "missing field `version`"),
+        ("rm s3://box/e".to_owned(), "the job cannot be read"),
+        (
+            r#"{"version":1,"task":{"copy":{"source":"-","target":"s3://box/e"}}}"#.to_owned(),
+            "put it into a file",
+        ),
+        (r#"{"version":1,"task":{"copy":{"source":"a","target":"b"}}}"#.to_owned(), "usage:"),
+    ] {
+        let output = bench.run_with_input("job run -", &job);
+        let (lines, error, code) = told(&output);
+        assert_eq!((lines.len(), code), (0, 252), "{job}: {error}");
+        assert!(error.contains(said), "{job}: {error}");
+    }
+    assert_eq!(bench.ok("cat s3://box/e"), "e");
+    let output = bench.run("job run f --region r");
+    assert_eq!(output.status.code(), Some(252));
+    assert!(stderr(&output).contains("--region cannot be used with `job run`"), "{output:?}");
+    assert_eq!(bench.status("job run none"), 255);
+}
+
+#[test]
+fn secrets_are_refused_by_print_job() {
+    let bench = bench();
+    let key = "0123456789abcdefghijklmnopqrstuv";
+    for (flags, said) in [
+        (format!("--sse-c --sse-c-key {key}"), "--print-job cannot be used with --sse-c-key"),
+        (
+            "--endpoint-url http://user:pass@127.0.0.1:1".to_owned(),
+            "the endpoint URL holds a user or a password",
+        ),
+    ] {
+        let (lines, error, code) =
+            told(&bench.run(&format!("cp f s3://box/k {flags} --print-job")));
+        assert_eq!((lines.len(), code), (0, 252), "{error}");
+        assert!(error.contains(said), "{error}");
+        assert!(!error.contains(key) && !error.contains("user:pass"), "{error}");
+    }
+}
+
+#[test]
+fn an_invalid_command_prints_no_job() {
+    let bench = bench();
+    for line in ["cp a b", "cp f s3://box/k --regex (", "rm s3://box --recursive --max-delete x"] {
+        let (lines, _, code) = told(&bench.run(&format!("{line} --print-job")));
+        assert_eq!((lines.len(), code), (0, 252), "{line}");
+    }
+}

@@ -1,0 +1,483 @@
+//! The commands and their options.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Moment, is_default, is_true};
+
+/// The command and its options.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Task {
+    /// `cp`: copy files to S3, objects to files, or objects to objects.
+    Copy(Box<CopyTask>),
+    /// `mv`: like `copy`, and each source is removed once its target is safe.
+    Move(Box<MoveTask>),
+    /// `sync`: copy what differs.
+    Sync(Box<SyncTask>),
+    /// `rm`: remove objects or versions.
+    Remove(Box<RemoveTask>),
+}
+
+/// Copies files to S3, objects to files, or objects to objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CopyTask {
+    /// A path, an address `s3://bucket/key`, or `-` for standard input.
+    pub source: String,
+    /// A path, an address `s3://bucket/key`, or `-` for standard output.
+    pub target: String,
+    /// All files or objects under the source are copied.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub recursive: bool,
+    /// Nothing is written: what would be done is printed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dry_run: bool,
+    /// Objects are read from this file instead of listed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<ManifestFile>,
+    /// Which files or objects of the source are taken.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub select: Select,
+    /// New names at the target: a JavaScript function that begins with `js:`, or a template.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub to_key: Option<String>,
+    /// A source that has versions is read as it was at this moment.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub as_of: Option<Moment>,
+    /// Size of standard input in bytes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub expected_size: Option<u64>,
+    /// How files and objects are transferred.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub transfer: TransferOptions,
+    /// What the objects written carry.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write: WriteOptions,
+}
+
+/// Moves files to S3, objects to files, or objects to objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MoveTask {
+    /// A path or an address `s3://bucket/key`.
+    pub source: String,
+    /// A path or an address `s3://bucket/key`.
+    pub target: String,
+    /// All files or objects under the source are moved.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub recursive: bool,
+    /// Nothing is written: what would be done is printed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dry_run: bool,
+    /// Objects are read from this file instead of listed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<ManifestFile>,
+    /// Which files or objects of the source are taken.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub select: Select,
+    /// New names at the target: a JavaScript function that begins with `js:`, or a template.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub to_key: Option<String>,
+    /// A move that might be from an object to itself is refused.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub validate_same_s3_paths: bool,
+    /// How files and objects are transferred.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub transfer: TransferOptions,
+    /// What the objects written carry.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write: WriteOptions,
+}
+
+/// Copies what differs from one folder or prefix to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SyncTask {
+    /// A path or an address `s3://bucket/prefix`.
+    pub source: String,
+    /// A path or an address `s3://bucket/prefix`.
+    pub target: String,
+    /// Nothing is written: what would be done is printed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dry_run: bool,
+    /// What counts as a difference.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compare: Compare,
+    /// What the source does not have is removed from the target.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub delete: bool,
+    /// Nothing is removed if it would be more: a number, or a percentage such as `10%`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub max_delete: Option<String>,
+    /// An empty source may empty the target.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub allow_empty_source: bool,
+    /// Which files or objects are looked at.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub select: Select,
+    /// New names at the target: a JavaScript function that begins with `js:`, or a template.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub to_key: Option<String>,
+    /// A source that has versions is read as it was at this moment.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub as_of: Option<Moment>,
+    /// How files and objects are transferred.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub transfer: TransferOptions,
+    /// What the objects written carry.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub write: WriteOptions,
+}
+
+/// Removes objects or versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RemoveTask {
+    /// An address `s3://bucket/key`.
+    pub source: String,
+    /// All objects under the address are removed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub recursive: bool,
+    /// Nothing is removed: what would be done is printed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dry_run: bool,
+    /// Objects are read from this file instead of listed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub from: Option<ManifestFile>,
+    /// Which objects are removed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub select: Select,
+    /// Versions and delete markers are removed for good.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub versions: Option<RemovedVersions>,
+    /// Versions that are locked in governance mode are removed, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bypass_governance: bool,
+    /// Nothing is removed if it would be more: a number, or a percentage such as `10%`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub max_delete: Option<String>,
+    /// Confirmation is not requested, also on a terminal.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub yes: bool,
+}
+
+/// A file that names objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ManifestFile {
+    /// A path, an address `s3://bucket/key`, or `-` for standard input.
+    pub file: String,
+    /// Its format, where it cannot be recognized.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub format: Option<ManifestFormat>,
+}
+
+/// Formats of a file that names objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum ManifestFormat {
+    /// A key or an address a line.
+    Lines,
+    /// Comma-separated values.
+    Csv,
+    /// A JSON object a line.
+    Jsonl,
+    /// The manifest.json of an S3 Inventory.
+    Inventory,
+    /// A table in Parquet.
+    Parquet,
+    /// A table in ORC.
+    Orc,
+    /// The report of another command.
+    Report,
+}
+
+/// Which files or objects are taken, and how they are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Select {
+    /// Patterns in the order in which they count: the last one that matches a name decides.
+    #[serde(skip_serializing_if = "is_default")]
+    pub filters: Vec<Filter>,
+    /// Regular expressions, one of which has to be found in the name below the source.
+    #[serde(skip_serializing_if = "is_default")]
+    pub regex: Vec<String>,
+    /// The least size in bytes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub min_size: Option<u64>,
+    /// The greatest size in bytes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub max_size: Option<u64>,
+    /// Only what was modified at this moment or later.
+    #[serde(skip_serializing_if = "is_default")]
+    pub newer_than: Option<Moment>,
+    /// Only what was modified before this moment.
+    #[serde(skip_serializing_if = "is_default")]
+    pub older_than: Option<Moment>,
+    /// Storage classes, one of which the object has to have.
+    #[serde(skip_serializing_if = "is_default")]
+    pub storage_classes: Vec<String>,
+    /// A JavaScript function that begins with `js:` and has to be true for the object.
+    #[serde(skip_serializing_if = "is_default")]
+    pub script: Option<String>,
+    /// The characters * and ? in an address stand for themselves.
+    #[serde(skip_serializing_if = "is_default")]
+    pub raw: bool,
+    /// Keys in a page of a listing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub page_size: Option<NonZeroU32>,
+}
+
+/// A pattern: * matches anything, ? one character, `[abc]` one of several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Filter {
+    /// What matches is taken.
+    Include(String),
+    /// What matches is left out.
+    Exclude(String),
+}
+
+/// How files and objects are transferred.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TransferOptions {
+    /// What exists at the target is never replaced.
+    #[serde(skip_serializing_if = "is_default")]
+    pub no_overwrite: bool,
+    /// Symbolic links are followed.
+    #[serde(skip_serializing_if = "is_true")]
+    pub follow_symlinks: bool,
+    /// Times, modes and owners of files are stored in metadata, and set from there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub preserve: bool,
+    /// Copies pass through this machine even where the server could make them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stream: bool,
+    /// Archived objects are transferred without a check whether they are restored.
+    #[serde(skip_serializing_if = "is_default")]
+    pub force_glacier_transfer: bool,
+    /// Archived objects are skipped without a warning.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_glacier_warnings: bool,
+    /// Checksums of downloads are requested and verified.
+    #[serde(skip_serializing_if = "is_default")]
+    pub checksum_mode: bool,
+    /// Where the metadata of a copy is from.
+    #[serde(skip_serializing_if = "is_default")]
+    pub metadata_directive: Option<DirectiveOfMetadata>,
+    /// What a copy carries over.
+    #[serde(skip_serializing_if = "is_default")]
+    pub copy_props: CarriedProperties,
+    /// What is done about downloads whose names differ only by case.
+    #[serde(skip_serializing_if = "is_default")]
+    pub case_conflict: OnCaseConflict,
+}
+
+impl Default for TransferOptions {
+    fn default() -> Self {
+        Self {
+            no_overwrite: false,
+            follow_symlinks: true,
+            preserve: false,
+            stream: false,
+            force_glacier_transfer: false,
+            ignore_glacier_warnings: false,
+            checksum_mode: false,
+            metadata_directive: None,
+            copy_props: CarriedProperties::default(),
+            case_conflict: OnCaseConflict::default(),
+        }
+    }
+}
+
+/// What the objects written carry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WriteOptions {
+    /// A canned ACL such as `private`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub acl: Option<String>,
+    /// Grants in the form `read=id=…`; permissions are `read`, `readacl`, `writeacl` and `full`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub grants: Vec<String>,
+    /// The storage class.
+    #[serde(skip_serializing_if = "is_default")]
+    pub storage_class: Option<String>,
+    /// The encryption with a key that the service has.
+    #[serde(skip_serializing_if = "is_default")]
+    pub encryption: Option<ObjectEncryption>,
+    /// `Content-Type`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub content_type: Option<String>,
+    /// `Content-Type` is guessed from the name where it is not given.
+    #[serde(skip_serializing_if = "is_true")]
+    pub guess_mime_type: bool,
+    /// `Content-Encoding`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub content_encoding: Option<String>,
+    /// `Content-Language`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub content_language: Option<String>,
+    /// `Content-Disposition`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub content_disposition: Option<String>,
+    /// `Cache-Control`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cache_control: Option<String>,
+    /// `Expires`, as an HTTP date.
+    #[serde(skip_serializing_if = "is_default")]
+    pub expires: Option<String>,
+    /// Metadata by name.
+    #[serde(skip_serializing_if = "is_default")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Where a website redirects requests for the object to.
+    #[serde(skip_serializing_if = "is_default")]
+    pub website_redirect: Option<String>,
+    /// The checksum that uploads carry.
+    #[serde(skip_serializing_if = "is_default")]
+    pub checksum_algorithm: Option<Checksum>,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            acl: None,
+            grants: Vec::new(),
+            storage_class: None,
+            encryption: None,
+            content_type: None,
+            guess_mime_type: true,
+            content_encoding: None,
+            content_language: None,
+            content_disposition: None,
+            cache_control: None,
+            expires: None,
+            metadata: None,
+            website_redirect: None,
+            checksum_algorithm: None,
+        }
+    }
+}
+
+/// Encryption with a key that the service has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum ObjectEncryption {
+    /// With a key of S3.
+    Aes256,
+    /// With a key of KMS.
+    Kms {
+        /// The key; without it, the default one of the account.
+        #[serde(default, skip_serializing_if = "is_default")]
+        key_id: Option<String>,
+    },
+}
+
+/// Algorithms of checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Checksum {
+    /// CRC-64 with the NVME polynomial.
+    Crc64Nvme,
+    /// CRC-32.
+    Crc32,
+    /// CRC-32C.
+    Crc32c,
+    /// SHA-1.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+}
+
+/// Where the metadata of a copy is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum DirectiveOfMetadata {
+    /// The source.
+    Copy,
+    /// This job.
+    Replace,
+}
+
+/// What a copy carries over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum CarriedProperties {
+    /// Nothing.
+    None,
+    /// Metadata and content headers.
+    MetadataDirective,
+    /// Metadata, content headers and tags.
+    #[default]
+    Default,
+}
+
+/// What is done about downloads whose names differ only by case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum OnCaseConflict {
+    /// They are not looked for.
+    #[default]
+    Ignore,
+    /// The object is left out, with a warning.
+    Skip,
+    /// The object is downloaded, with a warning.
+    Warn,
+    /// The job ends.
+    Error,
+}
+
+/// What counts as a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Compare {
+    /// Another size, or a time that says so, as `aws s3 sync` has it.
+    #[default]
+    SizeAndTime,
+    /// Another size, or a source that is newer.
+    Newer,
+    /// Another size.
+    SizeOnly,
+    /// Another size, or for downloads any other time.
+    ExactTimestamps,
+    /// Another size, or other content.
+    Checksum,
+}
+
+/// Versions and delete markers that are removed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum RemovedVersions {
+    /// All versions and delete markers.
+    All,
+    /// Delete markers.
+    DeleteMarkers,
+    /// What is not current.
+    Noncurrent {
+        /// So many of the newest noncurrent versions of each object are kept.
+        #[serde(default, skip_serializing_if = "is_default")]
+        keep: u64,
+    },
+}
