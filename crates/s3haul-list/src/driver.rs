@@ -12,12 +12,13 @@ use std::sync::Arc;
 use tokio::task::{JoinError, JoinSet};
 
 use super::fetch::{Context, Dialect, Fetched, Position, Step, Verdict, Version};
-use super::keyspace::{Ask, Keys, Keyspace, KeyspaceOptions, ProbeId, SegmentId};
-use super::lister::{Message, Outbox, Piece};
+use super::keyspace::Keyspace;
 use super::notice::Notice;
 use super::page::{Merged, Page};
+use crate::keyspace::ask::{Ask, Keys, KeyspaceOptions, ProbeId, SegmentId};
 use crate::range::KeyRange;
 use crate::reorder::{Chain, Held, Outlet};
+use crate::request::{Message, Outbox, Piece};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListPage;
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::lister::ListRequest;
 use super::page::{Merged, Page};
+use crate::request::ListRequest;
 use s3haul_wire::Client;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{ListObjects, ListPage};

@@ -102,9 +102,11 @@ mod notice;
 mod page;
 mod range;
 mod reorder;
+mod request;
 mod serial;
 
+pub use crate::request::{ListRequest, Order, Piece};
 pub use fetch::is_doubtful;
-pub use lister::{ListRequest, Listing, Order, Piece, list, list_versions};
+pub use lister::{Listing, list, list_versions};
 pub use notice::Notice;
 pub use range::KeyRange;

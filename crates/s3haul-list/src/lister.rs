@@ -2,120 +2,26 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::driver::{Driver, End};
 use super::fetch::{Context, Dialect};
-use super::keyspace::Keys;
 use super::notice::Notice;
 use super::page::Page;
 use super::serial::{self, From};
-use crate::range::KeyRange;
+use crate::ListRequest;
+use crate::Piece;
+use crate::keyspace::ask::Keys;
+use crate::request::Message;
+use crate::request::Outbox;
+use crate::request::PAGES_AHEAD;
 use s3haul_wire::Client;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{ListPage, VersionPage};
 
-/// Pages that wait for the consumer beside those that wait for their turn.
-const PAGES_AHEAD: usize = 4;
 /// Requests in flight at most, whatever was asked.
 const CONCURRENCY_MAX: usize = 1 << 14;
-/// Pages held in the order of keys, for each request in flight.
-const WINDOW_PER_REQUEST: usize = 8;
-
-/// In which order pages are handed out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// As they come: fastest.
-    #[default]
-    Any,
-    /// In the order of the keys' UTF-8 bytes. Where a server has no such order, a [`Notice`] says
-    /// so before the first page that is out of it.
-    Ascending,
-}
-
-/// What to list.
-#[derive(Clone, Debug)]
-pub struct ListRequest {
-    /// Bucket.
-    pub bucket: String,
-    /// Only keys that start so.
-    pub prefix: String,
-    /// Only keys in this range.
-    pub range: KeyRange,
-    /// Groups keys that have this after the prefix into common prefixes.
-    pub delimiter: Option<String>,
-    /// Order of the pages; entries within a page are always in order.
-    pub order: Order,
-    /// Requests in flight at most.
-    pub concurrency: usize,
-    /// Keys a request, at most 1,000; none: the server's default.
-    pub page_size: Option<u32>,
-    /// Whether to guess beside the first page. For listings that are probably long.
-    pub is_eager: bool,
-    /// One page after the other, as the server tells them: for servers that list in an order of
-    /// their own.
-    pub is_serial: bool,
-    /// Pages received and not taken that may be held; none: 8 for each request in the order of
-    /// keys, else a few.
-    pub window_pages: Option<usize>,
-    /// Bounds requests in flight together with others': each request holds one.
-    pub permits: Option<Arc<Semaphore>>,
-}
-
-impl ListRequest {
-    /// All keys of a bucket.
-    pub fn new(bucket: impl Into<String>) -> Self {
-        Self {
-            bucket: bucket.into(),
-            prefix: String::new(),
-            range: KeyRange::default(),
-            delimiter: None,
-            order: Order::Any,
-            concurrency: 64,
-            page_size: None,
-            is_eager: false,
-            is_serial: false,
-            window_pages: None,
-            permits: None,
-        }
-    }
-
-    pub(super) fn is_ascending(&self) -> bool {
-        self.order == Order::Ascending
-    }
-
-    /// Pages received and not handed out that may be held.
-    pub(super) fn window(&self) -> usize {
-        let default = match self.order {
-            Order::Any => PAGES_AHEAD,
-            Order::Ascending => self.concurrency * WINDOW_PER_REQUEST,
-        };
-        self.window_pages.unwrap_or(default).max(1)
-    }
-}
-
-/// A page and the range of keys it settles: no other page has keys in it. Versions of one key may
-/// be on several pages, which follow one another; the first of them has the key in its range.
-#[derive(Clone, Debug)]
-pub struct Piece<P = ListPage> {
-    /// Objects, in order; it may be empty.
-    pub page: P,
-    /// Range of keys that is now known. Empty (`after` is `through`) where the server lists in an
-    /// order of its own; then the last page settles all.
-    pub covers: KeyRange,
-}
-
-/// What goes from the driver to whoever lists.
-#[derive(Debug)]
-pub(super) enum Message<P> {
-    Piece(Piece<P>),
-    Notice(Notice),
-    Failed(s3haul_wire::Error),
-}
-
-/// The driver's end of it.
-pub(super) type Outbox<P> = mpsc::Sender<Message<P>>;
 
 /// A listing under way; dropping it ends it, with all its requests.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::future::Future;
 
 use super::fetch::{Context, Position, Version};
-use super::keyspace::Keys;
+use crate::keyspace::ask::Keys;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{ListObjects, ListPage, ListVersions, VersionPage};
 

@@ -8,9 +8,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 use super::fetch::Position;
-use super::keyspace::SegmentId;
-use super::lister::{Order, Piece};
 use super::page::Page;
+use crate::keyspace::ask::SegmentId;
+use crate::request::{Order, Piece};
 
 /// Bytes of pages beyond which only the first segment is asked, however few pages they are.
 const HELD_BYTES_MAX: usize = 160 << 20;

@@ -6,11 +6,11 @@
 
 use super::driver::End;
 use super::fetch::{Context, Dialect, Fetched, Position, Step, Verdict};
-use super::lister::{Message, Outbox, Piece};
 use super::notice::Notice;
 use super::page::{Merged, Page};
 use crate::range::KeyRange;
 use crate::reorder::Chain;
+use crate::request::{Message, Outbox, Piece};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Where a serial listing begins.

@@ -16,11 +16,11 @@ use crate::body::{Account, Intake, Interrupted, RequestBody, ResponseBody};
 use crate::classify::{Target, classify};
 use crate::clock::Clock;
 use crate::config::{AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, SimConfig, StoreKind};
+use crate::error::SimError;
 use crate::gate::{self, KeyRing, Surroundings};
-use crate::hostile;
 use crate::ledger::Ledger;
+use crate::request_limits;
 use crate::scenario::Visit;
-use crate::server::SimError;
 use crate::service::{Admission, Finished, ListRoute, Listing, SimService};
 use crate::store::disk::DiskStore;
 use crate::store::memory::{MemoryStore, NullMode};
@@ -279,9 +279,11 @@ impl Core {
             _ => {}
         }
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        if let Err(objection) = hostile::check(method, uri, headers, target) {
+        if let Err(objection) = request_limits::check(method, uri, headers, target) {
             let code = objection.code;
-            return Some(body(code, hostile::message(code), &[]).to_response(objection.status));
+            return Some(
+                body(code, request_limits::message(code), &[]).to_response(objection.status),
+            );
         }
         let bucket = self.store.bucket(&target.bucket);
         let around = Surroundings {
@@ -320,7 +322,7 @@ impl Core {
             Err(error) => {
                 tracing::warn!(?error, "s3s could not answer a request");
                 let (code, details) = ("InternalError", &[]);
-                let message = hostile::message(code);
+                let message = request_limits::message(code);
                 let resource = &resource;
                 ErrorBody { code, message, details, resource, request_id }
                     .to_response(500)
@@ -396,7 +398,7 @@ fn weather_message(code: &str) -> &'static str {
         | "InternalError"
         | "RequestTimeTooSkewed"
         | "ExpiredToken"
-        | "AccessDenied" => hostile::message(code),
+        | "AccessDenied" => request_limits::message(code),
         _ => "An error ordered by the weather.",
     }
 }
@@ -419,7 +421,7 @@ fn complete_error(
     let mut tail = crate::xml::Writer::fragment(256);
     if !head.contains("<Message>") {
         let code = head.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
-        tail.element("Message", hostile::message(code.map_or("", |(code, _)| code)));
+        tail.element("Message", request_limits::message(code.map_or("", |(code, _)| code)));
     }
     tail.element("Resource", resource);
     tail.element("RequestId", request_id);

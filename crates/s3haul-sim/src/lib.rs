@@ -5,7 +5,7 @@
 //! S3 above it and everything around it are here. It shares no code with the client it judges.
 //!
 //! ```
-//! # async fn example() -> Result<(), s3haul_sim::SimError> {
+//! # async fn example() -> Result<(), crate::error::SimError> {
 //! use s3haul_sim::{Effect, Fault, SimServer};
 //! let server = SimServer::builder().bucket("b").bind("127.0.0.1:0").await?;
 //! server.weather().push(Fault::new(Effect::slow_down()).operation("PutObject"));
@@ -16,17 +16,19 @@
 //! ```
 
 mod body;
+mod body_timeouts;
+mod builder;
 mod classify;
 mod clock;
 mod config;
+mod error;
 #[doc(hidden)]
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod gate;
 mod handler;
-mod hostile;
 mod ledger;
-mod patience;
+mod request_limits;
 mod scenario;
 mod server;
 mod service;
@@ -36,17 +38,19 @@ mod weather;
 mod wire;
 mod xml;
 
+pub use crate::builder::SimBuilder;
+pub use crate::error::SimError;
 pub use clock::Clock;
 pub use config::{
     AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, DEFAULT_SYNTHETIC_BUCKET, Limits,
-    ListQuirks, SimBuilder, SimConfig, StoreKind,
+    ListQuirks, SimConfig, StoreKind,
 };
 pub use ledger::{LEDGER_RECORDS_DEFAULT, Ledger, Record};
 pub use scenario::{
     Bandwidth, Bursts, FaultKind, FaultRule, Latency, ListingWeather, Partitions, Scenario,
     ScenarioError,
 };
-pub use server::{RunningServer, Sim, SimError, SimServer};
+pub use server::{RunningServer, Sim, SimServer};
 pub use socket::TlsFiles;
 pub use store::synthetic::SyntheticError;
 pub use weather::{Effect, Fault, Weather};

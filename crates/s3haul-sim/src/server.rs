@@ -1,6 +1,5 @@
 //! Connections: hyper in front, the weather and the gate in the middle, `s3s` behind.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,13 +14,14 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
+use crate::SimError;
+use crate::body_timeouts::Patient;
+use crate::builder::SimBuilder;
 use crate::clock::Clock;
-use crate::config::{SimBuilder, SimConfig};
+use crate::config::SimConfig;
 use crate::handler::Core;
 use crate::ledger::Ledger;
-use crate::patience::Patient;
 use crate::socket::{Socket, TlsFiles};
-use crate::store::synthetic::SyntheticError;
 use crate::weather::Weather;
 use crate::wire::Wire;
 
@@ -29,40 +29,6 @@ use crate::wire::Wire;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// Pause after a failed accept (too many open files, say).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-/// Why a simulator could not be made or started.
-#[derive(Debug, thiserror::Error)]
-pub enum SimError {
-    /// The store could not be opened.
-    #[error("could not open the store: {0}")]
-    Store(String),
-    /// Synthetic keys could not be made.
-    #[error(transparent)]
-    Synthetic(#[from] SyntheticError),
-    /// The ledger's file could not be created.
-    #[error("could not create the ledger's file: {0}")]
-    Ledger(#[source] io::Error),
-    /// The files of a certificate could not be used.
-    #[error("could not use the certificate: {0}")]
-    Tls(String),
-    /// The address could not be bound.
-    #[error("could not listen on `{address}`: {source}")]
-    Bind {
-        /// What was asked for.
-        address: String,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// The address can be reached from outside, and the well-known key pair would open it.
-    #[error(
-        "refusing to listen on `{address}`, which is not a loopback address, \
-         without access keys of your own"
-    )]
-    OpenToTheWorld {
-        /// What was asked for.
-        address: String,
-    },
-}
 
 /// Makes simulators.
 #[derive(Debug)]

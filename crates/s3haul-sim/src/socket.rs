@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::server::SimError;
+use crate::error::SimError;
 
 /// Where the certificate of a server that speaks TLS lies.
 #[derive(Debug, Clone, PartialEq, Eq)]

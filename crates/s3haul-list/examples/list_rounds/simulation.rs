@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use s3haul_list::KeyRange;
-use s3haul_list::keyspace::{Ask, Keyspace, KeyspaceOptions, ProbeId, SegmentId};
+use s3haul_list::keyspace::Keyspace;
+use s3haul_list::keyspace::{Ask, KeyspaceOptions, ProbeId, SegmentId};
 
 use crate::bucket::{Bucket, PAGE_KEYS, Page};
 

@@ -2,9 +2,11 @@
 
 use super::budget::KNOWN;
 use super::estimate::Oracle;
-use super::folders::{depth_of, folder_of};
+use super::folders::depth_of;
 use super::segment::{Origin, Phase, Stuck};
-use super::{KeyRange, Keys, Keyspace, ProbeId, SegmentId, Taken};
+use super::{KeyRange, Keyspace};
+use crate::keyspace::ask::{Keys, ProbeId, SegmentId, Taken};
+use crate::keyspace::utf8::folder_of;
 
 /// Keys of a page that the model learns from while little is known.
 const SAMPLE_EARLY: usize = 30;

@@ -3,12 +3,13 @@
 #![expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
 
 use super::budget::{Budget, Records};
-use super::folders::{Folders, folder_of};
+use super::folders::Folders;
 use super::mass::Span;
 use super::model::Model;
 use super::place::Place;
 use super::segment::Segment;
 use super::utf8;
+use crate::keyspace::utf8::folder_of;
 
 /// Share of the pages since the last cut that is expected to follow at least.
 const AS_BEFORE: f64 = 0.25;

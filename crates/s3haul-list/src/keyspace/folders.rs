@@ -8,18 +8,14 @@ use super::aged::Aged;
 use super::mass::Span;
 use super::model::Model;
 use super::place::Place;
-use super::{ProbeId, utf8};
+use super::utf8;
+use crate::keyspace::ask::ProbeId;
+use crate::keyspace::utf8::folder_of;
 
 /// Folder names remembered; with more, those already listed are forgotten.
 const NAMES_MAX: usize = 200_000;
 /// Folders whose number of keys a name is remembered.
 const SIZES_MAX: usize = 20_000;
-
-/// The folder of a key: the part up to and with the last `/` before `end`.
-pub(super) fn folder_of(key: &str, end: usize) -> &str {
-    let slash = memchr::memrchr(b'/', &key.as_bytes()[..end]);
-    &key[..slash.map_or(0, |slash| slash + 1)]
-}
 
 pub(super) fn depth_of(folder: &str) -> usize {
     folder.bytes().filter(|byte| *byte == b'/').count()

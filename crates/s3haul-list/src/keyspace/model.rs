@@ -11,9 +11,9 @@
 
 use super::aged::{Aged, spread};
 use super::distribution::{Counts, END, Sums, Weights};
-use super::folders::folder_of;
 use super::place::{Place, Scope};
 use super::utf8;
+use crate::keyspace::utf8::folder_of;
 
 /// Contexts remembered.
 const CONTEXTS_MAX: usize = 50_000;

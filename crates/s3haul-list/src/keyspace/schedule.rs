@@ -9,10 +9,11 @@
 
 use std::collections::BTreeSet;
 
+use super::Keyspace;
 use super::choose::{self, Cut};
 use super::estimate::Oracle;
 use super::segment::{Phase, Segment, Stuck};
-use super::{Ask, Keyspace, SegmentId};
+use crate::keyspace::ask::{Ask, SegmentId};
 
 /// Segments with fewer pages left are not cut.
 const PAGES_MIN: f64 = 2.0;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::SegmentId;
 use super::estimate::Outlook;
+use crate::keyspace::ask::SegmentId;
 
 /// Why a segment begins where it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,6 +53,12 @@ pub(super) fn common_prefix(left: &str, right: &str) -> usize {
     equal + rest.take_while(|(left, right)| left == right).count()
 }
 
+/// The folder of a key: the part up to and with the last `/` before `end`.
+pub(super) fn folder_of(key: &str, end: usize) -> &str {
+    let slash = memchr::memrchr(b'/', &key.as_bytes()[..end]);
+    &key[..slash.map_or(0, |slash| slash + 1)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 use crate::classify::{classify, query_pairs};
 use crate::config::{AccessKey, DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY};
 use crate::gate::{self, KeyRing, Surroundings};
-use crate::hostile;
+use crate::request_limits;
 use crate::service::fuzzing::{read_headers, read_listing};
 use crate::xml::url_encode;
 
@@ -31,7 +31,7 @@ pub fn requests(data: &[u8]) {
     let Ok(uri) = address.parse::<Uri>() else { return };
     let target = classify(&method, &uri, &headers);
     assert!(!target.bucket.contains('/') && !target.operation.is_empty());
-    let _ = hostile::check(&method, &uri, &headers, &target);
+    let _ = request_limits::check(&method, &uri, &headers, &target);
     let keys = KeyRing::new(&[AccessKey::new(DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY)]);
     for now_ms in [0, 1_700_000_000_000, i64::MAX / 2] {
         let around =
