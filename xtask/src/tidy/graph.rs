@@ -14,7 +14,7 @@ use super::Violation;
 use super::source::Source;
 
 /// Files of the largest import cycle that is accepted.
-const CYCLE_FILES_MAX: usize = 14;
+const CYCLE_FILES_MAX: usize = 5;
 
 /// Crates that the rules are about.
 const CRATES: &str = "crates/";

@@ -6,7 +6,7 @@ use s3haul_wire::Error;
 use s3haul_wire::ops::{CreateBucket, Versioning};
 use serde::Serialize;
 
-use super::client;
+use crate::commands::shared::client;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;

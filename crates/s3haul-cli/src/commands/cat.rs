@@ -16,8 +16,8 @@ use s3haul_wire::units::ByteRange;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::client;
 use super::folder::{self, Advice};
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::hints::is_missing_object;

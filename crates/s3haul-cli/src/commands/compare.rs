@@ -8,9 +8,9 @@ use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
 use s3haul_wire::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
-use super::clients;
 use super::output::Output;
 use crate::args::Shown;
+use crate::commands::shared::clients;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::compare::{Rows, push_summary, push_summary_event};

@@ -9,8 +9,8 @@ use s3haul_wire::ops::HeadObject;
 use s3haul_wire::{ChecksumAlgorithm, Encryption, ObjectHead};
 use serde::Serialize;
 
-use super::client;
 use super::folder::{self, Advice};
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::hints::is_missing_object;

@@ -13,9 +13,9 @@ use s3haul_wire::ops::{ListPage, VersionPage};
 use s3haul_wire::units::RequestCounts;
 
 use super::asker::Asker;
-use super::client;
 use super::listing::{Entries, PageWorker, SelectedPage, for_each_asked_page, note_nothing};
 use super::output::{Output, OutputStream};
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -14,7 +14,7 @@ use s3haul_wire::ops::{Bucket, ListBuckets};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::client;
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -14,9 +14,9 @@ use s3haul_wire::ops::{ListBuckets, ListedObject};
 use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
-use super::client;
 use super::list::Totals;
 use super::listing::{PageWorker, SelectedPage, run_workers};
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use s3haul_wire::ops::PresignedPut;
 use serde::Serialize;
 
-use super::client;
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::shared::{SharedClients, bound_requests};
-use super::work;
 use crate::args::GlobalArgs;
 use crate::batch::{FailedLines, Line, LineReport, LineResult, Parser};
+use crate::commands::dispatch::work;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -182,7 +182,7 @@ impl Shared {
         global: &GlobalArgs,
         environment: Environment,
     ) -> Result<Settings, Failure> {
-        super::refuse_unsupported(global)?;
+        crate::settings::refuse_unsupported(global)?;
         let mut settings = Settings::load(global, environment)?;
         settings.tuning.shared = Some(self.limits.clone());
         Ok(settings)

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use s3haul::script::{Limits, Program, Runtime};
 use s3haul_wire::ops::ListedObject;
 
-use super::client;
 use super::listing::{PageWorker, SelectedPage, for_each_page};
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;

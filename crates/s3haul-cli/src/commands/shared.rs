@@ -1,6 +1,7 @@
 //! Clients that the commands of `run` have in common, so that there is one set of connections for
 //! each endpoint and its credentials.
 
+use s3haul::job::Clients;
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -82,6 +83,16 @@ fn connect(config: ClientConfig) -> Result<Client, Failure> {
         });
     }
     Ok(Client::with_admission(config, env, admission)?)
+}
+
+/// Clients of both sides: one, unless the source has its own.
+pub(crate) fn clients(
+    target: ClientConfig,
+    source: Option<ClientConfig>,
+) -> Result<Clients, Failure> {
+    let target = client(target)?;
+    let source = source.map_or_else(|| Ok(target.clone()), client)?;
+    Ok(Clients { source, target })
 }
 
 #[cfg(test)]

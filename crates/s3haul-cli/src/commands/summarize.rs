@@ -12,13 +12,14 @@ use s3haul_list::{KeyRange, Order};
 use s3haul_wire::Client;
 use s3haul_wire::ops::{ListPage, VersionPage};
 
-use super::client;
 use super::listing::{PageWorker, SelectedPage, for_each_page, note_nothing};
 use super::output::Output;
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::summary::{Report, Style, render};
+use crate::render::summary::render;
+use crate::render::summary::report::{Report, Style};
 use crate::settings::{ListingSettings, SummarizeSettings};
 
 /// Summarizes what is under an address.

@@ -9,8 +9,8 @@ use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, r
 use s3haul_wire::ErrorKind;
 use s3haul_wire::units::RequestCounts;
 
-use super::clients;
 use super::folder::{self, Advice};
+use crate::commands::shared::clients;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;

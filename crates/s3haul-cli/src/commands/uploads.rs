@@ -8,7 +8,7 @@ use s3haul::summary::OpenUpload;
 use s3haul_wire::Error;
 use s3haul_wire::units::LocalTime;
 
-use super::client;
+use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -9,14 +9,14 @@ use s3haul_wire::ClientConfig;
 use s3haul_wire::ops::{Versioning, Website};
 
 use super::script;
-use super::stream::address;
-use super::transfer::invalid_argument_type;
 use super::{FindSettings, ListingSettings, Selection, Settings, TransferSettings};
 use crate::args::{
     FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, TableArgs, VersioningCommand, WebsiteArgs,
 };
 use crate::failure::Failure;
 use crate::render::listing::{Field, Format};
+use crate::settings::check::address;
+use crate::settings::check::invalid_argument_type;
 
 /// `ls`.
 #[derive(Debug)]

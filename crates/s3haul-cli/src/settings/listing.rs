@@ -13,12 +13,12 @@ use s3haul_wire::ClientConfig;
 use super::Settings;
 use super::conditions::conditions;
 use super::script;
-use super::stream::address;
-use super::transfer::invalid_argument_type;
 use crate::args::{ConditionArgs, FilterArgs, ListingArgs};
 use crate::failure::Failure;
 use crate::open_files;
 use crate::render::listing::Entry;
+use crate::settings::check::address;
+use crate::settings::check::invalid_argument_type;
 
 /// What to list and how.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! Everything below `of_process` is a function of its arguments, so tests need no environment.
 
+mod check;
 mod client;
 mod compare;
 mod conditions;

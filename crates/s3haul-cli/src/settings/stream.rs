@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use crate::settings::check::address;
 use s3haul::job::SharedLimits;
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul_wire::{ClientConfig, CustomerKey, ObjectProperties};
 
 use super::object::customer_key;
-use super::transfer::{invalid_argument_type, refuse_json};
 use super::{Settings, shorthand};
 use crate::args::{CatArgs, HeadArgs, PresignArgs, PresignMethod};
 use crate::failure::Failure;
+use crate::settings::check::{invalid_argument_type, refuse_json};
 
 /// Longest validity of a presigned URL.
 const PRESIGN_MAX: Duration = Duration::from_hours(7 * 24);
@@ -159,11 +160,6 @@ impl HeadSettings {
             json: settings.json,
         })
     }
-}
-
-/// Bucket and key of `s3://bucket/key` or `bucket/key`; either may be empty.
-pub(super) fn address(path: &str) -> Result<ObjectName, Failure> {
-    s3_uri::parse(path).map_err(|error| Failure::usage(error.to_string()))
 }
 
 fn object_name(path: &str, command: &str) -> Result<ObjectName, Failure> {

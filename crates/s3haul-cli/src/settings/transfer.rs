@@ -1,5 +1,8 @@
 //! `cp`, `mv`, `rm`, `pipe` and `rb --force`: a job into a [`TransferSpec`] and clients.
 
+use crate::settings::check::check_bucket;
+use crate::settings::check::invalid_argument_type;
+use crate::settings::check::refuse_json;
 use std::num::NonZeroU32;
 
 use s3haul::job::value::{
@@ -19,7 +22,6 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, customer_key, properties, write_options};
-use super::stream::address;
 use super::versions::{apply_as_of, check_manifest, question};
 use super::{
     AwsProgress, JobRequest, Lines, ManifestSettings, OutputSettings, ReportSettings, Settings,
@@ -27,6 +29,7 @@ use super::{
 };
 use crate::args::{ObjectsArgs, PipeArgs, RbArgs};
 use crate::failure::Failure;
+use crate::settings::check::address;
 
 /// A transfer, ready to run.
 #[derive(Debug)]
@@ -499,26 +502,6 @@ const SAME_PATH_WARNING: &str = "warning: Provided s3 paths may resolve to same 
     s3 paths are not the same, specify the --validate-same-s3-paths flag or set the \
     AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS environment variable to true. To resolve s3 outposts \
     access point path, the arn must be used instead of the alias.";
-
-/// The error for a local path where an address is due, and the other way round.
-pub(super) fn invalid_argument_type(command: &str, usage: &str) -> Failure {
-    Failure::usage(format!("usage: s3haul {command} {usage}\nError: Invalid argument type"))
-}
-
-/// Refuses `s3://` without a bucket.
-pub(super) fn check_bucket(path: &str) -> Result<(), Failure> {
-    let is_nameless =
-        s3_uri::is_s3(path) && s3_uri::parse(path).is_ok_and(|object| object.bucket.is_empty());
-    if is_nameless {
-        return Err(Failure::usage(format!("Invalid bucket name \"\": `{path}` names no bucket")));
-    }
-    Ok(())
-}
-
-/// The error for `--json` where standard output is data.
-pub(super) fn refuse_json() -> Failure {
-    Failure::usage("--json cannot be used where the objects themselves go to standard output")
-}
 
 /// Whether source and target have the same key and one of them is an access point, so that both
 /// may be the same object.

@@ -4,12 +4,13 @@ use s3haul::job::{UploadsSpec, UploadsTask};
 use s3haul::plan::s3_uri;
 use s3haul_wire::ClientConfig;
 
-use super::stream::address;
+use super::check::check_bucket;
 use super::timestamp::age;
-use super::transfer::{check_bucket, invalid_argument_type};
 use super::{Lines, Settings};
 use crate::args::{UploadsCommand, UploadsSelectionArgs};
 use crate::failure::Failure;
+use crate::settings::check::address;
+use crate::settings::check::invalid_argument_type;
 
 /// `uploads`.
 #[derive(Clone, Debug)]

@@ -7,11 +7,11 @@ use s3haul::job::{RemovalLimit, Rule, TransferCommand, TransferSpec, VersionRule
 use s3haul::plan::s3_uri;
 
 use super::conditions::second;
-use super::stream::address;
 use super::timestamp::{age, moment};
 use super::{ListSettings, Settings, TransferSettings};
 use crate::args::{AsOfArgs, UndeleteArgs, VersionsArgs};
 use crate::failure::Failure;
+use crate::settings::check::address;
 
 impl ListSettings {
     /// For `versions`: `list --versions --sort`, of one key where the address is one.

@@ -3,7 +3,7 @@
 use super::rle::{Bits, Numbers};
 use super::stream::{ByteStream, Region};
 use super::tail::StripeFooter;
-use super::{Orc, OrcError};
+use crate::manifest::orc::error::{Orc, OrcError};
 use crate::manifest::row::{Cell, Column, Row};
 
 /// Largest text of one value.

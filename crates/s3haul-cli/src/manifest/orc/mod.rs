@@ -5,14 +5,16 @@
 //! beside its dictionary. Compression is none, ZLIB or Snappy.
 
 mod column;
+mod error;
 mod proto;
 mod rle;
 mod stream;
 mod tail;
 
 use std::fs::File;
-use std::io;
 
+use crate::manifest::orc::error::Orc;
+use crate::manifest::orc::error::OrcError;
 use s3haul_wire::error::Result;
 
 use self::column::ColumnReader;
@@ -23,34 +25,6 @@ use super::table::{RowReader, TableEntries, unreadable};
 
 /// Rows that are read together.
 const ROWS_MAX: u64 = 1024;
-
-/// Why a file cannot be read.
-#[derive(Debug)]
-pub(super) enum OrcError {
-    Io(io::Error),
-    /// It breaks the rules of the format.
-    Broken(&'static str),
-    /// It has what is not known here.
-    Unknown(String),
-}
-
-impl From<io::Error> for OrcError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl std::fmt::Display for OrcError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Broken(what) => write!(f, "its {what} is broken"),
-            Self::Unknown(what) => write!(f, "{what} is not supported"),
-        }
-    }
-}
-
-type Orc<T> = std::result::Result<T, OrcError>;
 
 /// The entries of a file.
 pub(super) type OrcEntries = TableEntries<OrcRows>;

@@ -1,6 +1,6 @@
 //! Messages of protocol buffers, as far as ORC has them: fields with their numbers. Pure.
 
-use super::{Orc, OrcError};
+use crate::manifest::orc::error::{Orc, OrcError};
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::stream::ByteStream;
-use super::{Orc, OrcError};
+use crate::manifest::orc::error::{Orc, OrcError};
 
 /// Numbers of a stream.
 #[derive(Debug)]

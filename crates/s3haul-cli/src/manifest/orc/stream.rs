@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::read::DeflateDecoder;
 
-use super::{Orc, OrcError};
+use crate::manifest::orc::error::{Orc, OrcError};
 
 /// Bytes that are read together of a stream that is not compressed.
 const PIECE: u64 = 64 * 1024;

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::proto::{Field, Fields, push_numbers};
 use super::stream::{ByteStream, Region, set_compression};
-use super::{Orc, OrcError};
+use crate::manifest::orc::error::{Orc, OrcError};
 
 /// Largest footer of a file or a stripe, packed and unpacked.
 const FOOTER_MAX: u64 = 64 * 1024 * 1024;

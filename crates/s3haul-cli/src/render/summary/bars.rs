@@ -1,6 +1,6 @@
 //! Horizontal bars.
 
-use super::Style;
+use crate::render::summary::report::Style;
 
 /// Columns of a whole bar.
 pub(super) const COLUMNS: usize = 20;

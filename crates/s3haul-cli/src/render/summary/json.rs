@@ -4,7 +4,7 @@ use s3haul::summary::{Figures, UploadFigures};
 use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
-use super::Report;
+use crate::render::summary::report::Report;
 
 #[derive(Serialize)]
 struct Document<'a> {

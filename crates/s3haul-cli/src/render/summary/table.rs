@@ -3,9 +3,9 @@
 use s3haul::summary::Counts;
 use s3haul_wire::units::format_size;
 
-use super::Style;
 use super::bars::{bar, percent};
 use crate::render::escape::push_name;
+use crate::render::summary::report::Style;
 
 /// Columns of objects, sizes and shares at least, so that tables stand below one another.
 const WIDTHS_MIN: [usize; 3] = [12, 10, 10];

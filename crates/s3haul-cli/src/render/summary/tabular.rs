@@ -3,8 +3,8 @@
 use s3haul::summary::{Counts, FolderFigures, RankedObject};
 use s3haul_wire::units::LocalTime;
 
-use super::Report;
 use crate::render::csv::push_row;
+use crate::render::summary::report::Report;
 
 /// Columns. The last two say by how much a row may be short.
 const COLUMNS: [&str; 7] = [

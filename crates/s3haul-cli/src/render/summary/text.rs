@@ -5,8 +5,8 @@ use s3haul::summary::{AGE_LIMITS, Counts, FolderFigures, RankedObject};
 use s3haul_wire::units::{LocalTime, format_size};
 
 use super::table::{Measure, Row, Table, grouped, push_title};
-use super::{Report, Style};
 use crate::render::escape::push_name;
+use crate::render::summary::report::{Report, Style};
 
 /// What ages are called, in their order.
 const AGES: [&str; AGE_LIMITS.len()] = [

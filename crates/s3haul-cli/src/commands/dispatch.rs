@@ -1,0 +1,225 @@
+//! From a parsed command line to the command that runs: what it is about to do, and how it ends.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::args::{Command, GlobalArgs, JobCommand, JobRunArgs, PrintJobArgs};
+use crate::commands::{
+    buckets, cat, compare, confirm, head, list, list_buckets, ls, presign, run, script, serve,
+    shared, summarize, transfer, uploads,
+};
+use crate::exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::printer::Printer;
+use crate::render::json;
+use crate::runtime;
+use crate::settings::{
+    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, Lines,
+    ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings, PresignSettings,
+    RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings, SummarizeSettings,
+    TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings, refuse_unsupported,
+};
+
+/// Runs a command to its end.
+pub(crate) fn dispatch(
+    global: &GlobalArgs,
+    command: Command,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    refuse_unsupported(global)?;
+    if let Command::Serve(args) = &command {
+        let settings = ServeSettings::new(global, args, &environment)?;
+        return runtime::serve_on(serve::run(settings, printer));
+    }
+    if let Command::Job { command: JobCommand::Run(args) } = &command {
+        return run_job(global, args, environment, printer);
+    }
+    if global.no_verify_ssl {
+        printer.warn_of_unverified();
+    }
+    let settings = Settings::load(global, environment)?;
+    if let Command::Run(args) = &command {
+        shared::say_waits(printer);
+        return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));
+    }
+    carry_out(work(settings, command, printer)?, printer)
+}
+
+/// Runs the job of a file: from here on it is what its command is.
+fn run_job(
+    global: &GlobalArgs,
+    args: &JobRunArgs,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let request = JobRequest::file(global, args)?;
+    if request.is_unverified() {
+        printer.warn_of_unverified();
+    }
+    let machine = Machine { environment, shared: None };
+    let run =
+        || carry_out(transfer(TransferSettings::of_job(&request, &machine)?, printer)?, printer);
+    run().inspect_err(|failure| {
+        if request.job.output.json && !global.json {
+            printer.output(|buffer| json::push_failure(buffer, failure));
+        }
+    })
+}
+
+/// Does it, where somebody at a terminal agrees.
+fn carry_out(work: Work<'_>, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    if work.says_waits() {
+        shared::say_waits(printer);
+    }
+    if !confirm::is_confirmed(work.question(), printer)? {
+        return Ok(exit::FAILED);
+    }
+    runtime::block_on(async { work.run(&Interrupt::listen()).await })
+}
+
+/// What a command line is about to do; nothing of it is begun.
+pub(crate) enum Work<'a> {
+    /// Ends what it is at when it is interrupted.
+    Transfer(Box<TransferSettings>, &'a Arc<Printer>),
+    /// Only asks: an interrupt just ends it.
+    Query(Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
+    /// Listens for interrupts itself. Somebody at a terminal has to say yes to the question.
+    Whole(Option<String>, Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
+}
+
+impl Work<'_> {
+    /// Does it.
+    pub(crate) async fn run(self, interrupt: &Interrupt) -> Result<u8, Failure> {
+        match self {
+            Self::Transfer(settings, printer) => {
+                Box::pin(transfer::run(*settings, printer, interrupt)).await
+            }
+            Self::Query(command) => tokio::select! {
+                result = command => result,
+                () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+            },
+            Self::Whole(_, command) => command.await,
+        }
+    }
+
+    /// Whether it is said what is being waited for.
+    pub(crate) fn says_waits(&self) -> bool {
+        match self {
+            Self::Transfer(settings, _) => settings.output.lines == Lines::All,
+            Self::Query(_) | Self::Whole(..) => true,
+        }
+    }
+
+    /// What somebody at a terminal has to say yes to before.
+    pub(crate) fn question(&self) -> Option<&str> {
+        match self {
+            Self::Transfer(settings, _) => settings.question.as_deref(),
+            Self::Whole(question, _) => question.as_deref(),
+            Self::Query(_) => None,
+        }
+    }
+}
+
+/// Checks the flags of a command; what makes no sense is refused here.
+pub(crate) fn work(
+    settings: Settings,
+    command: Command,
+    printer: &Arc<Printer>,
+) -> Result<Work<'_>, Failure> {
+    match command {
+        Command::Cp(args) => {
+            job(&JobRequest::cp(&settings, &args)?, &settings, args.copy.print, printer)
+        }
+        Command::Mv(args) => {
+            job(&JobRequest::mv(&settings, &args)?, &settings, args.copy.print, printer)
+        }
+        Command::Sync(args) => {
+            job(&JobRequest::sync(&settings, &args)?, &settings, args.copy.print, printer)
+        }
+        Command::Compare(args) => {
+            query(compare::run(CompareSettings::compare(settings, &args)?, printer))
+        }
+        Command::Verify(args) => {
+            query(compare::run(CompareSettings::verify(settings, &args)?, printer))
+        }
+        Command::Rm(args) => {
+            job(&JobRequest::rm(&settings, &args)?, &settings, args.print, printer)
+        }
+        Command::Undelete(args) => transfer(TransferSettings::undelete(settings, &args)?, printer),
+        Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
+        Command::Set(args) => transfer(TransferSettings::set(settings, &args)?, printer),
+        Command::Restore(args) => transfer(TransferSettings::restore(settings, &args)?, printer),
+        Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
+        Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
+        Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
+        Command::Versions(args) => {
+            query(list::run(ListSettings::versions(&settings, &args)?, printer))
+        }
+        Command::Find(args) => query(list::run(ListSettings::find(&settings, &args)?, printer)),
+        Command::Summarize(args) => {
+            query(summarize::run(SummarizeSettings::new(&settings, &args)?, printer))
+        }
+        Command::ListBuckets(args) => {
+            query(list_buckets::run(ListBucketsSettings::new(settings, &args), printer))
+        }
+        Command::Map(args) => query(script::run(ScriptSettings::map(&settings, &args)?, printer)),
+        Command::Each(args) => query(script::run(ScriptSettings::each(&settings, &args)?, printer)),
+        Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
+        Command::Rb(args) => {
+            let settings = RbSettings::new(settings, &args)?;
+            let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
+            Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
+        }
+        Command::Uploads { command } => {
+            query(uploads::run(UploadsSettings::new(settings, &command)?, printer))
+        }
+        Command::Versioning { command } => {
+            query(buckets::versioning(VersioningSettings::new(settings, &command)?, printer))
+        }
+        Command::Website(args) => {
+            query(buckets::website(WebsiteSettings::new(settings, &args)?, printer))
+        }
+        Command::Presign(args) => {
+            query(presign::run(PresignSettings::new(settings, &args)?, printer))
+        }
+        Command::Cat(args) => query(cat::run(CatSettings::new(settings, &args)?, printer)),
+        Command::Head(args) => query(head::run(HeadSettings::new(settings, &args)?, printer)),
+        Command::Serve(_) | Command::Run(_) | Command::Job { .. } => {
+            Err(Failure::usage("this command cannot be run by another"))
+        }
+    }
+}
+
+/// A job, or its text.
+fn job<'a>(
+    request: &JobRequest,
+    settings: &Settings,
+    print: PrintJobArgs,
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
+    // What cannot run is not printed.
+    let runnable = TransferSettings::of_job(request, &settings.machine())?;
+    if !print.print_job {
+        return transfer(runnable, printer);
+    }
+    let text = request.print()?;
+    query(async move {
+        printer.output(|buffer| buffer.extend_from_slice(text.as_bytes()));
+        Ok(exit::SUCCESS)
+    })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it ends the arms of a match that may fail")]
+fn transfer(settings: TransferSettings, printer: &Arc<Printer>) -> Result<Work<'_>, Failure> {
+    Ok(Work::Transfer(Box::new(settings), printer))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it ends the arms of a match that may fail")]
+fn query<'a>(
+    command: impl Future<Output = Result<u8, Failure>> + Send + 'a,
+) -> Result<Work<'a>, Failure> {
+    Ok(Work::Query(Box::pin(command)))
+}
