@@ -163,8 +163,9 @@ impl Client {
         Err(run.unmarked(answer.status, &answer.headers, &answer.body))
     }
 
-    /// Whether the host of a request is known for answers without marks; it is asked for a
-    /// document where nothing is known of it. Requests that end at the same time ask once.
+    /// Whether the host of a request is known to answer without marks. If nothing is known of the
+    /// host, a document is requested from it first; requests that end at the same time share this
+    /// request.
     async fn may_be_unmarked(&self, run: &Run<'_>, request: &Request<'_>) -> bool {
         let (Some(dialect), Some(bucket)) = (run.dialect(), request.bucket) else { return false };
         let _asking = match dialect.may_be_unmarked() {

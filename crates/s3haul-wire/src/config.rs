@@ -159,7 +159,7 @@ impl Default for RetryConfig {
 pub struct ClientConfig {
     /// Where requests go.
     pub endpoint: EndpointConfig,
-    /// Who signs them.
+    /// Credentials that sign them.
     pub credentials: CredentialsConfig,
     /// TLS.
     pub tls: TlsConfig,

@@ -142,7 +142,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Finds out whether the custom endpoint is one, before anything is asked of it.
+/// Checks that the custom endpoint is valid, before any request goes there.
 pub(crate) fn check(config: &EndpointConfig) -> Result<()> {
     config.url.as_deref().map_or(Ok(()), |url| parse_custom(url).map(|_| ()))
 }

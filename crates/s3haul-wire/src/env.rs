@@ -35,7 +35,7 @@ pub trait Connector: Send + Sync {
     fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Io>>>;
 }
 
-/// Tells the wall-clock time, for signatures and time stamps.
+/// Source of the wall-clock time, for signatures and time stamps.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> SystemTime;
@@ -46,7 +46,7 @@ pub trait Clock: Send + Sync {
 pub struct Env {
     /// Opens connections.
     pub connector: Arc<dyn Connector>,
-    /// Tells the time.
+    /// Wall clock.
     pub clock: Arc<dyn Clock>,
     random: Arc<Mutex<fastrand::Rng>>,
     pub(crate) waits: Arc<Waits>,

@@ -1,7 +1,7 @@
 //! The one error type of the library.
 //!
-//! An error tells what was being done, to which object, whose fault it is, how often and for how
-//! long it was tried, and the server's code and request id. It never holds credentials,
+//! An error names the operation, the object, whose fault it is, how often and for how long the
+//! operation was tried, and the server's code and request id. It never holds credentials,
 //! signatures or query strings.
 
 use std::error::Error as StdError;
@@ -75,7 +75,7 @@ pub struct ServiceError {
     pub message: String,
     /// `x-amz-request-id`.
     pub request_id: String,
-    /// Region that the bucket is really in, where the server told.
+    /// Actual region of the bucket, if the server named it.
     pub region: Option<String>,
     /// Endpoint that the server pointed to.
     pub endpoint: Option<String>,

@@ -199,7 +199,7 @@ async fn an_objection_that_did_not_arrive_whole_is_asked_for_again() {
     });
     client(&world).call(&get()).await.unwrap();
     assert_eq!(world.seen().len(), 3);
-    // Where it never arrives, the status is what there is to tell.
+    // If it never arrives, the status is all there is to report.
     let world = World::new(move |_| Reply::raw(cut).closing());
     let error = client(&world).call(&get()).await.unwrap_err();
     assert_eq!((error.kind(), error.code()), (ErrorKind::AccessDenied, "403"));

@@ -212,7 +212,7 @@ impl CredentialsCache {
         held
     }
 
-    /// Drops credentials that the server called expired; tells whether others can be had.
+    /// Drops credentials that the server called expired; returns whether others can be had.
     pub(crate) fn expire(&self, generation: u64) -> bool {
         if !matches!(self.source, Source::Chain(_)) {
             return false;

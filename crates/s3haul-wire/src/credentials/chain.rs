@@ -1,7 +1,7 @@
-//! The order in which credentials are looked for, which is that of the AWS tools: environment,
-//! role of the profile, web identity, SSO, credentials file, process, config file, container,
-//! instance. A source that is configured and fails ends the search with its error; one that is
-//! not there is passed over. A profile named by the caller is asked before the environment.
+//! The order in which credentials are looked for, which is that of the AWS tools: environment, role
+//! of the profile, web identity, SSO, credentials file, process, config file, container, instance.
+//! A source that is configured and fails ends the search with its error; one that is not there is
+//! passed over. A profile named by the caller takes precedence over the environment.
 
 use std::path::PathBuf;
 

@@ -41,7 +41,7 @@ fn read_all(pipe: Option<impl Read + Send + 'static>, which: usize, sender: Sync
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = pipe.map_or(Ok(0), |pipe| pipe.take(OUTPUT_MAX).read_to_end(&mut bytes));
-        // Nobody listens any more after the limit.
+        // After the limit the receiver is gone.
         _ = sender.send((which, read.map(|_| bytes)));
     });
 }

@@ -7,8 +7,8 @@ use super::super::endpoint::{SplitUrl, resolve};
 use crate::config::{AddressingStyle, EndpointConfig, ProxyConfig};
 use crate::net::proxy;
 
-/// Lines: endpoint, bucket, region, proxy, hosts without proxy. What is asked for is
-/// always a host and nothing else.
+/// Lines: endpoint, bucket, region, proxy, hosts without proxy. The target of a request is always a
+/// host and nothing else.
 ///
 /// # Panics
 ///

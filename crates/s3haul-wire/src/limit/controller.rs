@@ -58,11 +58,12 @@ pub struct Ask<'k> {
     pub class: Class,
     /// Bucket and key, or what else orders requests as the service's partitions do.
     pub key: &'k [u8],
-    /// Requests of one kind take equally long, but for their bytes. Sixteen are told apart.
+    /// Requests of one kind take equally long, but for their bytes. Sixteen kinds are
+    /// distinguished.
     pub kind: u8,
     /// What it counts for: the number of keys of a `DeleteObjects`, else 1.
     pub cost: u32,
-    /// Somebody else bounds how many are in flight, so that only the rate does here: requests of a
+    /// The caller bounds how many are in flight, so that only the rate does here: requests of a
     /// listing, whose splitting depends on their number.
     pub is_rate_only: bool,
 }

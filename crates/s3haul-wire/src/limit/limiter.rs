@@ -1,13 +1,13 @@
-//! Leave to send: every attempt of a request waits here until the controller lets it go.
+//! Admission of requests: every attempt waits here until the controller admits it.
 //!
-//! [`Controller`] is pure; this gives it the time, and makes those wait whom it refuses. They stand
-//! in two queues: for **room**, until an answer has come, and for a **rate**, looked at by a task
-//! that exists only while somebody stands there, and that who waits starts anew where its runtime
-//! has ended or rests. Who comes later does not overtake: where others
-//! wait for room, a request waits behind them, and the same holds for ranges with a rate. A range
-//! without one is not held up by those that have one.
+//! [`Controller`] is pure; this module supplies the time and queues the requests that it refuses.
+//! There are two queues: one for **room**, released by answers, and one for a **rate**, checked by
+//! a timer task. The task exists only while requests wait for a rate; a waiting request starts
+//! another one if the task's runtime has ended or is idle. Later requests do not overtake: where
+//! others wait for room, a request waits behind them, and the same holds for ranges with a rate. A
+//! range without one is not held up by those that have one.
 //!
-//! The queues are bounded by the requests that exist, which their makers bound.
+//! The queues are bounded by the requests that exist, which their callers bound.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ use crate::message::request::Request;
 
 /// Grain of waiting for a rate. Tokens are saved for longer, so that none is lost.
 const TICK: Duration = Duration::from_millis(2);
-/// Longest time until those who wait for a rate are looked at again.
+/// Longest time between two checks of the requests that wait for a rate.
 const LOOK_MAX: Duration = Duration::from_secs(1);
 
 /// How many requests are in flight, and how many a second, of all clients that hold a clone.
@@ -51,11 +51,11 @@ pub(crate) struct State {
     /// Wait for a rate.
     for_rate: VecDeque<Waiting>,
     timer: Option<Timer>,
-    /// Limits that were told last.
+    /// Limits that were logged last.
     told: [u32; 2],
 }
 
-/// The task that looks at those who wait for a rate, and when it does.
+/// The task that checks the requests that wait for a rate, and when it does.
 #[derive(Debug)]
 struct Timer {
     task: AbortHandle,
@@ -76,7 +76,7 @@ struct Waiting {
     word: oneshot::Sender<Word>,
 }
 
-/// What those who wait are told.
+/// Message to a waiting request.
 #[derive(Debug)]
 enum Word {
     Go(Pass),
@@ -84,14 +84,14 @@ enum Word {
     Later(oneshot::Receiver<Word>),
 }
 
-/// Where somebody waits for a word.
+/// Place of a waiting request in a queue.
 #[derive(Debug)]
 struct Place {
     heard: oneshot::Receiver<Word>,
     is_for_rate: bool,
 }
 
-/// What is asked for, for as long as it is in flight.
+/// What the controller needs to know of a request, kept for as long as it is in flight.
 #[derive(Clone, Debug)]
 struct Asked {
     class: Class,
@@ -140,7 +140,7 @@ fn place_of(request: &Request<'_>) -> Box<[u8]> {
     place.into_boxed_slice()
 }
 
-/// Leave for one attempt. Dropping it tells the controller how that ended.
+/// Permit for one attempt. Dropping it reports to the controller how the attempt ended.
 #[derive(Debug)]
 pub(crate) struct Pass {
     gate: Arc<Gate>,
@@ -230,8 +230,8 @@ impl Admission {
 }
 
 impl Place {
-    /// Who waits for room is let go by the answers that make it, without a timer of its own: while
-    /// somebody waits for room, something is in flight.
+    /// Requests that wait for room are released by the answers that make it, and need no timer:
+    /// while one waits for room, others are in flight.
     async fn word(&mut self, gate: &Arc<Gate>) -> Word {
         let heard = loop {
             if !self.is_for_rate {
@@ -288,7 +288,7 @@ impl Gate {
         Pass { gate: Arc::clone(self), asked, waited, sent_at, outcome: Outcome::Failed }
     }
 
-    /// Notes the end of an attempt, and lets go who waited for it.
+    /// Records the end of an attempt, and releases the requests that waited for it.
     fn leave(self: &Arc<Self>, pass: &Pass) {
         let now = self.now();
         let mut state = self.lock();
@@ -299,7 +299,7 @@ impl Gate {
         deliver(granted);
     }
 
-    /// Lets go who waits for room, as far as there is some.
+    /// Releases requests that wait for room, as far as there is some.
     fn grant_room(self: &Arc<Self>, state: &mut State, now: Duration) -> AllGranted {
         let mut granted = AllGranted::new();
         for class in 0..state.for_room.len() {
@@ -327,8 +327,8 @@ impl Gate {
         (waiting.word, self.pass(waiting.asked, waiting.asked_at, now))
     }
 
-    /// Lets go who waited long enough for a rate, and sees to it that those who are left are looked
-    /// at again.
+    /// Releases the requests that have waited long enough for a rate, and schedules the next check
+    /// if any are left.
     fn tick(self: &Arc<Self>) {
         let now = self.now();
         let mut state = self.lock();
@@ -358,14 +358,15 @@ impl Gate {
         deliver(granted);
     }
 
-    /// Sees to it that a task looks at those who wait for a rate, after this time at the latest.
+    /// Makes sure that a task checks the requests that wait for a rate, after this time at the
+    /// latest.
     pub(crate) fn start_timer(self: &Arc<Self>, state: &mut State, wait: Duration) {
         let (now, wait) = (self.now(), wait.clamp(TICK, LOOK_MAX));
         let due = now + wait;
         if state.timer.as_ref().is_some_and(|timer| timer.due <= due && timer.runs(now)) {
             return;
         }
-        // Outside of a runtime somebody's answer ended; those who wait look for themselves.
+        // The answer ended outside of a runtime; the waiting requests check by themselves.
         let Ok(runtime) = Handle::try_current() else { return };
         let gate = Arc::downgrade(self);
         let task = runtime.spawn(async move {
@@ -380,7 +381,7 @@ impl Gate {
         }
     }
 
-    /// Starts another task where that which should look at those who wait for a rate does not.
+    /// Starts another task if the present one does not check the requests that wait for a rate.
     fn see_to_timer(self: &Arc<Self>) {
         let now = self.now();
         let mut state = self.lock();
@@ -411,7 +412,7 @@ impl State {
         self.controller.ask(now, asked.ask())
     }
 
-    /// Tells who looks on how many requests are worth it now.
+    /// Logs the limit of requests in flight if it has changed.
     fn tell(&mut self, class: Class) {
         let limit = self.controller.limit(class);
         let told = std::mem::replace(&mut self.told[class as usize], limit);
@@ -422,8 +423,8 @@ impl State {
 }
 
 impl Waiting {
-    /// The same for whoever waited for room and now waits for a rate, and is told so; nothing where
-    /// nobody waits any more.
+    /// Notifies a request that waited for room that it now waits for a rate, and returns its new
+    /// place; `None` if it no longer waits.
     fn later(self) -> Option<Self> {
         let (word, heard) = oneshot::channel();
         let told = self.word.send(Word::Later(heard));
@@ -435,7 +436,7 @@ type Granted = (oneshot::Sender<Word>, Pass);
 /// An answer mostly makes room for one.
 type AllGranted = SmallVec<[Granted; 1]>;
 
-/// Outside of the lock: the pass of someone who went away meanwhile is given back here.
+/// Runs outside of the lock: the permit of a request that was dropped meanwhile is given back here.
 fn deliver(granted: AllGranted) {
     for (word, pass) in granted {
         drop(word.send(Word::Go(pass)));

@@ -122,7 +122,7 @@ impl SpareMaps {
         }
     }
 
-    /// Keeps a map that nobody reads any more.
+    /// Keeps a map that is no longer used.
     pub(crate) fn keep(&self, mut map: HeaderMap) {
         if map.capacity() > SPARE_CAPACITY_MAX {
             return;

@@ -33,11 +33,11 @@ pub struct Digests {
     pub checksum: Option<Checksum>,
 }
 
-/// Hears of a body's bytes while they are sent: how many more were taken by a connection, or, with
-/// a minus, how many of those count no longer because the body is sent again.
+/// Reports a body's bytes while they are sent: how many more were taken by a connection or, as a
+/// negative number, how many of those no longer count because the body is sent again.
 ///
 /// A connection takes a little more than it has sent: what it queues and the kernel buffers. An
-/// answer may come before all was taken, so whoever asks for a total adds what [`Self::told`]
+/// answer may come before all was taken, so a caller that needs the total adds what [`Self::told`]
 /// lacks in the end.
 #[derive(Clone)]
 pub struct SendProgress {
@@ -46,12 +46,12 @@ pub struct SendProgress {
 }
 
 impl SendProgress {
-    /// Tells whoever asked.
+    /// Reports to this callback.
     pub fn new(tell: Arc<dyn Fn(i64) + Send + Sync>) -> Self {
         Self { tell, told: Arc::default() }
     }
 
-    /// Bytes told and not taken back.
+    /// Bytes reported and not taken back.
     pub fn told(&self) -> u64 {
         self.told.load(Ordering::Relaxed)
     }
@@ -62,7 +62,7 @@ impl SendProgress {
         (self.tell)(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
-    /// All that was told counts no longer.
+    /// Takes back all bytes reported so far.
     pub fn take_back(&self) {
         let told = self.told.swap(0, Ordering::Relaxed);
         if told > 0 {
@@ -116,14 +116,14 @@ impl Payload {
         Self { length, chunks: Chunks::Many(chunks), ..Self::default() }
     }
 
-    /// Tells of the bytes while they are sent. Then they are handed to the connection in slices.
+    /// Reports the bytes while they are sent. Then they are handed to the connection in slices.
     #[must_use]
     pub fn with_progress(mut self, progress: SendProgress) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// Who hears of the bytes while they are sent.
+    /// Progress reporter of the body; `None` if progress is not reported.
     pub(crate) fn progress(&self) -> Option<&SendProgress> {
         self.progress.as_ref()
     }

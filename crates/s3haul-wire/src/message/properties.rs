@@ -83,8 +83,8 @@ impl Protection<'_> {
     }
 }
 
-/// Whether a key of KMS can be the one that was asked for. Names of other kinds than the whole one
-/// are told as the whole one.
+/// Whether a KMS key can be the one that was requested. Servers report the whole name even if the
+/// request named the key in another way.
 fn may_be_key(asked: Option<&str>, told: Option<&str>) -> bool {
     let is_whole = |id: &&str| id.starts_with("arn:") && id.contains(":key/");
     match (asked.filter(is_whole), told.filter(is_whole)) {
@@ -139,7 +139,7 @@ pub struct ObjectProperties {
     pub grants: Vec<Grant>,
     /// Server-side encryption.
     pub encryption: Option<Encryption>,
-    /// Whether KMS is asked through a key of the bucket, which costs less.
+    /// Whether KMS is called through a key of the bucket, which costs less.
     pub bucket_key: Option<bool>,
     /// Server-side encryption with the caller's key.
     pub customer_key: Option<CustomerKey>,
@@ -152,7 +152,7 @@ pub struct ObjectProperties {
 }
 
 impl ObjectProperties {
-    /// The encryption that is asked for.
+    /// The requested encryption.
     pub(crate) fn protection(&self) -> Protection<'_> {
         let Self { encryption, customer_key, .. } = self;
         Protection { encryption: encryption.as_ref(), customer_key: customer_key.as_ref() }
@@ -278,14 +278,14 @@ fn read_metadata(headers: &HeaderMap) -> Vec<(String, String)> {
     metadata
 }
 
-/// What S3 tells of an object in the headers of HEAD and GET.
+/// What S3 returns about an object in the headers of HEAD and GET.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectHead {
     /// Size of the whole object in bytes (also for a ranged GET).
     pub size: u64,
     /// `ETag` with its quotes.
     pub etag: String,
-    /// Pieces of metadata that no header can tell (`x-amz-missing-meta`).
+    /// Pieces of metadata that no header can hold (`x-amz-missing-meta`).
     pub missing_metadata: u32,
     /// Whether the encryption lets the `ETag` be an MD5: none, or one with keys of S3's own.
     pub may_have_md5_etag: bool,
@@ -297,12 +297,12 @@ pub struct ObjectHead {
     pub restore: Option<String>,
     /// `x-amz-archive-status`, for objects that `INTELLIGENT_TIERING` has archived.
     pub archive_status: Option<String>,
-    /// `x-amz-mp-parts-count`, told only when a part number was asked for.
+    /// `x-amz-mp-parts-count`, returned only if a part number was requested.
     pub parts_count: Option<u32>,
-    /// Checksums that the server holds, told when checksum mode was on.
+    /// Checksums that the server holds, returned only with checksum mode on.
     pub checksums: Vec<Checksum>,
-    /// Whether the checksum covers the whole object (`x-amz-checksum-type: FULL_OBJECT`, or not
-    /// told and without `-N`).
+    /// Whether the checksum covers the whole object (`x-amz-checksum-type: FULL_OBJECT`, or no such
+    /// header and no `-N`).
     pub checksum_is_full_object: bool,
     /// `x-amz-tagging-count`.
     pub tagging_count: Option<u32>,
@@ -369,7 +369,7 @@ pub(crate) fn read_checksums(headers: &HeaderMap) -> impl Iterator<Item = Checks
     }
     ALL.into_iter().zip(values).filter_map(|(algorithm, value)| {
         let checksum = Checksum { algorithm, value: headers::value_text(value?) };
-        // moto tells 32 bits as the CRC64NVME of an object of parts: that says nothing of the
+        // moto returns 32 bits as the CRC64NVME of an object of parts: that says nothing about the
         // bytes, and must not make the object unreadable.
         checksum.has_the_right_width().then_some(checksum)
     })

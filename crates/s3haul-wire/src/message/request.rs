@@ -48,8 +48,7 @@ impl Operation {
         }
     }
 
-    /// A number below 16 that tells the usual operations apart: 43 is a factor with which they
-    /// all differ.
+    /// A number below 16, different for each of the usual operations thanks to the factor 43.
     pub(crate) fn kind(&self) -> u8 {
         let mix = |sum: u32, byte| sum.wrapping_mul(43).wrapping_add(u32::from(byte));
         (self.name.bytes().fold(0, mix) >> 28) as u8

@@ -12,12 +12,12 @@ use super::headers::{self, Headers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::xml::document::parse_time;
 
-/// Who may shorten a retention.
+/// Callers that may shorten a retention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
     /// Those with a permission of their own (`GOVERNANCE`).
     Governance,
-    /// Nobody (`COMPLIANCE`).
+    /// None (`COMPLIANCE`).
     Compliance,
 }
 
@@ -53,7 +53,7 @@ impl Retention {
         Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
-    /// What HEAD and GET tell; nothing without the permission to see it.
+    /// Retention in the headers of HEAD and GET; `None` without the permission to see it.
     pub(crate) fn read(mode: Option<&HeaderValue>, until: Option<&HeaderValue>) -> Option<Self> {
         let mode = LockMode::parse(mode?.to_str().ok()?)?;
         Some(Self { mode, until_s: parse_time(until?.as_bytes())? })
@@ -71,7 +71,7 @@ pub(crate) fn legal_hold_text(is_on: bool) -> &'static str {
     if is_on { "ON" } else { "OFF" }
 }
 
-/// What HEAD and GET tell; nothing where there never was a legal hold, or without permission.
+/// Legal hold in the headers of HEAD and GET; `None` if there never was one, or without permission.
 pub(crate) fn read_legal_hold(told: Option<&HeaderValue>) -> Option<bool> {
     match told?.as_bytes() {
         b"ON" => Some(true),

@@ -94,7 +94,8 @@ impl BodyStream {
         headers: &HeaderMap,
         silence: Duration,
     ) -> Self {
-        // Of an empty body, or a HEAD's, whose `Content-Length` tells of another, nothing comes.
+        // Nothing follows for an empty body, or for a HEAD, whose `Content-Length` is that of
+        // another body.
         let is_over = incoming.is_end_stream();
         let expected = if is_over { None } else { headers::number(headers, &CONTENT_LENGTH) };
         let mut body = Self {
@@ -123,7 +124,7 @@ impl BodyStream {
         self.validation = Some(Box::new(Validation { expected, hasher }));
     }
 
-    /// The leave for the request, from whoever is to tell how it ended.
+    /// Takes the permit of the request, for the caller that reports how the request ended.
     pub(crate) fn take_pass(&mut self) -> Option<Pass> {
         self.source.as_mut()?.lease.pass.take()
     }

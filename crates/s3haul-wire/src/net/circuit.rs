@@ -3,10 +3,10 @@
 //!
 //! A host that hangs takes connections and says nothing, so that each request costs its time limit
 //! as often as it is tried. After [`SUBJECTS_MIN`] objects in a row timed out, over twice the time
-//! limit since the first of them did, the circuit is open: who fails now does not try again, and
-//! who has not been sent yet fails at once, but for one in [`PROBE_EVERY`] that finds out whether
-//! the host is back. Any answer, good or bad, from any address closes it. One object that is slow,
-//! or all parts of it, never opens it.
+//! limit since the first of them did, the circuit is open: a request that fails is not tried again,
+//! and one that has not been sent yet fails at once, but for one in [`PROBE_EVERY`] that finds out
+//! whether the host is back. Any answer, good or bad, from any address closes it. One object that
+//! is slow, or all parts of it, never opens it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

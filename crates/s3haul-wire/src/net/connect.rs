@@ -48,7 +48,7 @@ impl Meter {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Whether the other side answered in TLS where nobody spoke it.
+    /// Whether the other side answered in TLS on a connection without TLS.
     pub(crate) fn speaks_tls(&self) -> bool {
         self.greeting().is_some_and(is_tls)
     }

@@ -29,7 +29,7 @@ use crate::message::payload::{Payload, SendProgress};
 
 /// Read buffer of a connection at most, and bytes of a body queued for writing.
 const BUFFER_MAX: usize = 256 * 1024;
-/// Longest slice of a body whose progress is told.
+/// Longest slice of a body whose progress is reported.
 const SLICE_MAX: usize = 256 * 1024;
 /// Bytes that the kernel may hold after it took the last of an upload.
 const KERNEL_BUFFER: u64 = 4 * 1024 * 1024;
@@ -164,7 +164,7 @@ impl Connection {
         Ok(Box::new(Self { sender, driver, has_ended, meter, timer, open }))
     }
 
-    /// Whether the other side answered in TLS where nobody spoke it.
+    /// Whether the other side answered in TLS on a connection without TLS.
     pub(crate) fn speaks_tls(&self) -> bool {
         self.meter.speaks_tls()
     }
@@ -199,10 +199,10 @@ impl Connection {
         }
     }
 
-    /// Sends a request and gives the head of its answer. `silence` is how long nothing may happen
-    /// after the request was taken by the socket; time in which bytes are taken does not count.
-    /// Whoever polls is woken after `wake_after`, and then each quarter of it, to look at the time
-    /// for purposes of their own. `notice` is called while nothing comes.
+    /// Sends a request and returns the head of its answer. `silence` is how long nothing may happen
+    /// after the request was taken by the socket; time in which bytes are taken does not count. The
+    /// polling task is woken after `wake_after`, and then each quarter of it, to check the time for
+    /// purposes of its own. `notice` is called while nothing comes.
     pub(crate) async fn exchange(
         &mut self,
         request: Request<SendBody>,

@@ -119,7 +119,7 @@ mod tests {
             ("[fd00::]/8", "fd12:3456::1", true),
             ("fd00::/8", "fe80::1", false),
             ("fe80::/10", "fe80::1%eth0", true),
-            // No networks: they name nobody.
+            // Not networks: they match no host.
             ("10.0.0.0/33", "10.0.0.0", false),
             ("10.0.0.0/", "10.0.0.0", false),
             ("10.0.0.0/-1", "10.0.0.0", false),

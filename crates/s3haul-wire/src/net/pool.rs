@@ -3,7 +3,7 @@
 //! A [`Lease`] is one slot under the cap together with its connection. Idle connections are reused
 //! last in, first out, for at most [`IDLE_MAX`] (S3 closes idle connections after about 5 s) and
 //! only if they are still alive. Dropping a lease closes its connection; [`Lease::release`] keeps
-//! it. There is no task: a connection is driven by whoever uses it.
+//! it. There is no background task: a connection is driven by the task that uses it.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -141,13 +141,13 @@ impl Host {
         self.was_reached.load(Ordering::Relaxed)
     }
 
-    /// Whether it was reached before and has now let no connection come about for so long that
-    /// those who still wait had better hear of it.
+    /// Whether the host was reached before and has now accepted no connection for so long that
+    /// requests should no longer be retried.
     pub(crate) fn is_gone(&self) -> bool {
         lock(&self.failing_since).is_some_and(|since| since.elapsed() >= GONE_AFTER)
     }
 
-    /// Whether it answers what it is asked.
+    /// Circuit breaker of the host.
     pub(crate) fn circuit(&self) -> &Circuit {
         &self.circuit
     }
@@ -291,7 +291,7 @@ impl Pool {
     }
 
     /// Closes one idle connection where the cap is passed: connections in use are bounded by the
-    /// slots, so somebody's must be idle.
+    /// slots, so at least one must be idle.
     fn make_room(&self) {
         if self.open.load(Ordering::Relaxed) <= self.open_max {
             return;

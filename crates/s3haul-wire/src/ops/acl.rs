@@ -13,7 +13,7 @@ use crate::message::properties::Grant;
 use crate::message::request::Expects;
 use crate::xml::document::Element;
 
-/// Who gets a permission.
+/// Grantee of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grantee {
     /// Canonical id of an account; empty with servers that have no accounts.
@@ -27,13 +27,13 @@ pub enum Grantee {
 /// One permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AclGrant {
-    /// Who has it.
+    /// Its grantee.
     pub grantee: Grantee,
     /// `FULL_CONTROL`, `READ`, `READ_ACP`, `WRITE_ACP` or `WRITE`.
     pub permission: String,
 }
 
-/// Who may do what with an object.
+/// Access control list of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acl {
     /// Canonical id of the owner.
@@ -55,8 +55,8 @@ impl Acl {
         }
     }
 
-    /// Whether it says what a canned list says; nothing for one that cannot be told from the
-    /// permissions, because it names others than the owner and the groups.
+    /// Whether the list equals a canned list; `None` for a canned list that the permissions cannot
+    /// identify, because it names others than the owner and the groups.
     /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#canned-acl>
     pub fn is_canned(&self, name: &str) -> Option<bool> {
         let beside_owner: &[(&str, &str)] = match name {

@@ -19,7 +19,7 @@ pub struct Bucket {
     pub name: String,
     /// Creation in seconds since 1970.
     pub created_s: i64,
-    /// Region, where the server tells it.
+    /// Region, if the server returns it.
     pub region: Option<String>,
 }
 
@@ -128,7 +128,7 @@ impl Client {
         self.call(&request).await.map(drop)
     }
 
-    /// Whether a bucket exists and may be used; gives its region where the server tells it.
+    /// Checks that a bucket exists and may be used; returns its region if the server names it.
     pub async fn head_bucket(&self, bucket: &str) -> Result<Option<String>> {
         let request =
             request(quick("HeadBucket", Expects::Nothing(&[200])), Method::HEAD, bucket, None);

@@ -146,7 +146,7 @@ impl Client {
         answer_error(request, self.disbelieve(request, answer, doubt))
     }
 
-    /// What a write tells in a document, which must name the `ETag`.
+    /// Result of a write from the document of its answer, which must name the `ETag`.
     pub(super) fn written_document(
         &self,
         request: &Request<'_>,
@@ -160,7 +160,7 @@ impl Client {
         })
     }
 
-    /// What a write without a body in its answer tells.
+    /// Result of a write whose answer has no body.
     pub(super) fn written(&self, answer: Answer) -> Written {
         let found = Found::among(&answer.headers);
         let written = Written {

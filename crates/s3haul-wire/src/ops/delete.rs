@@ -190,8 +190,8 @@ fn bypass_governance(headers: &mut Headers, bypasses: bool) {
     }
 }
 
-/// Sorts what was refused: `pending` keeps the entries to be sent again (whether there are any is
-/// told), the rest is final.
+/// Sorts what was refused: `pending` keeps the entries to be sent again, the rest is final. Returns
+/// whether any are pending, and the final ones.
 fn split(
     refused: Vec<DeleteRefused>,
     pending: &mut Vec<&ObjectIdentifier>,
@@ -202,7 +202,7 @@ fn split(
     let name = |entry: &DeleteRefused| (entry.key.clone(), entry.version_id.clone());
     let names: HashSet<_> = again.iter().map(name).collect();
     pending.retain(|object| names.contains(&(object.key.clone(), object.version_id.clone())));
-    // An entry that was never sent cannot be sent again: told as it is.
+    // An entry that was never sent cannot be sent again: it is reported as it is.
     let sent: HashSet<_> =
         pending.iter().map(|object| (object.key.clone(), object.version_id.clone())).collect();
     fatal.extend(again.into_iter().filter(|entry| !sent.contains(&name(entry))));

@@ -59,7 +59,8 @@ impl Client {
         })
     }
 
-    /// As [`Client::list_objects`], for who looks after a page that does not say where more is.
+    /// Like [`Client::list_objects`], for callers that handle a page that does not say where the
+    /// next one begins.
     pub async fn list_objects_unchecked(&self, input: ListObjects<'_>) -> Result<ListPage> {
         let request = listing(
             "ListObjectsV2",
@@ -141,7 +142,7 @@ fn with_max_keys(request: Request<'_>, max_keys: Option<u32>) -> Request<'_> {
     }
 }
 
-/// Version 1 tells a marker only where a delimiter was given; else the last entry is it.
+/// Version 1 returns a marker only if a delimiter was given; else the last entry is it.
 fn with_marker(mut page: ListPage) -> ListPage {
     if page.is_truncated && page.next_token.is_none() {
         let key = page.last().map(|object| object.key);

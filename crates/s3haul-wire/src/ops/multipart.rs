@@ -85,9 +85,9 @@ pub struct CompletedPart {
     pub part_number: u32,
     /// `ETag` with its quotes.
     pub etag: String,
-    /// Checksum of the part, where one was sent or told.
+    /// Checksum of the part, if one was sent or returned.
     pub checksum: Option<Checksum>,
-    /// Size in bytes (told by `ListParts`; 0 where unknown).
+    /// Size in bytes (returned by `ListParts`; 0 if unknown).
     pub size: u64,
 }
 
@@ -289,9 +289,9 @@ impl Client {
         let CompleteMultipart { bucket, key, customer_key, .. } = *input;
         let head = HeadObject { bucket, key, version_id: None, customer_key, checksums: false };
         match self.head_object(head).await {
-            // Ceph's documents tell it without its quotes.
+            // Ceph's documents hold it without its quotes.
             Ok(head) if head.etag.trim_matches('"') == written.etag.trim_matches('"') => Ok(()),
-            // Who may write need not be allowed to read.
+            // The permission to write does not imply the permission to read.
             Err(error) if error.kind() == ErrorKind::AccessDenied => Ok(()),
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => {

@@ -116,14 +116,14 @@ pub struct CopyObject<'a> {
     pub conditions: Conditions<'a>,
 }
 
-/// What a successful write tells.
+/// Result of a successful write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// `ETag` with its quotes.
     pub etag: String,
     /// Version id in a versioned bucket.
     pub version_id: Option<String>,
-    /// Checksum, where the server told one.
+    /// Checksum, if the server returned one.
     pub checksum: Option<Checksum>,
 }
 
@@ -144,8 +144,8 @@ impl Client {
         self.head(input, None).await
     }
 
-    /// Headers of one part of an object, counted from 1: the size is that of the part. Not every
-    /// server heeds the number; then it is the size of the object, and no number of parts is told.
+    /// Headers of one part of an object, counted from 1: the size is that of the part. A server
+    /// that ignores the number returns the size of the object, and no number of parts.
     pub async fn head_part(&self, input: HeadObject<'_>, number: u32) -> Result<ObjectHead> {
         self.head(input, Some(&number.to_string())).await
     }

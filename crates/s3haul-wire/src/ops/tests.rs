@@ -303,7 +303,7 @@ async fn a_completion_that_was_asked_for_twice_is_looked_at() {
     for (found, is_done) in table {
         let world = World::new(move |seen| match (seen.number, found) {
             (0, _) => Reply::raw("").closing(),
-            // As Ceph tells it.
+            // As Ceph returns it.
             (1, 202) => Reply::ok(
                 "<CompleteMultipartUploadResult><ETag>m-1</ETag></CompleteMultipartUploadResult>",
             ),

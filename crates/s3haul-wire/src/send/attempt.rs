@@ -36,7 +36,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-amz-request-id");
 const REQUEST_PAYER: HeaderName = HeaderName::from_static("x-amz-request-payer");
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("x-amz-retry-after");
 
-/// A failed attempt: the error and what the answer told beside it.
+/// A failed attempt: the error and what else the answer said.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
@@ -77,7 +77,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// The same without secrets: a server may tell what it was sent.
+    /// The same without secrets: a server may repeat what it was sent.
     pub(crate) fn redacted(self, secrets: &Secrets) -> Self {
         Self { error: self.error.map_texts(|text| secrets.redact(text)), ..self }
     }

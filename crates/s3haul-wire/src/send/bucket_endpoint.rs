@@ -23,7 +23,7 @@ pub(crate) struct Site {
     pub(crate) target: Target,
     pub(crate) host_header: HeaderValue,
     pub(crate) host: Arc<Host>,
-    /// `http://authority`, put before the path where a proxy must be told.
+    /// `http://authority`, put before the path of requests to a forwarding proxy.
     pub(crate) absolute: Option<String>,
     /// The proxy that is given whole requests, over plain http.
     pub(crate) forwarder: Option<ProxyTarget>,

@@ -1,16 +1,16 @@
 //! A request far beyond its expected time is raced by a second one, on another connection.
 //!
 //! [`super::hedge`] says when, and how often at most. It is decided while the headers of an answer
-//! are awaited: a body that stops is the business of whoever reads it. The first answer counts,
-//! also where it says that there is no such object; the other request is dropped, which closes its
-//! connection. A failure that may pass counts only when the other request has failed, too. The
-//! time counts from the sending on: waiting for leave, for a slot or for a connection is not slow
+//! are awaited: a body that stops is the business of its reader. The first answer counts, also
+//! where it says that there is no such object; the other request is dropped, which closes its
+//! connection. A failure that may pass counts only when the other request has failed, too. The time
+//! counts from the sending on: waiting for a permit, for a slot or for a connection is not slow
 //! service. A request in time costs a look at the clock for each time that it is polled, and no
 //! timer of its own: that of its connection is set to the earlier time. What is late is decided by
 //! what is known by then, so that requests whose kind has become slow are not raced in a row.
 //!
-//! A second request is one in flight like any other. Where a client was told of the bound of a job
-//! ([`Client::within`]), it waits for a place there while the first one goes on.
+//! A second request is one in flight like any other. If the client has the bound of a job
+//! ([`Client::within`]), the second request waits for a place there while the first one goes on.
 //!
 //! # Parts that are sent twice
 //!
@@ -43,14 +43,14 @@ use crate::send::retry_loop::Run;
 /// How long a part that was sent twice is waited for.
 const REST_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Whether the first request would fail like the second: an object is not there, or not as it
-/// should be, whoever asks.
+/// Whether the first request would fail like the second: for both of them the object is not there,
+/// or not as it should be.
 fn is_answer(failure: &Failure) -> bool {
     matches!(failure.error.kind(), ErrorKind::NotFound | ErrorKind::PreconditionFailed)
 }
 
-/// The request to send beside another one. What is told of the bytes of the first is not told
-/// twice.
+/// The request to send beside another one. It reports no progress, as the first one reports the
+/// same bytes.
 fn again<'r>(request: &Request<'r>) -> Request<'r> {
     let mut second = request.clone();
     if !second.payload.is_empty() {
@@ -104,7 +104,7 @@ async fn settle(left: impl Future<Output = Ended>, payload: &Payload) {
     }
 }
 
-/// Nothing extra is sent to who asks for less.
+/// Stops extra requests for a while if the service asked to slow down.
 pub(crate) fn heed(hedging: &Hedging, failure: &Failure) {
     if failure.verdict == Verdict::Throttle {
         hedging.throttled();

@@ -5,10 +5,10 @@
 //! A server that names a time is obeyed within [`BACKOFF_MAX`]. A host that this client never
 //! reached (connection refused, name not found, no handshake) is given up after
 //! [`UNREACHED_ATTEMPTS_MAX`] attempts within a few seconds: most likely its name is wrong or it
-//! was not started, and whoever waits should hear of it (the AWS tools make 3 attempts, too). One
-//! that was reached before may be restarting and gets all attempts, until it was gone for half a
-//! minute. There is no retry quota: a bulk job with a few percent of throttles must slow down, not
-//! fail.
+//! was not started, and the caller should get the error soon (the AWS tools make 3 attempts, too).
+//! One that was reached before may be restarting and gets all attempts, until it was gone for half
+//! a minute. There is no retry quota: a bulk job with a few percent of throttles must slow down,
+//! not fail.
 
 use std::time::Duration;
 
@@ -156,7 +156,7 @@ pub(crate) fn next_delay(
     }
     let jittered = ceiling(verdict, attempt).mul_f64(fraction);
     let delay = match asked {
-        // Spread those who were told the same time a little.
+        // Spreads requests that were given the same time a little.
         Some(asked) => asked.min(BACKOFF_MAX) + BACKOFF_BASE.mul_f64(fraction),
         None => jittered,
     };

@@ -59,7 +59,7 @@ pub(crate) struct Run<'r> {
     shared: &'r Shared,
     request: &'r Request<'r>,
     payload: Cow<'r, Payload>,
-    /// Who may send a second one while this one is under way.
+    /// Shared with the caller, which may send a second request while this one is under way.
     watch: Option<&'r Watch<'r>>,
     /// Set when it is not worth sending any more.
     halted: Option<&'r AtomicBool>,
@@ -70,7 +70,7 @@ pub(crate) struct Run<'r> {
     /// Where the last attempt went, and with which credentials.
     last: Option<(Arc<Site>, Option<Arc<Held>>)>,
     started: Instant,
-    /// Time that it waited for leave to send, which is nobody's failure.
+    /// Time that it waited for a permit, which does not count as time spent on retries.
     waited: Duration,
     attempts: u32,
     /// Requests sent once more over a new connection. They do not count against the limit, but
@@ -103,7 +103,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Tells when and where it is sent.
+    /// Records in `watch` when and where the request is sent.
     pub(crate) fn watched(self, watch: Option<&'r Watch<'r>>) -> Self {
         Self { watch, ..self }
     }
@@ -221,7 +221,7 @@ impl<'r> Run<'r> {
         failure
     }
 
-    /// The failure for an answer that is not S3's, or for the error that it tells of.
+    /// The failure for an answer that is not S3's, or for the error that it contains.
     fn disbelieve(
         &self,
         doubt: Doubt,
@@ -314,7 +314,7 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(error.into());
         }
-        // Those before it may have found out meanwhile that nobody answers.
+        // Earlier requests may have found out meanwhile that the host does not answer.
         if !is_cleanup && !was_open && !circuit.admits() {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
@@ -571,8 +571,8 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Tells the controller of an error answer: that there was too much to do, or that the question was
-/// answered.
+/// Reports an error answer to the controller: that there was too much to do, or that the question
+/// was answered.
 fn note_refusal(pass: &mut Pass, failure: &Failure) {
     if failure.verdict == Verdict::Throttle || failure.error.code() == "RequestTimeout" {
         pass.throttled();

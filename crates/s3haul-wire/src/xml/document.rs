@@ -265,7 +265,7 @@ pub(crate) fn is_named(root: &[u8], name: &str) -> bool {
     root == name.as_bytes() || root.strip_suffix(b"Response").is_some_and(is_response)
 }
 
-/// Whether a document of this root tells of an error.
+/// Whether a document with this root reports an error.
 pub(crate) fn is_error_root(root: &[u8]) -> bool {
     matches!(root, b"Error" | b"ErrorResponse")
 }

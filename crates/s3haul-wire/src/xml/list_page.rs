@@ -27,7 +27,7 @@ pub struct ListedObject<'a> {
     pub last_modified_us: u32,
     /// `ETag` with its quotes.
     pub etag: &'a str,
-    /// Storage class; empty where the server tells none.
+    /// Storage class; empty if the server returns none.
     pub storage_class: &'a str,
 }
 
@@ -130,7 +130,7 @@ struct Row {
     last_modified_us: u32,
     key_end: u32,
     etag_end: u32,
-    /// Index among the page's storage classes, plus 1; 0 where none was told.
+    /// Index among the page's storage classes, plus 1; 0 if none was returned.
     storage_class: u32,
 }
 
@@ -358,7 +358,7 @@ impl ListPage {
         let (mut builder, mut ids) = (PageBuilder::default(), Vec::new());
         for version in versions {
             builder.push(version.object()).ok_or_else(malformed)?;
-            // Where a server tells none, the bucket never had versions.
+            // If the server returns none, the bucket never had versions.
             let id = Some(version.version_id.as_str()).filter(|id| !id.is_empty());
             let id = id.unwrap_or(NO_VERSION).to_owned();
             ids.push(PageVersion { id, is_delete_marker: version.is_delete_marker });

@@ -134,7 +134,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// Reads what is told of the whole page.
+    /// Reads an element that applies to the whole page.
     fn of_the_page(&mut self, tag: &Tag<'a>, seen: &mut u32) -> Option<()> {
         match tag.name {
             b"CommonPrefixes" => return self.common_prefixes(tag),
@@ -389,7 +389,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes blanks, and the end tag of an element if it is next (which is told).
+    /// Skips blanks, and the end tag of an element if it is next; returns whether it was.
     fn at_end(&mut self, name: &[u8]) -> Option<bool> {
         self.skip_blanks();
         let Some(rest) = self.rest.strip_prefix(b"</") else { return Some(false) };

@@ -1,9 +1,9 @@
 //! Refusals that come whatever the rate.
 //!
 //! A limit refuses what is beyond it, so that a lower rate has a smaller share refused. Where a
-//! quarter of the rate has the same share refused, something else refuses: a service in trouble,
-//! or others who take more than it has. Less helps nobody then. That share becomes the background,
-//! and only what is refused beyond it says something of the rate.
+//! quarter of the rate has the same share refused, there is another cause: a service in trouble, or
+//! other clients that take more than it has. A lower rate does not help then. That share becomes
+//! the background, and only refusals beyond it say something about the rate.
 
 use super::flow::Sums;
 

@@ -90,7 +90,8 @@ impl ConcurrencyLoop {
         self.limit
     }
 
-    /// Notes that so many were in flight until now. To be told before each change.
+    /// Records that `in_flight` requests were in flight until now. Must be called before each
+    /// change.
     pub fn had(&mut self, now: Duration, in_flight: u32) {
         if let Phase::Ramp(ramp) = &mut self.phase
             && in_flight == 0

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-/// Kinds of requests that are told apart.
+/// Number of request kinds that are distinguished.
 pub(super) const KINDS: usize = 16;
-/// Sizes that are told apart: up to 16 KiB, and each four times as large.
+/// Number of size classes: up to 16 KiB, and each four times as large.
 const SIZES: usize = 7;
 const SLOTS: usize = KINDS * SIZES;
 /// How long the lowest latency and the best goodput count.

@@ -5,7 +5,7 @@
 //! is longer than a job of some thousand small objects. Here a round ends as soon as half of what
 //! was sent since it began has been answered, and goodput is that half over the time it took. A
 //! queue gives the same goodput at twice the number, and latency that does not depend on the number
-//! gives twice as much, so that one round is enough to tell them apart.
+//! gives twice as much, so that one round is enough to distinguish the two.
 //!
 //! It begins with a small number. Only where its answers are small, take their time, and come
 //! together rather than one by one is the next number [`ENOUGH_TO_BEGIN`]. The first round that
@@ -23,13 +23,13 @@ pub(super) const ENOUGH_TO_BEGIN: u32 = 64;
 /// A round pays when goodput grew by this factor.
 const PAYS: f64 = 1.3;
 /// Answers that come sooner on average are worked for: more of them at once cost more connections,
-/// and windows tell soon whether they pay.
+/// and windows soon show whether they pay.
 const WAITING_MIN_S: f64 = 0.006;
 /// Answers came together when the slowest took no more than this multiple of the quickest.
 const TOGETHER: f64 = 3.0;
 /// Mean work of answers up to which [`ENOUGH_TO_BEGIN`] are soon moved and take little memory.
 const WORK_MAX: f64 = 1_048_576.0;
-/// Rounds in a row in which nobody was kept waiting, after which the ramp ends.
+/// Rounds in a row in which no request had to wait, after which the ramp ends.
 const UNUSED_MAX: u32 = 4;
 /// Refusals that end the ramp.
 const REFUSED_MAX: u32 = 3;

@@ -5,7 +5,7 @@
 //! refuses, and from there a hold and a growth that is slow near the known limit and fast
 //! far beyond it. It never pauses, because S3 splits a partition only under load.
 //!
-//! Where cuts do not help, a probe (`probe`) tells whether it is the rate that brings refusals.
+//! Where cuts do not help, a probe (`probe`) finds out whether the rate causes the refusals.
 
 mod probe;
 

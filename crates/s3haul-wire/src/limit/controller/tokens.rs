@@ -80,7 +80,7 @@ mod tests {
             }
         }
 
-        /// Who waits as long as told may go then.
+        /// A request may go after the wait that is returned.
         #[test]
         fn the_wait_is_long_enough(rate in 0.5..50_000.0f64, cost in 1u32..2_000) {
             let mut tokens = Tokens::new(rate, Duration::ZERO);

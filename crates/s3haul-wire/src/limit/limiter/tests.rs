@@ -241,7 +241,7 @@ fn who_waited_for_room_looks_by_itself_for_a_rate() {
     let mut waiting = Box::pin(admission.enter(&second));
     let soon = async { tokio::time::timeout(Duration::from_millis(1), &mut waiting).await };
     runtime.block_on(soon).unwrap_err();
-    // Outside of a runtime: nobody is told to look.
+    // Outside of a runtime: no task is started that checks.
     drop(pass);
     let limit = Duration::from_secs(20);
     let pass = runtime.block_on(async { tokio::time::timeout(limit, waiting).await });

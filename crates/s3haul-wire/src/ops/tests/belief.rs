@@ -140,7 +140,7 @@ async fn no_operation_believes_a_server_that_is_no_s3() {
             requests += 1;
         }
         let asked = world.seen().iter().filter(|seen| seen.line().contains("location")).count();
-        // The operation itself, and for empty answers, as HEAD has them, who could vouch for them.
+        // `GetBucketLocation` itself, and the requests that check the host of empty answers (HEAD).
         assert!(asked <= 2 || body.is_empty(), "{asked}");
         assert_eq!(world.seen().len() - asked + 1, requests, "each was sent once");
     }

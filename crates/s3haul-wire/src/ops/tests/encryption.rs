@@ -1,4 +1,4 @@
-//! Encryption that was asked for is confirmed by what the server tells.
+//! Requested encryption is confirmed by what the server returns.
 
 use super::*;
 

@@ -37,7 +37,7 @@ fn get_object() -> Request<'static> {
 
 fn upload_part(size: usize) -> Request<'static> {
     let payload = Payload::from_bytes(Bytes::from(vec![7; size]));
-    // The progress of a large part is told, also where nobody prints it.
+    // The progress of a large part is recorded, even if it is not printed.
     let payload = payload.with_progress(SendProgress::new(Arc::new(|_| {})));
     Request { payload, ..named("UploadPart", Method::PUT) }
 }
@@ -272,7 +272,7 @@ async fn a_part_that_was_sent_whole_is_waited_for() {
     assert_eq!(seen[WARM_UP].body, seen[WARM_UP + 1].body);
 }
 
-/// A pipe that nobody reads stands for a path that takes no more bytes.
+/// A pipe without a reader stands for a path that takes no more bytes.
 #[tokio::test(start_paused = true)]
 async fn a_part_that_is_stuck_on_its_way_is_dropped_at_once() {
     let world = World::new(|_| Reply::ok("").after(USUAL));

@@ -24,9 +24,9 @@ struct Sample {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Encoding {
-    /// Told before the keys, as S3 does.
+    /// Declared before the keys, as S3 does.
     UrlBefore,
-    /// Told after the keys, as MinIO does.
+    /// Declared after the keys, as MinIO does.
     UrlAfter,
     /// The server ignores what was asked for.
     None,

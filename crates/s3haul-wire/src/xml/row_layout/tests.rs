@@ -9,7 +9,7 @@ use super::*;
 
 /// Entries as services write them; `K`, `T`, `E` and `S` stand for the values.
 const STYLES: [&str; 11] = [
-    // Amazon, before and since it tells checksums.
+    // Amazon, before and after it began to return checksums.
     "<Contents><Key>K</Key><LastModified>T.000Z</LastModified><ETag>&quot;E&quot;</ETag>\
      <Size>S</Size><StorageClass>STANDARD</StorageClass></Contents>",
     "<Contents><Key>K</Key><LastModified>T.000Z</LastModified><ETag>&quot;E&quot;</ETag>\

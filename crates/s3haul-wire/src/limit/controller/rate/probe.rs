@@ -55,7 +55,7 @@ impl RateLoop {
         self.used_at = now;
     }
 
-    /// Ends a probe as soon as it tells something.
+    /// Ends a probe as soon as it is conclusive, or has taken too long.
     pub(super) fn conclude(&mut self, high: Sums, low: Sums, base: f64, now: Duration) {
         let delay = self.delay();
         let elapsed = now.saturating_sub(self.epoch);
