@@ -2,8 +2,8 @@
 //! what is settled.
 //!
 //! One task owns the keyspace and all state; requests are tasks of their own, so that pages are
-//! parsed on all cores. Pages received and not taken are bounded by the window: when it is full
-//! nothing is asked until somebody takes a page.
+//! parsed on all cores. Pages received and not taken are bounded by the window: when it is full no
+//! requests are sent until a page is taken.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -26,11 +26,11 @@ use s3haul_wire::ops::ListPage;
 pub(super) enum End {
     /// Everything was handed out.
     Done,
-    /// Nobody takes pages any more.
+    /// The receiver of the pages is gone.
     Gone,
     /// It failed.
     Failed(Error),
-    /// The server can only be listed serially, which may be worth telling; what was handed out so
+    /// The server can only be listed serially, which may be worth a notice; what was handed out so
     /// far is a chain.
     Serial(Box<(Option<Notice>, Chain)>),
 }

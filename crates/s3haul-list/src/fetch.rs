@@ -17,7 +17,7 @@ const DIRECTORY_BUCKET: &str = "--x-s3";
 /// for one without end. S3 has such pages where it passes over many deleted objects.
 const EMPTY_PAGES_MAX: u32 = 10_000;
 
-/// Entries of a page where nothing else is asked for.
+/// Entries of a page unless the request sets another number.
 const PAGE_SIZE: u32 = 1000;
 
 /// What all requests of a listing share.
@@ -63,7 +63,7 @@ impl Position {
         }
     }
 
-    /// Whether a server understands both as the same. What an entry came after it is not told: it
+    /// Whether a server understands both as the same. It does not see what an entry came after: it
     /// may begin pages of one with that entry, so that nothing is left of them.
     fn is_place(&self, other: &Self) -> bool {
         match (self, other) {
@@ -152,7 +152,8 @@ impl Context {
 
     /// A page that began after a key and is half full is not believed to be the last: for some such
     /// keys MinIO fills the page, but for an entry or two, and says that there is no more though
-    /// there is. What comes after its last key is asked for: a request more for what ends so.
+    /// there is. The listing goes on after its last key, which is one more request for a listing
+    /// that ends there.
     fn doubt_end<P: Page>(&self, fetched: Fetched<P>, position: &Position) -> Fetched<P> {
         let Fetched { page, next: None, verdict: Verdict::Good } = &fetched else {
             return fetched;
@@ -166,7 +167,7 @@ impl Context {
         Fetched { next: Some(Position::Start { after }), ..fetched }
     }
 
-    /// A server that always tells of more and never brings it would be listed for ever.
+    /// Fails if a server keeps announcing more but returns nothing: such a listing would not end.
     fn progress<P: Page>(&self, fetched: Fetched<P>) -> Result<Fetched<P>> {
         let is_empty = fetched.page.count() == 0 && fetched.page.groups().is_empty();
         if !is_empty || fetched.next.is_none() {
@@ -280,7 +281,7 @@ fn judge<P: Page>(page: &P, position: &Position, floor: &str) -> Verdict {
     }
 }
 
-/// Which version of the API a server speaks, as far as its answers tell.
+/// Version of the API that a server speaks, as far as its answers show.
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub(super) version: Version,
@@ -340,7 +341,7 @@ impl Dialect {
                 self.refusal.get_or_insert(error);
                 Ok(Step::Again)
             }
-            // What version 2 was refused for tells more than what version 1 was.
+            // The reason for refusing version 2 says more than that for refusing version 1.
             Err(error) => Err(self.refusal.take().filter(|_| is_refusal(&error)).unwrap_or(error)),
         }
     }

@@ -1,4 +1,4 @@
-//! Listing a bucket with many requests in flight, over keys that nobody knows beforehand.
+//! Lists a bucket with many requests in flight, without knowing its keys beforehand.
 //!
 //! S3 lists 1,000 keys a request, each page from where the one before ended. [`keyspace`] is the
 //! pure part of doing better: it learns from the keys it sees where others lie, cuts the key space
@@ -7,13 +7,13 @@
 //!
 //! - A listing of one page costs one request; [`ListRequest::is_eager`] guesses beside it.
 //! - Each key comes once. A [`Piece`] says which range of keys it settles.
-//! - Pages received and not taken are bounded, so whoever takes none stops the asking.
+//! - Pages received and not taken are bounded: until some are taken, no more are requested.
 //! - Dropping a [`Listing`] ends it, with all its requests.
-//! - The first error ends the listing and is told once.
-//! - Servers differ: those without `start-after` or without version 2 of the API are asked by
+//! - The first error ends the listing and is returned once.
+//! - Servers differ: those without `start-after` or without version 2 of the API are listed by
 //!   version 1; those that list in an order of their own are listed one page after the other, which
-//!   a [`Notice`] tells. Where pages were handed out before the disorder was seen, the listing ends
-//!   with an error instead of leaving keys out; [`ListRequest::is_serial`] lists such servers.
+//!   a [`Notice`] reports. Where pages were handed out before the disorder was seen, the listing
+//!   ends with an error instead of leaving keys out; [`ListRequest::is_serial`] lists such servers.
 //!
 //! # The objects of a prefix
 //!

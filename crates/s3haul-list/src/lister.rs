@@ -53,7 +53,7 @@ impl<P> Listing<P> {
         }
     }
 
-    /// Takes what was told of the server since the last call. A notice is there before the first
+    /// Takes the notices about the server since the last call. A notice is there before the first
     /// page that it is about.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
@@ -90,7 +90,7 @@ fn start<P: Page>(client: Client, mut request: ListRequest) -> Listing<P> {
 async fn drive<P: Page>(context: Arc<Context>, outbox: Outbox<P>) {
     let end = if context.is_empty() {
         let piece = Piece { page: P::default(), covers: context.request.range.clone() };
-        // Who is gone need not hear of it.
+        // The receiver may be gone already.
         let _ = outbox.send(Message::Piece(piece)).await;
         End::Done
     } else if context.is_directory_bucket() || context.request.is_serial {

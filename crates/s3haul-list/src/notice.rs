@@ -1,8 +1,8 @@
-//! What a listing tells beside its pages.
+//! Notices that a listing returns beside its pages.
 
 use std::fmt;
 
-/// Something about the server that whoever lists should know.
+/// Something about the server that the caller of a listing should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {

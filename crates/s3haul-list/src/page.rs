@@ -31,7 +31,7 @@ pub(super) trait Page: Default + Send + Sync + 'static {
     fn held_bytes(&self) -> usize;
     /// Whether the server says that there is more.
     fn is_truncated(&self) -> bool;
-    /// Where the next page begins, if the page tells.
+    /// Where the next page begins, if the page says so.
     fn next(&self, version: Version) -> Option<Position>;
     /// Drops a first entry that was the last one of the page before.
     fn drop_repeated(&mut self, position: &Position, floor: &str) -> Result<()>;
@@ -101,7 +101,7 @@ impl Page for ListPage {
         self.may_leave_out
     }
 
-    /// S3 does not repeat keys. Who does would have an object moved twice.
+    /// S3 does not repeat keys. With a server that does, an object would be moved twice.
     fn drop_repeated(&mut self, position: &Position, floor: &str) -> Result<()> {
         let goes_on = matches!(position, Position::Token(_) | Position::Marker(_));
         if goes_on && self.get(0).is_some_and(|first| first.key == floor) {

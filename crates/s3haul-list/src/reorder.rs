@@ -12,7 +12,7 @@ use super::page::Page;
 use crate::keyspace::ask::SegmentId;
 use crate::request::{Order, Piece};
 
-/// Bytes of pages beyond which only the first segment is asked, however few pages they are.
+/// Bytes of pages beyond which only the first segment is listed, however few pages they are.
 const HELD_BYTES_MAX: usize = 160 << 20;
 
 /// The listing that began at the first key and followed the server, as far as it was handed out
@@ -167,9 +167,9 @@ impl<P: Page> Outlet<P> {
         self.pages.max(by_bytes)
     }
 
-    /// Whether one more request may be sent while so many are in flight: what they bring must
-    /// find room even if nobody takes a page. Beyond the window, in the order of keys, the
-    /// keyspace asks the first segment only.
+    /// Whether one more request may be sent while so many are in flight: what they bring must find
+    /// room even if no page is taken. Beyond the window, in the order of keys, the keyspace lists
+    /// the first segment only.
     pub(super) fn has_room(&self, in_flight: usize, concurrency: usize) -> bool {
         self.pages + in_flight < self.window_pages + concurrency + 1
     }

@@ -44,7 +44,7 @@ pub struct ListRequest {
     pub page_size: Option<u32>,
     /// Whether to guess beside the first page. For listings that are probably long.
     pub is_eager: bool,
-    /// One page after the other, as the server tells them: for servers that list in an order of
+    /// One page after the other, as the server returns them: for servers that list in an order of
     /// their own.
     pub is_serial: bool,
     /// Pages received and not taken that may be held; none: 8 for each request in the order of
@@ -97,7 +97,7 @@ pub struct Piece<P = ListPage> {
     pub covers: KeyRange,
 }
 
-/// What goes from the driver to whoever lists.
+/// Message from the driver to the caller of the listing.
 #[derive(Debug)]
 pub(crate) enum Message<P> {
     Piece(Piece<P>),

@@ -1,8 +1,8 @@
-//! One page after the other, as the server tells them: for servers that cannot start in the
+//! One page after the other, as the server returns them: for servers that cannot start in the
 //! middle or list in an order of their own.
 //!
 //! Nothing is assumed of the order of keys: what is not wanted is filtered here, and no key is
-//! taken for the last one. As long as the pages are in order, their ranges are told.
+//! taken for the last one. As long as the pages are in order, their ranges are reported.
 
 use super::driver::End;
 use super::fetch::{Context, Dialect, Fetched, Position, Step, Verdict};
@@ -65,7 +65,7 @@ struct Serial<'a, P> {
     context: &'a Context,
     dialect: Dialect,
     from: From,
-    /// The last name that the server told, wanted or not.
+    /// The last name that the server returned, wanted or not.
     last: String,
     is_ordered: bool,
     outbox: &'a Outbox<P>,
@@ -102,7 +102,7 @@ pub(super) async fn run<P: Page>(
 }
 
 impl<P: Page> Serial<'_, P> {
-    /// Asks for a page and hands it out; tells when that was the last.
+    /// Requests a page and hands it out; `None` if the listing continues.
     async fn step(&mut self) -> Result<Option<End>> {
         let position = self.from.position.clone();
         let version = position.version(self.dialect.version);

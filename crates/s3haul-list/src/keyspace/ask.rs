@@ -1,4 +1,4 @@
-//! What a keyspace is asked and what it asks for.
+//! Options of a keyspace, and the requests that it makes.
 
 use crate::KeyRange;
 /// What a listing covers and how far it may go.

@@ -33,7 +33,7 @@ impl Budget {
         Self { answered: 0.0, useful_keys: 0.0, page_keys: 0.0, unproven: 0 }
     }
 
-    /// A segment's first page is asked for.
+    /// Records the request for a segment's first page.
     pub(super) fn ask_first(&mut self) {
         self.unproven += 1;
     }

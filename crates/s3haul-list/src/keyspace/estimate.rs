@@ -14,8 +14,8 @@ use crate::keyspace::utf8::folder_of;
 /// Share of the pages since the last cut that is expected to follow at least.
 const AS_BEFORE: f64 = 0.25;
 
-/// Most pages to expect of more names where a page did not leave one: the mass that it took is
-/// next to nothing, and tells nothing.
+/// Most pages to expect of more names where a page did not leave one: the mass that it took is next
+/// to nothing, and is no evidence.
 const WITHIN_MAX: f64 = 6.0;
 
 /// What a stretch of a segment holds.
@@ -196,7 +196,7 @@ impl Oracle<'_> {
         (common <= slash).then(|| self.model.token(place).0)
     }
 
-    /// Names that would tell where to cut, of the outermost folder first.
+    /// Names that would show where to cut, of the outermost folder first.
     fn wishes(&self, segment: &Segment, stretches: &[Stretch]) -> Vec<Wish> {
         if segment.page_first.is_none() {
             return Vec::new();

@@ -5,7 +5,7 @@ use super::model::Model;
 use super::place::Place;
 use super::utf8;
 
-/// Below this nothing can be told apart.
+/// Smallest mass at which positions can be distinguished.
 const MASS_MIN: f64 = 1e-15;
 
 /// A part of the keys that start with `base`: those after `from`, up to `through` or to the last.

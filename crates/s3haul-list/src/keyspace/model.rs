@@ -1,4 +1,4 @@
-//! What the keys seen tell of the keys to come: the probability of the next byte in its context.
+//! Predicts keys from the keys seen: the probability of the next byte in its context.
 //!
 //! The contexts go from the special to the general: at an offset of a token in this folder,
 //! anywhere in the token; then, for all folders as deep, after two bytes at that offset, at that
@@ -93,7 +93,7 @@ impl Model {
 
     /// What all keys of a page share in the folder they are in, and nothing else was seen in place
     /// of, counts once a page: what is the same on many pages is surely constant. Where there are
-    /// siblings it does not count, as pages tell nothing of keys to come.
+    /// siblings it does not count, as pages say nothing about keys to come.
     fn learn_shared(&mut self, key: &str, shared: usize) {
         let folder = folder_of(key, shared).len();
         let mut place = Place::after(&key.as_bytes()[..folder]);
@@ -319,7 +319,8 @@ fn doubt_in(counts: &Counts, alphabet: &[u8], hits: u32) -> f64 {
     ((hits - 1.0) / (spread - 1.0)).clamp(LEAST * size, MOST * size)
 }
 
-/// Counts after two bytes tell little of an alphabet that fills evenly unless there are many.
+/// Whether counts after two bytes are informative: for an alphabet that fills evenly, only if there
+/// are many.
 fn is_telling(counts: &Counts, even: Option<&[u8]>) -> bool {
     even.is_none_or(|alphabet| counts.total as usize > 3 * alphabet.len())
 }

@@ -23,10 +23,9 @@ const PAGES_MIN_DEAR: f64 = 6.0;
 const PAGES_SHARE: f64 = 1.2;
 
 impl Keyspace {
-    /// What to ask next, as long as fewer requests than allowed are in flight. `held_pages` are
-    /// the pages received and not yet handed on; in the order of keys, once these and those in
-    /// flight fill the window, only the first segment is asked, so that the listing always
-    /// advances.
+    /// The next request, as long as fewer requests than allowed are in flight. `held_pages` are the
+    /// pages received and not yet handed on; in the order of keys, once these and those in flight
+    /// fill the window, only the first segment is listed, so that the listing always advances.
     pub fn next_ask(&mut self, held_pages: usize) -> Option<Ask> {
         if self.is_done() || self.in_flight >= self.requests_max() {
             return None;

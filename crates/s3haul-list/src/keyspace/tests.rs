@@ -316,7 +316,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let run = Run::new(options, &keys, page_size, seed).finish();
-        // A page that ends with the range's last key does not tell that it is the last.
+        // A page that ends with the range's last key does not show that it is the last.
         let serial = (run.taken.len() / page_size + 1) as u64;
         let splits = run.keyspace.segments.made() - 1;
         prop_assert!(run.requests <= serial + 2 * splits + run.probes);
