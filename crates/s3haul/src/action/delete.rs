@@ -95,8 +95,8 @@ async fn remove_batch(
     }
 }
 
-/// Tells how each removal of a batch ended, but for those that the server had no time for: they are
-/// given back, to be tried again by requests of their own.
+/// Reports the outcome of each removal of a batch, except for those that the server had no time
+/// for: they are returned, to be retried as requests of their own.
 fn conclude_batch(
     engine: &Engine,
     place: Place,

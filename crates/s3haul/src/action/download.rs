@@ -162,7 +162,7 @@ async fn start_large(
     });
 }
 
-/// Receives a small object and writes it, or pool it to those who do.
+/// Receives a small object and writes it, or queues it for the writers.
 async fn download_small(
     engine: Arc<Engine>,
     writing: Writing,
@@ -257,8 +257,8 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
     Ok(file.commit(object.finish)?)
 }
 
-/// Removes the source of a move and tells how the object ended. The bytes of what succeeded were
-/// told as moved before.
+/// Removes the source of a move and reports the outcome of the object. The bytes of a successful
+/// one have already been reported as moved.
 pub(crate) async fn conclude(
     engine: &Engine,
     target: &DownloadTarget,
@@ -338,7 +338,7 @@ mod tests {
         what()
     }
 
-    /// Opening a pipe that nobody reads takes until somebody does.
+    /// Opening a pipe without a reader blocks until there is one.
     fn pipe(folder: &Path, name: &str) {
         mknodat(CWD, folder.join(name), FileType::Fifo, 0o600.into(), 0).unwrap();
     }

@@ -1,4 +1,4 @@
-//! How many requests an action takes when nothing fails. Pure; `--dryrun` tells their sum.
+//! Number of requests that an action takes when nothing fails. Pure; `--dryrun` reports their sum.
 
 use crate::engine::copy_props::CopyPlan;
 use crate::engine::parts::upload_part_size;
@@ -17,8 +17,8 @@ pub(crate) fn of_upload(settings: &Settings, size: u64) -> RequestCounts {
     RequestCounts { write, read: u64::from(settings.no_overwrite), delete: 0 }
 }
 
-/// An object to a file; `asks` when the checksum of one received in ranges is asked for by itself,
-/// because no answer to a range tells it.
+/// An object to a file; `asks` if the checksum of one received in ranges takes a request of its
+/// own, because no response to a range contains it.
 pub(crate) fn of_download(settings: &Settings, size: u64, asks: bool) -> RequestCounts {
     let part_size = settings.tuning.multipart_chunksize.max(1);
     let is_multipart = settings.is_multipart(size);

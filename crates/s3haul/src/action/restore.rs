@@ -1,4 +1,4 @@
-//! Archived objects: told about, restored, and waited for.
+//! Archived objects: reported, restored, and waited for.
 //!
 //! Waiting keeps nothing of an object but its place among those at work: restores are begun for
 //! all first, then objects are waited for one after the other, as many at once as there may be
@@ -38,8 +38,8 @@ pub(crate) async fn run_restores(engine: Arc<Engine>, actions: Receiver<Vec<Rest
     run_each(engine, actions, work).await;
 }
 
-/// Begins restores and tells nothing: whoever waits for the objects afterwards tries again what
-/// failed, and tells that.
+/// Begins restores without reporting: the later pass that waits for the objects retries those that
+/// failed, and reports them.
 pub(crate) async fn run_beginnings(engine: Arc<Engine>, actions: Receiver<Vec<RestoreAction>>) {
     let work = |engine: Arc<Engine>, action: RestoreAction| async move {
         let result = restore(&engine, &action.key, false).await;
@@ -70,8 +70,8 @@ fn state_of(head: &ObjectHead) -> ArchiveState {
     })
 }
 
-/// Sees to it that an object is being restored, or until it is restored; tells whether there was
-/// something to do or to wait for.
+/// Ensures that an object is being restored or, if `waits`, waits until it is restored; returns
+/// whether there was something to do or to wait for.
 async fn restore(engine: &Engine, key: &str, waits: bool) -> Result<bool> {
     let mut has_begun = false;
     let mut pause = PAUSE_MIN;

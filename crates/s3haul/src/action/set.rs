@@ -34,7 +34,7 @@ pub(crate) async fn run_changes(engine: Arc<Engine>, actions: Receiver<Vec<SetAc
     run_each(engine, actions, work).await;
 }
 
-/// Changes one object; tells whether there was something to do.
+/// Changes one object; returns whether there was something to do.
 async fn change(engine: &Arc<Engine>, key: &str) -> Result<bool> {
     let change = &engine.settings.change;
     let mut steps = Steps::default();
@@ -113,8 +113,8 @@ async fn is_changed(engine: &Engine, key: &str) -> bool {
     steps.is_ok_and(|steps| steps.copy.is_none())
 }
 
-/// Looks at the first object of a job that was copied: there are servers that take a copy and pass
-/// over some of what they are told.
+/// Checks the first object of a job that was copied: some servers accept a copy and ignore parts of
+/// the request.
 async fn check_first(engine: &Engine, key: &str, etag: &str) {
     if engine.has_checked_copy() {
         return;
@@ -165,8 +165,8 @@ async fn read_acl(engine: &Engine, key: &str) -> Result<Acl> {
     engine.send(|| engine.source.get_object_acl(&engine.settings.source_bucket, key)).await
 }
 
-/// Sets a canned list, unless the object's list says the same. Whoever may write lists need not be
-/// allowed to read them.
+/// Sets a canned list, unless the object's list is already the same. Permission to write lists does
+/// not imply permission to read them.
 async fn set_acl(engine: &Engine, key: &str, canned: &str) -> Result<bool> {
     if Acl::default().is_canned(canned).is_some()
         && let Ok(acl) = read_acl(engine, key).await

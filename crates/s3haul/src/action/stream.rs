@@ -121,8 +121,8 @@ async fn send_parts(
     Ok(size)
 }
 
-/// Reads a stream in pieces of exact sizes. The blocking read does not hold the job: a terminal
-/// that nobody types on would hold it for ever.
+/// Reads a stream in pieces of exact sizes. The blocking read does not hold up the job: a terminal
+/// without input would do so for ever.
 struct StreamReader {
     input: Input,
     ahead: BytesMut,
@@ -187,8 +187,8 @@ pub(crate) async fn download_stream(
     engine.conclude(ActionKind::Download, source, Some(Location::Stream), size, result);
 }
 
-/// Size of an object. An answer to HEAD may leave out the length: that an object is empty is only
-/// certain once it was asked for, else nothing would be written and nobody told.
+/// Size of an object. A response to HEAD may leave out the length: that an object is empty is only
+/// certain after a GET; otherwise nothing would be written and no error reported.
 async fn size_of(
     engine: &Engine,
     object: &ObjectState,
@@ -207,7 +207,7 @@ fn output_error(source: std::io::Error) -> Error {
     Error::new(ErrorKind::Local, "could not write standard output").with_source(source)
 }
 
-/// Whoever read the output has seen enough: a quiet end.
+/// Whether the reader has closed the output: the job then ends quietly.
 fn is_broken_pipe(error: &Error) -> bool {
     std::error::Error::source(error)
         .and_then(|source| source.downcast_ref::<std::io::Error>())

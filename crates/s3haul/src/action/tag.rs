@@ -1,7 +1,7 @@
 //! Tags of objects: read, replaced, or read and changed.
 //!
 //! An object takes one request, where its tags must be known before they are changed a second one
-//! and only if something changes. The two are not one step for S3: tags that somebody else writes
+//! and only if something changes. The two are not one step for S3: tags that another client writes
 //! between them are lost.
 
 use std::sync::{Arc, OnceLock};
@@ -29,8 +29,8 @@ pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagActio
     run_each(engine, actions, work).await;
 }
 
-/// Does the task to one object; tells whether there was something to do. What is written to all
-/// objects alike is made and digested once.
+/// Performs the task on one object; returns whether there was something to do. A payload that is
+/// the same for all objects is built and digested once.
 async fn tag(engine: &Engine, key: &str, same: &OnceLock<Payload>) -> Result<bool> {
     let task = &engine.settings.tags;
     let current = if task.reads() { read(engine, key).await? } else { Vec::new() };

@@ -98,7 +98,7 @@ struct Readers {
     batches: Sender<Vec<UploadAction>>,
     waiting: Receiver<Vec<UploadAction>>,
     ready: BatchSender<Prepared>,
-    /// What those take from who send.
+    /// Queue from the readers to the senders.
     sending: BatchReceiver<Prepared>,
     senders: WorkerCount,
     count: usize,
@@ -116,7 +116,7 @@ impl Readers {
         Self { how, batches, waiting, ready, sending, senders, count: 0, count_max, starved: 0 }
     }
 
-    /// Sees to it that what is read is sent: by one, who calls for more.
+    /// Ensures that a sender is running for what is read; it starts more as needed.
     fn spawn_worker(&mut self, engine: &Arc<Engine>, tasks: &mut Tasks) {
         if self.senders.is_empty() && self.senders.should_grow(engine) {
             let (how, ready) = (self.how.clone(), self.sending.clone());
@@ -436,7 +436,7 @@ fn set_content_type(engine: &Engine, action: &UploadAction, properties: &mut Obj
     }
 }
 
-/// Removes the source of a move and tells how the file ended.
+/// Removes the source of a move and reports the outcome of the file.
 async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) {
     if let Err(error) = &result
         && let Some(text) = fs::read::skip_warning(&action.path, error)

@@ -1,9 +1,9 @@
 //! The bytes of object data that a job may hold in memory.
 //!
 //! One semaphore for the whole job, counted in units of 16 KiB so that any budget fits. A share is
-//! taken in one step before the bytes are read or received, and travels with them: nobody waits
-//! for more budget while holding some, nor while holding a request permit, so the two cannot
-//! wait for each other.
+//! acquired in one step before the bytes are read or received, and travels with them: a task
+//! holding budget never waits for more of it, nor does a task holding a request permit wait for
+//! budget, so the two cannot deadlock.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Budget {
         self.take_units(units_of(bytes)).await
     }
 
-    /// Leave to hold `bytes` if it can be had at once: for whoever holds some already.
+    /// Acquires a share for `bytes` without waiting, for a caller that may already hold one.
     pub(crate) fn try_take(&self, bytes: u64) -> Option<Share> {
         let units = units_of(bytes).min(self.units_total);
         let permit = Arc::clone(&self.units).try_acquire_many_owned(units).ok()?;
@@ -68,7 +68,7 @@ impl Budget {
         u64::from(self.units_total) * UNIT_BYTES
     }
 
-    /// Bytes that nobody holds at the moment.
+    /// Bytes not held by any share.
     #[cfg(test)]
     pub(crate) fn free_bytes(&self) -> u64 {
         self.units.available_permits() as u64 * UNIT_BYTES

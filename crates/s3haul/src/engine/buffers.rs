@@ -17,7 +17,7 @@ const STEPS: usize = 4;
 /// Classes of sizes: four for each power of two up to 16 MiB; larger buffers are not kept.
 const CLASSES: usize = 10 * STEPS + 1;
 
-/// Buffers that nobody uses at the moment.
+/// Pool of unused buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     kept: Mutex<Kept>,
@@ -43,7 +43,7 @@ impl Buffers {
         }
     }
 
-    /// Makes bytes of a buffer that comes back when nobody reads them any more.
+    /// Turns a buffer into `Bytes` that return it to the pool once the last reader drops them.
     pub(crate) fn freeze(self: &Arc<Self>, buffer: Vec<u8>) -> Bytes {
         Bytes::from_owner(Lent { buffer, home: Arc::clone(self) })
     }

@@ -14,7 +14,7 @@ use s3haul_wire::ObjectProperties;
 /// Tags of this length and less, encoded, travel in the header that begins the upload.
 const TAGGING_HEADER_BYTES_MAX: usize = 2048;
 
-/// How one copy is asked for.
+/// Directives of one copy, and what is read from the source for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CopyPlan {
     /// `x-amz-metadata-directive`: REPLACE, COPY or not sent.

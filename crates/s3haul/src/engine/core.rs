@@ -45,12 +45,12 @@ pub(crate) struct Engine {
     content_types: Arc<OnceLock<ContentTypes>>,
     tags_asked: AtomicBool,
     copy_checked: AtomicBool,
-    /// It was told that tags of the source cannot be read.
+    /// Whether a warning that tags of the source cannot be read was reported.
     pub(crate) tags_warned: AtomicBool,
     _alive: mpsc::Sender<Infallible>,
 }
 
-/// Tells when nothing of an engine is left.
+/// Signals that every handle of an engine has been dropped.
 #[derive(Debug)]
 pub(crate) struct Ended(mpsc::Receiver<Infallible>);
 
@@ -134,12 +134,12 @@ impl Engine {
         wanted.min(self.limits.requests_max())
     }
 
-    /// Whether this was asked before: whoever asks first finds out whether tags can be read.
+    /// Whether an earlier call was made: the first caller finds out whether tags can be read.
     pub(crate) fn has_asked_tags(&self) -> bool {
         self.tags_asked.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether this was asked before: whoever copies first looks whether the server did it.
+    /// Whether an earlier call was made: the first copy is checked for what the server applied.
     pub(crate) fn has_checked_copy(&self) -> bool {
         self.copy_checked.swap(true, Ordering::Relaxed)
     }
@@ -169,7 +169,8 @@ impl Engine {
         Location::Object(ObjectName::new(self.settings.target_bucket.clone(), key))
     }
 
-    /// Tells how an object ended. A target that exists and is not to be replaced is no failure.
+    /// Reports the outcome of an object. A target that exists and must not be replaced is no
+    /// failure.
     pub(crate) fn conclude(
         &self,
         action: ActionKind,
@@ -201,8 +202,8 @@ impl Engine {
         self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
     }
 
-    /// Tells how an object ended that was worked on where it is, and whether there was something to
-    /// do.
+    /// Reports the outcome of an object that was changed in place, and whether anything had to be
+    /// done.
     pub(crate) fn conclude_in_place(
         &self,
         action: ActionKind,

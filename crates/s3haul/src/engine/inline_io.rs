@@ -171,7 +171,7 @@ pub(crate) async fn requeue() {
     .await;
 }
 
-/// Threads that keep open what tells of their time, at most; others open it each time.
+/// Maximum number of threads that keep their statistics file open; others open it each time.
 const HOLDERS_MAX: u32 = 8;
 
 thread_local! {
@@ -187,8 +187,8 @@ fn open_times() -> Option<File> {
     File::open("/proc/thread-self/schedstat").ok()
 }
 
-/// How long this thread could have run and had no core, where the system tells: the second number
-/// of <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>.
+/// Time for which this thread was runnable but had no core, where the system reports it: the second
+/// number of <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>.
 fn time_without_core() -> Option<Duration> {
     let mut told = [0; 96];
     let length = TIMES.with(|held| match held {
@@ -275,7 +275,7 @@ mod tests {
         if let Some(before) = time_without_core() {
             std::thread::sleep(QUICK);
             assert!(time_without_core() >= Some(before));
-            // Threads that hold nothing open are told as much.
+            // Threads that keep no file open get the same answer.
             for _ in 0..=HOLDERS_MAX {
                 assert!(std::thread::spawn(time_without_core).join().unwrap().is_some());
             }

@@ -1,8 +1,8 @@
 //! How much runs at once: request permits, large objects, worker loops.
 //!
-//! Requests in flight over the whole job are bounded by one semaphore. The fixed order of
-//! acquiring is: large-object slots, then memory budget, then bandwidth, then a request permit;
-//! nobody waits for an earlier one while holding a later one.
+//! Requests in flight over the whole job are bounded by one semaphore. The fixed order of acquiring
+//! is: large-object slots, then memory budget, then bandwidth, then a request permit; no task waits
+//! for an earlier one while holding a later one.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Limits {
         self.requests_max
     }
 
-    /// The same where nobody finds out how many are worth it.
+    /// The same where the concurrency is not adjusted by measurement.
     pub(crate) fn at_once(&self) -> usize {
         self.requests_max.min(AT_ONCE)
     }

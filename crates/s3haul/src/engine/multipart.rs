@@ -1,6 +1,6 @@
 //! One multipart upload: parts sent in parallel, combined checksum, completion, abort.
 //!
-//! Whoever feeds it calls [`MultipartUpload::send`] for each part in order and then
+//! The caller passes each part in order to [`MultipartUpload::send`] and then calls
 //! [`MultipartUpload::complete`]; if anything fails in between, [`MultipartUpload::abandon`].
 
 use std::sync::Arc;
@@ -57,7 +57,8 @@ pub(crate) async fn complete_upload(
     Ok(())
 }
 
-/// The checksum of the whole, where the server told those of all parts and they combine.
+/// Checksum of the whole object, if the server returned those of all parts and they can be
+/// combined.
 fn full_object_checksum(sent: &[SentPart]) -> Option<Checksum> {
     let piece =
         |sent: &SentPart| Some(Piece { checksum: sent.part.checksum.clone()?, length: sent.size });

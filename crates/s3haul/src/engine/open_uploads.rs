@@ -23,7 +23,7 @@ use s3haul_wire::{ChecksumAlgorithm, Client, Encryption, ObjectProperties};
 
 /// Time that the end of a job waits for uploads that are being begun.
 const BEGIN_TIME_MAX: Duration = Duration::from_secs(5);
-/// Time that it waits for parts of uploads that it aborts: whoever pressed Ctrl-C waits, too.
+/// Maximum wait for parts of uploads being aborted: after Ctrl-C the user is waiting, too.
 const PARTS_TIME_MAX: Duration = Duration::from_secs(1);
 /// Time that the end of a job spends on aborting what is open.
 const ABORT_TIME_MAX: Duration = Duration::from_secs(15);
@@ -151,7 +151,7 @@ async fn outlive<T: Send + 'static>(
 ) -> Result<T> {
     let (told, ended) = oneshot::channel();
     let run = async move {
-        // Nobody listens when the caller was cancelled.
+        // The receiver is gone if the caller was cancelled.
         let _ = told.send(request.await);
     };
     {

@@ -101,7 +101,7 @@ impl ReadAhead {
             && let Some(part) = self.parts.clone().next()
         {
             let budget = &self.engine.limits.budget;
-            // Only who holds nothing may wait: else several outputs could wait for each other.
+            // Only a reader that holds no share may wait: otherwise several outputs could deadlock.
             let share = if self.waiting.is_empty() {
                 budget.take(part.range.len()).await
             } else {

@@ -42,7 +42,7 @@ pub(crate) struct ObjectState {
     /// `ETag` with its quotes; empty where unknown.
     pub(crate) etag: String,
     /// `ETag` that the first range came with. Not every server heeds `If-Match`, and not every
-    /// listing tells `ETag`s: without this, ranges of two states could make one file.
+    /// listing includes `ETag`s: without this, ranges of two states could make one file.
     seen: Arc<OnceLock<String>>,
 }
 

@@ -1,10 +1,10 @@
 //! Small objects, received whole into memory.
 //!
-//! A body that breaks off, or stops, is gone on with from the byte reached, as long as the object
-//! is the same; its checksum is then computed over all of it.
+//! A body that ends early or stalls is resumed from the byte reached, as long as the object is the
+//! same; its checksum is then computed over all of it.
 //!
-//! Whoever asks holds a share of the memory budget for the size that was planned. An object that
-//! is larger by now is not received, so the share holds in any case.
+//! The caller holds a share of the memory budget for the planned size. An object that has grown
+//! since is not received, so the share is always sufficient.
 
 use bytes::Bytes;
 

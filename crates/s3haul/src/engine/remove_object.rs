@@ -68,9 +68,9 @@ pub(crate) async fn remove_one(
     engine.send(|| place.client(engine).delete_object(input)).await
 }
 
-/// Removes the source of a move whose target is safe; nothing for other commands. `etag` is the
-/// state that the target has; what replaced it meanwhile stays. The bytes that were told as moved
-/// are taken back when it fails.
+/// Removes the source of a move whose target is safe; does nothing for other commands. `etag` is
+/// the state that the target has; an object that replaced it meanwhile stays. If the removal fails,
+/// the bytes reported as moved are taken back.
 pub(crate) async fn remove_source_object(
     engine: &Engine,
     key: &str,
@@ -115,7 +115,7 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     }
 }
 
-/// What removals of a job are told as.
+/// Action kind under which removals of a job are reported.
 pub(crate) fn removal_kind(engine: &Engine) -> ActionKind {
     if engine.settings.is_undelete { ActionKind::Undelete } else { ActionKind::Delete }
 }

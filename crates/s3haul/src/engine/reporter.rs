@@ -1,4 +1,4 @@
-//! Tells events and counts them, so that the summary and the events always agree.
+//! Emits events and counts them, so that the summary and the events always agree.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,7 +13,7 @@ use s3haul_wire::error::{Error, ErrorKind};
 use s3haul_wire::units::{MIB, RequestCounts};
 use s3haul_wire::{Payload, SendProgress};
 
-/// Shortest body whose progress is told while it is sent.
+/// Smallest body whose progress is reported while it is sent.
 const TOLD_SIZE_MIN: u64 = MIB;
 
 /// Counters of a job.
@@ -39,7 +39,7 @@ pub(crate) struct Reporter {
     bytes: AtomicU64,
     fatal: AtomicBool,
     would_send: WouldSend,
-    /// Bytes told as progress that are no ended object's.
+    /// Bytes reported as progress that do not belong to an object that has ended.
     under_way: AtomicI64,
     is_settled: AtomicBool,
     is_plan_complete: AtomicBool,
@@ -61,8 +61,7 @@ struct WouldSend {
     keys: AtomicU64,
 }
 
-/// A body on its way. What was told of it is taken back when this is dropped before it is
-/// [`Self::done`].
+/// A body being sent. Dropping it before [`Self::done`] takes back the progress reported for it.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Sending {
@@ -179,7 +178,7 @@ impl Reporter {
         self.progress(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
-    /// Bytes told as moved count no longer.
+    /// Takes back bytes that were reported as moved.
     pub(crate) fn unmoved(&self, bytes: u64) {
         self.progress(-i64::try_from(bytes).unwrap_or(i64::MAX));
     }
@@ -191,15 +190,16 @@ impl Reporter {
         }
     }
 
-    /// The job was cancelled: what was told of objects that will not end is taken back, and nothing
-    /// more is told of them.
+    /// Settles the counts after cancellation: progress of objects that will not end is taken back,
+    /// and no more is reported for them.
     pub(crate) fn settle(&self) {
         let bytes = self.under_way.load(Ordering::Relaxed);
         self.progress(-bytes);
         self.is_settled.store(true, Ordering::Relaxed);
     }
 
-    /// Tells of a body while it is sent, where it is long enough for that to matter.
+    /// Reports the progress of a body while it is sent, if the body is large enough for that to
+    /// matter.
     pub(crate) fn sending(self: &Arc<Self>, payload: Payload) -> (Payload, Sending) {
         let size = payload.len();
         let reporter = Arc::clone(self);

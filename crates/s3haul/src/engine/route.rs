@@ -20,7 +20,7 @@ pub(crate) fn can_read(target: &ClientConfig, source: &ClientConfig) -> bool {
     is_same_service(target, source) && signer(&target.credentials) == signer(&source.credentials)
 }
 
-/// Who signs, as far as it can be told without asking.
+/// Identity that signs requests, as far as the configuration alone determines it.
 fn signer(credentials: &CredentialsConfig) -> (&'static str, &str) {
     match credentials {
         CredentialsConfig::Chain => ("chain", ""),

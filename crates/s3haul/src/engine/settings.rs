@@ -1,4 +1,4 @@
-//! What the executors are told: plain values, the same for all objects of a job.
+//! Settings of the executors: plain values, the same for all objects of a job.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::{GIB, MIB, format_size};
 use s3haul_wire::{ChecksumAlgorithm, CustomerKey, ObjectProperties};
 
-/// Requests at once where nobody finds out how many are worth it.
+/// Concurrent requests where the number is not adjusted by measurement.
 pub(crate) const AT_ONCE: usize = 64;
 /// Keys that one `DeleteObjects` may name.
 pub(crate) const KEYS_MAX: usize = 1000;
@@ -64,8 +64,8 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Requests at once where nobody finds out how many are worth it: of a listing, and of what
-    /// asks one after the other.
+    /// Concurrent requests where the number is not adjusted by measurement: for listings, and for
+    /// work that sends its requests one after the other.
     pub fn requests_at_once(&self) -> usize {
         self.max_concurrent_requests.min(AT_ONCE)
     }
@@ -127,7 +127,7 @@ pub(crate) struct Settings {
     pub(crate) restore: RestoreTask,
     /// Versions instead of objects that are read or removed.
     pub(crate) versions: Option<VersionRule>,
-    /// What removals are told as: removals, or that something is there again.
+    /// Whether removals are reported as undeletions: an object is there again.
     pub(crate) is_undelete: bool,
     /// Versions that are locked in governance mode are removed, too.
     pub(crate) bypass_governance: bool,

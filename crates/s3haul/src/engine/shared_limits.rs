@@ -25,7 +25,7 @@ impl SharedLimits {
         Self { limits, bandwidth, content_types: Arc::default() }
     }
 
-    /// Waits until so many bytes may move: for whoever moves some outside of a job.
+    /// Waits until `bytes` may be transferred: for transfers outside of a job.
     pub async fn before_bytes(&self, bytes: u64) {
         self.bandwidth.take(bytes).await;
     }

@@ -153,7 +153,7 @@ mod tests {
         drop(sender);
         let workers = WorkerCount::default();
         assert!(workers.is_empty() && workers.should_grow(&engine));
-        // The barrier lets nobody through before as many as are wanted are at work.
+        // The barrier opens only once the wanted number of workers is running.
         run_worker(Arc::clone(&engine), workers.clone(), receiver, work).await;
         assert!(!workers.should_grow(&engine));
     }

@@ -1,8 +1,8 @@
 //! Listing of what a filter can take in: prefixes that it leaves out whole are not asked for.
 //!
-//! Where that makes several ranges, their first page is asked for as if there was only one: a tree
-//! of one page costs one request. What lies behind that page is listed range by range, in order.
-//! A filter that takes in nothing still asks once, so that a bucket that is not there is noticed.
+//! If that results in several ranges, their first page is listed as if there were only one: a tree
+//! of one page costs one request. The rest is listed range by range, in order. A filter that takes
+//! in nothing still sends one request, so that a missing bucket is noticed.
 
 use std::collections::VecDeque;
 
@@ -42,7 +42,7 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) proves_emptiness: bool,
 }
 
-/// What is asked for next.
+/// The next request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// A page from the first range on, whatever lies between the ranges.
@@ -299,7 +299,7 @@ impl NameListing {
         let root = self.root.clone();
         let page = self.page(&root, "", self.request.page_size).await;
         if page.is_none() {
-            // The listing knows more dialects, and how to tell what is wrong.
+            // The listing supports more dialects, and its errors are more precise.
             let through = Some(format!("{root}\0"));
             self.start(root, KeyRange { after: String::new(), through });
         }

@@ -73,8 +73,8 @@ pub(crate) fn copy_action(job: &Prepared, engine: &Engine, found: Found<'_>) -> 
 
 /// The action for a removal.
 pub(crate) fn delete_action(job: &Prepared, found: &Found<'_>) -> DeleteAction {
-    // `rm` removes whatever is there, as the AWS tools do. But what conditions were asked of may
-    // be what a manifest told long ago: then it must still be that.
+    // `rm` removes whatever is there, as the AWS tools do. But if conditions were checked, they may
+    // have been checked against an old manifest: then the object must still be the same.
     let is_looked_at = job.chooser.is_some() || job.spec.conditions.needs_facts();
     let is_told = job.spec.manifest.is_some() && is_looked_at;
     DeleteAction {

@@ -3,8 +3,8 @@
 //!
 //! A manifest is a stream that may name any number of objects, in any order and more than once.
 //! What lies outside of the source, or is not the current version of an object, is never acted
-//! upon: it fails, by itself. Where the manifest does not tell what a listing would, and it is
-//! needed, each object is asked for with a HEAD request.
+//! upon: it fails, by itself. Facts that a listing would contain and the manifest lacks are
+//! requested with one HEAD per object, if they are needed.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// Objects that are planned together.
 const BATCH_MAX: usize = 1000;
-/// The same where each is asked for first.
+/// The same where each object takes a HEAD request first.
 const ASKED_MAX: usize = 256;
 
 /// Plans all that a manifest names.
@@ -117,8 +117,8 @@ fn needs_facts(job: &Prepared) -> bool {
         || job.spec.conditions.needs_facts()
 }
 
-/// What of a batch may be acted upon and is not left out by its name. The rest is told as failed,
-/// unless that was done before.
+/// Entries of a batch that may be acted upon and are not left out by name. The others are reported
+/// as failed, unless that was done before.
 fn accept(
     job: &Prepared,
     engine: &Engine,
@@ -179,8 +179,8 @@ fn conclude_failed(
 /// Headers of the objects of a page, where they were asked for.
 type Heads = Vec<Option<Box<ObjectHead>>>;
 
-/// Entries as a page of a listing. Objects of which more has to be known are asked for; those
-/// that cannot be had are told as failed, unless that comes later.
+/// Entries as a page of a listing. Objects of which more has to be known take a HEAD request; those
+/// that cannot be had are reported as failed, unless that comes later.
 async fn page_of(
     job: &Prepared,
     engine: &Engine,
@@ -237,7 +237,7 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
     }
 }
 
-/// Tells of an object that was asked for in vain. Removing what is not there is a success.
+/// Reports an object whose HEAD request failed. Removing what is not there is a success.
 fn tell_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
     let is_gone = error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
     if is_gone && job.plan.action == ActionKind::Delete {

@@ -25,8 +25,8 @@ use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
 use s3haul_wire::ops::ListedObject;
 
-/// Plans all actions of a job. A failure to list or to find the one object ends the planning and
-/// is told as fatal; what was queued before goes on.
+/// Plans all actions of a job. A failure to list or to find the one object ends the planning and is
+/// reported as fatal; what was queued before goes on.
 pub(crate) async fn plan_objects<A: Planned>(
     job: &Prepared,
     engine: &Arc<Engine>,
@@ -68,8 +68,8 @@ async fn plan_one<A: Planned>(
     let key = job.source_key();
     let relative = job.plan.single_name();
     let is_included = job.filter.includes(relative);
-    // A removal asks nobody, unless a script or a condition has to know more: removing what is not
-    // there is a success. Tagging asks nobody either, but fails.
+    // A removal needs no HEAD, unless a script or a condition has to know more: removing what is
+    // not there is a success. Tagging needs none either, but fails if the object is missing.
     let is_removal = job.removes();
     if is_removal && is_included {
         check_limit(job, 1, 1)?;

@@ -106,7 +106,7 @@ pub(crate) async fn choose_one(
     Ok(choose(job, engine, page, vec![0]).await?.1)
 }
 
-/// Lets scripts and templates decide on objects of a page; collisions are told as failures.
+/// Applies scripts and templates to objects of a page; collisions are reported as failures.
 pub(crate) async fn choose(
     job: &Prepared,
     engine: &Engine,
@@ -153,7 +153,7 @@ pub(crate) async fn choose(
     Ok((page, chosen))
 }
 
-/// Tells that an object is not transferred, because its new name is that of another.
+/// Reports that an object is not transferred, because its new name is that of another.
 pub(crate) fn report_collision(
     job: &Prepared,
     engine: &Engine,

@@ -2,7 +2,7 @@
 //! nothing is filtered, for that was decided.
 //!
 //! A name must lie on both sides of the job as the job would name it; what a script or template
-//! named keeps that name. What is no longer there is told and left out.
+//! named keeps that name. Sources that are gone are reported and left out.
 
 mod removals;
 
@@ -221,8 +221,8 @@ async fn object_action<A>(
     }
 }
 
-/// Tells once more that the new name of a source is also that of another: nobody knows any more
-/// which of them is there.
+/// Reports again that the new name of a source is also that of another: it is no longer known which
+/// of them is there.
 fn refuse_collision(job: &Prepared, engine: &Engine, named: &Named) {
     let Some(target) = named.target.clone() else { return };
     let name = match &target {

@@ -36,7 +36,7 @@ pub(crate) async fn refuse_unversioned(job: &Prepared, engine: &Engine) -> Resul
             ));
             Ok(())
         }
-        // Whatever else is wrong the listing tells.
+        // Any other error is reported by the listing.
         _ => Ok(()),
     }
 }

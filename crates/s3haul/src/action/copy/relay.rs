@@ -115,9 +115,9 @@ async fn send_whole(
     action.etag.clone_from(&head.etag);
     let plan = CopyPlan::relayed(&engine.settings);
     let mut properties = properties_of(engine, action, plan, head);
-    // A GET tells how many tags there are to those who may read them: so none are told where there
-    // are none, and where they are kept from us. The first time it is found out; a move, which
-    // leaves no other copy, asks each time.
+    // A GET returns the number of tags to callers with permission to read them: so tags are not
+    // requested if there are none or if they cannot be read. The first object of a job determines
+    // that; a move, which leaves no other copy, requests them each time.
     let asks = head
         .tagging_count
         .map_or_else(|| engine.settings.is_move || !engine.has_asked_tags(), |count| count > 0);
@@ -132,8 +132,8 @@ async fn send_whole(
     }
 }
 
-/// Carries tags as far as they can be read. Who may read an object need not be allowed to read its
-/// tags; nobody without a signature expects to be. A move fails then: it would lose them.
+/// Copies tags as far as they can be read. Permission to read an object does not imply permission
+/// to read its tags, least of all for unsigned requests. A move fails then: it would lose them.
 async fn relay_tags(
     engine: &Engine,
     action: &CopyAction,

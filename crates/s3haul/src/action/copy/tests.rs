@@ -228,7 +228,7 @@ async fn what_no_copy_request_takes_goes_by_parts_of_one_state() {
     let at_limit = copy(large.clone(), 5 * GIB, "\"state\"").await;
     assert_eq!(names(&at_limit), ["CopyObject"]);
     assert_eq!(of(&at_limit, "CopyObject")[0].header("x-amz-tagging-directive"), Some("REPLACE"));
-    // The listing told no state: it is asked for, though nothing is carried over.
+    // The listing had no `ETag`: it is requested, though nothing is carried over.
     let seen = copy(large, 5 * GIB + 1, "").await;
     assert_eq!(names(&seen)[..2], ["HeadObject", "CreateMultipartUpload"]);
     let created = of(&seen, "CreateMultipartUpload")[0];

@@ -25,8 +25,8 @@ use s3haul_wire::{Checksum, ChecksumAlgorithm, Hasher, ObjectHead};
 
 /// Bytes gathered for one write.
 const WRITE_SIZE: u64 = MIB;
-/// CRC computed of ranges where the object's own is not known beforehand: the one that S3 stores
-/// unless told otherwise.
+/// CRC computed of ranges where the object's own is not known beforehand: the one that S3 stores by
+/// default.
 const LIKELY_CRC: ChecksumAlgorithm = ChecksumAlgorithm::Crc64Nvme;
 
 /// A file that ranges are written to. The file is dropped, and so removed if it is not complete,
@@ -259,8 +259,8 @@ async fn ask(writing: &Writing) -> Result<Option<Checksum>> {
     Ok(expected_of(&head))
 }
 
-/// Whether the checksum of an object is asked for once its ranges are there, unless an answer to
-/// one of them told it.
+/// Whether the checksum of an object is requested once its ranges have arrived, unless a response
+/// to one of them contained it.
 pub(crate) fn asks_for_checksum(engine: &Engine, action: &DownloadAction) -> bool {
     action.head.is_none() && wants_checksums(engine)
 }

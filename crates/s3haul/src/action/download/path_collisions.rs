@@ -119,7 +119,7 @@ impl Listed {
         }
     }
 
-    /// Whether a key is there, where the listed keys tell.
+    /// Whether a key exists; `None` if the listed keys do not answer that.
     fn find(&self, key: &str) -> Option<bool> {
         let keys = self.keys.as_ref()?;
         let is_covered =

@@ -60,7 +60,7 @@ impl DownloadTarget {
 /// Why an object did not become a file.
 pub(crate) type SaveResult = Result<Committed, CreateError>;
 
-/// Who may read a file before it has the permissions that the object brings with it.
+/// Read access to a file before it has the permissions that the object brings with it.
 pub(crate) fn access_of(has_permissions: bool) -> Access {
     if has_permissions { Access::Owner } else { Access::ByUmask }
 }

@@ -181,7 +181,7 @@ async fn queue_removals<A: Removal>(
         for action in join_all(found).await {
             actions.extend(action?);
         }
-        // When nobody takes actions any more the job was cancelled.
+        // The receiving side is closed if the job was cancelled.
         if queue.push(actions).await.is_err() || is_last {
             return Ok(());
         }
