@@ -8,7 +8,7 @@ use rustix::fs::{FileType, Stat, Timespec, Timestamps};
 
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
-/// Seconds since the epoch of the first moment of year 1: earlier times cannot be told as dates.
+/// Seconds since the epoch of the first moment of year 1: earlier times cannot be shown as dates.
 const FIRST_SECOND: i64 = -62_135_596_800;
 /// Seconds since the epoch of the last moment of year 9999.
 const LAST_SECOND: i64 = 253_402_300_799;
@@ -78,7 +78,7 @@ impl FileInfo {
 }
 
 /// Names one state of one file: if two are equal, the contents were the same at both moments, as
-/// far as a file system can tell.
+/// far as the metadata of a file system can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileIdentity {
     /// Device that holds the file.

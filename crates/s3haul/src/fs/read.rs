@@ -38,7 +38,7 @@ pub fn open_source(path: &Path) -> Result<File> {
     Ok(File::from(fd))
 }
 
-/// Opens a regular file and tells its state; parts are then read with [`read_range`].
+/// Opens a regular file and returns it with its state; parts are then read with [`read_range`].
 pub fn open_with_identity(path: &Path) -> Result<(File, FileIdentity)> {
     let file = open_source(path)?;
     let stat = rustix::fs::fstat(&file)
@@ -153,7 +153,7 @@ fn read_some_at(
     Ok(count)
 }
 
-/// Tells the kernel that a file will be read in order. Advice only: failures do not matter.
+/// Advises the kernel that a file will be read in order. Advice only: failures do not matter.
 pub fn advise_sequential(file: &File, size: u64) {
     if size >= READAHEAD_SIZE_MIN {
         let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);

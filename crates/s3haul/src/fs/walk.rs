@@ -2,8 +2,8 @@
 //!
 //! Depth first; each directory's names are sorted as bytes with `/` behind those of directories,
 //! which is the order in which S3 lists the keys they become. Memory is one directory's names a
-//! level. A file costs one `stat`; permission to read it is asked of the system only where its
-//! mode does not tell. What cannot be read is a warning and the rest goes on. Names that are not
+//! level. A file costs one `stat`; permission to read it is checked by a system call only where its
+//! mode does not decide. What cannot be read is a warning and the rest goes on. Names that are not
 //! UTF-8 cannot be keys and are skipped with a warning; so is what belongs to a server's store.
 
 mod directory;

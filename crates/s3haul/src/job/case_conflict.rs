@@ -2,10 +2,10 @@
 //!
 //! A name conflicts when a file of another spelling answers to it, or when one of another spelling
 //! is being downloaded. Names are remembered only from the moment they are queued to the end of
-//! their download, so that memory is bounded by the queue and by what is in flight, and on a file
-//! system that tells case apart two names conflict only when they are downloaded at the same time.
-//! A dry run, where nothing ends, remembers the last names. A name that is there in its very
-//! spelling is no conflict: it is replaced.
+//! their download, so that memory is bounded by the queue and by what is in flight, and on a
+//! case-sensitive file system two names conflict only when they are downloaded at the same time. A
+//! dry run, where nothing ends, remembers the last names. A name that is there in its very spelling
+//! is no conflict: it is replaced.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::unix::fs::MetadataExt as _;
@@ -57,7 +57,7 @@ impl CaseGuard {
         (how != CaseConflict::Ignore).then(|| Arc::new(guard))
     }
 
-    /// Tells of conflicts among actions and leaves out what is not to be done. Blocks.
+    /// Reports conflicts among actions and drops those that must not run. Blocks.
     pub(crate) fn screen(
         &self,
         engine: &Engine,
@@ -210,8 +210,8 @@ fn is_spelled_so(folder: &Path, relative: &str) -> bool {
         let id = |path: &Path| path.symlink_metadata().ok().map(|facts| (facts.dev(), facts.ino()));
         let here = id(&parent.join(name));
         let has_both = swapped != name && here.is_some() && here == id(&parent.join(&swapped));
-        // One file of two names: either the file system does not tell case apart, or there are
-        // two links. The folder's own list says.
+        // One file of two names: either the file system is case-insensitive, or there are two
+        // links. The folder's own list says.
         if has_both && !lists(&parent, name) {
             return false;
         }
@@ -267,7 +267,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("D")).unwrap();
         std::fs::write(folder.path().join("D/File"), "").unwrap();
         assert!(is_spelled_so(folder.path(), "D/File"));
-        // Two links to one file look as on a file system that does not tell case apart.
+        // Two links to one file look as on a case-insensitive file system.
         std::fs::hard_link(folder.path().join("D/File"), folder.path().join("D/fILE")).unwrap();
         assert!(is_spelled_so(folder.path(), "D/File"));
         std::os::unix::fs::symlink("D", folder.path().join("d")).unwrap();

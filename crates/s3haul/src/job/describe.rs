@@ -29,7 +29,7 @@ pub(crate) fn event(
     ObjectEvent { action, is_move, source, target, bytes, reason: None, outcome }
 }
 
-/// What a dry run tells of an upload.
+/// The event of an upload in a dry run.
 pub(crate) fn describe_upload(engine: &Engine, action: UploadAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.key));
     let reason = action.reason.map(Reason::name);
@@ -38,7 +38,7 @@ pub(crate) fn describe_upload(engine: &Engine, action: UploadAction) -> ObjectEv
     ObjectEvent { reason, ..event }
 }
 
-/// What a dry run tells of a download.
+/// The event of a download in a dry run.
 pub(crate) fn describe_download(
     place: DownloadTarget,
 ) -> impl Fn(&Engine, DownloadAction) -> ObjectEvent + Send + Sync {
@@ -51,7 +51,7 @@ pub(crate) fn describe_download(
     }
 }
 
-/// What a dry run tells of a copy.
+/// The event of a copy in a dry run.
 pub(crate) fn describe_copy(engine: &Engine, action: CopyAction) -> ObjectEvent {
     let target = Some(engine.target_object(action.target_key));
     let source = engine.source_version(action.source_key, action.version_id);
@@ -60,7 +60,7 @@ pub(crate) fn describe_copy(engine: &Engine, action: CopyAction) -> ObjectEvent 
     ObjectEvent { reason, ..event }
 }
 
-/// What a dry run tells of a removal.
+/// The event of a removal in a dry run.
 pub(crate) fn describe_delete(
     place: Place,
 ) -> impl Fn(&Engine, DeleteAction) -> ObjectEvent + Send + Sync {
@@ -70,13 +70,13 @@ pub(crate) fn describe_delete(
     }
 }
 
-/// What a dry run tells of tags.
+/// The event of an action on tags in a dry run.
 pub(crate) fn describe_tag(engine: &Engine, action: TagAction) -> ObjectEvent {
     let source = engine.source_object(action.key);
     event(engine, ActionKind::Tag, source, None, action.size)
 }
 
-/// What a dry run tells of the removal of a file.
+/// The event of the removal of a file in a dry run.
 pub(crate) fn describe_file_removal(
     root: TargetRoot,
 ) -> impl Fn(&Engine, RemoveFileAction) -> ObjectEvent + Send + Sync {

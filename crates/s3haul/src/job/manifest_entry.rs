@@ -7,17 +7,17 @@ use s3haul_wire::error::Result;
 /// An object as a manifest names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManifestEntry {
-    /// Bucket; nothing where the manifest does not tell it, which is then that of the source.
+    /// Bucket; `None` if the manifest does not name it, which is then that of the source.
     pub bucket: Option<String>,
     /// Key.
     pub key: String,
-    /// What a listing tells of an object, where the manifest tells all of it.
+    /// What a listing contains about an object, if the manifest contains all of it.
     pub facts: Option<ListedFacts>,
     /// Which version of the object is meant.
     pub version: Version,
 }
 
-/// What a listing tells of an object beside its key.
+/// What a listing contains about an object beside its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedFacts {
     /// Size in bytes.

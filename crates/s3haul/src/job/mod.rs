@@ -1,4 +1,4 @@
-//! What a job is told to do, and what is prepared from that before it runs: the specification, the
+//! Job configuration, and what is prepared from it before the job runs: the specification, the
 //! queue between planner and action, and what a dry run reports.
 
 pub(crate) mod case_conflict;

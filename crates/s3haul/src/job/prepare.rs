@@ -39,7 +39,7 @@ pub(crate) struct Prepared {
     pub(crate) wildcard: Option<Wildcard>,
     /// Scripts and templates, where there are any.
     pub(crate) chooser: Option<SharedChooser>,
-    /// Looks for downloads whose names differ only by case, where that is asked for.
+    /// Checks for downloads whose names differ only by case, if the job has that option.
     pub(crate) case_guard: Option<Arc<CaseGuard>>,
 }
 

@@ -21,7 +21,7 @@ use s3haul_wire::units::RequestCounts;
 /// Actions that are handed over together, except deletions.
 const BATCH_MAX: usize = 256;
 
-/// An action that can be counted and told.
+/// An action that can be counted and reported.
 pub(crate) trait Planned: Send + 'static {
     /// Actions that are handed over together at most.
     const BATCH_MAX: usize = BATCH_MAX;
@@ -142,7 +142,7 @@ impl Planned for RemoveFileAction {
 /// is filled in.
 pub(crate) type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
 
-/// Drops actions that need not be done, and tells them. Blocks.
+/// Drops actions that need not be done, and reports them. Blocks.
 type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
 
 /// What is left of actions that were looked at.
@@ -160,11 +160,11 @@ pub(crate) struct Queue<A> {
     describe: Option<Describe<A>>,
     is_dry_run: bool,
     screen: Option<Screen<A>>,
-    /// Nothing is told of what is queued.
+    /// Queued actions are not reported.
     is_silent: bool,
 }
 
-/// Nobody takes actions any more.
+/// The receiving side of the queue is closed.
 #[derive(Debug)]
 pub(crate) struct Closed;
 
@@ -183,7 +183,7 @@ impl<A: Planned> Queue<A> {
         (Self { engine, sender, describe, is_dry_run, screen, is_silent }, receiver)
     }
 
-    /// A queue of actions that another tells as planned, where they are.
+    /// A queue of actions that are reported as planned elsewhere, if at all.
     pub(crate) fn silent(
         engine: &Arc<Engine>,
         describe: Option<Describe<A>>,
@@ -243,7 +243,7 @@ impl<A: Planned> Queue<A> {
         Outcome::DryRun
     }
 
-    /// Counts actions and splits them into batches; tells and drops them in a dry run.
+    /// Counts actions and splits them into batches; in a dry run, reports and drops them.
     fn prepare(&self, mut actions: Vec<A>) -> Vec<Vec<A>> {
         for action in actions.iter().filter(|_| !self.is_silent) {
             self.engine.report.planned(action.bytes());

@@ -1,4 +1,4 @@
-//! What a job is told: plain values, no flags, no environment.
+//! Job configuration: plain values, no flags, no environment.
 
 use crate::plan::compare::Rule;
 use crate::plan::removals::RemovalLimit;
@@ -50,7 +50,7 @@ pub struct FilterRule {
     pub pattern: String,
 }
 
-/// What `sync` is told beside what `cp` is.
+/// Options of `sync` beside those of `cp`.
 #[derive(Clone, Debug, Default)]
 pub struct SyncOptions {
     /// What counts as a difference.
@@ -77,13 +77,13 @@ pub struct TransferSpec {
     pub working_dir: PathBuf,
     /// Whole trees.
     pub recursive: bool,
-    /// Only tell what would be done.
+    /// Only report what would be done.
     pub dry_run: bool,
     /// Wildcards in S3 paths are plain characters.
     pub raw: bool,
     /// Filters in command-line order.
     pub filters: Vec<FilterRule>,
-    /// What is asked of names, sizes, times and classes of the source beside the filters.
+    /// Conditions on names, sizes, times and classes of the source, beside the filters.
     pub conditions: Conditions,
     /// Names to take instead of listing the source; they were chosen before, and neither filters
     /// nor conditions nor scripts are asked again.

@@ -1,8 +1,8 @@
 //! `compare` and `verify`: what two trees have in common and where they differ.
 //!
 //! Both sides are listed in parallel and merged name by name, as `sync` does it. Pairs that the
-//! listings cannot decide are looked at many at a time; what is told comes in the order of names
-//! all the same, through a window of bounded length. Nothing is written anywhere.
+//! listings cannot decide are looked at many at a time; results are still reported in the order of
+//! names, through a window of bounded length. Nothing is written anywhere.
 
 mod merge;
 pub(crate) mod outcome;
@@ -52,7 +52,7 @@ pub struct CompareSpec {
     pub follow_symlinks: bool,
     /// Keys a LIST page.
     pub page_size: Option<u32>,
-    /// How far to go to tell whether bytes are the same.
+    /// How much work is spent to decide whether bytes are the same.
     pub depth: Depth,
     /// Another time, in whole seconds, is a difference.
     pub compares_times: bool,
@@ -64,9 +64,9 @@ pub struct CompareSpec {
     pub tuning: Tuning,
 }
 
-/// Compares two trees. Pairs that could not be looked at are told and counted; an error comes back
-/// where an argument makes no sense or a side could not be listed to its end, after all before
-/// that was told. Cancelling comes back with `cancelled` set.
+/// Compares two trees. Pairs that could not be looked at are reported and counted. `Err` if an
+/// argument makes no sense or a side could not be listed to its end; everything before that has
+/// been reported. After cancellation the result has `cancelled` set.
 pub async fn run_compare(
     spec: CompareSpec,
     clients: Clients,

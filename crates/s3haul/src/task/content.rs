@@ -23,7 +23,7 @@ const STEPS_MAX: usize = 24;
 /// Whether bytes are the same, and what shows it.
 pub(crate) type Verdict = Result<Evidence, Evidence>;
 
-/// What is known of a file or object before anything is asked.
+/// What is known of a file or object before any request.
 pub(crate) fn known(item: Item<'_>) -> Known {
     match item {
         Item::File(file) => Known::of_file(file.size),

@@ -22,7 +22,7 @@ use crate::plan::action::DownloadAction;
 use crate::plan::paths::Side;
 use s3haul_wire::error::Result;
 
-/// Lets downloads be looked at before they are queued, where that is asked for.
+/// Installs the checks of downloads that run before they are queued, if the job has any.
 pub(crate) fn screen(job: &Prepared, target: &DownloadTarget, queue: &mut Queue<DownloadAction>) {
     // A sync compares before, but for names that an earlier run gave.
     let is_compared = job.spec.command == TransferCommand::Sync && job.spec.names.is_none();
@@ -78,7 +78,7 @@ pub(crate) async fn open_target(job: &Prepared) -> Result<DownloadTarget> {
     Ok(DownloadTarget::Exactly(path))
 }
 
-/// The one file of a job, where its name is told by the paths alone.
+/// The one file of a job, if the paths alone determine its name.
 fn named_file(job: &Prepared, folder: &Path) -> Option<PathBuf> {
     let name = job.plan.single_name();
     let mut components = Path::new(name).components();

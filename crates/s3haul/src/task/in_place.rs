@@ -34,7 +34,7 @@ pub(crate) async fn set(job: &Prepared, engine: Arc<Engine>) {
     }
 }
 
-/// The action of a change; nothing where the listing tells that the object is as it shall be.
+/// The action of a change; `None` if the listing shows that the object is already as wanted.
 fn set_action(engine: &Engine, found: &Found<'_>) -> Option<SetAction> {
     let wanted = engine.settings.change.only_class();
     if wanted.is_some_and(|class| class == found.object.storage_class) {
@@ -44,8 +44,8 @@ fn set_action(engine: &Engine, found: &Found<'_>) -> Option<SetAction> {
     Some(SetAction { key: found.object.key.to_owned(), size: found.object.size })
 }
 
-/// Restores all that the source gives, or tells about it. Where it waits, all restores are begun
-/// before, so that they run while one object after the other is waited for.
+/// Restores all objects of the source, or reports their state. If the job waits, all restores are
+/// begun before, so that they run while one object after the other is waited for.
 pub(crate) async fn restore(job: &Prepared, engine: Arc<Engine>) {
     let make: MakeAction<RestoreAction> = Box::new(|_, engine, found| {
         let action = restore_action(engine, &found);
@@ -78,7 +78,7 @@ fn describe_restore(engine: &Engine, action: RestoreAction) -> ObjectEvent {
     event(engine, ActionKind::Restore, source, None, action.size)
 }
 
-/// Begins all restores; they are told as planned. False where the objects could not be listed.
+/// Begins all restores; they are reported as planned. `false` if the objects could not be listed.
 async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
     let (queue, actions) = Queue::new(engine, None, false);
     let make: MakeAction<RestoreAction> =
@@ -99,7 +99,7 @@ async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
     true
 }
 
-/// Waits for the objects, which were told as planned before.
+/// Waits for the objects, which were reported as planned before.
 async fn wait(job: &Prepared, engine: Arc<Engine>, make: MakeAction<RestoreAction>) {
     let (queue, actions) = Queue::silent(&engine, Some(Box::new(describe_restore)));
     let planned = async {
@@ -111,7 +111,7 @@ async fn wait(job: &Prepared, engine: Arc<Engine>, make: MakeAction<RestoreActio
     tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
 }
 
-/// The action of a restore; nothing where the listing tells that there is nothing to do.
+/// The action of a restore; `None` if the listing shows that there is nothing to do.
 fn restore_action(engine: &Engine, found: &Found<'_>) -> Option<RestoreAction> {
     let object = &found.object;
     let is_skipped = engine.settings.restore.skips(object.storage_class);
@@ -122,7 +122,7 @@ fn restore_action(engine: &Engine, found: &Found<'_>) -> Option<RestoreAction> {
     })
 }
 
-/// Tells that nothing is to be done, as the listing shows.
+/// Reports that nothing is to be done, as the listing shows.
 fn skip(engine: &Engine, action: ActionKind, found: &Found<'_>) {
     let source = engine.source_object(found.object.key.to_owned());
     let skipped = event(engine, action, source, None, found.object.size);

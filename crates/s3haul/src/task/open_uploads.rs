@@ -1,4 +1,4 @@
-//! Multipart uploads that nobody ended: listed, measured or aborted, in the order of their keys.
+//! Incomplete multipart uploads: listed, measured or aborted, in the order of their keys.
 //!
 //! A page of them is listed, then as many requests as are allowed go out for it at once; pages
 //! follow each other, so that no more than one is held.
@@ -44,7 +44,7 @@ impl UploadsSpec {
     }
 }
 
-/// Goes through the uploads and tells how each ended. An error comes back where the listing fails.
+/// Processes the uploads and reports the outcome of each. `Err` if the listing fails.
 pub async fn run_uploads(
     client: &Client,
     spec: &UploadsSpec,

@@ -11,7 +11,7 @@ use super::WalkItem;
 use super::server_store::ServerStore;
 use crate::fs::warning;
 
-/// Tells one directory from another, to notice loops.
+/// Identifies a directory, to detect loops.
 type DirectoryId = (u64, u64);
 
 /// A directory that is being walked.

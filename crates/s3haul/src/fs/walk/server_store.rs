@@ -8,7 +8,7 @@ use std::path::Path;
 const PRIVATE: &str = ".s3haul";
 /// Its folder with a file for each bucket.
 const BUCKETS: &str = "buckets";
-/// Another that is always there: a folder of somebody else's would hardly have both.
+/// Another that is always there: an unrelated folder would hardly have both.
 const META: &str = "meta";
 
 /// Names of the folders in a directory that belong to a server; empty where it is no store.

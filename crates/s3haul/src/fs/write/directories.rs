@@ -187,7 +187,7 @@ impl Directories {
         current.ok_or(Errno::NOENT)
     }
 
-    /// Turns a failure to reach a directory into what the caller should tell.
+    /// Turns a failure to reach a directory into the error that the caller should report.
     fn explain(&self, relative: &str, errno: Errno) -> CreateError {
         if errno == Errno::XDEV {
             return Escape { name: relative.to_owned(), reason: EscapeReason::Link }.into();

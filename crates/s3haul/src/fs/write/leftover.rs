@@ -1,29 +1,29 @@
-//! Temporary files of processes that were killed, told from those that are being written.
+//! Distinguishes temporary files of killed processes from those that are being written.
 //!
-//! Who writes a temporary file holds a lock on it (`flock`), which ends with the process. Only who
-//! holds the lock of a file may rename or remove it, so that the name and what it leads to cannot
-//! come apart between a look and the deed. Where a file system has no locks, nothing is taken for
-//! a leftover. Where it has some that other machines do not see (`localflock`, `local_lock`), one
-//! of those may take away what is being written here: who renames or removes looks before whose
-//! file it is.
+//! The process that writes a temporary file holds a lock on it (`flock`), which ends with the
+//! process. Renaming or removing a file requires its lock, so that the name and what it leads to
+//! cannot come apart between the check and the change. Where a file system has no locks, no file is
+//! taken for a leftover. Where it has some that other machines do not see (`localflock`,
+//! `local_lock`), another machine may remove a file that is being written here: before a rename or
+//! removal it is checked whose file it is.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Marks a file that was just made as being written; false when somebody took it for a leftover
-/// in the moment before.
+/// Marks a newly created file as being written; `false` if another process took it for a leftover
+/// in the meantime.
 pub(super) fn claim(file: BorrowedFd<'_>) -> bool {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 0),
         Err(Errno::WOULDBLOCK) => false,
-        // No locks here: nobody else can have one either.
+        // No locks here: no other process can have one either.
         Err(_) => true,
     }
 }
 
-/// Removes a temporary file that nobody writes; false when it stays.
+/// Removes a temporary file that is not being written; `false` if it stays.
 pub(super) fn remove(parent: BorrowedFd<'_>, name: &str) -> bool {
     let Ok(file) = lock(parent, name) else { return false };
     let removed = rustix::fs::unlinkat(parent, name, AtFlags::empty());
@@ -43,7 +43,7 @@ fn lock(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     if is_file && leads_to(parent, name, file.as_fd()) { Ok(file) } else { Err(Errno::NOENT) }
 }
 
-/// Whether a name leads to this file, and not to another that somebody put there.
+/// Whether a name leads to this file, and not to another that has replaced it.
 pub(super) fn leads_to(parent: BorrowedFd<'_>, name: &str, file: BorrowedFd<'_>) -> bool {
     let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
     let (Ok(named), Ok(open)) = (named, rustix::fs::fstat(file)) else { return false };

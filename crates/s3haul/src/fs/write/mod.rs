@@ -3,7 +3,7 @@
 //! A target is written to a temporary file `.<name>.s3haul-tmp` beside it and renamed over it at
 //! the end, so that a reader sees the old contents or the new, never a mixture. A temporary file
 //! that is not committed is removed when it is dropped. One that a killed process left is not
-//! locked: whoever writes the same name next removes it, and no walk of a source sees it. Keys are
+//! locked: the next write to the same name removes it, and no walk of a source sees it. Keys are
 //! names chosen by others: they are resolved at descriptor level (`openat2` with `RESOLVE_BENEATH`
 //! where the kernel has it, otherwise component by component without links), so that neither `..`
 //! nor a link planted in the target leads outside, even while the tree is changed by others.

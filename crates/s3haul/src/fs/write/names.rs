@@ -105,7 +105,7 @@ pub fn collapse(relative: &str) -> Cow<'_, str> {
 }
 
 fn check(relative: &str) -> Result<(), EscapeReason> {
-    // Looked for first: a key that is two kinds of wrong is told as the more dangerous one.
+    // Checked first: a key that is wrong in two ways is reported as the more dangerous one.
     if relative.split('/').any(|component| component == "..") {
         return Err(EscapeReason::Parent);
     }

@@ -42,7 +42,7 @@ pub struct PendingFile {
     access: Access,
 }
 
-/// Who may read a file while it is written.
+/// Read access to a file while it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// Whom the umask lets.
@@ -126,7 +126,7 @@ impl PendingFile {
         Self::at_for(path, Access::ByUmask)
     }
 
-    /// The same, for those who may read it while it is written.
+    /// The same, with explicit read access while the file is written.
     pub fn at_for(path: &Path, access: Access) -> Result<Self> {
         let fail = |source: io::Error| Error::local("could not create", path, source);
         let name = path.file_name().and_then(|name| name.to_str());
@@ -240,7 +240,7 @@ impl PendingFile {
     }
 
     /// Waits until the contents are on the disk: for a move, which removes the only other copy, and
-    /// because network file systems tell of some failed writes only then.
+    /// because network file systems report some failed writes only then.
     pub fn sync(&self) -> Result<()> {
         if self.is_sequential() {
             return Ok(());
@@ -312,8 +312,8 @@ impl Place {
         Err(self.fail("could not create a temporary file for", Errno::EXIST))
     }
 
-    /// The permissions that a new file gets here. Only making one tells: the umask cannot be read
-    /// without being changed, and the directory may have a say.
+    /// The permissions that a new file gets here. They are found by creating one: the umask cannot
+    /// be read without being changed, and the directory may have a say.
     fn usual_permissions(&self) -> Result<u32> {
         let (probe, name) = self.open_temporary(Access::ByUmask)?;
         let stat = rustix::fs::fstat(&probe);

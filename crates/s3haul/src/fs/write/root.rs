@@ -35,7 +35,7 @@ pub enum CreateError {
 }
 
 impl CreateError {
-    /// The same error, told of the whole name and not only of its directory.
+    /// The same error for the whole name, not only its directory.
     fn of(mut self, relative: &str) -> Self {
         if let Self::Escape(escape) = &mut self {
             relative.clone_into(&mut escape.name);
@@ -81,7 +81,7 @@ impl TargetRoot {
         self.create_for(relative, Access::ByUmask)
     }
 
-    /// The same, for those who may read it while it is written.
+    /// The same, with explicit read access while the file is written.
     pub fn create_for(&self, relative: &str, access: Access) -> Result<PendingFile, CreateError> {
         let (directory, name) = names::split_checked(relative)?;
         let path = self.path_of(relative);
@@ -122,7 +122,7 @@ impl TargetRoot {
     /// Removes a file below the root (`sync --delete`); directories are never removed. Nor is what
     /// a link on the way leads to, which may be wanted under its other name.
     ///
-    /// Nor is a temporary file that somebody writes; one that a killed process left is.
+    /// Nor is a temporary file that is being written; one that a killed process left is.
     pub fn remove(&self, relative: &str) -> Result<(), CreateError> {
         let (directory, name) = names::split_removable(relative)?;
         let gone =

@@ -196,7 +196,7 @@ fn permissions_are_those_of_any_new_file() {
     assert_eq!(mode("f"), mode("g"));
 }
 
-/// A file whose permissions come with the object is nobody else's before it has them.
+/// A file whose permissions come with the object is private to its owner before it has them.
 #[test]
 fn nobody_reads_a_file_before_it_has_its_permissions() {
     let place = place();

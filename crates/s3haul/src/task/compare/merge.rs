@@ -37,7 +37,7 @@ impl<'a> Merge<'a> {
     }
 
     /// Compares to the end of both sides, or to the first error of one: what lies before it is
-    /// told.
+    /// reported.
     pub(crate) async fn run(
         mut self,
         mut source: SideStream,
@@ -79,7 +79,7 @@ impl<'a> Merge<'a> {
             };
             let flow = match (found, left, right) {
                 (Presence::Both, Some(left), Some(right)) => self.pair(left, right).await,
-                // What could not be looked at was told, and is not missing.
+                // An entry that could not be looked at has been reported, and is not missing.
                 (Presence::Source, Some(item), _) => {
                     let told = alone(item, Status::OnlySource);
                     self.push_unless(target.may_have(&told.name), told)

@@ -1,4 +1,4 @@
-//! What a comparison tells: a line for each name, and sums.
+//! Output of a comparison: a line for each name, and sums.
 
 use std::ops::ControlFlow;
 
@@ -75,10 +75,10 @@ impl Status {
     }
 }
 
-/// Receives what a comparison tells.
+/// Receives the results of a comparison.
 pub trait CompareSink: Send + Sync {
-    /// Takes what was found under one name, in the order of names. Breaks off when nobody wants to
-    /// know more.
+    /// Receives the result for one name, in the order of names. Returns `Break` to end the
+    /// comparison.
     fn compared(&self, compared: &Compared) -> ControlFlow<()>;
     /// Takes something to know that is no failure.
     fn warning(&self, message: &str);
@@ -117,7 +117,7 @@ pub struct CompareSummary {
     pub failed: Tally,
     /// Warnings.
     pub warnings: u64,
-    /// The comparison was cancelled, or nobody wanted to know more.
+    /// The comparison was cancelled, or the sink ended it.
     pub cancelled: bool,
 }
 

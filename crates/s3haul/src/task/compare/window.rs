@@ -22,7 +22,7 @@ pub(crate) struct Window<'a> {
     first: u64,
     tasks: Tasks<(u64, Compared)>,
     in_flight_max: usize,
-    /// Sums of what was told.
+    /// Sums of what was reported.
     pub(crate) summary: CompareSummary,
     /// What ended the comparison early: every pair that is left would fail like this.
     pub(crate) early_end: Option<Error>,

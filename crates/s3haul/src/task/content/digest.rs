@@ -232,7 +232,7 @@ impl Digester {
     }
 }
 
-/// A digest as stores tell it.
+/// A digest in the form that stores return.
 fn text(algorithm: Algorithm, digest: &[u8]) -> String {
     match algorithm {
         Algorithm::Md5 => hex(digest),

@@ -114,7 +114,7 @@ impl Checks {
         self.tasks.next().await
     }
 
-    /// Tells that a pair could not be looked at: its object failed, the rest goes on.
+    /// Reports that a pair could not be looked at: its object failed, the rest goes on.
     pub(crate) fn fail(job: &Prepared, engine: &Engine, pair: &Pair, error: crate::Error) {
         let (source, target) = (
             pair.source.location(engine, Place::Source),

@@ -47,13 +47,13 @@ struct Decided<A, D> {
     guard: RemovalGuard,
     refusal: Option<Refusal>,
     checks: Option<Checks>,
-    /// It was told that the source lies inside of the target.
+    /// Whether a warning that the source lies inside of the target was reported.
     is_overlap_told: bool,
 }
 
 impl<A: Planned, D: Planned> Merge<A, D> {
-    /// Merges both sides to their end, or to the first error: that is told as fatal, and nothing
-    /// is decided about the names from there on.
+    /// Merges both sides to their end, or to the first error: that is reported as fatal, and
+    /// nothing is decided about the names from there on.
     pub(crate) async fn run(
         self,
         job: &Prepared,
@@ -79,7 +79,7 @@ impl<A: Planned, D: Planned> Merge<A, D> {
                 self.release(&mut decided, target.seen).await;
                 engine.report.plan_complete();
             }
-            // Nobody takes actions any more.
+            // The receiving side is closed.
             Ok(_) => {}
         }
         if let Some(refusal) = decided.refusal {
@@ -169,8 +169,8 @@ impl<A: Planned, D: Planned> Merge<A, D> {
         }
     }
 
-    /// Waits for the pairs that are still being looked at. When nobody takes actions any more the
-    /// job was cancelled, and the rest does not matter.
+    /// Waits for the pairs that are still being looked at. If the receiving side is closed the job
+    /// was cancelled, and the rest does not matter.
     async fn finish_checks(&self, job: &Prepared, engine: &Engine, decided: &mut Decided<A, D>) {
         let Some(mut checks) = decided.checks.take() else { return };
         while let Some(checked) = checks.next().await {
@@ -193,7 +193,7 @@ impl<A: Planned, D: Planned> Merge<A, D> {
             return;
         }
         if decided.guard.allows_all(held.len() as u64, names) {
-            // When nobody takes them any more the job was cancelled.
+            // The receiving side is closed if the job was cancelled.
             let _ = self.removals.push(held).await;
         } else {
             decided.refusal = Some(Refusal::Limit);

@@ -181,7 +181,7 @@ async fn compare_all<A: Renamed>(
     }
 }
 
-/// Queues what differs, and tells what could not be looked up.
+/// Queues what differs, and reports what could not be looked up.
 async fn pass_on<A: Renamed>(
     job: &Prepared,
     engine: &Engine,
@@ -253,7 +253,7 @@ async fn head(engine: &Engine, key: &str) -> Result<Option<ObjectEntry>> {
     }
 }
 
-/// The file of a name; none where there is none, or where none can be: the download tells why.
+/// The file of a name; `None` if it does not exist or cannot: the download reports the reason.
 async fn file(folder: &DownloadTarget, name: &str) -> Option<LocalFile> {
     let (folder, relative) = (folder.clone(), name.to_owned());
     blocking(move || {
