@@ -1,4 +1,4 @@
-//! What a job tells while it runs: the one contract between the engine and whoever shows it.
+//! Events of a running job: the one contract between the engine and its user interfaces.
 //!
 //! Events are given by reference, so that a sink that only counts costs no allocation.
 
@@ -71,8 +71,8 @@ pub enum Event {
     /// Nothing more will be planned: totals are final.
     PlanComplete,
     /// Bytes were moved on behalf of an action not yet ended. Their sum is all that was moved:
-    /// every byte of an object that ends well is told here once, before its `Object` event; what
-    /// is redone or belongs to an object that failed is taken back with a negative number.
+    /// every byte of an object that ends well is reported here once, before its `Object` event;
+    /// what is redone or belongs to an object that failed is taken back with a negative number.
     Progress {
         /// Bytes since the last report.
         bytes: i64,

@@ -13,7 +13,7 @@
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
 //! | [`engine`] | how much at once, and what all actions share |
 //! | `action` | upload, download, copy, delete, tag, set, restore |
-//! | [`job`] | what a job is told to do, and what is prepared from that |
+//! | [`job`] | job configuration, and what is prepared from it |
 //! | `source` `select` | where entries come from; which are taken and what they are called |
 //! | `task` | whole commands: each wires a source, a selection, a plan and an action |
 //!

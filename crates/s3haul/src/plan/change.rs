@@ -16,7 +16,7 @@ use s3haul_wire::{Encryption, ObjectHead, ObjectProperties, Retention};
 
 /// Bytes of user metadata that S3 keeps with an object, names and values together.
 const METADATA_BYTES_MAX: usize = 2048;
-/// The class that HEAD does not tell.
+/// The class that HEAD leaves out.
 const STANDARD: &str = "STANDARD";
 
 /// What is to be changed of each object; everything else is kept.
@@ -52,7 +52,7 @@ pub(crate) enum LegalHoldStep {
     Nothing,
     /// It is set or ended.
     Put(bool),
-    /// It is ended if there is one, which HEAD did not tell.
+    /// It is ended if there is one, which HEAD did not show.
     EndIfThere,
 }
 
@@ -136,7 +136,7 @@ impl ObjectChange {
         let present = &head.properties;
         let wanted = self.merged(present, now_s);
         let is_different = differs(&wanted, present);
-        // MinIO drops `Expires` from a copy that is told to keep the metadata.
+        // MinIO drops `Expires` from a copy with the directive to keep the metadata.
         let has_expires = present.expires.is_some() && head.missing_metadata == 0;
         let replaces_metadata = is_different || has_expires;
         let needs_copy = is_different
@@ -302,7 +302,7 @@ fn refuse_archived(head: &ObjectHead) -> Result<()> {
     Err(Error::new(ErrorKind::Request, message))
 }
 
-/// Refuses a copy that would lose something which it cannot be told.
+/// Refuses a copy that would lose something which the request cannot carry.
 fn refuse_loss(
     head: &ObjectHead,
     wanted: &ObjectProperties,

@@ -1,4 +1,4 @@
-//! Which objects a command takes by what a listing tells of them: name, size, age and class.
+//! Conditions on what a listing contains about objects: name, size, age and class.
 //!
 //! The rules are ours; the AWS tools know names only. Conditions of different kinds must all hold,
 //! of several regular expressions, globs or classes one. No time is looked up here: ages are
@@ -16,7 +16,7 @@ pub use labels::{LabelError, Labels};
 /// The class of an object that names none.
 const STANDARD: &str = "STANDARD";
 
-/// What is asked of objects and files. Nothing is asked by default. Cheap to clone.
+/// Conditions on objects and files. The default has none. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     /// Regular expressions, one of which is found in the name below the source.
@@ -42,7 +42,7 @@ pub struct ObjectFacts<'a> {
     pub size: Option<u64>,
     /// Last modification in seconds since 1970, rounded down.
     pub modified_s: i64,
-    /// Storage class, empty where the server told none, which means `STANDARD`. Files and delete
+    /// Storage class, empty if the server returned none, which means `STANDARD`. Files and delete
     /// markers have none.
     pub storage_class: Option<&'a str>,
 }

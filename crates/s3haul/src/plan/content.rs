@@ -24,7 +24,8 @@ pub use parts::likely_part_sizes;
 
 use s3haul_wire::units::MIB;
 
-/// Files up to this size are read before the store is asked for headers: a request costs more.
+/// Files up to this size are read before headers are requested from the store: a request costs
+/// more.
 const READ_FIRST_SIZE_MAX: u64 = 16 * MIB;
 
 /// Sizes of parts in bytes.

@@ -62,7 +62,7 @@ impl ContentTypes {
         }
     }
 
-    /// The media type of a file or key, `None` when its name tells nothing.
+    /// The media type of a file or key, `None` if its name does not determine one.
     pub fn guess(&self, name: &str) -> Option<&str> {
         let ending = deciding_ending(name);
         if ending.is_empty() {
@@ -82,7 +82,7 @@ fn builtin_type(ending: &str) -> Option<&'static str> {
     Some(table::TYPES[found].1)
 }
 
-/// The ending that tells the type, in lower case with its dot; empty when there is none.
+/// The ending that determines the type, in lower case with its dot; empty when there is none.
 fn deciding_ending(name: &str) -> Cow<'_, str> {
     let (base, ending) = split_ending(without_scheme(name));
     let lower = lower_case(ending);

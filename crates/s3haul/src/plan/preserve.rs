@@ -17,7 +17,7 @@ use crate::event::ActionKind;
 
 /// Permissions of owner, group and others.
 const PERMISSIONS: u32 = 0o777;
-/// The bits of a mode that tell the type, and those of a regular file.
+/// The bits of a mode that encode the type, and those of a regular file.
 const TYPE_BITS: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 /// Nanoseconds a second.

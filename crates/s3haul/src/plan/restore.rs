@@ -9,14 +9,14 @@ const ARCHIVES: [&str; 2] = ["GLACIER", "DEEP_ARCHIVE"];
 /// The storage class that moves objects into an archive of its own and back for good.
 pub const INTELLIGENT_TIERING: &str = "INTELLIGENT_TIERING";
 
-/// What S3 tells of an object, as far as it matters here.
+/// What S3 returns about an object, as far as it matters here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArchiveFacts<'a> {
     /// Storage class; empty for STANDARD.
     pub storage_class: &'a str,
     /// `x-amz-restore`: `ongoing-request="true"`, or `ongoing-request="false", expiry-date="…"`.
     pub restore: Option<&'a str>,
-    /// `x-amz-archive-status`, told of what `INTELLIGENT_TIERING` has archived.
+    /// `x-amz-archive-status`, returned for what `INTELLIGENT_TIERING` has archived.
     pub archive_status: Option<&'a str>,
 }
 
@@ -89,7 +89,7 @@ fn expiry(told: &str) -> Option<String> {
 /// What is done about archived objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestoreTask {
-    /// It is told whether they can be read.
+    /// Reports whether they can be read.
     #[default]
     Tell,
     /// They are restored.
@@ -109,7 +109,7 @@ impl RestoreTask {
         matches!(self, Self::Begin { waits: true, .. })
     }
 
-    /// Whether it has nothing to do for an object, as the listing tells.
+    /// Whether it has nothing to do for an object, as the listing shows.
     pub(crate) fn skips(self, storage_class: &str) -> bool {
         self != Self::Tell && is_never_archived(storage_class)
     }

@@ -112,7 +112,7 @@ impl TagKeys {
 /// What is done to the tags of each object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TagTask {
-    /// They are told.
+    /// They are reported.
     #[default]
     Get,
     /// They are replaced.

@@ -61,7 +61,7 @@ pub enum VersionRule {
     },
 }
 
-/// The server tells versions in an order from which the past cannot be read.
+/// The server returns versions in an order from which the past cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "the server does not tell versions in the order of keys and from the newest to the oldest \
@@ -84,7 +84,7 @@ struct Standing {
     noncurrent_since_s: Option<i64>,
 }
 
-/// What was told of a key so far.
+/// State of a key from the versions seen so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct KeyState {
     key: String,
@@ -96,7 +96,7 @@ struct KeyState {
     has_version: bool,
     /// Versions that are not current.
     noncurrent: u64,
-    /// Time of the one told last.
+    /// Time of the version seen last.
     last_s: Option<i64>,
     /// What was current at the moment asked for has been found.
     is_found: bool,
@@ -158,7 +158,7 @@ impl VersionSelector {
             is_current,
             is_below_markers_only: !state.has_version && (is_current || state.has_current),
             rank: state.noncurrent,
-            // A successor that is older than it is none: the two were told in disorder.
+            // A successor that is older than it is none: the two were returned out of order.
             noncurrent_since_s: state.last_s.filter(|since| *since >= version.last_modified_s),
         };
         state.has_any = true;

@@ -1,4 +1,5 @@
-//! The engine (`QuickJS`) with limits: makes one, runs something in it, and tells what went wrong.
+//! The engine (`QuickJS`) with limits: creates one, runs programs in it, and reports what went
+//! wrong.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +19,7 @@ const PRELUDE: &str = include_str!("prelude.js");
 const PRELUDE_NAME: &str = "__s3haul";
 /// What each text stands behind when it is read, so that it is an expression.
 const OPENING: &str = "(";
-/// Helps who took the object for the key.
+/// Hint for programs that take the object for the key.
 const CALL_HINT: &str =
     "a function of one parameter receives the object: write `(key, object) => ...` for the key";
 /// How the engine says so.
@@ -126,7 +127,7 @@ impl Engine {
         })
     }
 
-    /// Reads a program and gives it to our part. Tells whether it is called with objects.
+    /// Loads a program into the engine. Returns whether it is called with objects.
     pub(super) fn load(&self, program: &Program) -> Result<bool, ScriptError> {
         let role = program.role();
         let takes_rows = !matches!(role, Role::EachList | Role::Reduce | Role::Finally);

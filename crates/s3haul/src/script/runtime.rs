@@ -115,7 +115,7 @@ impl Runtime {
         self.lines(how, objects, json)
     }
 
-    /// Takes objects into what [`Self::finish`] tells: maps each, then joins it with what is
+    /// Takes objects into what [`Self::finish`] returns: maps each, then joins it with what is
     /// there by `Reduce`. Without that program all values are collected, arrays flattened and
     /// `null` and `undefined` left out.
     pub fn fold<'a, I>(&mut self, objects: I) -> Result<(), ScriptError>

@@ -205,7 +205,7 @@ fn fill(template: &Template, name: &str, last_modified_s: i64) -> Result<String>
     Ok(new_name)
 }
 
-/// Texts that were seen, as hashes that nobody can make collide on purpose.
+/// Texts that were seen, as hashes that cannot be made to collide on purpose.
 struct Seen {
     hashers: Hashers,
     hashes: HashSet<u128>,

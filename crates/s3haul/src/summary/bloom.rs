@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// 1 MiB: half a million names are told apart with one error in a hundred.
+/// 1 MiB: half a million names are distinguished with one error in a hundred.
 const WORDS: usize = 1 << 17;
 const PROBES: u64 = 4;
 

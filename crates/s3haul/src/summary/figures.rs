@@ -11,7 +11,7 @@ use super::groups::{Groups, depth, parent};
 use super::ranking::RankedObject;
 use super::summarize::{BILLED_BYTES_MIN, Summary};
 
-/// Percentiles that are told, in permille and by name.
+/// Percentiles that are reported, in permille and by name.
 const PERCENTILES: [(u64, &str); 9] = [
     (10, "p1"),
     (100, "p10"),

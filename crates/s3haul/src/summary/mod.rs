@@ -3,7 +3,7 @@
 //! A [`Summary`] takes pages in any order, also several of them on several threads, and merges
 //! with others into the same figures. Totals, classes, ages, sizes, rankings and names are exact
 //! in any order. Folders and extensions are exact up to a limit of them; beyond it small ones are
-//! merged into what lies above, and the figures that remain tell by how much they may be short.
+//! merged into what lies above, and the figures that remain state by how much they may be short.
 //! Percentiles of sizes come from a histogram whose buckets are narrower than 2 %. Pages come
 //! from whoever lists: nothing here sends a request but those that look at
 //! multipart uploads, such as [`open_uploads`].

@@ -316,7 +316,7 @@ proptest! {
             LegalHoldStep::Nothing | LegalHoldStep::EndIfThere
         ));
         prop_assert_eq!(steps.copy.is_some() && steps.retention.is_some(), false);
-        // What nobody wants to change is as it was.
+        // What the change does not name is as it was.
         let (before, after) = (&head.properties, &after.properties);
         for ((wanted, before), after) in
             headers_of(&wanted).into_iter().zip(headers_of(before)).zip(headers_of(after))

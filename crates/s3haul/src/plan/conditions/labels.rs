@@ -1,8 +1,8 @@
-//! Conditions on what a listing does not tell: tags and metadata, which are keys with values.
+//! Conditions on what a listing does not contain: tags and metadata, which are keys with values.
 
 use thiserror::Error;
 
-/// Keys that must all be there, some of them with a value. Nothing is asked by default.
+/// Keys that must all be there, some of them with a value. The default requires none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels(Vec<(String, Option<String>)>);
 
@@ -34,7 +34,7 @@ impl Labels {
         Self(self.0.into_iter().map(lower).collect())
     }
 
-    /// Whether nothing is asked.
+    /// Whether no key is required.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

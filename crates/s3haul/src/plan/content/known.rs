@@ -70,7 +70,7 @@ impl Known {
         Self { size, is_local, has_headers, has_part_size, has_uneven_parts, digests }
     }
 
-    /// Takes what the headers of an object tell: they replace what was listed.
+    /// Takes the headers of an object: they replace what was listed.
     pub fn learn_headers(
         &mut self,
         etag: &str,
@@ -86,7 +86,7 @@ impl Known {
             .extend(checksums.into_iter().filter_map(|checksum| checksum_digest(&checksum)));
     }
 
-    /// Takes the size of the first part, where the store told one.
+    /// Takes the size of the first part, if the store returned one.
     pub fn learn_part_size(&mut self, first_part_size: Option<u64>) {
         self.has_part_size = true;
         let Some(told) = first_part_size.filter(|size| *size > 0) else { return };
@@ -223,7 +223,7 @@ fn is_placeholder(digest: &Digest, size: u64) -> bool {
 
 fn checksum_digest(checksum: &StoredChecksum) -> Option<Digest> {
     let (value, layout) = split_count(&checksum.value)?;
-    // A checksum of parts that does not tell how many is of no use.
+    // A checksum of parts without their number is of no use.
     (checksum.is_full_object == (layout == Layout::Whole)).then(|| Digest {
         algorithm: checksum.algorithm,
         layout,

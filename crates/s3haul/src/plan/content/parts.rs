@@ -2,7 +2,7 @@
 
 use s3haul_wire::units::MIB;
 
-/// Sizes in MiB that tools use unless told otherwise.
+/// Sizes in MiB that tools use by default.
 const USUAL_MIB: [u64; 14] = [8, 5, 16, 64, 10, 15, 25, 32, 50, 100, 128, 256, 512, 1024];
 /// Most sizes that are tried.
 const TRIED_MAX: usize = 3;

@@ -9,7 +9,7 @@ use super::*;
 /// Most steps that a conclusion may take.
 const STEPS_MAX: usize = 12;
 
-/// A file or object with all that a store would tell of it.
+/// A file or object with all that a store would return about it.
 #[derive(Clone, Debug)]
 struct Thing {
     bytes: Vec<u8>,

@@ -20,7 +20,7 @@ fn roots(source: &str, target: &str) -> FilterRoots {
     FilterRoots { source: source.to_owned(), target: target.to_owned() }
 }
 
-/// The rule as it is told: whole paths, in order, the last match wins.
+/// The rule as documented: whole paths, in order, the last match wins.
 fn naive(rules: &[FilterRule], roots: &FilterRoots, path: &str) -> bool {
     let mut included = true;
     for rule in rules {

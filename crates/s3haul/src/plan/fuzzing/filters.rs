@@ -4,9 +4,9 @@ use super::fnmatch;
 use crate::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
 use crate::plan::wildcard::Wildcard;
 
-/// Longest pattern, root or name that the slow way is asked about.
+/// Longest pattern, root or name that the slow way is given.
 const TEXT_MAX: usize = 120;
-/// Longest name that any filter is asked about: a key of S3 has at most 1,024 bytes.
+/// Longest name that any filter is given: a key of S3 has at most 1,024 bytes.
 const KEY_MAX: usize = 16 * 1024;
 /// Most rules and names.
 const LINES_MAX: usize = 8;
