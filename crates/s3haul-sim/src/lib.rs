@@ -5,7 +5,7 @@
 //! S3 above it and everything around it are here. It shares no code with the client it judges.
 //!
 //! ```
-//! # async fn example() -> Result<(), crate::error::SimError> {
+//! # async fn example() -> Result<(), s3haul_sim::SimError> {
 //! use s3haul_sim::{Effect, Fault, SimServer};
 //! let server = SimServer::builder().bucket("b").bind("127.0.0.1:0").await?;
 //! server.weather().push(Fault::new(Effect::slow_down()).operation("PutObject"));
