@@ -53,9 +53,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut cargo = process::cargo(&test);
     cargo.args(["--", "--nocapture"]).envs(Servers::locate().test_variables());
     cargo.env("S3HAUL_TEST_SEQUENCES", &sequences);
-    if let Some(seed) = seed {
-        cargo.env("S3HAUL_TEST_SEED", seed);
-    }
+    let time = std::time::UNIX_EPOCH.elapsed()?.as_secs().to_string();
+    cargo.env("S3HAUL_TEST_SEED", seed.unwrap_or(&time));
     let mut ran = 0_u64;
     process::run_with_lines(&mut cargo, |line| ran += u64::from(line.trim() == "passed"))?;
     if ran == 0 {

@@ -14,7 +14,7 @@
 //! | `S3HAUL_TEST_AWS` | the `aws` command (version 1, from PyPI) |
 //! | `S3HAUL_TEST_CASE` | run only cases with this in their name |
 //! | `S3HAUL_TEST_SEQUENCES` | random sequences of commands next to `aws`, 100 |
-//! | `S3HAUL_TEST_SEED` | the first seed of these; the time if not set |
+//! | `S3HAUL_TEST_SEED` | the first seed of these and of the configuration files, 20261121 |
 //! | `S3HAUL_TEST_SUBJECT` | run this command in place of `s3haul`, to try a case on a peer |
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -151,12 +151,12 @@ impl Profile {
     }
 
     /// The endpoint that the profile's `services` section names for S3, or its own. A section that
-    /// is missing is an error of kind [`ErrorKind::Config`].
+    /// is missing or empty is an error of kind [`ErrorKind::Config`].
     pub fn endpoint_url(&self) -> Result<Option<&str>> {
         let of_services = match (self.get("services"), &self.services) {
             (None, _) => None,
-            (Some(_), Some(services)) => services.get("s3").and_then(block),
-            (Some(name), None) => {
+            (Some(_), Some(services)) if !services.is_empty() => services.get("s3").and_then(block),
+            (Some(name), _) => {
                 let message = format!(
                     "The profile is configured to use the services section but the \"{name}\" \
                      services configuration does not exist."
@@ -266,6 +266,7 @@ mod tests {
         [profile work]\nregion = us-west-2\nservices = local\ns3 =\n  addressing_style = path\n\
         [profile \"two words\"]\nregion = x # y\nservices = none\n\
         [profile three more words]\nregion = no\n\
+        [profile hollow]\nservices = hollow\n[services hollow]\n\
         [services local]\ns3 =\n  endpoint_url = http://localhost:9000\n[stray]\nregion = no\n";
 
     fn files(credentials: &str) -> ConfigFiles {
@@ -293,8 +294,11 @@ mod tests {
         assert_eq!(work.s3("addressing_style"), Some("path"));
         assert_eq!(work.s3_names().collect::<Vec<_>>(), ["addressing_style"]);
         assert_eq!(work.endpoint_url().unwrap(), Some("http://localhost:9000"));
-        let error = files.profile("two words").unwrap().endpoint_url().unwrap_err();
-        assert!(error.to_string().contains("the \"none\" services configuration"), "{error}");
+        for (profile, services) in [("two words", "none"), ("hollow", "hollow")] {
+            let error = files.profile(profile).unwrap().endpoint_url().unwrap_err();
+            let named = format!("the \"{services}\" services configuration does not exist");
+            assert!(error.to_string().contains(&named), "{error}");
+        }
     }
 
     #[test]
