@@ -79,7 +79,7 @@ pub(super) struct Keys {
 pub(super) enum Layout {
     /// A formula of `serve --synthetic`.
     Formula(&'static str),
-    /// A key file of `xtask/src/layouts`.
+    /// A key file of `tools/xtask/src/layouts`.
     File(&'static str),
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         install::apt_install("valgrind", &["valgrind"])?;
     }
     let program = build()?;
-    let path = process::root().join("xtask/budgets.json");
+    let path = process::root().join("tools/xtask/budgets.json");
     let counted = PATHS.iter().map(|path| count(&program, path)).collect::<Result<Vec<_>>>()?;
     if bless {
         let table = Table { budgets: counted };

@@ -151,7 +151,7 @@ impl Folder {
             fs::remove_dir_all(&venv)
                 .with_context(|| format!("could not remove `{}`", venv.display()))?;
         }
-        let list = process::root().join("xtask").join(environment.file);
+        let list = process::root().join("tools/xtask").join(environment.file);
         pip_install(&venv, &["--requirement".as_ref(), list.as_os_str()])?;
         fs::write(self.stamp("python"), environment.packages)?;
         self.say(&format!("installed Python in {}", term::seconds(started.elapsed())));

@@ -41,7 +41,7 @@ Tasks:
   peers [OPTION]...       install the tools that we are measured against into target/peers:
                           --only A,B, --tool-path NAME=PATH, --no-install, --binary PATH; --try
                           lets each do each kind of work on the server of AWS_ENDPOINT_URL
-  budgets [--bless]       instructions of the hot paths next to xtask/budgets.json
+  budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them

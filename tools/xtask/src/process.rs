@@ -8,12 +8,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::term;
 
-/// The workspace's root, which is the parent of this package: where cargo runs us, else where we
-/// were built.
+/// The workspace's root, two folders above this package: where cargo runs us, else where we were
+/// built.
 pub(crate) fn root() -> PathBuf {
     let package = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    package.parent().map(Path::to_owned).expect("xtask lies in the workspace's root")
+    package.ancestors().nth(2).map(Path::to_owned).expect("it lies in a folder of `tools`")
 }
 
 /// Where cargo builds to.
