@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{budgets, deny, kill, process, servers, term, test_programs, tidy};
+use crate::{budgets, deny, kill, test_programs, tidy};
+use support::{process, servers, term};
 
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,13 +71,15 @@ fn run_step(step: &Step) -> Result<()> {
 
 fn fmt() -> Result<()> {
     process::run(&mut process::cargo(&["fmt", "--all", "--check"]))?;
+    process::run(&mut process::bench_cargo("fmt", &["--all", "--check"]))?;
     let targets = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
     process::run(&mut process::cargo(&targets))
 }
 
 fn clippy() -> Result<()> {
-    let args = ["clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    process::run(&mut process::cargo(&args))
+    let args = ["-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    process::run(process::cargo(&["clippy"]).args(args))?;
+    process::run(&mut process::bench_cargo("clippy", &args))
 }
 
 /// Only libraries: the command and the library share the name `s3haul` and would overwrite each

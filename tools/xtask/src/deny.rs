@@ -1,5 +1,5 @@
-//! `cargo deny` over the workspace and over `fuzz/`, and whether it would find something: each
-//! check also runs with rules that our dependencies break.
+//! `cargo deny` over the workspace, the benchmarks and `fuzz/`, and whether it finds something:
+//! each check also runs with rules that our dependencies break.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{process, term};
+use support::{process, term};
 
 /// Installed into `target/tools` when missing: two minutes on two cores.
 const VERSION: &str = "0.20.2";
@@ -24,7 +24,7 @@ const PLANTED: [(&str, &str, &str); 3] = [
         "allow-registry = []",
     ),
 ];
-/// What the rules allow one of both and the other has not.
+/// What the rules allow some of them and the others have not.
 const LENIENT: [&str; 4] =
     ["-A", "license-exception-not-encountered", "-A", "license-not-encountered"];
 
@@ -32,12 +32,16 @@ const LENIENT: [&str; 4] =
 pub(crate) fn run() -> Result<()> {
     let deny = Deny { program: installed()? };
     let rules = process::root().join("deny.toml");
-    let both = [("Cargo.toml", &LENIENT[..2]), ("fuzz/Cargo.toml", &LENIENT[..])];
-    for (manifest, lenient) in both {
+    let all = [
+        ("Cargo.toml", &LENIENT[..2]),
+        (process::BENCH_MANIFEST, &LENIENT[..]),
+        ("fuzz/Cargo.toml", &LENIENT[..]),
+    ];
+    for (manifest, lenient) in all {
         process::run(deny.command(manifest, &rules)?.args(lenient).args(CHECKS))?;
     }
     deny.find_planted(&rules)?;
-    for (manifest, _) in both {
+    for (manifest, _) in all {
         let output = process::output(deny.command(manifest, &rules)?.arg("advisories"))?;
         let report = String::from_utf8_lossy(&output.stderr);
         if report.contains("failed to fetch advisory database") {
@@ -62,7 +66,7 @@ impl Deny {
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let mut command = process::cargo(&["deny", "--manifest-path", manifest]);
         // The lock file of `fuzz/` follows: whoever adds a crate need not know of it.
-        if manifest == "Cargo.toml" {
+        if manifest != "fuzz/Cargo.toml" {
             command.arg("--locked");
         }
         command.arg("--config").arg(rules).arg("check");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{process, term};
+use support::{process, term};
 
 /// Seconds a target where nothing else is asked for.
 const SECONDS: u64 = 60;

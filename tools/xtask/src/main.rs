@@ -3,25 +3,20 @@
 //! Everything a contributor or CI runs goes through here, so that `Makefile` and `.ci/run` stay a
 //! line each. Few dependencies on purpose: this builds before anything else does.
 
-mod bench;
 mod budgets;
 mod checks;
 mod demo;
 mod deny;
 mod fuzz;
-mod install;
 mod kill;
-mod layouts;
-mod process;
-mod servers;
 mod soak;
-mod term;
 mod test_programs;
 mod tidy;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use support::{process, servers, term};
 
 const USAGE: &str = "\
 Development tasks.
@@ -38,9 +33,7 @@ Tasks:
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    the module graph, and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
-  peers [OPTION]...       install the tools that we are measured against into target/peers:
-                          --only A,B, --tool-path NAME=PATH, --no-install, --binary PATH; --try
-                          lets each do each kind of work on the server of AWS_ENDPOINT_URL
+  peers [OPTION]...       install the tools that we are measured against into target/peers
   budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
@@ -73,17 +66,23 @@ fn run(args: &[String]) -> Result<()> {
         "deny" => no_arguments(rest).and_then(|()| deny::run()),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
-        "peers" => bench::peers::run(rest),
+        "peers" => bench(&["peers"], rest),
         "budgets" => budgets::run(rest),
         "demo" => demo::run(rest),
-        "bench" => bench::run(rest),
-        "list-bench" => bench::list::run(rest),
+        "bench" => bench(&[], rest),
+        "list-bench" => bench(&["list"], rest),
         "help" | "--help" | "-h" => {
             term::line(USAGE.trim_end());
             Ok(())
         }
         _ => bail!("unknown task `{task}`\n\n{USAGE}"),
     }
+}
+
+/// The program of the benchmarks, in the folder that we were called from.
+fn bench(name: &[&str], args: &[String]) -> Result<()> {
+    let mut cargo = process::bench_cargo("run", &["-q", "--"]);
+    process::run(cargo.args(name).args(args).current_dir(std::env::current_dir()?))
 }
 
 fn no_arguments(args: &[String]) -> Result<()> {

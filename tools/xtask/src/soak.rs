@@ -4,8 +4,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::servers::Servers;
-use crate::{kill, process, term};
+use crate::kill;
+use support::servers::Servers;
+use support::{process, term};
 
 /// Sequences of random commands a server, where nothing else is asked for.
 const SEQUENCES: &str = "1000";

@@ -14,8 +14,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::servers::Servers;
-use crate::{process, term};
+use support::servers::Servers;
+use support::{process, term};
 
 /// Test programs that run at once.
 const LANES: usize = 2;
@@ -93,9 +93,16 @@ struct Profile {
     test: bool,
 }
 
+/// The test programs of the workspace and of the benchmarks.
 fn build() -> Result<Vec<Program>> {
+    let mut programs = built(process::cargo(&["test"]))?;
+    programs.extend(built(process::bench_cargo("test", &[]))?);
+    Ok(programs)
+}
+
+fn built(mut cargo: Command) -> Result<Vec<Program>> {
     let format = "--message-format=json-render-diagnostics";
-    let mut cargo = process::cargo(&["test", "-q", "--workspace", "--no-run", format]);
+    cargo.args(["-q", "--workspace", "--no-run", format]);
     let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.context("could not start cargo")?;
     if !output.status.success() {

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use self::table::{Budget, Table, Verdict};
-use crate::{install, process, term};
+use support::{install, process, term};
 
 /// A path, and its small and its large number of repetitions.
 struct HotPath {

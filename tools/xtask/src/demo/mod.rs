@@ -19,7 +19,7 @@ use self::scratch::Scratch;
 use self::server::Server;
 use self::shell::{Ran, Shell};
 use self::tree::Totals;
-use crate::{process, term};
+use support::{process, term};
 
 /// Runs the tour; `--binary PATH` takes a command that is built already.
 pub(crate) fn run(args: &[String]) -> Result<()> {

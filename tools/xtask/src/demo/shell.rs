@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::tree::Totals;
-use crate::term;
+use support::term;
 
 const MEMORY_POLL: Duration = Duration::from_millis(5);
 

@@ -22,7 +22,7 @@ use anyhow::{Context, Result, bail};
 use self::plan::{Plan, Victim};
 use self::round::{Ended, round};
 use self::server::Kind;
-use crate::{process, term};
+use support::{process, term};
 
 /// Kills, where nothing else is asked for.
 const KILLS: u64 = 200;

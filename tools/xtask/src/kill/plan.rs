@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::tree::{Contents, bytes};
-use crate::layouts::Dice;
+use support::dice::Dice;
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::layouts::Dice;
+use support::dice::Dice;
 
 /// Contents by name, with `/` between folders.
 pub(super) type Contents = BTreeMap<String, Vec<u8>>;

@@ -16,8 +16,8 @@ use super::source::Source;
 /// Files of the largest import cycle that is accepted.
 const CYCLE_FILES_MAX: usize = 5;
 
-/// Crates that the rules are about.
-const CRATES: &str = "crates/";
+/// Where crates lie.
+const CRATES: [&str; 2] = ["crates/", "tools/"];
 /// Crates whose folders are still in circles.
 const CIRCULAR: [&str; 1] = ["s3haul-cli"];
 
@@ -43,9 +43,10 @@ pub(super) fn check(files: &[Source], violations: &mut Vec<Violation>) {
     }
 }
 
-/// The crate's folder and the module path of a file; `None` for files outside `crates/*/src`.
+/// The crate's folder and the module path of a file; `None` where it is no source of a crate.
 fn module_of(path: &str) -> Option<(&str, ModulePath)> {
-    let (name, inner) = path.strip_prefix(CRATES)?.split_once("/src/")?;
+    let path = CRATES.iter().find_map(|folder| path.strip_prefix(folder))?;
+    let (name, inner) = path.split_once("/src/")?;
     let mut segments: ModulePath =
         inner.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
     if segments.last().is_some_and(|last| last == "mod") {

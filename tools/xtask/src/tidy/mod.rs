@@ -16,7 +16,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use self::source::Source;
-use crate::{process, term};
+use support::{process, term};
 
 /// A rule broken at a place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

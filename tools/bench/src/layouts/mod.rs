@@ -1,0 +1,210 @@
+//! Key sets to list: made ones of the shapes that buckets have, and real ones that nobody tuned
+//! for. Each becomes a file of unique keys in the order of their bytes, one a line, below
+//! `target/layouts`, where the next run finds it.
+//!
+//! A made layout is a pure function of its number of keys. Ten million keys take well under a
+//! minute and at most about 2 GB.
+
+mod folders;
+mod key_set;
+mod made;
+mod real;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use key_set::KeySet;
+use support::dice::Dice;
+use support::{process, term};
+
+/// Writes the next key into the empty text; false when there are no more.
+type Next = Box<dyn FnMut(&mut Dice, &mut String) -> bool>;
+
+/// A key set by its name.
+struct Layout {
+    name: &'static str,
+    about: &'static str,
+    keys: Keys,
+}
+
+/// Where keys come from.
+enum Keys {
+    /// Made, for a wanted number of keys, behind a prefix that all of them share.
+    Made { prefix: &'static str, begin: fn(u64, &mut Dice) -> Next },
+    /// Found on this machine, or fetched by its package manager.
+    Found(fn(&Path, &mut KeySet) -> Result<()>),
+}
+
+const fn made(
+    name: &'static str,
+    about: &'static str,
+    begin: fn(u64, &mut Dice) -> Next,
+) -> Layout {
+    Layout { name, about, keys: Keys::Made { prefix: "", begin } }
+}
+
+const LAYOUTS: &[Layout] = &[
+    made("seq", "padded numbers in one folder", made::seq),
+    Layout {
+        name: "seqraw",
+        about: "unpadded numbers after a common prefix of 216 bytes",
+        keys: Keys::Made { prefix: made::SEQRAW_PREFIX, begin: made::seqraw },
+    },
+    made("dates", "a folder an hour for three years", made::dates),
+    made("flatdates", "times at a growing rate, no slash", made::flatdates),
+    made("uuid", "random UUIDs", made::uuid),
+    made("hashp", "four hex digits, then folders of dates and users", made::hashp),
+    made("onebig", "nine tenths in one folder, the rest in thousands", folders::onebig),
+    made("cjk", "Chinese, Japanese, Korean, Cyrillic and emoji", folders::cjk),
+    made("trie", "deep folders of one letter, skewed", folders::trie),
+    made("heavy", "20,000 folders of very different size", folders::heavy),
+    made("hive", "partitioned tables of very different size", folders::hive),
+    Layout {
+        name: "paths",
+        about: "paths of files of Debian packages, or of this machine",
+        keys: Keys::Found(real::paths),
+    },
+    Layout {
+        name: "packages",
+        about: "paths of package files in an archive",
+        keys: Keys::Found(real::packages),
+    },
+    Layout {
+        name: "urls",
+        about: "addresses found in package lists and documentation",
+        keys: Keys::Found(real::urls),
+    },
+];
+
+/// Names of all layouts.
+pub(crate) fn names() -> Vec<&'static str> {
+    LAYOUTS.iter().map(|layout| layout.name).collect()
+}
+
+/// A file of keys.
+pub(crate) struct KeyFile {
+    pub(crate) path: PathBuf,
+    /// Number of keys; fewer than wanted where a found set has no more.
+    pub(crate) count: u64,
+}
+
+/// The key file of a layout, made where it is not there yet.
+pub(crate) fn ensure(name: &str, count: u64) -> Result<KeyFile> {
+    let Some(layout) = LAYOUTS.iter().find(|layout| layout.name == name) else {
+        let known: Vec<String> = LAYOUTS
+            .iter()
+            .map(|layout| format!("  {:<10} {}", layout.name, layout.about))
+            .collect();
+        bail!("unknown layout `{name}`; these exist:\n{}", known.join("\n"));
+    };
+    let folder = process::target().join("layouts");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("could not make {}", folder.display()))?;
+    let path = folder.join(format!("{name}-{count}.keys"));
+    if !path.exists() {
+        term::dim(&format!("layouts: making {}", path.display()));
+        let set = make(layout, count, &folder)?;
+        write(&set, &path)?;
+    }
+    let count = count_lines(&path)?;
+    Ok(KeyFile { path, count })
+}
+
+/// The keys of a layout, sorted.
+fn make(layout: &Layout, count: u64, folder: &Path) -> Result<KeySet> {
+    let wanted = usize::try_from(count)?;
+    // Any number will do; it is the layout's own, so that no two layouts share their dice.
+    let mut dice = Dice::new(layout.name.bytes().fold(7, |seed, b| seed * 31 + u64::from(b)));
+    match layout.keys {
+        Keys::Made { prefix, begin } => {
+            let mut set = KeySet::new(prefix);
+            let mut next = begin(count, &mut dice);
+            let mut key = String::new();
+            let mut has_more = true;
+            while has_more && set.len() < wanted {
+                while has_more && set.len() < wanted {
+                    key.clear();
+                    has_more = next(&mut dice, &mut key);
+                    if has_more {
+                        set.add(&key)?;
+                    }
+                }
+                set.sort();
+            }
+            Ok(set)
+        }
+        Keys::Found(find) => {
+            let mut set = KeySet::new("");
+            find(folder, &mut set)?;
+            set.sort();
+            set.thin_out(wanted, &mut dice);
+            Ok(set)
+        }
+    }
+}
+
+/// Writes beside the path first, so that what stands there is whole.
+fn write(set: &KeySet, path: &Path) -> Result<()> {
+    let part = path.with_extension("part");
+    let mut file = BufWriter::with_capacity(1 << 20, File::create(&part)?);
+    set.write_to(&mut file).and_then(|()| file.flush()).context("could not write a key file")?;
+    std::fs::rename(&part, path)?;
+    Ok(())
+}
+
+fn count_lines(path: &Path) -> Result<u64> {
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut lines = 0;
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(lines);
+        }
+        lines += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+        let length = bytes.len();
+        file.consume(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(layout: &Layout, count: u64) -> Vec<String> {
+        let set = make(layout, count, Path::new("/nonexistent")).unwrap();
+        let mut text = Vec::new();
+        set.write_to(&mut text).unwrap();
+        String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn made_layouts_are_sorted_unique_and_the_same_every_time() {
+        for layout in LAYOUTS.iter().filter(|layout| matches!(layout.keys, Keys::Made { .. })) {
+            let first = keys(layout, 5000);
+            assert_eq!(first.len(), 5000, "{}", layout.name);
+            assert!(first.windows(2).all(|pair| pair[0] < pair[1]), "{}", layout.name);
+            assert!(first.iter().all(|key| (1..=1024).contains(&key.len())), "{}", layout.name);
+            assert_eq!(first, keys(layout, 5000), "{}", layout.name);
+        }
+    }
+
+    #[test]
+    fn shapes_are_what_they_say() {
+        let of = |name: &str| {
+            let layout = LAYOUTS.iter().find(|layout| layout.name == name).unwrap();
+            keys(layout, 3000)
+        };
+        assert_eq!(of("seq")[7], "prod/data/export/v2/batch/file-000000000007.json");
+        assert!(of("seqraw")[0].len() == 217 && of("seqraw")[2999].ends_with("-9996"));
+        assert!(of("flatdates")[0].starts_with("evt-202"));
+        assert!(of("dates")[0].starts_with("logs/2022/01/01/00/host-"));
+        let onebig = of("onebig");
+        let big = onebig.iter().filter(|key| key.starts_with("uploads/")).count();
+        assert_eq!(big, 2700);
+        assert!(of("trie").iter().all(|key| key.split('/').count() >= 9));
+        assert!(of("cjk").iter().any(|key| key.starts_with("写真/")));
+    }
+}

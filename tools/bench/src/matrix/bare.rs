@@ -1,0 +1,307 @@
+//! The bare limit of each workload: requests of the same number, kind and size, sent by
+//! `tools/bench/bare` without planning, output or more of files than reads and writes.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use super::check::{Printed, Verdict};
+use super::shape::{MIB, Shape};
+use super::site::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
+use super::stage::{Slot, Stage, objects};
+use super::table::Job;
+
+/// Its names among the tools: as a sender, and as one that also reads or writes the small files
+/// of uploads and downloads.
+pub(super) const NAMES: [&str; 2] = [SENDER, FILES];
+const SENDER: &str = "bare";
+const FILES: &str = "bare-files";
+
+/// Keys of a page of a listing.
+const PAGE_KEYS: usize = 1000;
+/// Size of the parts of large objects.
+const PART_BYTES: u64 = 8 * MIB;
+/// Requests in flight without a latency, and with one, where they wait more than they work.
+const CONCURRENCY: u64 = 64;
+const CONCURRENCY_FAR: u64 = 512;
+/// The same for parts.
+const CONCURRENCY_PARTS: u64 = 16;
+
+/// The line that it prints; more is there.
+#[derive(Deserialize)]
+struct Line {
+    count: u64,
+}
+
+/// The bare sender in one of its forms.
+pub(super) struct Bare {
+    name: &'static str,
+    program: PathBuf,
+}
+
+impl Bare {
+    pub(super) fn new(name: &'static str, program: &Path) -> Self {
+        Self { name, program: program.to_owned() }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(super) fn about(&self) -> &'static str {
+        match self.name {
+            FILES => "bare-files: the same, and opens, reads or writes and closes small files",
+            _ => "bare: does what must be done and nothing else",
+        }
+    }
+
+    /// The command with the work of a run; none where the work has no such form.
+    pub(super) fn command(&self, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
+        let command = command(&self.program, stage, slot)?;
+        if self.name != FILES {
+            return Ok(command);
+        }
+        let Some(mut command) = command else { return Ok(None) };
+        let root = match stage.job {
+            Job::Upload(Shape::Large { .. }) | Job::Download(Shape::Large { .. }) => {
+                return Ok(None);
+            }
+            Job::Upload(_) | Job::SyncFirst(_) => &stage.tree.root,
+            Job::Download(_) => &slot.folder,
+            _ => return Ok(None),
+        };
+        command.arg("--paths").arg(small_files(stage, root)?);
+        Ok(Some(command))
+    }
+}
+
+fn command(program: &Path, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
+    let mut bare = Builder::new(program, stage);
+    let (files, bytes) = stage.tree.totals();
+    let near = bare.concurrency();
+    match stage.job {
+        Job::Upload(Shape::Large { .. }) => {
+            bare.begin("put-parts", TARGET_BUCKET, &slot.prefix, CONCURRENCY_PARTS).parts();
+            for (name, _) in &stage.tree.files {
+                bare.command.arg("--file").arg(stage.tree.path(name));
+            }
+        }
+        Job::Upload(_) | Job::SyncFirst(_) => {
+            bare.begin("put", TARGET_BUCKET, &slot.prefix, near).count(files);
+            bare.set("--size", bytes / files.max(1));
+        }
+        Job::UploadFile(bytes) => {
+            bare.begin("one", TARGET_BUCKET, &slot.prefix, 1).set("--size", bytes);
+        }
+        Job::Download(Shape::Large { .. }) | Job::DownloadFile(_) => {
+            let keys = object_keys(stage, true)?;
+            bare.begin("get-parts", SOURCE_BUCKET, "", CONCURRENCY_PARTS).parts();
+            bare.command.arg("--keys").arg(keys);
+            for index in 0..files {
+                bare.command.arg("--file").arg(slot.folder.join(index.to_string()));
+            }
+        }
+        Job::Download(_) => {
+            let keys = object_keys(stage, false)?;
+            bare.begin("get", SOURCE_BUCKET, "", near);
+            bare.command.arg("--keys").arg(keys);
+        }
+        Job::SyncNothing(_) => {
+            let keys = synced_pages(stage, slot)?;
+            bare.begin("sync", TARGET_BUCKET, &slot.prefix, near);
+            bare.command.arg("--keys").arg(keys).arg("--file").arg(&stage.tree.root);
+        }
+        Job::Copy(_) => {
+            let (bucket, prefix) = objects();
+            bare.begin("copy", bucket, prefix, near).count(files);
+            bare.set("--target-prefix", &slot.prefix);
+        }
+        Job::Delete(_) | Job::Tag(_) => {
+            let name = if matches!(stage.job, Job::Tag(_)) { "tag" } else { "delete" };
+            bare.begin(name, TARGET_BUCKET, &slot.prefix, near).count(files);
+        }
+        Job::List(_) | Job::Summarize(_) => {
+            let keys = listed_pages(stage)?;
+            bare.begin("list", KEYS_BUCKET, "", near);
+            bare.command.arg("--keys").arg(keys);
+        }
+        Job::SyncAgain(_) | Job::Version => return Ok(None),
+    }
+    Ok(Some(bare.command))
+}
+
+/// Whether it sent what it should have.
+pub(super) fn check(stage: &Stage<'_>, slot: &Slot, printed: &Printed) -> Result<Verdict> {
+    let Printed::End(text) = printed else { bail!("its output was not read") };
+    let Some(line) = text.lines().last().and_then(|line| serde_json::from_str::<Line>(line).ok())
+    else {
+        return Ok(Err("it did not say what it did".to_owned()));
+    };
+    let files = stage.tree.totals().0;
+    let (what, found, wanted) = match stage.job {
+        Job::Upload(_) | Job::SyncFirst(_) | Job::UploadFile(_) => {
+            ("objects arrived", stage.site.totals(TARGET_BUCKET, &slot.prefix)?.0, files)
+        }
+        Job::Copy(_) => {
+            ("objects arrived", stage.site.totals(SOURCE_BUCKET, &slot.prefix)?.0, files)
+        }
+        Job::Delete(_) => {
+            ("objects are left", stage.site.totals(TARGET_BUCKET, &slot.prefix)?.0, 0)
+        }
+        // Keys or pages: it knows the number of neither beforehand.
+        Job::List(_) | Job::Summarize(_) | Job::SyncNothing(_) => {
+            ("pages or more were read", line.count.min(1), 1)
+        }
+        _ => ("objects were worked on", line.count, files),
+    };
+    Ok(if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) })
+}
+
+/// Clears up what the stage does not know of.
+pub(super) fn after(stage: &Stage<'_>, slot: &Slot) -> Result<()> {
+    // It copies within a bucket.
+    if matches!(stage.job, Job::Copy(_)) {
+        stage.clear(SOURCE_BUCKET, &slot.prefix)
+    } else {
+        Ok(())
+    }
+}
+
+/// The command being put together.
+struct Builder<'a> {
+    command: Command,
+    stage: &'a Stage<'a>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(program: &Path, stage: &'a Stage<'a>) -> Self {
+        let mut command = Command::new(program);
+        let endpoint = &stage.site.endpoint;
+        command
+            .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
+            .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
+            .env("AWS_REGION", &endpoint.region);
+        Self { command, stage }
+    }
+
+    fn concurrency(&self) -> u64 {
+        if self.stage.site.place.latency_ms > 0 { CONCURRENCY_FAR } else { CONCURRENCY }
+    }
+
+    fn begin(&mut self, name: &str, bucket: &str, prefix: &str, concurrency: u64) -> &mut Self {
+        let endpoint = &self.stage.site.endpoint;
+        self.command.arg(name).args(["--endpoint", &endpoint.url, "--bucket", bucket]);
+        if let Some(file) = &endpoint.ca_file {
+            self.command.arg("--ca").arg(file);
+        }
+        if !prefix.is_empty() {
+            self.command.args(["--prefix", prefix]);
+        }
+        self.set("--concurrency", concurrency)
+    }
+
+    fn set(&mut self, flag: &str, value: impl std::fmt::Display) -> &mut Self {
+        self.command.args([flag, &value.to_string()]);
+        self
+    }
+
+    fn count(&mut self, count: u64) -> &mut Self {
+        self.set("--count", count)
+    }
+
+    fn parts(&mut self) -> &mut Self {
+        self.set("--part-size", PART_BYTES)
+    }
+}
+
+/// Keys of the objects to read, one a line, with their sizes or without.
+fn object_keys(stage: &Stage<'_>, with_sizes: bool) -> Result<PathBuf> {
+    let path = stage.folder().join("objects.keys");
+    let line = |(name, bytes): &(String, u64)| {
+        let size = if with_sizes { format!("\t{bytes}") } else { String::new() };
+        format!("{}{name}{size}", objects().1)
+    };
+    write_lines(&path, stage.tree.files.iter().map(line))?;
+    Ok(path)
+}
+
+/// The tree's files below a folder, one a line. The folders of downloads are made: they are few.
+fn small_files(stage: &Stage<'_>, root: &Path) -> Result<PathBuf> {
+    let list = stage.folder().join("small.files");
+    let paths: Vec<PathBuf> = stage.tree.files.iter().map(|(name, _)| root.join(name)).collect();
+    for folder in paths.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>() {
+        std::fs::create_dir_all(folder)?;
+    }
+    write_lines(&list, paths.iter().map(|path| path.display().to_string()))?;
+    Ok(list)
+}
+
+/// Keys behind which the pages of a synced tree begin.
+fn synced_pages(stage: &Stage<'_>, slot: &Slot) -> Result<PathBuf> {
+    let path = stage.folder().join("synced.pages");
+    let mut keys: Vec<String> =
+        stage.tree.files.iter().map(|(name, _)| format!("{}{name}", slot.prefix)).collect();
+    keys.sort_unstable();
+    // Behind the last key no page begins.
+    keys.pop();
+    write_lines(&path, every_page(keys.into_iter()))?;
+    Ok(path)
+}
+
+/// The same for all keys of the bucket of computed ones, which are listed once.
+fn listed_pages(stage: &Stage<'_>) -> Result<PathBuf> {
+    let path = stage.folder().join("listed.pages");
+    if path.exists() {
+        return Ok(path);
+    }
+    let address = format!("s3://{KEYS_BUCKET}");
+    let mut child = stage
+        .site
+        .command(&["list", &address, "--sort", "--format", "keys"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let output = child.stdout.take().context("standard output is piped")?;
+    let total = usize::try_from(stage.job.keys().map_or(0, |keys| keys.count))?;
+    let mut lines = BufReader::with_capacity(1 << 20, output).lines().map_while(Result::ok);
+    write_lines(&path, every_page(lines.by_ref().take(total.saturating_sub(1))))?;
+    lines.for_each(drop);
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("could not list the keys ({status})");
+    }
+    Ok(path)
+}
+
+/// Every 1,000th line.
+fn every_page(keys: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    keys.skip(PAGE_KEYS - 1).step_by(PAGE_KEYS)
+}
+
+fn write_lines(path: &Path, lines: impl IntoIterator<Item = String>) -> Result<()> {
+    let mut file = BufWriter::new(std::fs::File::create(path)?);
+    for line in lines {
+        writeln!(file, "{line}")?;
+    }
+    file.flush().with_context(|| format!("could not write `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_begins_behind_every_thousandth_key() {
+        let pages = |count: usize| -> Vec<String> {
+            every_page((1..count).map(|number| number.to_string())).collect()
+        };
+        assert!(pages(1000).is_empty());
+        assert_eq!(pages(1001), ["1000"]);
+        assert_eq!(pages(2000), ["1000"]);
+        assert_eq!(pages(2500), ["1000", "2000"]);
+    }
+}

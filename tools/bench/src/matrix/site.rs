@@ -1,0 +1,220 @@
+//! A running server for one workload, and our own command as the one that fills, clears and lists
+//! it outside of what is measured.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::daemon::{ACCESS_KEY, Daemon, SECRET_KEY};
+use super::ledger::{Ledger, Requests};
+use super::listing::Listing;
+use crate::peers::Endpoint;
+use crate::record::Place;
+use crate::server::Server;
+use support::process;
+
+/// Where workloads write to, and where copies come from.
+pub(super) const TARGET_BUCKET: &str = "bench";
+pub(super) const SOURCE_BUCKET: &str = "source";
+/// The bucket of computed keys.
+pub(super) const KEYS_BUCKET: &str = "synthetic";
+
+/// What the embedded server keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Store {
+    /// Names and sizes.
+    Null,
+    /// Bytes too.
+    Memory,
+    /// Nothing: keys by a formula.
+    Formula(String),
+    /// Nothing: keys of a file.
+    Keys(PathBuf),
+}
+
+/// A server with its buckets.
+pub(super) struct Site {
+    pub(super) place: Place,
+    pub(super) endpoint: Endpoint,
+    s3haul: PathBuf,
+    ledger: Option<Ledger>,
+    /// Ends it when dropped; nothing of it is reaped before.
+    _server: Running,
+}
+
+enum Running {
+    Embedded { _server: Server },
+    Daemon { _daemon: Daemon },
+}
+
+impl Site {
+    /// Starts a server. The folder is its own.
+    pub(super) fn open(place: &Place, store: &Store, s3haul: &Path, folder: &Path) -> Result<Self> {
+        let scratch = folder.join("settings");
+        std::fs::create_dir_all(&scratch)?;
+        let site = if place.server == "embedded" {
+            Self::embedded(place, store, s3haul, folder, scratch)?
+        } else {
+            let daemon = Daemon::start(&place.server, folder)?;
+            let endpoint = Endpoint {
+                url: daemon.url.clone(),
+                access_key: ACCESS_KEY.to_owned(),
+                secret_key: SECRET_KEY.to_owned(),
+                region: "us-east-1".to_owned(),
+                ca_file: None,
+                scratch,
+            };
+            let server = Running::Daemon { _daemon: daemon };
+            let (place, s3haul) = (place.clone(), s3haul.to_owned());
+            Self { place, endpoint, s3haul, ledger: None, _server: server }
+        };
+        if matches!(store, Store::Null | Store::Memory) {
+            for bucket in [TARGET_BUCKET, SOURCE_BUCKET] {
+                site.run(&["mb", &format!("s3://{bucket}")])?;
+            }
+        }
+        Ok(site)
+    }
+
+    fn embedded(
+        place: &Place,
+        store: &Store,
+        s3haul: &Path,
+        folder: &Path,
+        scratch: PathBuf,
+    ) -> Result<Self> {
+        let ledger = folder.join("ledger.jsonl");
+        let mut args = match store {
+            Store::Null => vec!["--null".to_owned()],
+            Store::Memory => vec!["--memory".to_owned()],
+            Store::Formula(formula) => vec!["--synthetic".to_owned(), formula.clone()],
+            Store::Keys(path) => vec!["--keys".to_owned(), text(path)?],
+        };
+        args.extend(["--ledger".to_owned(), text(&ledger)?]);
+        if place.latency_ms > 0 {
+            args.extend(["--latency".to_owned(), format!("{}ms", place.latency_ms)]);
+        }
+        let mut ca_file = None;
+        if place.is_tls {
+            make_certificates(folder)?;
+            for (flag, name) in [("--tls-certificate", "server.crt"), ("--tls-key", "server.key")] {
+                args.extend([flag.to_owned(), text(&folder.join(name))?]);
+            }
+            ca_file = Some(folder.join("ca.pem"));
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let server = Server::start(s3haul, &args)?;
+        let variable = |name: &str| server.variable(name).unwrap_or_default().to_owned();
+        let endpoint = Endpoint {
+            url: variable("AWS_ENDPOINT_URL"),
+            access_key: variable("AWS_ACCESS_KEY_ID"),
+            secret_key: variable("AWS_SECRET_ACCESS_KEY"),
+            region: variable("AWS_REGION"),
+            ca_file,
+            scratch,
+        };
+        Ok(Self {
+            place: place.clone(),
+            endpoint,
+            s3haul: s3haul.to_owned(),
+            ledger: Some(Ledger::new(&ledger)),
+            _server: Running::Embedded { _server: server },
+        })
+    }
+
+    /// Our own command with these arguments, reaching the server.
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let endpoint = &self.endpoint;
+        let mut command = Command::new(&self.s3haul);
+        command
+            .args(args)
+            .env("AWS_ENDPOINT_URL", &endpoint.url)
+            .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
+            .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
+            .env("AWS_REGION", &endpoint.region)
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("AWS_CONFIG_FILE", "/dev/null")
+            .env("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
+        if let Some(file) = &endpoint.ca_file {
+            command.env("AWS_CA_BUNDLE", file);
+        }
+        command
+    }
+
+    /// Runs our own command, for filling and clearing.
+    pub(super) fn run(&self, args: &[&str]) -> Result<String> {
+        process::run_quietly(&mut self.command(args))
+    }
+
+    /// Number and bytes of the objects below a prefix.
+    pub(super) fn totals(&self, bucket: &str, prefix: &str) -> Result<(u64, u64)> {
+        let uri = format!("s3://{bucket}/{prefix}");
+        let mut command = self.command(&["summarize", "--format", "json", &uri]);
+        // The exit status is 1 where there is nothing, but the summary is there.
+        let output = process::output(&mut command)?;
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("`{uri}`: {}", String::from_utf8_lossy(&output.stderr)))?;
+        let total = |name: &str| summary["total"][name].as_u64();
+        match (total("objects"), total("bytes")) {
+            (Some(objects), Some(bytes)) => Ok((objects, bytes)),
+            _ => bail!("the summary of `{uri}` has no totals"),
+        }
+    }
+
+    /// The objects below a prefix.
+    pub(super) fn listing(&self, bucket: &str, prefix: &str) -> Result<Listing> {
+        let uri = format!("s3://{bucket}/{prefix}");
+        let args = ["list", "--format=tsv", Listing::COLUMNS, "--no-header", &uri];
+        let output = process::output(&mut self.command(&args))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A listing of nothing says so by its status alone.
+        if !output.status.success() && !said.is_empty() {
+            bail!("could not list `{uri}`: {said}");
+        }
+        Listing::parse(std::str::from_utf8(&output.stdout)?, prefix)
+    }
+
+    /// Whether the server counts requests.
+    pub(super) fn counts_requests(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// The beginning of an object.
+    pub(super) fn beginning(&self, bucket: &str, key: &str, bytes: u64) -> Result<Vec<u8>> {
+        use std::io::Read as _;
+        let uri = format!("s3://{bucket}/{key}");
+        let mut child = self
+            .command(&["cat", &uri])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let output = child.stdout.take().context("standard output is piped")?;
+        let mut beginning = Vec::new();
+        let read = output.take(bytes).read_to_end(&mut beginning);
+        // The rest of the object is not wanted.
+        let _ = child.kill();
+        let _ = child.wait();
+        read.with_context(|| format!("could not read `{uri}`"))?;
+        Ok(beginning)
+    }
+
+    /// The requests since the last call, where the server counts them.
+    pub(super) fn requests(&mut self) -> Result<Option<Requests>> {
+        self.ledger.as_mut().map(Ledger::take).transpose()
+    }
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).with_context(|| format!("`{}` is no UTF-8", path.display()))
+}
+
+/// An authority and a certificate of it for this machine, by a script.
+fn make_certificates(folder: &Path) -> Result<()> {
+    let mut python = Command::new(super::daemon::installed("S3HAUL_TEST_PYTHON"));
+    python.args(["-c", include_str!("certificates.py")]).arg(folder);
+    process::run_quietly(&mut python)
+        .map(drop)
+        .context("could not make certificates; `cargo xtask servers` installs what it takes")
+}

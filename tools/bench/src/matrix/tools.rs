@@ -1,0 +1,133 @@
+//! The tools of a run: ours, the bare sender behind it, and the peers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use super::bare::{self, Bare};
+use super::options::Options;
+use super::stage::{Slot, Stage};
+use crate::peers::{self, Found, Peer, Search};
+use support::process;
+
+/// A tool.
+pub(super) enum Tool {
+    /// Ours or a peer.
+    Peer(Peer),
+    /// The bare sender, in one of its forms.
+    Bare(Bare),
+    /// It is not here: why.
+    Missing { name: &'static str, why: String },
+}
+
+/// A command, or why there is none.
+pub(super) enum Line {
+    Runs(Command),
+    /// The tool does not do such work.
+    Cannot(String),
+    /// There is nothing to set beside the others.
+    Nothing,
+}
+
+impl Tool {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Peer(peer) => peer.name,
+            Self::Bare(bare) => bare.name(),
+            Self::Missing { name, .. } => name,
+        }
+    }
+
+    pub(super) fn version(&self) -> Option<String> {
+        match self {
+            Self::Peer(peer) => peer.version.clone(),
+            Self::Bare(_) | Self::Missing { .. } => None,
+        }
+    }
+
+    /// Its name, its version and how it is set.
+    pub(super) fn about(&self) -> String {
+        match self {
+            Self::Peer(Peer { name, version, about, .. }) => {
+                let version = version.as_deref().unwrap_or("of unknown version");
+                format!("{name} {version}: {about}")
+            }
+            Self::Bare(bare) => bare.about().to_owned(),
+            Self::Missing { name, why } => format!("{name}: {}", why.replace('\n', " ")),
+        }
+    }
+
+    pub(super) fn is_bare(&self) -> bool {
+        matches!(self, Self::Bare(_))
+    }
+
+    /// Its command for a run.
+    pub(super) fn line(&self, stage: &Stage<'_>, slot: &Slot) -> Result<Line> {
+        Ok(match self {
+            Self::Peer(peer) => match peer.command(&stage.task(slot), &stage.site.endpoint) {
+                Ok(command) => Line::Runs(command),
+                Err(why) => Line::Cannot(why),
+            },
+            Self::Bare(bare) => bare.command(stage, slot)?.map_or(Line::Nothing, Line::Runs),
+            Self::Missing { why, .. } => Line::Cannot(why.clone()),
+        })
+    }
+}
+
+/// Our own command: that of the options, else built.
+pub(super) fn s3haul(options: &Options) -> Result<PathBuf> {
+    if let Some(binary) = &options.binary {
+        if !binary.is_file() {
+            bail!("there is no `{}`", binary.display());
+        }
+        return Ok(binary.clone());
+    }
+    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-cli"]))?;
+    Ok(process::target().join("release/s3haul"))
+}
+
+/// All tools that are asked for, ours first.
+pub(super) fn find(options: &Options, s3haul: &Path) -> Result<Vec<Tool>> {
+    let without_bare = |names: &Vec<String>| -> Vec<String> {
+        names.iter().filter(|name| !bare::NAMES.contains(&name.as_str())).cloned().collect()
+    };
+    let found = peers::find(&Search {
+        s3haul: s3haul.to_owned(),
+        paths: options.tool_paths.clone(),
+        only: options.tools.as_ref().map(without_bare),
+        install: options.install,
+    })?;
+    let mut tools: Vec<Tool> = found
+        .into_iter()
+        .map(|found| match found {
+            Found::Here(peer) => Tool::Peer(peer),
+            Found::Missing { name, why } => Tool::Missing { name, why },
+        })
+        .collect();
+    let place = usize::from(tools.first().is_some_and(|tool| tool.name() == "s3haul"));
+    let names: Vec<&'static str> =
+        bare::NAMES.into_iter().filter(|name| options.wants_tool(name)).collect();
+    if !names.is_empty() {
+        let program = find_bare(options).map_err(|error| format!("{error:#}"));
+        tools.splice(place..place, names.into_iter().map(|name| bare_tool(name, &program)));
+    }
+    Ok(tools)
+}
+
+fn bare_tool(name: &'static str, program: &Result<PathBuf, String>) -> Tool {
+    match program {
+        Ok(program) => Tool::Bare(Bare::new(name, program)),
+        Err(why) => Tool::Missing { name, why: why.clone() },
+    }
+}
+
+fn find_bare(options: &Options) -> Result<PathBuf> {
+    let beside = options.binary.as_ref().map(|binary| binary.with_file_name("bare"));
+    if let Some(path) = options.bare.clone().or(beside.filter(|path| path.is_file())) {
+        return Ok(path);
+    }
+    let step = ["--release", "--quiet", "-p", "s3haul-bare"];
+    process::run(&mut process::bench_cargo("build", &step))?;
+    Ok(process::target().join("release/bare"))
+}

@@ -1,0 +1,130 @@
+//! Starting other programs: where the workspace is, how cargo is called, what a failure says.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::term;
+
+/// The manifest of the benchmarks.
+pub const BENCH_MANIFEST: &str = "tools/bench/Cargo.toml";
+
+/// The workspace's root, two folders above this package: where cargo runs us, else where we were
+/// built.
+///
+/// # Panics
+///
+/// In a build of a package that does not lie in a folder of `tools`.
+pub fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    package.ancestors().nth(2).map(Path::to_owned).expect("it lies in a folder of `tools`")
+}
+
+/// Where cargo builds to.
+pub fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(path) => root().join(path),
+        None => root().join("target"),
+    }
+}
+
+/// Cargo, run in the workspace's root. What the cargo that started us set for this package is
+/// taken out again, because build scripts that look at it would run anew.
+pub fn cargo(args: &[&str]) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(root()).args(args);
+    command
+}
+
+/// Cargo on the workspace of the benchmarks, which builds into the same folder as the other.
+pub fn bench_cargo(subcommand: &str, args: &[&str]) -> Command {
+    let mut command = cargo(&[subcommand, "--manifest-path"]);
+    command.arg(root().join(BENCH_MANIFEST)).args(args).env("CARGO_TARGET_DIR", target());
+    command
+}
+
+/// Runs a program with its output shown; fails when it does.
+pub fn run(command: &mut Command) -> Result<()> {
+    let name = describe(command);
+    let status = command.status().with_context(|| format!("could not start `{name}`"))?;
+    if !status.success() {
+        bail!("`{name}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Runs a program with its output shown, and gives each line of its standard output to a function.
+///
+/// # Panics
+///
+/// Never: standard output is piped.
+pub fn run_with_lines(command: &mut Command, mut take: impl FnMut(&str)) -> Result<()> {
+    let name = describe(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("could not start `{name}`"))?;
+    let stdout = child.stdout.take().expect("standard output is piped");
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line.with_context(|| format!("could not read what `{name}` prints"))?;
+        let line = String::from_utf8_lossy(&line);
+        term::line(&line);
+        take(&line);
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("`{name}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Runs a program silently; fails with what it printed.
+pub fn run_quietly(command: &mut Command) -> Result<String> {
+    let name = describe(command);
+    let output = output(command)?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        bail!("`{name}` failed ({})\n{}{}", output.status, stdout, stderr);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs a program without standard input and collects what it printed.
+pub fn output(command: &mut Command) -> Result<Output> {
+    let name = describe(command);
+    command.stdin(Stdio::null()).output().with_context(|| format!("could not start `{name}`"))
+}
+
+/// Whether a program can be started at all.
+pub fn exists(program: &str, probe: &str) -> bool {
+    Command::new(program)
+        .arg(probe)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Name and arguments of a program.
+pub fn describe(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let mut text = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        text.push(' ');
+        text.push_str(&argument.to_string_lossy());
+    }
+    text
+}

@@ -1,0 +1,107 @@
+//! Installs what the conformance tests talk to and compare with, under `target/servers`: two S3
+//! servers written in Go and a Python environment with the AWS command, boto3 and moto.
+//!
+//! Versions are pinned here and in `requirements.txt`.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+
+use crate::install::{self, Environment, Folder, Program};
+use crate::term;
+
+const GO_TOOLS: [Program; 2] = [
+    Program {
+        name: "versitygw",
+        package: "github.com/versity/versitygw/cmd/versitygw",
+        version: "v1.8.0",
+    },
+    // MinIO's release tags are no module versions; this is the last commit the proxy knows.
+    Program {
+        name: "minio",
+        package: "github.com/minio/minio",
+        version: "v0.0.0-20260212201848-7aac2a2c5b7c",
+    },
+];
+
+/// The AWS command of the same version everywhere, its library, and a server in memory.
+const PYTHON: Environment = Environment {
+    about: "awscli, boto3 and moto",
+    file: "tools/support/requirements.txt",
+    packages: include_str!("../requirements.txt"),
+};
+
+/// Where the installed programs are.
+pub struct Servers {
+    folder: Folder,
+}
+
+impl Servers {
+    /// The places, whether or not anything is installed there yet.
+    pub fn locate() -> Self {
+        Self { folder: Folder::new("servers") }
+    }
+
+    /// Variables by which the tests find the programs.
+    pub fn test_variables(&self) -> [(&'static str, PathBuf); 4] {
+        [
+            ("S3HAUL_TEST_VERSITYGW", self.folder.binary("versitygw")),
+            ("S3HAUL_TEST_MINIO", self.folder.binary("minio")),
+            ("S3HAUL_TEST_PYTHON", self.folder.venv().join("bin/python")),
+            ("S3HAUL_TEST_AWS", self.aws()),
+        ]
+    }
+
+    /// The AWS command, whether or not it is installed yet.
+    pub fn aws(&self) -> PathBuf {
+        self.folder.venv().join("bin/aws")
+    }
+
+    /// Installs the Python environment where it is missing.
+    pub fn install_python(&self) -> Result<()> {
+        if self.folder.has_python(&PYTHON) {
+            return Ok(());
+        }
+        self.folder.create()?;
+        install::need_python()?;
+        self.folder.install_python(&PYTHON)
+    }
+}
+
+/// Installs what is missing and says so.
+pub fn run() -> Result<()> {
+    let servers = Servers::locate();
+    let folder = &servers.folder;
+    folder.create()?;
+    let tools: Vec<&Program> = GO_TOOLS.iter().filter(|tool| !folder.has(tool)).collect();
+    if tools.is_empty() && folder.has_python(&PYTHON) {
+        term::line("servers: versitygw, MinIO and the Python environment are in target/servers");
+        return Ok(());
+    }
+    install::need_python()?;
+    install_all(&servers, &tools)
+}
+
+/// Go builds fill every core one after the other; pip mostly waits, so it runs beside them.
+fn install_all(servers: &Servers, tools: &[&Program]) -> Result<()> {
+    let folder = &servers.folder;
+    let go = if tools.is_empty() { PathBuf::new() } else { folder.find_go()? };
+    std::thread::scope(|scope| {
+        let python = scope.spawn(|| servers.install_python());
+        let go = tools.iter().try_for_each(|tool| folder.install_with_go(&go, tool));
+        let python =
+            python.join().unwrap_or_else(|_| Err(anyhow!("the Python installer panicked")));
+        go.and(python)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_python_package_is_pinned() {
+        assert!(PYTHON.lines().count() > 3);
+        assert!(PYTHON.lines().all(|line| line.contains("==")));
+    }
+}
