@@ -6,7 +6,7 @@
 //! part of the interface.
 
 pub use crate::batch::fuzzing::words;
-pub use crate::manifest::fuzzing::{manifest_orc, manifest_parquet, manifest_text};
+pub use crate::manifest::fuzzing::{manifest_parquet, manifest_text};
 pub use crate::report::fuzzing::report;
 pub use crate::settings::fuzzing::flags;
 
@@ -17,11 +17,6 @@ mod tests {
     #[test]
     fn flags() {
         short_run("flags", super::flags);
-    }
-
-    #[test]
-    fn manifest_orc() {
-        short_run("manifest_orc", super::manifest_orc);
     }
 
     #[test]

@@ -12,13 +12,11 @@ pub(crate) enum FromFormat {
     Csv,
     /// A JSON object a line with key or Key, as `list`, `tag get` and others print it.
     Jsonl,
-    /// The manifest.json of an S3 Inventory. The files that it names, in CSV, ORC or Parquet, are
+    /// The manifest.json of an S3 Inventory. The files that it names, in CSV or Parquet, are
     /// read from its bucket and held against their MD5.
     Inventory,
     /// A table in Parquet, as `list` writes it.
     Parquet,
-    /// A table in ORC.
-    Orc,
     /// The report of another command (--report): what it did, or a dry run would have done. The
     /// source where that is in S3, else the target.
     Report,

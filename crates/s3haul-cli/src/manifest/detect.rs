@@ -12,7 +12,7 @@ pub(super) enum Format {
     Inventory,
     /// A table in Parquet.
     Parquet,
-    /// A table in ORC.
+    /// A table in ORC, which is refused.
     Orc,
 }
 
@@ -47,7 +47,6 @@ impl Format {
             Some(ManifestFormat::Report) => Self::Text(TextFormat::ReportCsv),
             Some(ManifestFormat::Inventory) => Self::Inventory,
             Some(ManifestFormat::Parquet) => Self::Parquet,
-            Some(ManifestFormat::Orc) => Self::Orc,
             None if head.starts_with(b"PAR1") => Self::Parquet,
             None if head.starts_with(b"ORC") && head.contains(&0) => Self::Orc,
             None if is_json && is_inventory(head) => Self::Inventory,

@@ -14,7 +14,6 @@ use s3haul_wire::Client;
 use super::detect::Format;
 use super::fetch::fetch;
 use super::inventory::InventoryEntries;
-use super::orc::OrcEntries;
 use super::parquet::ParquetEntries;
 use super::text::TextEntries;
 use crate::failure::Failure;
@@ -25,6 +24,9 @@ use crate::standard_streams;
 const HEAD_MAX: usize = 64 * 1024;
 /// What some programs write before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Ends the message about a table or an inventory in ORC.
+pub(super) const ORC_REFUSED: &str = "ORC, which is not read: use Parquet or CSV, which S3 \
+                                      Inventory can write, or convert the tables to Parquet";
 /// What gzip begins with.
 const GZIP: &[u8] = b"\x1f\x8b";
 
@@ -122,9 +124,7 @@ impl ManifestFile {
             head.drain(..BYTE_ORDER_MARK.len());
         }
         let format = Format::of(self.asked, &self.name, &head);
-        if let Some(file) =
-            file.as_mut().filter(|_| matches!(format, Format::Parquet | Format::Orc))
-        {
+        if let Some(file) = file.as_mut().filter(|_| format == Format::Parquet) {
             file.rewind()?;
         }
         let text = BufReader::with_capacity(HEAD_MAX, rest);
@@ -136,10 +136,11 @@ impl ManifestFile {
             (Format::Parquet, Some(file)) => {
                 ParquetEntries::open(file, &self.name).map(|entries| Box::new(entries) as Entries)
             }
-            (Format::Orc, Some(file)) => {
-                OrcEntries::open(file, &self.name).map(|entries| Box::new(entries) as Entries)
+            (Format::Orc, _) => {
+                let message = format!("the manifest `{}` is a table in {ORC_REFUSED}", self.name);
+                Err(Error::new(ErrorKind::Config, message))
             }
-            (Format::Parquet | Format::Orc, None) => {
+            (Format::Parquet, None) => {
                 let message = format!(
                     "the manifest `{}` is a table that is read from its end: it has to be a file \
                      that is not packed",

@@ -7,7 +7,6 @@ use s3haul::job::ManifestEntry;
 use s3haul_wire::error::Result;
 
 use super::detect::{Format, TextFormat};
-use super::orc::OrcEntries;
 use super::parquet::ParquetEntries;
 use super::row::Column;
 use super::text::TextEntries;
@@ -46,16 +45,6 @@ fn check(entries: impl Iterator<Item = Result<ManifestEntry>>, data: &[u8]) {
     }
     let lines = data.split(|byte| *byte == b'\n').count();
     assert!(count <= lines && bytes <= data.len(), "{count} entries, {bytes} bytes of keys");
-}
-
-/// A table in ORC: an error or entries, and an end.
-///
-/// # Panics
-///
-/// Where the reader does.
-pub fn manifest_orc(data: &[u8]) {
-    let Ok(entries) = OrcEntries::open(file(data), "m") else { return };
-    assert!(entries.take(ENTRIES_MAX).filter(Result::is_err).count() <= 1);
 }
 
 /// A table in Parquet: an error or entries, and an end.

@@ -15,7 +15,7 @@ use s3haul_wire::error::Result;
 use serde::Deserialize;
 
 use super::fetch::fetch;
-use super::orc::OrcEntries;
+use super::file::ORC_REFUSED;
 use super::parquet::ParquetEntries;
 use super::row::Column;
 use super::text::TextEntries;
@@ -46,7 +46,6 @@ struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PartFormat {
     Csv(Vec<Option<Column>>),
-    Orc,
     Parquet,
 }
 
@@ -68,6 +67,10 @@ impl InventoryEntries {
         };
         let document: Document = serde_json::from_reader(text.take(DOCUMENT_MAX))
             .map_err(|error| refused(error.to_string()))?;
+        if document.file_format.eq_ignore_ascii_case("ORC") {
+            let message = format!("the inventory `{name}` is in {ORC_REFUSED}");
+            return Err(Error::new(ErrorKind::Config, message));
+        }
         let format = document.part_format().map_err(refused)?;
         let arn = document.destination_bucket;
         let bucket = arn.rsplit_once(":::").map_or(arn.as_str(), |(_, bucket)| bucket).to_owned();
@@ -91,7 +94,6 @@ impl InventoryEntries {
         let name = object.to_string();
         Ok(match &self.format {
             PartFormat::Csv(columns) => Box::new(csv(file, columns, &name)),
-            PartFormat::Orc => Box::new(OrcEntries::open(file, &name)?),
             PartFormat::Parquet => Box::new(ParquetEntries::open(file, &name)?),
         })
     }
@@ -113,9 +115,8 @@ impl Document {
                 }
                 Ok(PartFormat::Csv(columns))
             }
-            "ORC" => Ok(PartFormat::Orc),
             "PARQUET" => Ok(PartFormat::Parquet),
-            other => Err(format!("its files are in `{other}`, not in CSV, ORC or Parquet")),
+            other => Err(format!("its files are in `{other}`, not in CSV or Parquet")),
         }
     }
 }
@@ -173,7 +174,6 @@ mod tests {
         assert_eq!(csv.part_format(), Ok(PartFormat::Csv(columns.to_vec())));
         assert_eq!(csv.files[0].md5.as_deref(), Some("ab"));
         assert!(document("CSV", "Bucket").part_format().is_err());
-        assert_eq!(document("ORC", "struct<x:int>").part_format(), Ok(PartFormat::Orc));
         assert_eq!(document("Parquet", "").part_format(), Ok(PartFormat::Parquet));
         assert!(document("AVRO", "").part_format().is_err());
     }

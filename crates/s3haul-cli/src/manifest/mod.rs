@@ -9,10 +9,8 @@ mod file;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod inventory;
-mod orc;
 mod parquet;
 mod row;
-mod table;
 mod text;
 mod url;
 

@@ -18,29 +18,80 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
+use s3haul::job::ManifestEntry;
+use s3haul::{Error, ErrorKind};
 use s3haul_wire::error::Result;
 
 use super::row::{Cell, Column, Row};
-use super::table::{RowReader, TableEntries, unreadable};
 
 /// Rows that are read together.
 const ROWS_MAX: usize = 1024;
 
-/// The entries of a file.
-pub(super) type ParquetEntries = TableEntries<ParquetRows>;
+/// The entries of a file. After an error there are no more.
+pub(super) struct ParquetEntries {
+    reader: ParquetRows,
+    rows: std::vec::IntoIter<Row>,
+    name: String,
+    is_over: bool,
+}
 
 impl ParquetEntries {
     /// Reads the footer.
     pub(super) fn open(file: File, name: &str) -> Result<Self> {
-        let rows = guarded(|| ParquetRows::new(file));
-        let rows = rows.map_err(|error| unreadable(ParquetRows::FORMAT, name, &error))?;
-        let columns: Vec<_> = rows.columns.iter().map(|(_, column)| *column).collect();
-        Self::new(rows, columns.into_iter(), name)
+        let reader = guarded(|| ParquetRows::new(file));
+        let reader = reader.map_err(|error| unreadable(name, &error))?;
+        let refused = |why: String| {
+            let message = format!("the manifest `{name}` {why}");
+            Error::new(ErrorKind::Config, message)
+        };
+        let mut found = Vec::new();
+        for (_, column) in &reader.columns {
+            // Which one is meant nobody knows, and thousands would take as many buffers.
+            if found.contains(column) {
+                return Err(refused(format!("has two columns of the meaning {column:?}")));
+            }
+            found.push(*column);
+        }
+        if !found.contains(&Column::Key) {
+            return Err(refused("has no column `key`".to_owned()));
+        }
+        let (rows, name) = (Vec::new().into_iter(), name.to_owned());
+        Ok(Self { reader, rows, name, is_over: false })
     }
 }
 
+impl Iterator for ParquetEntries {
+    type Item = Result<ManifestEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(row) = self.rows.next() {
+            return Some(Ok(row.into_entry()));
+        }
+        if self.is_over {
+            return None;
+        }
+        match guarded(|| self.reader.read_rows()) {
+            Ok(rows) => {
+                self.is_over = rows.is_empty();
+                self.rows = rows.into_iter();
+                self.rows.next().map(|row| Ok(row.into_entry()))
+            }
+            Err(error) => {
+                self.is_over = true;
+                Some(Err(unreadable(&self.name, &error)))
+            }
+        }
+    }
+}
+
+/// The error for a file that is not what it should be.
+fn unreadable(name: &str, error: &ParquetError) -> Error {
+    let message = format!("the manifest `{name}` cannot be read as Parquet: {error}");
+    Error::new(ErrorKind::Config, message)
+}
+
 /// The rows of a file.
-pub(super) struct ParquetRows {
+struct ParquetRows {
     file: Arc<File>,
     metadata: ParquetMetaData,
     /// The columns that mean something, by their places.
@@ -76,15 +127,6 @@ impl ParquetRows {
     }
 }
 
-impl RowReader for ParquetRows {
-    const FORMAT: &str = "Parquet";
-    type Error = ParquetError;
-
-    fn read(&mut self) -> std::result::Result<Vec<Row>, ParquetError> {
-        guarded(|| self.read_rows())
-    }
-}
-
 /// Runs what may panic in the library.
 fn guarded<T>(
     run: impl FnOnce() -> std::result::Result<T, ParquetError>,
@@ -110,6 +152,7 @@ fn check(metadata: &ParquetMetaData) -> std::result::Result<(), ParquetError> {
 }
 
 impl ParquetRows {
+    /// The next rows; none at the end of the file.
     fn read_rows(&mut self) -> std::result::Result<Vec<Row>, ParquetError> {
         loop {
             let mut rows = Vec::new();

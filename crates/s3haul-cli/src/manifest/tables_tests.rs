@@ -1,4 +1,4 @@
-//! Tables in ORC and Parquet that another library wrote; `inventory.py` among the fixtures of
+//! Tables in Parquet that another library wrote; `inventory.py` among the fixtures of
 //! `s3haul-cli` has the rows.
 
 use std::fs::File;
@@ -12,7 +12,6 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
 use s3haul::job::{ListedFacts, ManifestEntry, Version};
 
-use super::orc::OrcEntries;
 use super::parquet::ParquetEntries;
 
 const ROWS: u64 = 800;
@@ -42,18 +41,6 @@ fn expected(number: u64) -> ManifestEntry {
 }
 
 #[test]
-fn every_row_of_orc_is_read() {
-    for name in ["plain.orc", "snappy.orc", "zlib.orc"] {
-        let entries = OrcEntries::open(File::open(fixture(name)).unwrap(), name).unwrap();
-        let entries: Vec<_> = entries.map(Result::unwrap).collect();
-        assert_eq!(entries.len() as u64, ROWS, "{name}");
-        for (number, entry) in (0..).zip(&entries) {
-            assert_eq!(*entry, expected(number), "{name} {number}");
-        }
-    }
-}
-
-#[test]
 fn every_row_of_parquet_is_read() {
     let name = "snappy.parquet";
     let entries = ParquetEntries::open(File::open(fixture(name)).unwrap(), name).unwrap();
@@ -69,10 +56,10 @@ fn every_row_of_parquet_is_read() {
 fn broken_tables_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
-    let whole = std::fs::read(fixture("zlib.orc")).unwrap();
+    let whole = std::fs::read(fixture("snappy.parquet")).unwrap();
     let read = |bytes: &[u8]| -> Option<String> {
         std::fs::write(&path, bytes).unwrap();
-        let entries = match OrcEntries::open(File::open(&path).unwrap(), "t") {
+        let entries = match ParquetEntries::open(File::open(&path).unwrap(), "t") {
             Ok(entries) => entries,
             Err(error) => return Some(error.to_string()),
         };
@@ -82,7 +69,7 @@ fn broken_tables_are_told() {
     assert_eq!(read(&whole), None);
     for length in [0, 1, 3, whole.len() / 2, whole.len() - 1] {
         let told = read(&whole[..length]).unwrap();
-        assert!(told.starts_with("the manifest `t` cannot be read as ORC: "), "{told}");
+        assert!(told.starts_with("the manifest `t` cannot be read as Parquet: "), "{told}");
     }
     let mut broken = whole.clone();
     for at in (0..whole.len()).step_by(97) {
@@ -92,9 +79,6 @@ fn broken_tables_are_told() {
         }
         broken[at] = whole[at];
     }
-    let parquet = std::fs::read(fixture("snappy.parquet")).unwrap();
-    std::fs::write(&path, &parquet[..parquet.len() / 2]).unwrap();
-    assert!(ParquetEntries::open(File::open(&path).unwrap(), "t").is_err());
 }
 
 /// A table of a key, a size and a time, as other programs write it.

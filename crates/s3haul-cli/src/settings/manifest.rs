@@ -71,7 +71,6 @@ impl From<FromFormat> for ManifestFormat {
             FromFormat::Jsonl => Self::Jsonl,
             FromFormat::Inventory => Self::Inventory,
             FromFormat::Parquet => Self::Parquet,
-            FromFormat::Orc => Self::Orc,
             FromFormat::Report => Self::Report,
         }
     }

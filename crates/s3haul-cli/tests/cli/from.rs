@@ -263,39 +263,52 @@ fn inventories_are_read_part_by_part() {
     }
 }
 
-/// The fixtures name objects that a dry run would remove; what is no current object is left out.
+/// The fixture names objects that a dry run would remove; what is no current object is left out.
 #[test]
 fn inventories_are_read_in_tables_too() {
     let bench = Bench::with_objects(&["keep"]);
     bench.ok("mb s3://inv");
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let fixture = |name: &str| std::fs::read(folder.join(name)).unwrap();
-    let (orc, parquet) = (fixture("zlib.orc"), fixture("snappy.parquet"));
+    let parquet = std::fs::read(folder.join("snappy.parquet")).unwrap();
     let expected: Vec<_> = (0..800_u64)
         .filter(|number| number % 11 != 0 && number % 5 != 0)
         .filter(|number| number % 7 == 2)
         .map(|number| format!("s3://box/logs/2/file {:06} é.txt", number * 7919 % 100_003))
         .collect();
-    let (orc, parquet) = (("1.orc", orc.as_slice()), ("1.parquet", parquet.as_slice()));
-    for (format, part) in [("ORC", orc), ("Parquet", parquet)] {
-        let manifest = put_inventory(&bench, format, "a schema", &[part]);
-        bench.file("manifest.json", &manifest);
-        std::fs::write(bench.folder().join("table"), part.1).unwrap();
-        for from in ["manifest.json", "table"] {
-            let command = "rm s3://box --include * --dryrun --only-show-errors";
-            let (mut lines, told, code) =
-                run(&bench, &format!("{command} --exclude * --include logs/2/* --from {from}"));
-            let mut wanted: Vec<_> =
-                expected.iter().map(|name| format!("(dryrun) delete: {name}")).collect();
-            wanted.sort();
-            lines.sort();
-            assert_eq!((lines, code), (wanted, 0), "{format} {from} {told}");
-        }
+    let manifest = put_inventory(&bench, "Parquet", "a schema", &[("1.parquet", &parquet)]);
+    bench.file("manifest.json", &manifest);
+    std::fs::write(bench.folder().join("table"), &parquet).unwrap();
+    for from in ["manifest.json", "table"] {
+        let command = "rm s3://box --include * --dryrun --only-show-errors";
+        let (mut lines, told, code) =
+            run(&bench, &format!("{command} --exclude * --include logs/2/* --from {from}"));
+        let mut wanted: Vec<_> =
+            expected.iter().map(|name| format!("(dryrun) delete: {name}")).collect();
+        wanted.sort();
+        lines.sort();
+        assert_eq!((lines, code), (wanted, 0), "{from} {told}");
     }
     // What a listing wrote feeds a command, and nobody is asked.
     bench.ok("list s3://box --format parquet --output-file all.parquet");
     bench.ok("cp s3://box t --from all.parquet --only-show-errors");
     assert_eq!(bench.read("t/keep"), "keep");
-    let output = bench.run_with_input("rm s3://box --from - --from-format orc", "x");
+    let output = bench.run_with_input("rm s3://box --from - --from-format parquet", "x");
     assert!(stderr(&output).contains("it has to be a file"), "{output:?}");
+}
+
+/// An error that says what to do, before anything is removed.
+#[test]
+fn tables_in_orc_are_refused_with_what_is_read_instead() {
+    let bench = Bench::with_objects(&["keep"]);
+    bench.ok("mb s3://inv");
+    let table = b"ORC\0\x08\x03";
+    let manifest = put_inventory(&bench, "ORC", "struct<key:string>", &[("1.orc", table)]);
+    bench.file("manifest.json", &manifest);
+    std::fs::write(bench.folder().join("table"), table).unwrap();
+    for from in ["manifest.json", "table"] {
+        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert_eq!((lines, code), (vec![], 1), "{told}");
+        assert!(told.contains("in ORC, which is not read: use Parquet or CSV"), "{told}");
+    }
+    bench.ok("cp s3://box/keep kept");
 }

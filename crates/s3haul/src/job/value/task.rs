@@ -196,8 +196,6 @@ pub enum ManifestFormat {
     Inventory,
     /// A table in Parquet.
     Parquet,
-    /// A table in ORC.
-    Orc,
     /// The report of another command.
     Report,
 }

@@ -252,7 +252,6 @@ fn manifest() -> impl Strategy<Value = ManifestFile> {
         Just(ManifestFormat::Jsonl),
         Just(ManifestFormat::Inventory),
         Just(ManifestFormat::Parquet),
-        Just(ManifestFormat::Orc),
         Just(ManifestFormat::Report),
     ];
     (text(), of(format)).prop_map(|(file, format)| ManifestFile { file, format })
