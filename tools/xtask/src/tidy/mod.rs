@@ -47,12 +47,11 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn check(files: &[Source]) -> Vec<Violation> {
-    let test_modules: Vec<String> = files.iter().flat_map(Source::test_modules).collect();
     let mut violations = Vec::new();
     graph::check(files, &mut violations);
     for file in files {
         secrets::check(file, &mut violations);
-        text::check(file, &test_modules, &mut violations);
+        text::check(file, &mut violations);
     }
     violations.sort();
     violations.dedup();

@@ -1,9 +1,12 @@
 //! Types that hold secrets do not derive `Debug`: it would print them into logs and panics.
 
-use super::Violation;
-use super::source::{Source, line_of};
+use std::collections::BTreeSet;
 
-const DERIVE: &str = "#[derive(";
+use syn::visit::Visit;
+use syn::{Attribute, Field, Ident, ItemEnum, ItemStruct, Type};
+
+use super::Violation;
+use super::source::Source;
 
 /// What names of fields with secrets contain.
 const SECRET_NAMES: [&str; 8] = [
@@ -17,48 +20,74 @@ const SECRET_NAMES: [&str; 8] = [
     "token_value",
 ];
 
-/// Types that show what they hold.
-const OPEN_TYPES: [&str; 4] = ["String", "str", "Vec<u8>", "Bytes"];
-
 /// Adds what breaks the rule.
 pub(super) fn check(file: &Source, violations: &mut Vec<Violation>) {
-    if !file.is_rust() {
+    // The compiler says what is wrong with files that cannot be parsed.
+    let Some(tree) = file.is_rust().then(|| syn::parse_file(&file.text).ok()).flatten() else {
         return;
+    };
+    let mut secrets = Secrets::default();
+    secrets.visit_file(&tree);
+    for name in secrets.0 {
+        let field = format!("{name}: ");
+        let line = file.text.lines().position(|line| line.contains(&field)).unwrap_or_default();
+        let rule = format!("`{name}` is a secret: write `Debug` by hand, with `******`");
+        violations.push(Violation { file: file.path.clone(), line: line + 1, rule });
     }
-    for (start, _) in file.code.match_indices(DERIVE) {
-        let Some(fields) = fields_with_debug(&file.code[start..]) else { continue };
-        if let Some(name) = fields.lines().find_map(secret_field) {
-            let rule = format!("`{name}` is a secret: write `Debug` by hand, with `******`");
-            let line = line_of(&file.code, start);
-            violations.push(Violation { file: file.path.clone(), line, rule });
+}
+
+/// Fields with secrets of types that derive `Debug`.
+#[derive(Default)]
+struct Secrets(Vec<Ident>);
+
+impl Secrets {
+    fn look_at<'f>(&mut self, attributes: &[Attribute], fields: impl Iterator<Item = &'f Field>) {
+        if attributes.iter().any(derives_debug) {
+            let secret = fields.filter(|field| is_open(&field.ty));
+            let names = secret.filter_map(|field| field.ident.clone());
+            self.0
+                .extend(names.filter(|name| {
+                    SECRET_NAMES.iter().any(|part| name.to_string().contains(part))
+                }));
         }
     }
 }
 
-/// What stands between the braces of the item that derives `Debug` here.
-fn fields_with_debug(code: &str) -> Option<&str> {
-    let (derived, rest) = code[DERIVE.len()..].split_once(")]")?;
-    derived.split([',', ' ', '\n']).find(|name| *name == "Debug")?;
-    let (head, rest) = rest.split_once('{')?;
-    let is_item = head.contains("struct ") || head.contains("enum ");
-    if !is_item || head.contains(';') || head.contains("fn ") {
-        return None;
+impl<'ast> Visit<'ast> for Secrets {
+    fn visit_item_struct(&mut self, item: &'ast ItemStruct) {
+        self.look_at(&item.attrs, item.fields.iter());
     }
-    let mut depth = 1;
-    let end = rest.find(|character| {
-        depth += i32::from(character == '{') - i32::from(character == '}');
-        depth == 0
-    });
-    Some(&rest[..end?])
+
+    fn visit_item_enum(&mut self, item: &'ast ItemEnum) {
+        self.look_at(&item.attrs, item.variants.iter().flat_map(|variant| &variant.fields));
+    }
 }
 
-/// The name of a field that shows a secret.
-fn secret_field(line: &str) -> Option<&str> {
-    let (before, kind) = line.split_once(": ")?;
-    let name = before.split_whitespace().last()?;
-    let is_secret = SECRET_NAMES.iter().any(|part| name.contains(part));
-    let is_open = OPEN_TYPES.iter().any(|open| kind.contains(open));
-    (is_secret && is_open).then_some(name)
+fn derives_debug(attribute: &Attribute) -> bool {
+    let mut is_there = false;
+    if attribute.path().is_ident("derive") {
+        // What is no list of names is the compiler's business.
+        let _ = attribute.parse_nested_meta(|meta| {
+            is_there |= meta.path.segments.last().is_some_and(|last| last.ident == "Debug");
+            Ok(())
+        });
+    }
+    is_there
+}
+
+/// Whether a type shows what it holds.
+fn is_open(kind: &Type) -> bool {
+    #[derive(Default)]
+    struct Names(BTreeSet<String>);
+    impl<'ast> Visit<'ast> for Names {
+        fn visit_ident(&mut self, name: &'ast Ident) {
+            self.0.insert(name.to_string());
+        }
+    }
+    let mut names = Names::default();
+    names.visit_type(kind);
+    let has = |name: &str| names.0.contains(name);
+    has("String") || has("str") || has("Bytes") || (has("Vec") && has("u8"))
 }
 
 #[cfg(test)]
