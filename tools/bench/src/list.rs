@@ -18,9 +18,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::server::Server;
 use super::usage::{Usage, measure_output};
 use crate::layouts::{self, KeyFile};
+use crate::peers::absolute;
+use support::server::Server;
 use support::{process, term};
 
 /// Keys of a full page.
@@ -33,71 +34,45 @@ enum Format {
     Plain,
     /// `list --format keys`: a backslash is doubled; our keys hold no line breaks and tabs.
     Escaped,
-    /// `ls`: behind date, time and size.
-    Ls,
 }
 
-/// Columns of date, time and size.
-const LS_COLUMNS: usize = 31;
-
-struct Plan {
+/// Which listings.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only these layouts.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = layouts::names())]
     layouts: Vec<String>,
+    /// Keys of each; digits may stand apart: `10_000_000`.
+    #[arg(long = "n", value_name = "KEYS", default_value = "100000", value_parser = number)]
     count: u64,
+    /// Requests in flight; one run for each number.
+    #[arg(long, value_delimiter = ',', default_value = "64", value_parser = number)]
     concurrency: Vec<u64>,
+    /// What the server waits before each answer, in milliseconds.
+    #[arg(long = "latency", value_name = "MS", default_value = "20", value_parser = number)]
     latency_ms: u64,
+    /// In the order of keys.
+    #[arg(long = "ordered")]
     is_ordered: bool,
+    /// The pure splitter in simulated time.
+    #[arg(long)]
     rounds: bool,
+    /// Rounds of different length.
+    #[arg(long, requires = "rounds")]
     jitter: bool,
     /// The command to measure; built where none is given.
+    #[arg(long, value_name = "PATH", value_parser = absolute)]
     binary: Option<PathBuf>,
 }
 
-/// Runs the benchmark; see [`super::BENCHES`] for its options.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let plan = parse(args)?;
-    if plan.rounds { run_rounds(&plan) } else { run_real(&plan) }
-}
-
-fn parse(args: &[String]) -> Result<Plan> {
-    let mut plan = Plan {
-        layouts: layouts::names().into_iter().map(str::to_owned).collect(),
-        count: 100_000,
-        concurrency: vec![64],
-        latency_ms: 20,
-        is_ordered: false,
-        rounds: false,
-        jitter: false,
-        binary: None,
-    };
-    let mut rest = args.iter();
-    while let Some(flag) = rest.next() {
-        let mut value = || rest.next().with_context(|| format!("`{flag}` needs a value"));
-        match flag.as_str() {
-            "--layouts" => plan.layouts = value()?.split(',').map(str::to_owned).collect(),
-            "--n" => plan.count = number(value()?)?,
-            "--concurrency" => {
-                plan.concurrency = value()?.split(',').map(number).collect::<Result<_>>()?;
-            }
-            "--latency" => plan.latency_ms = number(value()?.trim_end_matches("ms"))?,
-            "--binary" => plan.binary = Some(PathBuf::from(value()?)),
-            "--ordered" => plan.is_ordered = true,
-            "--rounds" => plan.rounds = true,
-            "--jitter" => plan.jitter = true,
-            _ => bail!(
-                "unknown option `{flag}`: --layouts, --n, --concurrency, --latency, --ordered, \
-                 --binary, --rounds and --jitter exist"
-            ),
-        }
-    }
-    if plan.jitter && !plan.rounds {
-        bail!("`--jitter` needs `--rounds`");
-    }
-    Ok(plan)
+/// Runs the benchmark.
+pub(crate) fn run(plan: &Arguments) -> Result<()> {
+    if plan.rounds { run_rounds(plan) } else { run_real(plan) }
 }
 
 /// A number, which may hold underscores.
 fn number(text: &str) -> Result<u64> {
-    match text.replace('_', "").parse() {
+    match text.trim_end_matches("ms").replace('_', "").parse() {
         Ok(0) => bail!("0 is too small"),
         Ok(number) => Ok(number),
         Err(_) => bail!("`{text}` is no number"),
@@ -105,7 +80,7 @@ fn number(text: &str) -> Result<u64> {
 }
 
 /// Simulated rounds: what the example prints, behind the layout's name.
-fn run_rounds(plan: &Plan) -> Result<()> {
+fn run_rounds(plan: &Arguments) -> Result<()> {
     let step = ["build", "--release", "--quiet", "-p", "s3haul-list", "--example", "list_rounds"];
     process::run(&mut process::cargo(&step))?;
     let program = process::target().join("release/examples/list_rounds");
@@ -124,50 +99,26 @@ fn run_rounds(plan: &Plan) -> Result<()> {
 }
 
 /// The command under test.
-struct Client {
-    s3haul: PathBuf,
-    /// Whether it has the command `list`, else `ls` is measured.
-    has_list: bool,
+fn s3haul(plan: &Arguments) -> Result<PathBuf> {
+    if let Some(binary) = &plan.binary {
+        return Ok(binary.clone());
+    }
+    process::run(&mut process::cargo(&["build", "--release", "--quiet", "-p", "s3haul-cli"]))?;
+    Ok(process::target().join("release/s3haul"))
 }
 
-impl Client {
-    fn find(plan: &Plan) -> Result<Self> {
-        let s3haul = if let Some(binary) = &plan.binary {
-            binary.clone()
-        } else {
-            let step = ["build", "--release", "--quiet", "-p", "s3haul-cli"];
-            process::run(&mut process::cargo(&step))?;
-            process::target().join("release/s3haul")
-        };
-        let help = process::output(Command::new(&s3haul).args(["list", "--help"]))?;
-        let has_list = help.status.success();
-        if !has_list {
-            term::line("list-bench: this s3haul has no `list`, so `ls --recursive` is measured");
-        }
-        Ok(Self { s3haul, has_list })
+fn list(s3haul: &Path, server: &Server, plan: &Arguments, concurrency: u64) -> Command {
+    let mut command = server.command(s3haul);
+    command.args(["list", "s3://synthetic", "--format", "keys"]);
+    command.args(["--concurrency", &concurrency.to_string()]);
+    if plan.is_ordered {
+        command.arg("--sort");
     }
-
-    fn command(&self, server: &Server, plan: &Plan, concurrency: u64) -> Command {
-        let mut command = server.command(&self.s3haul);
-        if self.has_list {
-            command.args(["list", "s3://synthetic", "--format", "keys"]);
-            command.args(["--concurrency", &concurrency.to_string()]);
-            if plan.is_ordered {
-                command.arg("--sort");
-            }
-        } else {
-            command.args(["ls", "--recursive", "s3://synthetic"]);
-        }
-        command
-    }
-
-    fn format(&self) -> Format {
-        if self.has_list { Format::Escaped } else { Format::Ls }
-    }
+    command
 }
 
-fn run_real(plan: &Plan) -> Result<()> {
-    let client = Client::find(plan)?;
+fn run_real(plan: &Arguments) -> Result<()> {
+    let s3haul = s3haul(plan)?;
     term::heading(&format!(
         "list-bench: latency {} ms{}; time of the requests, CPU and memory of the client",
         plan.latency_ms,
@@ -181,8 +132,8 @@ fn run_real(plan: &Plan) -> Result<()> {
         let keys = layouts::ensure(name, plan.count)?;
         let wanted = Digest::of(File::open(&keys.path)?, Format::Plain)?;
         for concurrency in &plan.concurrency {
-            let run = measure_run(plan, &client, &keys, *concurrency)?;
-            run.listed.check(&wanted, plan.is_ordered || !client.has_list).with_context(|| {
+            let run = measure_run(plan, &s3haul, &keys, *concurrency)?;
+            run.listed.check(&wanted, plan.is_ordered).with_context(|| {
                 format!("layout `{name}` with {concurrency} requests in flight")
             })?;
             print_run(name, plan, &keys, *concurrency, &run);
@@ -200,25 +151,25 @@ struct Run {
     server_mib: f64,
 }
 
-fn measure_run(plan: &Plan, client: &Client, keys: &KeyFile, concurrency: u64) -> Result<Run> {
+fn measure_run(plan: &Arguments, s3haul: &Path, keys: &KeyFile, concurrency: u64) -> Result<Run> {
     let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
     let ledger = scratch.path().join("ledger.jsonl");
     let path = keys.path.to_str().context("the workspace's path is no UTF-8")?;
     let ledger_path = ledger.to_str().context("the temporary folder's path is no UTF-8")?;
     let latency = format!("{}ms", plan.latency_ms);
     let args = ["--keys", path, "--latency", &latency, "--ledger", ledger_path];
-    let server = Server::start(&client.s3haul, &args)?;
+    let server = Server::start(s3haul, &args)?;
     let before_s = server.cpu_s()?;
-    let mut command = client.command(&server, plan, concurrency);
-    let format = client.format();
-    let (usage, listed) = measure_output(&mut command, |output| Digest::of(output, format))?;
+    let mut command = list(s3haul, &server, plan, concurrency);
+    let (usage, listed) =
+        measure_output(&mut command, |output| Digest::of(output, Format::Escaped))?;
     let (server_cpu_s, server_mib) = (server.cpu_s()? - before_s, server.own_mib());
     server.stop()?;
     let requests = Requests::read(&ledger)?;
     Ok(Run { usage, listed, requests, server_cpu_s, server_mib })
 }
 
-fn print_run(name: &str, plan: &Plan, keys: &KeyFile, concurrency: u64, run: &Run) {
+fn print_run(name: &str, plan: &Arguments, keys: &KeyFile, concurrency: u64, run: &Run) {
     let pages = keys.count.div_ceil(PAGE_KEYS).max(1);
     let ideal_s = float(pages.div_ceil(concurrency) * plan.latency_ms) / 1000.0;
     let requests = float(run.requests.count);
@@ -298,7 +249,6 @@ impl Digest {
             match format {
                 Format::Plain => {}
                 Format::Escaped => unescape(&mut line),
-                Format::Ls => drop(line.drain(..LS_COLUMNS.min(line.len()))),
             }
             digest.lines += 1;
             digest.sum = digest.sum.wrapping_add(hash(&line));
@@ -359,9 +309,6 @@ mod tests {
         for bad in [&[0, 1][..], &[0, 1, 1], &[0, 1, 1, 2]] {
             assert!(listed(bad).check(&wanted, false).is_err(), "{bad:?}");
         }
-        let line = |key| format!("2024-01-01 00:00:00       1024 {key}\n");
-        let text: String = ["a", "b\\\\", "c"].into_iter().map(line).collect();
-        assert!(of(&text, Format::Ls).check(&wanted, true).is_ok());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is kept of a run: one JSON line each, from which tables and plots are made.
+//! What is kept of a run: one JSON line each, from which the tables are made.
 
 use std::path::Path;
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+use support::server::status_kib;
 
 /// Between two looks at a child's memory, for the first while and later at most: a short run ends
 /// before the tenth millisecond. What the kernel tells of a child that was waited for (`wait4`)
@@ -43,20 +44,8 @@ pub(super) struct Ended {
     pub(super) is_cut: bool,
 }
 
-impl Usage {
-    /// CPU time in microseconds for each of `count` objects.
-    pub(super) fn cpu_us_each(&self, count: u64) -> f64 {
-        self.cpu_s * 1e6 / f64::from(u32::try_from(count).unwrap_or(u32::MAX))
-    }
-}
-
-/// Runs a program to its end, alone among this process's children, and says what it cost.
-pub(super) fn measure(command: &mut Command) -> Result<Usage> {
-    let run = run(command, Stdio::null(), None, |_| ())?;
-    succeeded(command, run).map(|(usage, ())| usage)
-}
-
-/// The same, with its standard output for a function, which is called on a thread of its own.
+/// Runs a program to its end, alone among this process's children, and reports what it cost. Its
+/// standard output goes to a function, which is called on a thread of its own.
 pub(super) fn measure_output<T: Send>(
     command: &mut Command,
     read: impl FnOnce(ChildStdout) -> Result<T> + Send,
@@ -153,13 +142,6 @@ fn children_cpu_s() -> Result<f64> {
     Ok(Duration::from_micros(u64::try_from(micros)?).as_secs_f64())
 }
 
-/// A line of a running process's status, in KiB; 0 once it is gone.
-pub(super) fn status_kib(pid: u32, name: &str) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +159,7 @@ mod tests {
     fn a_pipeline_is_charged_with_what_its_programs_take() {
         // `true` behind it keeps the shell from becoming the only program.
         let script = format!("sh -c '{WORK}' | cat; true");
-        let piped = measure(&mut shell(&script)).unwrap();
+        let (piped, ()) = measure_output(&mut shell(&script), |_| Ok(())).unwrap();
         assert!(piped.cpu_s > 0.01, "{piped:?}");
         assert!(piped.peak_mib > 0.1, "{piped:?}");
     }
@@ -192,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told() {
-        assert!(measure(&mut shell("exit 3")).is_err());
+        assert!(measure_output(&mut shell("exit 3"), |_| Ok(())).is_err());
         let ended =
             measure_within(&mut shell("exit 3"), Stdio::null(), Duration::from_mins(1)).unwrap();
         assert_eq!((ended.status.code(), ended.is_cut), (Some(3), false));

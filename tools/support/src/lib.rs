@@ -4,5 +4,6 @@
 pub mod dice;
 pub mod install;
 pub mod process;
+pub mod server;
 pub mod servers;
 pub mod term;

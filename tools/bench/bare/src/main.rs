@@ -44,10 +44,6 @@ fn run(options: &Options, server: &Arc<Server>) -> Result<Totals> {
     match options.operation.as_str() {
         "put" => run.of(objects::Put::new(options)?),
         "get" => run.of(objects::Get::new(options)?),
-        "copy" => run.of(objects::Copy::new(options)),
-        "delete" => run.of(objects::Delete::new(options)),
-        "tag" => run.of(objects::Tag::new(options)),
-        "one" => run.of(objects::One::new(options)?),
         "list" => run.of(pages::Pages::new(options)?),
         "sync" => pages::sync(options, &run),
         "put-parts" => {

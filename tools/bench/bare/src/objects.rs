@@ -5,8 +5,6 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use aws_lc_rs::digest;
-use base64::Engine as _;
 use bytes::Bytes;
 use http::{Method, Request};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -22,10 +20,6 @@ pub(crate) const QUERY: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// What is encoded in a path.
 const PATH: &AsciiSet = &QUERY.remove(b'/');
-/// Keys of one `DeleteObjects`.
-const DELETE_KEYS_MAX: u64 = 1_000;
-const TAGS: &[u8] = b"<Tagging><TagSet><Tag><Key>bare</Key><Value>limit</Value></Tag></TagSet>\
-</Tagging>";
 
 /// A key as it stands in a path.
 pub(crate) fn encoded(key: &str) -> String {
@@ -39,35 +33,16 @@ pub(crate) fn path(server: &Server, key: &str) -> String {
 
 /// A request without a body.
 pub(crate) fn plain(slot: &Slot, method: Method, path: &str, query: &str) -> Result<Request<Body>> {
-    let payload = payload_of_nothing(slot);
-    let parts = Parts { method, path, query, extra: None, payload };
+    let payload = if slot.server.is_secure() { UNSIGNED } else { EMPTY }.to_owned();
+    let parts = Parts { method, path, query, payload };
     slot.server.signer.request(parts, Body::empty())
-}
-
-fn payload_of_nothing(slot: &Slot) -> String {
-    if slot.server.is_secure() { UNSIGNED } else { EMPTY }.to_owned()
 }
 
 /// A PUT of bytes in memory, hashed where TLS does not guard them.
 pub(crate) fn put(slot: &Slot, path: &str, query: &str, bytes: Bytes) -> Result<Request<Body>> {
     let payload =
         if slot.server.is_secure() { UNSIGNED.to_owned() } else { sign::sha256_hex(&bytes) };
-    let parts = Parts { method: Method::PUT, path, query, extra: None, payload };
-    slot.server.signer.request(parts, Body::full(bytes))
-}
-
-/// A request whose body S3 wants to have a checksum of: the hash of the signature serves for both.
-fn checked(
-    slot: &Slot,
-    method: Method,
-    (path, query): (&str, &str),
-    bytes: Bytes,
-) -> Result<Request<Body>> {
-    let hash = digest::digest(&digest::SHA256, &bytes);
-    let sum = base64::engine::general_purpose::STANDARD.encode(hash);
-    let payload = sign::hex(hash.as_ref());
-    let extra = Some(("x-amz-checksum-sha256", sum));
-    let parts = Parts { method, path, query, extra, payload };
+    let parts = Parts { method: Method::PUT, path, query, payload };
     slot.server.signer.request(parts, Body::full(bytes))
 }
 
@@ -156,128 +131,5 @@ impl Work for Get {
             file.write_all(&piece)?;
         }
         Ok(())
-    }
-}
-
-/// Copies within the bucket.
-pub(crate) struct Copy {
-    source: String,
-    target: String,
-    count: u64,
-}
-
-impl Copy {
-    pub(crate) fn new(options: &Options) -> Self {
-        let (source, target) = (encoded(&options.prefix), encoded(&options.target_prefix));
-        Self { source, target, count: options.count }
-    }
-}
-
-impl Work for Copy {
-    fn pieces(&self, _phase: usize) -> u64 {
-        self.count
-    }
-
-    async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
-        let bucket = &slot.server.bucket;
-        let path = format!("/{bucket}/{}{index:012}", self.target);
-        let source = format!("/{bucket}/{}{index:012}", self.source);
-        let extra = Some(("x-amz-copy-source", source));
-        let payload = payload_of_nothing(slot);
-        let parts = Parts { method: Method::PUT, path: &path, query: "", extra, payload };
-        let request = slot.server.signer.request(parts, Body::empty())?;
-        slot.link.exchange(request).await
-    }
-}
-
-/// Deletions, as many a request as S3 takes.
-pub(crate) struct Delete {
-    prefix: String,
-    count: u64,
-}
-
-impl Delete {
-    pub(crate) fn new(options: &Options) -> Self {
-        let prefix = options.prefix.replace('&', "&amp;").replace('<', "&lt;");
-        Self { prefix, count: options.count }
-    }
-}
-
-impl Work for Delete {
-    fn pieces(&self, _phase: usize) -> u64 {
-        self.count.div_ceil(DELETE_KEYS_MAX)
-    }
-
-    fn objects(&self) -> u64 {
-        self.count
-    }
-
-    async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
-        use std::fmt::Write as _;
-        let first = index * DELETE_KEYS_MAX;
-        let mut text = String::with_capacity(64 << 10);
-        text.push_str("<Delete><Quiet>true</Quiet>");
-        for index in first..self.count.min(first + DELETE_KEYS_MAX) {
-            write!(text, "<Object><Key>{}{index:012}</Key></Object>", self.prefix)?;
-        }
-        text.push_str("</Delete>");
-        let path = format!("/{}", slot.server.bucket);
-        let request = checked(slot, Method::POST, (&path, "delete="), Bytes::from(text))?;
-        slot.link.exchange(request).await
-    }
-}
-
-/// A tag for each object.
-pub(crate) struct Tag {
-    prefix: String,
-    count: u64,
-}
-
-impl Tag {
-    pub(crate) fn new(options: &Options) -> Self {
-        Self { prefix: encoded(&options.prefix), count: options.count }
-    }
-}
-
-impl Work for Tag {
-    fn pieces(&self, _phase: usize) -> u64 {
-        self.count
-    }
-
-    async fn step(&self, slot: &mut Slot, _phase: usize, index: u64) -> Result<()> {
-        let path = format!("/{}/{}{index:012}", slot.server.bucket, self.prefix);
-        let body = Bytes::from_static(TAGS);
-        let request = checked(slot, Method::PUT, (&path, "tagging="), body)?;
-        slot.link.exchange(request).await
-    }
-}
-
-/// One connection and one upload.
-pub(crate) struct One {
-    key: String,
-    bytes: Bytes,
-}
-
-impl One {
-    pub(crate) fn new(options: &Options) -> Result<Self> {
-        let bytes = match options.files.first() {
-            Some(file) => std::fs::read(file)
-                .with_context(|| format!("could not read `{}`", file.display()))?,
-            None => vec![b'x'; options.size],
-        };
-        // Some servers take a key that ends in a slash for a folder without bytes.
-        Ok(Self { key: encoded(&options.key(0)), bytes: bytes.into() })
-    }
-}
-
-impl Work for One {
-    fn pieces(&self, _phase: usize) -> u64 {
-        1
-    }
-
-    async fn step(&self, slot: &mut Slot, _phase: usize, _index: u64) -> Result<()> {
-        let path = path(&slot.server, &self.key);
-        let request = put(slot, &path, "", self.bytes.clone())?;
-        slot.link.exchange(request).await
     }
 }

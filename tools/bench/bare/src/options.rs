@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 /// The operations and their options.
 pub(crate) const USAGE: &str = "usage: bare OP --endpoint URL --bucket B [--prefix P] \
 [--count N] [--size BYTES] [--concurrency C] [--part-size BYTES] [--file PATH]... \
-[--target-prefix P] [--keys FILE] [--paths FILE] [--ca FILE] [--threads N]
+[--keys FILE] [--paths FILE] [--ca FILE] [--threads N]
 
   put        COUNT objects of SIZE from memory; keys are PREFIX and 12 digits, from 0; with PATHS,
              one a line, the files there instead: open, fstat, read, close
@@ -18,11 +18,7 @@ pub(crate) const USAGE: &str = "usage: bare OP --endpoint URL --bucket B [--pref
   get-parts  the objects of KEYS by ranges, by pwrite into the FILE with its index (nowhere where
              there are no FILEs); a line is a key, or a key, a tab and its size, which spares HEAD
   list       pages of 1,000 keys below PREFIX: the first, and one after each line of KEYS
-  copy       PREFIX and 12 digits to TARGET-PREFIX and 12 digits
-  delete     PREFIX and 12 digits, 1,000 a request
-  tag        one tag for each of PREFIX and 12 digits
   sync       as `list`, and beside it an lstat of each file of the tree FILE
-  one        connects and puts FILE, or SIZE bytes, as PREFIX
 environment: AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION";
 
 /// Everything a run is told.
@@ -32,7 +28,6 @@ pub(crate) struct Options {
     pub(crate) endpoint: String,
     pub(crate) bucket: String,
     pub(crate) prefix: String,
-    pub(crate) target_prefix: String,
     pub(crate) count: u64,
     pub(crate) size: usize,
     pub(crate) concurrency: usize,
@@ -73,7 +68,6 @@ impl Options {
                 "--endpoint" => self.endpoint = value,
                 "--bucket" => self.bucket = value,
                 "--prefix" => self.prefix = value,
-                "--target-prefix" => self.target_prefix = value,
                 "--count" => self.count = number(&flag, &value)?,
                 "--size" => self.size = usize::try_from(number(&flag, &value)?)?,
                 "--concurrency" => self.concurrency = usize::try_from(number(&flag, &value)?)?,

@@ -119,7 +119,7 @@ impl Upload {
         let query = format!("uploadId={upload}");
         let payload = sign::sha256_hex(text.as_ref());
         let (method, path) = (Method::POST, source.path.as_str());
-        let parts = Parts { method, path, query: &query, extra: None, payload };
+        let parts = Parts { method, path, query: &query, payload };
         let request = slot.server.signer.request(parts, Body::full(Bytes::from(text)))?;
         let answer = slot.link.text(request).await?;
         ensure!(answer.contains("<ETag>"), "the upload was not completed: {answer}");
@@ -169,7 +169,7 @@ async fn upload(
     body: Body,
 ) -> Result<String> {
     let path = &source.path;
-    let parts = Parts { method: Method::PUT, path, query, extra: None, payload };
+    let parts = Parts { method: Method::PUT, path, query, payload };
     let request = slot.server.signer.request(parts, body)?;
     let answer = slot.link.send(request).await?;
     let etag = answer.headers().get(ETAG).context("an answer without an ETag")?;

@@ -32,13 +32,14 @@ pub(crate) struct Signer {
     date_value: HeaderValue,
 }
 
+/// The headers that are signed.
+const SIGNED: &str = "host;x-amz-content-sha256;x-amz-date";
+
 /// What differs from request to request. `query` is in the canonical form.
 pub(crate) struct Parts<'a> {
     pub(crate) method: Method,
     pub(crate) path: &'a str,
     pub(crate) query: &'a str,
-    /// A further `x-amz-` header, which is signed.
-    pub(crate) extra: Option<(&'static str, String)>,
     /// SHA-256 of the body in hex, or [`UNSIGNED`].
     pub(crate) payload: String,
 }
@@ -78,55 +79,27 @@ impl Signer {
         headers.insert(DATE, self.date_value.clone());
         headers.insert(CONTENT, HeaderValue::try_from(parts.payload)?);
         headers.insert(AUTHORIZATION, HeaderValue::try_from(authorization)?);
-        if let Some((name, value)) = parts.extra {
-            headers.insert(HeaderName::from_static(name), HeaderValue::try_from(value)?);
-        }
         Ok(request)
     }
 
     fn authorization(&self, parts: &Parts<'_>) -> String {
-        let Parts { method, path, query, extra, payload } = parts;
-        let first = extra.as_ref().filter(|(name, _)| *name < CONTENT.as_str());
-        let later = extra.as_ref().filter(|(name, _)| *name > CONTENT.as_str());
+        let Parts { method, path, query, payload } = parts;
         let mut canonical = String::with_capacity(512);
         let _ = write!(canonical, "{method}\n{path}\n{query}\nhost:{}\n", self.host);
-        if let Some((name, value)) = first {
-            let _ = writeln!(canonical, "{name}:{value}");
-        }
         let _ = writeln!(canonical, "x-amz-content-sha256:{payload}");
-        if let Some((name, value)) = later {
-            let _ = writeln!(canonical, "{name}:{value}");
-        }
         let _ = write!(canonical, "x-amz-date:{}\n\n", self.date);
-        let names = canonical.len();
-        push_names(&mut canonical, first, later);
-        let names = names..canonical.len();
-        let _ = write!(canonical, "\n{payload}");
+        let _ = write!(canonical, "{SIGNED}\n{payload}");
         let mut to_sign = String::with_capacity(160);
         let _ = write!(to_sign, "AWS4-HMAC-SHA256\n{}\n{}\n", self.date, self.scope);
         push_hex(&mut to_sign, digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
         let signature = hmac::sign(&self.key, to_sign.as_bytes());
         let mut value = String::with_capacity(320);
         value.push_str(&self.credential);
-        value.push_str(&canonical[names]);
+        value.push_str(SIGNED);
         value.push_str(",Signature=");
         push_hex(&mut value, signature.as_ref());
         value
     }
-}
-
-type Extra<'a> = Option<&'a (&'static str, String)>;
-
-fn push_names(text: &mut String, first: Extra<'_>, later: Extra<'_>) {
-    text.push_str("host;");
-    if let Some((name, _)) = first {
-        let _ = write!(text, "{name};");
-    }
-    text.push_str("x-amz-content-sha256;");
-    if let Some((name, _)) = later {
-        let _ = write!(text, "{name};");
-    }
-    text.push_str("x-amz-date");
 }
 
 fn signing_key(secret: &str, day: &str, region: &str) -> hmac::Key {

@@ -29,11 +29,6 @@ pub(crate) trait Work: Send + Sync + 'static {
         phase: usize,
         index: u64,
     ) -> impl Future<Output = Result<()>> + Send;
-
-    /// Objects dealt with.
-    fn objects(&self) -> u64 {
-        self.pieces(0)
-    }
 }
 
 /// A connection, and memory that is used again for each piece.
@@ -98,7 +93,7 @@ impl Run<'_> {
             totals.into_iter().collect::<Result<Vec<Totals>>>()
         })?;
         Ok(Totals {
-            count: shared.work.objects(),
+            count: shared.work.pieces(0),
             bytes: totals.iter().map(|totals| totals.bytes).sum(),
             requests: totals.iter().map(|totals| totals.requests).sum(),
         })

@@ -45,7 +45,6 @@ pub(super) fn onebig(count: u64, dice: &mut Dice) -> Next {
             put!(key, "f{:06}.txt", dice.below(1_000_000));
         }
         number += 1;
-        true
     })
 }
 
@@ -82,7 +81,6 @@ pub(super) fn cjk(_count: u64, dice: &mut Dice) -> Next {
             key.push(*dice.pick(&emoji));
         }
         key.push_str(".jpg");
-        true
     })
 }
 
@@ -95,7 +93,6 @@ pub(super) fn trie(_count: u64, _dice: &mut Dice) -> Next {
             key.push('/');
         }
         put!(key, "{:05}", dice.below(100_000));
-        true
     })
 }
 
@@ -137,7 +134,6 @@ fn by_folder(
             key.push_str(rest);
             put_base62(dice, key, 12);
         }
-        true
     })
 }
 

@@ -34,7 +34,6 @@ pub(super) fn seq(_count: u64, _dice: &mut Dice) -> Next {
     Box::new(move |_, key| {
         put!(key, "prod/data/export/v2/batch/file-{number:012}.json");
         number += 1;
-        true
     })
 }
 
@@ -43,7 +42,6 @@ pub(super) fn seqraw(_count: u64, _dice: &mut Dice) -> Next {
     Box::new(move |_, key| {
         put!(key, "{number}");
         number += 7;
-        true
     })
 }
 
@@ -57,7 +55,6 @@ pub(super) fn dates(count: u64, _dice: &mut Dice) -> Next {
         let (hour, host, stamp) = (hour % 24, dice.below(40), dice.bits() >> 32);
         put!(key, "logs/{year}/{month:02}/{day:02}/{hour:02}/host-{host:02}-{stamp:08x}.gz");
         // Duplicates leave a gap that hours beyond the last one fill.
-        true
     })
 }
 
@@ -70,14 +67,12 @@ pub(super) fn flatdates(_count: u64, _dice: &mut Dice) -> Next {
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         put!(key, "evt-{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z-");
         put!(key, "{:06x}", dice.bits() >> 40);
-        true
     })
 }
 
 pub(super) fn uuid(_count: u64, _dice: &mut Dice) -> Next {
     Box::new(|dice, key| {
         put_uuid(dice, key);
-        true
     })
 }
 
@@ -86,7 +81,6 @@ pub(super) fn hashp(_count: u64, _dice: &mut Dice) -> Next {
         let (hash, month, day) = (dice.bits() >> 48, dice.between(1, 12), dice.between(1, 28));
         let (user, image) = (dice.below(100_000), dice.below(100_000));
         put!(key, "{hash:04x}/2024/{month:02}/{day:02}/user-{user}/img_{image:05}.jpg");
-        true
     })
 }
 

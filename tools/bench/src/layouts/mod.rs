@@ -6,7 +6,6 @@
 //! minute and at most about 2 GB.
 
 mod folders;
-mod key_set;
 mod made;
 mod real;
 
@@ -16,12 +15,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use key_set::KeySet;
 use support::dice::Dice;
 use support::{process, term};
 
-/// Writes the next key into the empty text; false when there are no more.
-type Next = Box<dyn FnMut(&mut Dice, &mut String) -> bool>;
+/// Appends the next key.
+type Next = Box<dyn FnMut(&mut Dice, &mut String)>;
 
 /// A key set by its name.
 struct Layout {
@@ -35,7 +33,7 @@ enum Keys {
     /// Made, for a wanted number of keys, behind a prefix that all of them share.
     Made { prefix: &'static str, begin: fn(u64, &mut Dice) -> Next },
     /// Found on this machine, or fetched by its package manager.
-    Found(fn(&Path, &mut KeySet) -> Result<()>),
+    Found(fn(&Path, &mut Vec<String>)),
 }
 
 const fn made(
@@ -67,16 +65,6 @@ const LAYOUTS: &[Layout] = &[
         about: "paths of files of Debian packages, or of this machine",
         keys: Keys::Found(real::paths),
     },
-    Layout {
-        name: "packages",
-        about: "paths of package files in an archive",
-        keys: Keys::Found(real::packages),
-    },
-    Layout {
-        name: "urls",
-        about: "addresses found in package lists and documentation",
-        keys: Keys::Found(real::urls),
-    },
 ];
 
 /// Names of all layouts.
@@ -106,51 +94,55 @@ pub(crate) fn ensure(name: &str, count: u64) -> Result<KeyFile> {
     let path = folder.join(format!("{name}-{count}.keys"));
     if !path.exists() {
         term::dim(&format!("layouts: making {}", path.display()));
-        let set = make(layout, count, &folder)?;
-        write(&set, &path)?;
+        write(&make(layout, count, &folder)?, &path)?;
     }
     let count = count_lines(&path)?;
     Ok(KeyFile { path, count })
 }
 
 /// The keys of a layout, sorted.
-fn make(layout: &Layout, count: u64, folder: &Path) -> Result<KeySet> {
+fn make(layout: &Layout, count: u64, folder: &Path) -> Result<Vec<String>> {
     let wanted = usize::try_from(count)?;
     // Any number will do; it is the layout's own, so that no two layouts share their dice.
     let mut dice = Dice::new(layout.name.bytes().fold(7, |seed, b| seed * 31 + u64::from(b)));
+    let mut keys = Vec::new();
     match layout.keys {
         Keys::Made { prefix, begin } => {
-            let mut set = KeySet::new(prefix);
             let mut next = begin(count, &mut dice);
-            let mut key = String::new();
-            let mut has_more = true;
-            while has_more && set.len() < wanted {
-                while has_more && set.len() < wanted {
-                    key.clear();
-                    has_more = next(&mut dice, &mut key);
-                    if has_more {
-                        set.add(&key)?;
-                    }
+            while keys.len() < wanted {
+                keys.reserve_exact(wanted - keys.len());
+                while keys.len() < wanted {
+                    let mut key = prefix.to_owned();
+                    next(&mut dice, &mut key);
+                    keys.push(key);
                 }
-                set.sort();
+                sort(&mut keys);
             }
-            Ok(set)
         }
         Keys::Found(find) => {
-            let mut set = KeySet::new("");
-            find(folder, &mut set)?;
-            set.sort();
-            set.thin_out(wanted, &mut dice);
-            Ok(set)
+            find(folder, &mut keys);
+            sort(&mut keys);
+            dice.shuffle(&mut keys);
+            keys.truncate(wanted);
+            sort(&mut keys);
         }
     }
+    Ok(keys)
+}
+
+fn sort(keys: &mut Vec<String>) {
+    keys.sort_unstable();
+    keys.dedup();
 }
 
 /// Writes beside the path first, so that what stands there is whole.
-fn write(set: &KeySet, path: &Path) -> Result<()> {
+fn write(keys: &[String], path: &Path) -> Result<()> {
     let part = path.with_extension("part");
     let mut file = BufWriter::with_capacity(1 << 20, File::create(&part)?);
-    set.write_to(&mut file).and_then(|()| file.flush()).context("could not write a key file")?;
+    keys.iter()
+        .try_for_each(|key| writeln!(file, "{key}"))
+        .and_then(|()| file.flush())
+        .context("could not write a key file")?;
     std::fs::rename(&part, path)?;
     Ok(())
 }
@@ -174,10 +166,7 @@ mod tests {
     use super::*;
 
     fn keys(layout: &Layout, count: u64) -> Vec<String> {
-        let set = make(layout, count, Path::new("/nonexistent")).unwrap();
-        let mut text = Vec::new();
-        set.write_to(&mut text).unwrap();
-        String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
+        make(layout, count, Path::new("/nonexistent")).unwrap()
     }
 
     #[test]

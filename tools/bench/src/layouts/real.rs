@@ -1,4 +1,4 @@
-//! Keys that nobody made for a benchmark: file paths, package files, addresses.
+//! Keys that were not made for a benchmark: paths of files.
 //!
 //! Debian's package manager fetches its lists of files from the mirror this machine is set up
 //! with, into a folder of ours; nothing of the system's own state changes. Where there is no such
@@ -13,96 +13,49 @@ use anyhow::{Context, Result, bail};
 
 use support::{process, term};
 
-use super::key_set::KeySet;
-
-/// Folders of files, whose names and texts are taken.
+/// Folders of files, whose names are taken.
 const TREES: &[&str] = &["/usr", "/opt", "/etc", "/var/lib"];
-const DOCUMENTS: &[&str] = &["/usr/share/doc", "/usr/share/man", "/usr/lib/python3"];
-/// Most bytes of a document that are searched for addresses.
-const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a key.
 const KEY_BYTES_MAX: usize = 1024;
 /// Program that prints a list whichever way it is compressed.
 const READ_LIST: &str = "/usr/lib/apt/apt-helper";
 
 /// Paths of the files of all packages.
-pub(super) fn paths(folder: &Path, set: &mut KeySet) -> Result<()> {
-    match package_contents(folder, set) {
-        Ok(()) => return Ok(()),
-        Err(error) => term::line(&format!(
+pub(super) fn paths(folder: &Path, keys: &mut Vec<String>) {
+    if let Err(error) = package_contents(folder, keys) {
+        term::line(&format!(
             "layouts: no list of the files of Debian packages, so the files of this machine are \
              taken: {error:#}"
-        )),
-    }
-    for tree in TREES {
-        walk(Path::new(tree), &mut |path| add(set, path.to_str().unwrap_or_default()))?;
-    }
-    Ok(())
-}
-
-/// Paths of package files in the archive.
-pub(super) fn packages(_folder: &Path, set: &mut KeySet) -> Result<()> {
-    for_lines(Command::new("apt-cache").arg("dumpavail"), |line| {
-        line.strip_prefix("Filename: ").map_or(Ok(()), |path| add(set, path))
-    })
-    .context("package files are named by Debian's `apt-cache`, which does not answer here")
-}
-
-/// Addresses in package lists and in documentation.
-pub(super) fn urls(_folder: &Path, set: &mut KeySet) -> Result<()> {
-    let listed = for_lines(Command::new("apt-cache").arg("dumpavail"), |line| add_urls(set, line));
-    if let Err(error) = listed {
-        term::line(&format!("layouts: addresses come from documentation only: {error:#}"));
-    }
-    for tree in DOCUMENTS {
-        walk(Path::new(tree), &mut |path| {
-            let is_small = fs::metadata(path).is_ok_and(|m| m.len() <= DOCUMENT_BYTES_MAX);
-            let bytes = if is_small { fs::read(path).unwrap_or_default() } else { Vec::new() };
-            std::str::from_utf8(&bytes).map_or(Ok(()), |text| add_urls(set, text))
-        })?;
-    }
-    Ok(())
-}
-
-fn add(set: &mut KeySet, key: &str) -> Result<()> {
-    let is_key = (1..=KEY_BYTES_MAX).contains(&key.len()) && !key.contains(char::is_control);
-    if is_key { set.add(key.trim_start_matches('/')) } else { Ok(()) }
-}
-
-/// Adds the addresses in a text.
-fn add_urls(set: &mut KeySet, text: &str) -> Result<()> {
-    let ends = |c: char| c.is_whitespace() || c.is_control() || "<>\"'`(){}[]|\\,;".contains(c);
-    for (at, _) in text.match_indices("://") {
-        let Some(scheme) = ["https", "http"].into_iter().find(|s| text[..at].ends_with(s)) else {
-            continue;
-        };
-        let url = text[at - scheme.len()..].split(ends).next().unwrap_or_default();
-        let url = url.trim_end_matches(['.', ':', '*', '!', '?']);
-        if url.len() > scheme.len() + ":://x".len() {
-            add(set, url)?;
+        ));
+        for tree in TREES {
+            walk(Path::new(tree), &mut |path| add(keys, path.to_str().unwrap_or_default()));
         }
     }
-    Ok(())
+}
+
+fn add(keys: &mut Vec<String>, key: &str) {
+    if (1..=KEY_BYTES_MAX).contains(&key.len()) && !key.contains(char::is_control) {
+        keys.push(key.trim_start_matches('/').to_owned());
+    }
 }
 
 /// Calls a function with every regular file below a folder; what cannot be read is left out.
-fn walk(folder: &Path, visit: &mut dyn FnMut(&Path) -> Result<()>) -> Result<()> {
+fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => visit(&entry.path())?,
+                Ok(kind) if kind.is_file() => visit(&entry.path()),
                 _ => {}
             }
         }
     }
-    Ok(())
 }
 
 /// Calls a function with each line that a program prints; lines that are no UTF-8 are left out.
-fn for_lines(command: &mut Command, mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
+fn for_lines(command: &mut Command, mut take: impl FnMut(&str)) -> Result<()> {
     let name = command.get_program().display().to_string();
     let mut child = command
         .stdin(Stdio::null())
@@ -113,7 +66,7 @@ fn for_lines(command: &mut Command, mut take: impl FnMut(&str) -> Result<()>) ->
     let output = child.stdout.take().context("standard output is piped")?;
     for line in BufReader::with_capacity(1 << 20, output).split(b'\n') {
         if let Ok(line) = std::str::from_utf8(&line?) {
-            take(line)?;
+            take(line);
         }
     }
     let status = child.wait()?;
@@ -124,7 +77,7 @@ fn for_lines(command: &mut Command, mut take: impl FnMut(&str) -> Result<()>) ->
 }
 
 /// Lets the package manager fetch its lists of files, and takes their paths.
-fn package_contents(folder: &Path, set: &mut KeySet) -> Result<()> {
+fn package_contents(folder: &Path, keys: &mut Vec<String>) -> Result<()> {
     let lists = folder.join("apt");
     if contents_files(&lists).is_empty() {
         fetch_contents(&lists)?;
@@ -136,8 +89,9 @@ fn package_contents(folder: &Path, set: &mut KeySet) -> Result<()> {
     for file in files {
         for_lines(Command::new(READ_LIST).arg("cat-file").arg(&file), |line| {
             // A path, which may hold spaces, then the packages, which hold none.
-            let path = line.trim_end().rsplit_once(char::is_whitespace).map(|(path, _)| path);
-            path.map_or(Ok(()), |path| add(set, path.trim_end()))
+            if let Some((path, _)) = line.trim_end().rsplit_once(char::is_whitespace) {
+                add(keys, path.trim_end());
+            }
         })?;
     }
     Ok(())
@@ -175,22 +129,4 @@ fn fetch_contents(lists: &Path) -> Result<()> {
         bail!("`apt-get update` failed: {}", reason.lines().last().unwrap_or("without a word"));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_cut_where_they_end() {
-        let mut set = KeySet::new("");
-        let text =
-            "See <https://example.org/a?b=c>, (http://example.com/x.html). ftp://no/ http://";
-        add_urls(&mut set, text).unwrap();
-        set.sort();
-        let mut found = Vec::new();
-        set.write_to(&mut found).unwrap();
-        let found = String::from_utf8(found).unwrap();
-        assert_eq!(found, "http://example.com/x.html\nhttps://example.org/a?b=c\n");
-    }
 }

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::check::{Printed, Verdict};
+use super::environment::{Environment, Slot, objects};
+use super::server::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
 use super::shape::{MIB, Shape};
-use super::site::{KEYS_BUCKET, SOURCE_BUCKET, TARGET_BUCKET};
-use super::stage::{Slot, Stage, objects};
 use super::table::Job;
 
 /// Its names among the tools: as a sender, and as one that also reads or writes the small files
@@ -60,45 +60,46 @@ impl Bare {
     }
 
     /// The command with the work of a run; none where the work has no such form.
-    pub(super) fn command(&self, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
-        let command = command(&self.program, stage, slot)?;
+    pub(super) fn command(
+        &self,
+        environment: &Environment<'_>,
+        slot: &Slot,
+    ) -> Result<Option<Command>> {
+        let command = command(&self.program, environment, slot)?;
         if self.name != FILES {
             return Ok(command);
         }
         let Some(mut command) = command else { return Ok(None) };
-        let root = match stage.job {
+        let root = match environment.job {
             Job::Upload(Shape::Large { .. }) | Job::Download(Shape::Large { .. }) => {
                 return Ok(None);
             }
-            Job::Upload(_) | Job::SyncFirst(_) => &stage.tree.root,
+            Job::Upload(_) | Job::SyncFirst(_) => &environment.tree.root,
             Job::Download(_) => &slot.folder,
             _ => return Ok(None),
         };
-        command.arg("--paths").arg(small_files(stage, root)?);
+        command.arg("--paths").arg(small_files(environment, root)?);
         Ok(Some(command))
     }
 }
 
-fn command(program: &Path, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Command>> {
-    let mut bare = Builder::new(program, stage);
-    let (files, bytes) = stage.tree.totals();
+fn command(program: &Path, environment: &Environment<'_>, slot: &Slot) -> Result<Option<Command>> {
+    let mut bare = Builder::new(program, environment);
+    let (files, bytes) = environment.tree.totals();
     let near = bare.concurrency();
-    match stage.job {
+    match environment.job {
         Job::Upload(Shape::Large { .. }) => {
             bare.begin("put-parts", TARGET_BUCKET, &slot.prefix, CONCURRENCY_PARTS).parts();
-            for (name, _) in &stage.tree.files {
-                bare.command.arg("--file").arg(stage.tree.path(name));
+            for (name, _) in &environment.tree.files {
+                bare.command.arg("--file").arg(environment.tree.path(name));
             }
         }
         Job::Upload(_) | Job::SyncFirst(_) => {
             bare.begin("put", TARGET_BUCKET, &slot.prefix, near).count(files);
             bare.set("--size", bytes / files.max(1));
         }
-        Job::UploadFile(bytes) => {
-            bare.begin("one", TARGET_BUCKET, &slot.prefix, 1).set("--size", bytes);
-        }
         Job::Download(Shape::Large { .. }) | Job::DownloadFile(_) => {
-            let keys = object_keys(stage, true)?;
+            let keys = object_keys(environment, true)?;
             bare.begin("get-parts", SOURCE_BUCKET, "", CONCURRENCY_PARTS).parts();
             bare.command.arg("--keys").arg(keys);
             for index in 0..files {
@@ -106,51 +107,40 @@ fn command(program: &Path, stage: &Stage<'_>, slot: &Slot) -> Result<Option<Comm
             }
         }
         Job::Download(_) => {
-            let keys = object_keys(stage, false)?;
+            let keys = object_keys(environment, false)?;
             bare.begin("get", SOURCE_BUCKET, "", near);
             bare.command.arg("--keys").arg(keys);
         }
         Job::SyncNothing(_) => {
-            let keys = synced_pages(stage, slot)?;
+            let keys = synced_pages(environment, slot)?;
             bare.begin("sync", TARGET_BUCKET, &slot.prefix, near);
-            bare.command.arg("--keys").arg(keys).arg("--file").arg(&stage.tree.root);
-        }
-        Job::Copy(_) => {
-            let (bucket, prefix) = objects();
-            bare.begin("copy", bucket, prefix, near).count(files);
-            bare.set("--target-prefix", &slot.prefix);
-        }
-        Job::Delete(_) | Job::Tag(_) => {
-            let name = if matches!(stage.job, Job::Tag(_)) { "tag" } else { "delete" };
-            bare.begin(name, TARGET_BUCKET, &slot.prefix, near).count(files);
+            bare.command.arg("--keys").arg(keys).arg("--file").arg(&environment.tree.root);
         }
         Job::List(_) | Job::Summarize(_) => {
-            let keys = listed_pages(stage)?;
+            let keys = listed_pages(environment)?;
             bare.begin("list", KEYS_BUCKET, "", near);
             bare.command.arg("--keys").arg(keys);
         }
-        Job::SyncAgain(_) | Job::Version => return Ok(None),
+        _ => return Ok(None),
     }
     Ok(Some(bare.command))
 }
 
 /// Whether it sent what it should have.
-pub(super) fn check(stage: &Stage<'_>, slot: &Slot, printed: &Printed) -> Result<Verdict> {
+pub(super) fn check(
+    environment: &Environment<'_>,
+    slot: &Slot,
+    printed: &Printed,
+) -> Result<Verdict> {
     let Printed::End(text) = printed else { bail!("its output was not read") };
     let Some(line) = text.lines().last().and_then(|line| serde_json::from_str::<Line>(line).ok())
     else {
         return Ok(Err("it did not say what it did".to_owned()));
     };
-    let files = stage.tree.totals().0;
-    let (what, found, wanted) = match stage.job {
-        Job::Upload(_) | Job::SyncFirst(_) | Job::UploadFile(_) => {
-            ("objects arrived", stage.site.totals(TARGET_BUCKET, &slot.prefix)?.0, files)
-        }
-        Job::Copy(_) => {
-            ("objects arrived", stage.site.totals(SOURCE_BUCKET, &slot.prefix)?.0, files)
-        }
-        Job::Delete(_) => {
-            ("objects are left", stage.site.totals(TARGET_BUCKET, &slot.prefix)?.0, 0)
+    let files = environment.tree.totals().0;
+    let (what, found, wanted) = match environment.job {
+        Job::Upload(_) | Job::SyncFirst(_) => {
+            ("objects arrived", environment.server.totals(TARGET_BUCKET, &slot.prefix)?.0, files)
         }
         // Keys or pages: it knows the number of neither beforehand.
         Job::List(_) | Job::Summarize(_) | Job::SyncNothing(_) => {
@@ -161,39 +151,29 @@ pub(super) fn check(stage: &Stage<'_>, slot: &Slot, printed: &Printed) -> Result
     Ok(if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) })
 }
 
-/// Clears up what the stage does not know of.
-pub(super) fn after(stage: &Stage<'_>, slot: &Slot) -> Result<()> {
-    // It copies within a bucket.
-    if matches!(stage.job, Job::Copy(_)) {
-        stage.clear(SOURCE_BUCKET, &slot.prefix)
-    } else {
-        Ok(())
-    }
-}
-
 /// The command being put together.
 struct Builder<'a> {
     command: Command,
-    stage: &'a Stage<'a>,
+    environment: &'a Environment<'a>,
 }
 
 impl<'a> Builder<'a> {
-    fn new(program: &Path, stage: &'a Stage<'a>) -> Self {
+    fn new(program: &Path, environment: &'a Environment<'a>) -> Self {
         let mut command = Command::new(program);
-        let endpoint = &stage.site.endpoint;
+        let endpoint = &environment.server.endpoint;
         command
             .env("AWS_ACCESS_KEY_ID", &endpoint.access_key)
             .env("AWS_SECRET_ACCESS_KEY", &endpoint.secret_key)
             .env("AWS_REGION", &endpoint.region);
-        Self { command, stage }
+        Self { command, environment }
     }
 
     fn concurrency(&self) -> u64 {
-        if self.stage.site.place.latency_ms > 0 { CONCURRENCY_FAR } else { CONCURRENCY }
+        if self.environment.server.place.latency_ms > 0 { CONCURRENCY_FAR } else { CONCURRENCY }
     }
 
     fn begin(&mut self, name: &str, bucket: &str, prefix: &str, concurrency: u64) -> &mut Self {
-        let endpoint = &self.stage.site.endpoint;
+        let endpoint = &self.environment.server.endpoint;
         self.command.arg(name).args(["--endpoint", &endpoint.url, "--bucket", bucket]);
         if let Some(file) = &endpoint.ca_file {
             self.command.arg("--ca").arg(file);
@@ -219,20 +199,21 @@ impl<'a> Builder<'a> {
 }
 
 /// Keys of the objects to read, one a line, with their sizes or without.
-fn object_keys(stage: &Stage<'_>, with_sizes: bool) -> Result<PathBuf> {
-    let path = stage.folder().join("objects.keys");
+fn object_keys(environment: &Environment<'_>, with_sizes: bool) -> Result<PathBuf> {
+    let path = environment.folder().join("objects.keys");
     let line = |(name, bytes): &(String, u64)| {
         let size = if with_sizes { format!("\t{bytes}") } else { String::new() };
         format!("{}{name}{size}", objects().1)
     };
-    write_lines(&path, stage.tree.files.iter().map(line))?;
+    write_lines(&path, environment.tree.files.iter().map(line))?;
     Ok(path)
 }
 
 /// The tree's files below a folder, one a line. The folders of downloads are made: they are few.
-fn small_files(stage: &Stage<'_>, root: &Path) -> Result<PathBuf> {
-    let list = stage.folder().join("small.files");
-    let paths: Vec<PathBuf> = stage.tree.files.iter().map(|(name, _)| root.join(name)).collect();
+fn small_files(environment: &Environment<'_>, root: &Path) -> Result<PathBuf> {
+    let list = environment.folder().join("small.files");
+    let paths: Vec<PathBuf> =
+        environment.tree.files.iter().map(|(name, _)| root.join(name)).collect();
     for folder in paths.iter().filter_map(|path| path.parent()).collect::<BTreeSet<_>>() {
         std::fs::create_dir_all(folder)?;
     }
@@ -241,10 +222,10 @@ fn small_files(stage: &Stage<'_>, root: &Path) -> Result<PathBuf> {
 }
 
 /// Keys behind which the pages of a synced tree begin.
-fn synced_pages(stage: &Stage<'_>, slot: &Slot) -> Result<PathBuf> {
-    let path = stage.folder().join("synced.pages");
+fn synced_pages(environment: &Environment<'_>, slot: &Slot) -> Result<PathBuf> {
+    let path = environment.folder().join("synced.pages");
     let mut keys: Vec<String> =
-        stage.tree.files.iter().map(|(name, _)| format!("{}{name}", slot.prefix)).collect();
+        environment.tree.files.iter().map(|(name, _)| format!("{}{name}", slot.prefix)).collect();
     keys.sort_unstable();
     // Behind the last key no page begins.
     keys.pop();
@@ -253,20 +234,20 @@ fn synced_pages(stage: &Stage<'_>, slot: &Slot) -> Result<PathBuf> {
 }
 
 /// The same for all keys of the bucket of computed ones, which are listed once.
-fn listed_pages(stage: &Stage<'_>) -> Result<PathBuf> {
-    let path = stage.folder().join("listed.pages");
+fn listed_pages(environment: &Environment<'_>) -> Result<PathBuf> {
+    let path = environment.folder().join("listed.pages");
     if path.exists() {
         return Ok(path);
     }
     let address = format!("s3://{KEYS_BUCKET}");
-    let mut child = stage
-        .site
+    let mut child = environment
+        .server
         .command(&["list", &address, "--sort", "--format", "keys"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()?;
     let output = child.stdout.take().context("standard output is piped")?;
-    let total = usize::try_from(stage.job.keys().map_or(0, |keys| keys.count))?;
+    let total = usize::try_from(environment.job.keys().map_or(0, |keys| keys.count))?;
     let mut lines = BufReader::with_capacity(1 << 20, output).lines().map_while(Result::ok);
     write_lines(&path, every_page(lines.by_ref().take(total.saturating_sub(1))))?;
     lines.for_each(drop);

@@ -11,11 +11,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::environment::{Environment, SINGLE_KEY, Slot, added_file, objects};
 use super::ledger::Requests;
 use super::listing::Listing;
+use super::server::TARGET_BUCKET;
 use super::shape::{MIB, count};
-use super::site::TARGET_BUCKET;
-use super::stage::{SINGLE_KEY, Slot, Stage, added_file, objects};
 use super::table::{ADDED, ADDED_BYTES, Job, TOUCHED};
 use super::tree::{sample, sizes};
 
@@ -50,39 +50,39 @@ pub(super) struct Seen {
 }
 
 /// Whether the work of a run is done.
-pub(super) fn check(stage: &Stage<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
+pub(super) fn check(environment: &Environment<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
     let printed = &seen.printed;
-    Ok(match &stage.job {
+    Ok(match &environment.job {
         Job::Upload(_) | Job::UploadFile(_) | Job::SyncFirst(_) | Job::Copy(_) => {
-            let found = stage.site.listing(TARGET_BUCKET, &slot.prefix)?;
-            same_names(&found.sizes(), &names(stage))
+            let found = environment.server.listing(TARGET_BUCKET, &slot.prefix)?;
+            same_names(&found.sizes(), &names(environment))
         }
         Job::Delete(_) => same(
             "objects and bytes are left",
-            stage.site.totals(TARGET_BUCKET, &slot.prefix)?,
+            environment.server.totals(TARGET_BUCKET, &slot.prefix)?,
             (0, 0),
         ),
         Job::SyncNothing(_) => {
-            let found = stage.site.listing(TARGET_BUCKET, &slot.prefix)?;
-            same_names(&found.sizes(), &names(stage))
+            let found = environment.server.listing(TARGET_BUCKET, &slot.prefix)?;
+            same_names(&found.sizes(), &names(environment))
                 .and_then(|()| no_writes(seen.requests.as_ref()))
                 .and_then(|()| only_written(seen, &found, &BTreeSet::new()))
         }
-        Job::SyncAgain(_) => again(stage, slot, seen)?,
+        Job::SyncAgain(_) => again(environment, slot, seen)?,
         Job::Tag(_) => {
             let address = format!("s3://{TARGET_BUCKET}/{}", slot.prefix);
-            let told = stage.site.run(&["tag", "get", "--recursive", &address])?;
-            same("objects have a tag", tagged(&told), stage.tree.totals().0)
+            let told = environment.server.run(&["tag", "get", "--recursive", &address])?;
+            same("objects have a tag", tagged(&told), environment.tree.totals().0)
         }
-        Job::Download(_) => downloaded(stage, slot)?,
+        Job::Download(_) => downloaded(environment, slot)?,
         Job::DownloadFile(_) => {
-            let (name, bytes) = &stage.tree.files[0];
+            let (name, bytes) = &environment.tree.files[0];
             match std::fs::metadata(&slot.file) {
                 Err(_) => Err("there is no file".to_owned()),
                 Ok(meta) if meta.len() != *bytes => {
                     Err(format!("the file has {} bytes, not {}", count(meta.len()), count(*bytes)))
                 }
-                Ok(_) => same_bytes(stage, &slot.file, name, SINGLE_KEY)?,
+                Ok(_) => same_bytes(environment, &slot.file, name, SINGLE_KEY)?,
             }
         }
         Job::List(keys) => listed(printed, keys.count),
@@ -108,12 +108,12 @@ pub(super) fn no_writes(requests: Option<&Requests>) -> Verdict {
 }
 
 /// A later sync uploads what was added and what was touched, and nothing else.
-fn again(stage: &Stage<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
-    let found = stage.site.listing(TARGET_BUCKET, &slot.prefix)?;
+fn again(environment: &Environment<'_>, slot: &Slot, seen: &Seen) -> Result<Verdict> {
+    let found = environment.server.listing(TARGET_BUCKET, &slot.prefix)?;
     let added: Vec<String> = (0..ADDED).map(added_file).collect();
-    let mut wanted = names(stage);
+    let mut wanted = names(environment);
     wanted.extend(added.iter().map(|name| (name.clone(), ADDED_BYTES)));
-    let changed = stage.touched().into_iter().chain(added).collect();
+    let changed = environment.touched().into_iter().chain(added).collect();
     Ok(same_names(&found.sizes(), &wanted)
         .and_then(|()| seen.requests.as_ref().map_or(Ok(()), written))
         .and_then(|()| only_written(seen, &found, &changed)))
@@ -131,8 +131,8 @@ fn only_written(seen: &Seen, after: &Listing, wanted: &BTreeSet<String>) -> Verd
 }
 
 /// Names and sizes of the tree.
-fn names(stage: &Stage<'_>) -> BTreeMap<String, u64> {
-    stage.tree.files.iter().cloned().collect()
+fn names(environment: &Environment<'_>) -> BTreeMap<String, u64> {
+    environment.tree.files.iter().cloned().collect()
 }
 
 /// Objects that were written whole or in parts: those touched and those added.
@@ -173,13 +173,13 @@ pub(super) fn counted(printed: &Printed, keys: u64) -> Verdict {
 }
 
 /// Names and sizes of all files, and bytes of some.
-fn downloaded(stage: &Stage<'_>, slot: &Slot) -> Result<Verdict> {
-    if let Err(difference) = same_names(&sizes(&slot.folder)?, &names(stage)) {
+fn downloaded(environment: &Environment<'_>, slot: &Slot) -> Result<Verdict> {
+    if let Err(difference) = same_names(&sizes(&slot.folder)?, &names(environment)) {
         return Ok(Err(difference));
     }
-    for (name, _) in sample(&stage.tree.files, SAMPLE_FILES) {
+    for (name, _) in sample(&environment.tree.files, SAMPLE_FILES) {
         let key = format!("{}{name}", objects().1);
-        let verdict = same_bytes(stage, &slot.folder.join(&name), &name, &key)?;
+        let verdict = same_bytes(environment, &slot.folder.join(&name), &name, &key)?;
         if verdict.is_err() {
             return Ok(verdict);
         }
@@ -201,11 +201,16 @@ fn same_names(found: &BTreeMap<String, u64>, wanted: &BTreeMap<String, u64>) -> 
 }
 
 /// Compares a downloaded file with the tree's, or with the beginning of the computed object.
-fn same_bytes(stage: &Stage<'_>, file: &Path, name: &str, key: &str) -> Result<Verdict> {
-    let is_same = if stage.keeps_bytes {
-        files_are_same(file, &stage.tree.path(name))?
+fn same_bytes(
+    environment: &Environment<'_>,
+    file: &Path,
+    name: &str,
+    key: &str,
+) -> Result<Verdict> {
+    let is_same = if environment.keeps_bytes {
+        files_are_same(file, &environment.tree.path(name))?
     } else {
-        let wanted = stage.site.beginning(objects().0, key, BEGINNING_BYTES)?;
+        let wanted = environment.server.beginning(objects().0, key, BEGINNING_BYTES)?;
         let mut found = Vec::new();
         File::open(file)?.take(BEGINNING_BYTES).read_to_end(&mut found)?;
         found == wanted

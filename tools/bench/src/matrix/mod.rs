@@ -1,24 +1,24 @@
 //! The matrix: workloads after published tests, in several places, with every tool in turn.
 //!
-//! [`table`] says which workloads there are and where each runs, [`stage`] what surrounds a run,
-//! [`check`] whether its work was done, [`cell`] in which order tools run. Runs are measured by
-//! [`super::usage`] and kept as [`super::record::Run`], from which the report is made. Nothing is
-//! downloaded or built here: that is the part of [`super::peers`] and `cargo xtask servers`.
+//! [`table`] says which workloads there are and where each runs, [`environment`] what surrounds a
+//! run, [`check`] whether its work was done, [`runner`] in which order tools run. Runs are measured
+//! by [`super::usage`] and stored as [`super::record::Run`], from which the report is made. Nothing
+//! is downloaded or built here: that is the part of [`super::peers`] and `cargo xtask servers`.
 
 mod bare;
-mod cell;
 mod check;
 mod daemon;
-mod kept;
+mod environment;
 mod ledger;
 mod listing;
 mod memory;
 mod options;
 mod output;
 mod plan;
+mod results;
+mod runner;
+mod server;
 mod shape;
-mod site;
-mod stage;
 mod table;
 mod tools;
 mod tree;
@@ -30,24 +30,20 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use self::cell::{Bench, Cell};
-use self::kept::Kept;
-use self::options::Options;
+use self::environment::Environment;
+pub(crate) use self::options::Options;
 use self::plan::Row;
+use self::results::Results;
+use self::runner::{Bench, Runner};
 use self::shape::Shape;
-use self::stage::Stage;
 use self::table::{WORKLOADS, Workload};
 use self::tree::Tree;
-use super::record::{Place, Run};
+use super::record::Place;
 use super::report;
 use support::{servers, term};
 
-/// What the options are, for the list of benchmarks.
-pub(super) const USAGE: &str = options::USAGE;
-
 /// Runs the matrix.
-pub(super) fn run(args: &[String]) -> Result<()> {
-    let options = Options::parse(args)?;
+pub(super) fn run(options: Options) -> Result<()> {
     if let Some(name) = options.only.iter().find(|name| !is_known(name)) {
         let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
         bail!("there is no workload `{name}`, but {}", names.join(", "));
@@ -61,19 +57,18 @@ pub(super) fn run(args: &[String]) -> Result<()> {
         term::line(&format!("  {line}"));
     }
     install_servers(&options);
-    let earlier = Kept::earlier(&options.output)?;
-    report::note(&options.output, args, &lines, options.append && !earlier.is_empty())?;
-    let kept = if options.append { earlier.clone() } else { Vec::new() };
-    let kept = Kept::create(&options.output, kept)?;
-    let mut bench = Bench { options, tools, s3haul, kept, slow: BTreeMap::new() };
-    let rows = planned(&bench, &earlier);
+    let folder = options.output.clone().unwrap_or_else(report::folder);
+    let earlier = if options.append() { Results::earlier(&folder)? } else { Vec::new() };
+    report::note(&folder, &lines, !earlier.is_empty())?;
+    let results = Results::create(&folder, earlier)?;
+    let mut bench = Bench { options, tools, s3haul, results, slow: BTreeMap::new() };
+    let rows = planned(&bench);
     let unready = run_all(&mut bench, rows)?;
-    let Bench { options, kept, .. } = bench;
-    let failed = kept.failed;
-    kept.finish(plan::order)?;
-    report::write(&options.output)?;
-    let (folder, took) = (options.output.display(), term::seconds(begin.elapsed()));
-    term::good(&format!("bench: {folder}/README.md, in {took}"));
+    let failed = bench.results.failed;
+    bench.results.finish(plan::order)?;
+    report::write(&folder)?;
+    let took = term::seconds(begin.elapsed());
+    term::good(&format!("bench: {}/README.md, in {took}", folder.display()));
     if failed > 0 {
         term::line(&format!("bench: {failed} runs failed; their rows say how"));
     }
@@ -91,7 +86,7 @@ fn is_known(only: &str) -> bool {
 /// is not there then is told by the workloads that need it.
 fn install_servers(options: &Options) {
     let is_own = |row: &Row| row.1.server == "embedded" && !row.1.is_tls;
-    if !options.install || plan::rows(options).iter().all(is_own) {
+    if options.no_install || plan::rows(options).iter().all(is_own) {
         return;
     }
     if let Err(error) = servers::run() {
@@ -100,26 +95,26 @@ fn install_servers(options: &Options) {
 }
 
 /// What is to be measured, and a line about it.
-fn planned(bench: &Bench, earlier: &[Run]) -> Vec<Row> {
+fn planned(bench: &Bench) -> Vec<Row> {
     let tools: Vec<&str> = bench.tools.iter().map(tools::Tool::name).collect();
     let mut rows = plan::rows(&bench.options);
     if bench.options.missing {
-        rows.retain(|row| !plan::is_whole(row, &tools, &bench.options, &bench.kept));
+        rows.retain(|row| !plan::is_whole(row, &tools, &bench.options, &bench.results));
     }
-    term::line(&format!("  {}", plan::about(&rows, &tools, &bench.options, earlier)));
+    term::line(&format!("  {}", plan::about(&rows, tools.len(), &bench.options)));
     rows
 }
 
 /// All workloads in all their places; answers how many could not be prepared.
 fn run_all(bench: &mut Bench, rows: Vec<Row>) -> Result<u32> {
     let scratch = tempfile::tempdir().context("could not make a temporary folder")?;
-    let mut trees = Trees { disk: scratch.path().join("tree"), kept: None };
+    let mut trees = Trees { disk: scratch.path().join("tree"), current: None };
     let mut unready = 0;
     for (workload, place) in rows {
-        let told = kept::place(&place);
+        let told = results::place(&place);
         let title = workload.job(&bench.options).title();
         term::heading(&format!("{} on {told}: {title}", workload.name));
-        let folder = scratch.path().join("cell");
+        let folder = scratch.path().join("run");
         let ran = run_cell(bench, workload, &place, &mut trees, &folder);
         tree::remove(&folder)?;
         if let Err(error) = ran {
@@ -140,8 +135,8 @@ fn run_cell(
     let job = workload.job(&bench.options);
     let tree = trees.of(job.shape())?;
     std::fs::create_dir_all(folder)?;
-    let stage = Stage::open(job, place, tree, &bench.s3haul, folder)?;
-    Cell { workload: workload.name, repeats: workload.repeats, stage }.run(bench)
+    let environment = Environment::open(job, place, tree, &bench.s3haul, folder)?;
+    Runner { workload: workload.name, repeats: workload.repeats, environment }.run(bench)
 }
 
 /// The tree of the workload before, which is often that of the next one. Only one is there at a
@@ -149,20 +144,20 @@ fn run_cell(
 struct Trees {
     /// Where those are that do not fit into memory.
     disk: PathBuf,
-    kept: Option<(Tree, Option<TempDir>)>,
+    current: Option<(Tree, Option<TempDir>)>,
 }
 
 impl Trees {
     fn of(&mut self, shape: Option<Shape>) -> Result<&Tree> {
         let shape = shape.unwrap_or(Shape::Numbered { files: 0, bytes: 0 });
-        if !self.kept.as_ref().is_some_and(|(tree, _)| tree.is(shape)) {
-            self.kept = None;
+        if !self.current.as_ref().is_some_and(|(tree, _)| tree.is(shape)) {
+            self.current = None;
             tree::remove(&self.disk)?;
             let memory = memory::folder(shape.bytes());
             let root =
                 memory.as_ref().map_or(self.disk.clone(), |folder| folder.path().join("tree"));
-            self.kept = Some((Tree::make(&root, shape)?, memory));
+            self.current = Some((Tree::make(&root, shape)?, memory));
         }
-        self.kept.as_ref().map(|(tree, _)| tree).context("a tree was made")
+        self.current.as_ref().map(|(tree, _)| tree).context("a tree was made")
     }
 }

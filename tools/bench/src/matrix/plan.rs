@@ -1,15 +1,13 @@
-//! What a sitting has before it: workloads in places, and how long that took an earlier time.
+//! What a session has before it: workloads in places.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use super::bare;
-use super::cell::is_last;
-use super::kept::Kept;
 use super::options::Options;
+use super::results::Results;
+use super::runner::is_last;
 use super::table::{SERVERS, WORKLOADS, Workload};
-use crate::record::{Outcome, Place, Run};
-use support::term;
+use crate::record::{Place, Run};
 
 /// A workload in a place.
 pub(super) type Row = (&'static Workload, Place);
@@ -24,7 +22,7 @@ pub(super) fn rows(options: &Options) -> Vec<Row> {
 }
 
 /// Whether each tool has all its runs of these sizes. Not every workload has a bare form.
-pub(super) fn is_whole(row: &Row, tools: &[&str], options: &Options, kept: &Kept) -> bool {
+pub(super) fn is_whole(row: &Row, tools: &[&str], options: &Options, results: &Results) -> bool {
     let (workload, place) = row;
     let title = workload.job(options).title();
     let is_end = |run: &Run| {
@@ -32,10 +30,10 @@ pub(super) fn is_whole(row: &Row, tools: &[&str], options: &Options, kept: &Kept
         run.title == title && (is_done || is_last(&run.outcome, options))
     };
     let mut peers = tools.iter().filter(|tool| !bare::NAMES.contains(tool));
-    peers.all(|tool| kept.has_row((workload.name, place, tool), is_end))
+    peers.all(|tool| results.has_row((workload.name, place, tool), is_end))
 }
 
-/// Where a run stands among those of several sittings.
+/// Where a run stands among those of several sessions.
 pub(super) fn order(run: &Run) -> (usize, usize, bool, u64) {
     let workload = WORKLOADS.iter().position(|workload| workload.name == run.workload);
     let server = SERVERS.iter().position(|server| *server == run.place.server);
@@ -43,67 +41,28 @@ pub(super) fn order(run: &Run) -> (usize, usize, bool, u64) {
     (workload, server, run.place.is_tls, run.place.latency_ms)
 }
 
-/// How much there is to do, in a line or two.
-pub(super) fn about(rows: &[Row], tools: &[&str], options: &Options, earlier: &[Run]) -> String {
-    let runs: u64 = rows
-        .iter()
-        .map(|(workload, _)| u64::from(options.rounds * workload.repeats + 1))
-        .sum::<u64>()
-        * tools.len() as u64;
-    let limit = options.limit.as_secs();
+/// How much there is to do, in a line.
+pub(super) fn about(rows: &[Row], tools: usize, options: &Options) -> String {
+    let rounds = |row: &Row| u64::from(options.rounds * row.0.repeats + 1);
+    let runs = rows.iter().map(rounds).sum::<u64>() * tools as u64;
+    let (rows, rounds, limit) = (rows.len(), options.rounds, options.limit.as_secs());
     let mut text = format!(
-        "{} workloads and places, {} tools, {} rounds behind a warm-up: at most {runs} runs of \
-         at most {limit} s",
-        rows.len(),
-        tools.len(),
-        options.rounds
+        "{rows} workloads and places, {tools} tools, {rounds} rounds behind a warm-up: at most \
+         {runs} runs of at most {limit} s"
     );
-    if let Some(most) = options.once_above {
+    if let Some(most) = options.once_above() {
         let _ = write!(text, "; a tool that takes more than {} s has one", most.as_secs());
     }
-    let (took, known) = took(rows, tools, options, earlier);
-    if known > 0 {
-        let took = term::seconds(took);
-        let _ = write!(text, "\n  {known} were measured before: their runs took {took}");
-    }
     text
-}
-
-/// What the kept runs of these rows and tools took, with their warm-ups, and of how many rows there
-/// are some of these sizes.
-fn took(rows: &[Row], tools: &[&str], options: &Options, earlier: &[Run]) -> (Duration, usize) {
-    let (mut sum_s, mut known) = (0.0, 0);
-    for (workload, place) in rows {
-        let title = workload.job(options).title();
-        let of_row = |run: &&Run| {
-            run.workload == workload.name
-                && run.place == *place
-                && run.title == title
-                && tools.contains(&run.tool.as_str())
-        };
-        let runs: Vec<&Run> = earlier.iter().filter(of_row).collect();
-        known += usize::from(!runs.is_empty());
-        for run in runs {
-            let wall_s = match &run.outcome {
-                Outcome::Done { wall_s, .. } => *wall_s,
-                Outcome::Failed(how) if how.starts_with("more than") => options.limit.as_secs_f64(),
-                Outcome::Absent(_) | Outcome::Failed(_) => 0.0,
-            };
-            let is_warmed = run.round == 1 && !is_last(&run.outcome, options);
-            sum_s += if is_warmed { 2.0 * wall_s } else { wall_s };
-        }
-    }
-    (Duration::try_from_secs_f64(sum_s).unwrap_or_default(), known)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Unit;
+    use crate::record::{Outcome, Unit};
 
     fn options(text: &str) -> Options {
-        let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        Options::parse(&args).unwrap()
+        super::super::options::parse(text).unwrap()
     }
 
     fn run(row: &Row, options: &Options, tool: &str, round: u32, wall_s: f64) -> Run {
@@ -125,37 +84,28 @@ mod tests {
         let options = options("--only d-100 --rounds 2 --latencies 0");
         let rows = rows(&options);
         let folder = tempfile::tempdir().unwrap();
-        let mut kept = Kept::create(folder.path(), Vec::new()).unwrap();
+        let mut results = Results::create(folder.path(), Vec::new()).unwrap();
         let tools = ["s3haul", "bare", "aws"];
         for (tool, round, wall_s) in [("s3haul", 1, 0.1), ("s3haul", 2, 0.1), ("aws", 1, 0.5)] {
-            kept.keep(&run(&rows[0], &options, tool, round, wall_s)).unwrap();
-            assert!(!is_whole(&rows[0], &tools, &options, &kept), "{tool} {round}");
+            results.keep(&run(&rows[0], &options, tool, round, wall_s)).unwrap();
+            assert!(!is_whole(&rows[0], &tools, &options, &results), "{tool} {round}");
         }
         // One that is slow has one run.
-        kept.keep(&run(&rows[0], &options, "aws", 1, 5.0)).unwrap();
-        assert!(is_whole(&rows[0], &tools, &options, &kept));
-        assert!(!is_whole(&rows[0], &["rclone"], &options, &kept));
+        results.keep(&run(&rows[0], &options, "aws", 1, 5.0)).unwrap();
+        assert!(is_whole(&rows[0], &tools, &options, &results));
+        assert!(!is_whole(&rows[0], &["rclone"], &options, &results));
         let larger = self::options("--only d-100 --rounds 2 --latencies 0 --scale 2");
-        assert!(!is_whole(&rows[0], &tools, &larger, &kept));
+        assert!(!is_whole(&rows[0], &tools, &larger, &results));
     }
 
     #[test]
-    fn the_estimate_counts_warm_ups_but_not_those_of_slow_tools() {
+    fn runs_are_counted_with_their_warm_ups() {
         let options = options("--only d-100 --rounds 2 --latencies 0,50");
-        let rows = rows(&options);
-        let earlier = [
-            run(&rows[0], &options, "s3haul", 1, 0.25),
-            run(&rows[0], &options, "s3haul", 2, 0.25),
-            run(&rows[0], &options, "aws", 1, 5.0),
-            run(&rows[0], &options, "rclone", 1, 99.0),
-        ];
-        let tools = ["s3haul", "aws"];
-        assert_eq!(took(&rows, &tools, &options, &earlier), (Duration::from_millis(5750), 1));
-        assert!(about(&rows, &tools, &options, &[]).contains("at most 12 runs"));
+        assert!(about(&rows(&options), 2, &options).contains("at most 12 runs"));
     }
 
     #[test]
-    fn runs_of_several_sittings_stand_in_the_order_of_the_table() {
+    fn runs_of_several_sessions_stand_in_the_order_of_the_table() {
         let options = options("--only k-cp,a");
         let rows = rows(&options);
         let mut runs: Vec<Run> =

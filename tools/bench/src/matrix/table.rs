@@ -189,7 +189,7 @@ impl Workload {
             // A start without a request is the same everywhere.
             let count = if self.job == Job::Version { 1 } else { latencies_ms.len() };
             places.extend(latencies_ms.iter().take(count).map(|ms| place("embedded", *ms, false)));
-            if options.tls.unwrap_or(self.is_tls) && self.job != Job::Version {
+            if options.tls().unwrap_or(self.is_tls) && self.job != Job::Version {
                 places.push(place("embedded", 0, true));
             }
         }
@@ -300,12 +300,8 @@ fn float(number: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::parse;
     use super::*;
-
-    fn options(text: &str) -> Options {
-        let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        Options::parse(&args).unwrap()
-    }
 
     fn find(name: &str) -> &'static Workload {
         WORKLOADS.iter().find(|workload| workload.name == name).unwrap()
@@ -322,7 +318,7 @@ mod tests {
 
     #[test]
     fn scale_one_is_what_was_published() {
-        let one = options("--scale 1");
+        let one = parse("--scale 1").unwrap();
         let of = |name| find(name).job(&one).title();
         assert_eq!(of("a"), "26 folders of 2,048 files of 32 KiB, upload");
         assert_eq!(of("b"), "5 files of 2 GiB, upload");
@@ -345,7 +341,7 @@ mod tests {
                     if place.is_tls { "s" } else { "" }
                 )
             };
-            find(name).places(&options(text)).into_iter().map(told).collect()
+            find(name).places(&parse(text).unwrap()).into_iter().map(told).collect()
         };
         assert_eq!(of("d-100", ""), ["embedded0", "embedded50"]);
         assert_eq!(of("d-100", "--tls --latencies 10"), ["embedded10", "embedded0s"]);

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use super::bare::{self, Bare};
+use super::environment::{Environment, Slot};
 use super::options::Options;
-use super::stage::{Slot, Stage};
 use crate::peers::{self, Found, Peer, Search};
 use support::process;
 
@@ -63,13 +63,15 @@ impl Tool {
     }
 
     /// Its command for a run.
-    pub(super) fn line(&self, stage: &Stage<'_>, slot: &Slot) -> Result<Line> {
+    pub(super) fn line(&self, environment: &Environment<'_>, slot: &Slot) -> Result<Line> {
         Ok(match self {
-            Self::Peer(peer) => match peer.command(&stage.task(slot), &stage.site.endpoint) {
-                Ok(command) => Line::Runs(command),
-                Err(why) => Line::Cannot(why),
-            },
-            Self::Bare(bare) => bare.command(stage, slot)?.map_or(Line::Nothing, Line::Runs),
+            Self::Peer(peer) => {
+                match peer.command(&environment.task(slot), &environment.server.endpoint) {
+                    Ok(command) => Line::Runs(command),
+                    Err(why) => Line::Cannot(why),
+                }
+            }
+            Self::Bare(bare) => bare.command(environment, slot)?.map_or(Line::Nothing, Line::Runs),
             Self::Missing { why, .. } => Line::Cannot(why.clone()),
         })
     }
@@ -96,7 +98,7 @@ pub(super) fn find(options: &Options, s3haul: &Path) -> Result<Vec<Tool>> {
         s3haul: s3haul.to_owned(),
         paths: options.tool_paths.clone(),
         only: options.tools.as_ref().map(without_bare),
-        install: options.install,
+        install: !options.no_install,
     })?;
     let mut tools: Vec<Tool> = found
         .into_iter()

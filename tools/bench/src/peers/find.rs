@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_there_is_missing_and_no_error() {
-        let paths = [("s3p", "/nowhere/s3p"), ("rclone", "/nowhere/rclone")];
-        let found = search(&["rclone", "s3p"], &paths).unwrap();
+        let paths = [("s5cmd", "/nowhere/s5cmd"), ("rclone", "/nowhere/rclone")];
+        let found = search(&["rclone", "s5cmd"], &paths).unwrap();
         let told: Vec<String> = found
             .iter()
             .map(|found| match found {
@@ -128,7 +128,8 @@ mod tests {
             })
             .collect();
         // In the order of the tables, not of the question.
-        let expected = ["s3p: there is no `/nowhere/s3p`", "rclone: there is no `/nowhere/rclone`"];
+        let expected =
+            ["s5cmd: there is no `/nowhere/s5cmd`", "rclone: there is no `/nowhere/rclone`"];
         assert_eq!(told, expected);
     }
 

@@ -13,19 +13,17 @@ mod find;
 mod mc;
 mod rclone;
 mod s3haul;
-mod s3p;
 mod s3sync;
 mod s4cmd;
 mod s5cmd;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod trial;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 pub(crate) use self::find::find;
 use support::{process, term};
@@ -117,30 +115,33 @@ pub(crate) struct Search {
     pub(crate) install: bool,
 }
 
-/// `cargo xtask peers`: installs what is missing and tells what is here. With `--try` each tool
-/// does each kind of work once, on a server that variables of the AWS tools name.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let mut is_trial = false;
-    let mut search = Search {
-        s3haul: process::target().join("release").join("s3haul"),
-        paths: Vec::new(),
-        only: None,
-        install: true,
+/// Which tools, and where they are.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only these tools.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    only: Option<Vec<String>>,
+    /// Where a tool is that is not to be installed.
+    #[arg(long = "tool-path", value_name = "NAME=PATH", value_parser = tool_path)]
+    tool_paths: Vec<(String, PathBuf)>,
+    /// Installs nothing.
+    #[arg(long)]
+    no_install: bool,
+    /// Our own command.
+    #[arg(long, value_name = "PATH", value_parser = absolute)]
+    binary: Option<PathBuf>,
+}
+
+/// Installs what is missing and prints what is here.
+pub(crate) fn run(arguments: Arguments) -> Result<()> {
+    let ours = || process::target().join("release").join("s3haul");
+    let search = Search {
+        s3haul: arguments.binary.unwrap_or_else(ours),
+        paths: arguments.tool_paths,
+        only: arguments.only,
+        install: !arguments.no_install,
     };
-    let mut args = args.iter();
-    while let Some(flag) = args.next() {
-        let mut value = || args.next().with_context(|| format!("`{flag}` needs a value"));
-        match flag.as_str() {
-            "--binary" => search.s3haul = std::path::absolute(value()?)?,
-            "--tool-path" => search.paths.push(tool_path(value()?)?),
-            "--only" => search.only = Some(value()?.split(',').map(str::to_owned).collect()),
-            "--no-install" => search.install = false,
-            "--try" => is_trial = true,
-            _ => bail!("unknown option `{flag}`"),
-        }
-    }
-    let found = find(&search)?;
-    for tool in &found {
+    for tool in find(&search)? {
         match tool {
             Found::Here(peer) => {
                 let version = peer.version.as_deref().unwrap_or("of unknown version");
@@ -149,11 +150,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             Found::Missing { name, why } => term::dim(&format!("{name:<8} missing: {why}")),
         }
     }
-    if is_trial { trial::run(&search.s3haul, &found) } else { Ok(()) }
+    Ok(())
 }
 
 /// Reads `NAME=PATH`.
 pub(crate) fn tool_path(text: &str) -> Result<(String, PathBuf)> {
     let (name, path) = text.split_once('=').with_context(|| format!("`{text}` is no NAME=PATH"))?;
-    Ok((name.to_owned(), PathBuf::from(path)))
+    Ok((name.to_owned(), absolute(path)?))
+}
+
+/// Tools run in folders of their own, so paths become absolute.
+pub(crate) fn absolute(path: &str) -> std::io::Result<PathBuf> {
+    std::path::absolute(path)
 }

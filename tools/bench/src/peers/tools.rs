@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::call::Line;
-use super::{Search, aws, aws_crt, mc, rclone, s3haul, s3p, s3sync, s4cmd, s5cmd};
+use super::{Search, aws, aws_crt, mc, rclone, s3haul, s3sync, s4cmd, s5cmd};
 use support::install::{self, Environment, Folder, Program};
 use support::servers::Servers;
 
@@ -23,8 +23,6 @@ pub(super) enum Source {
     Go(Program),
     /// Built with cargo.
     Cargo(Program),
-    /// Nowhere that is pinned: only taken where the machine has it.
-    Path { why: &'static str },
 }
 
 /// A tool that a benchmark knows.
@@ -74,12 +72,6 @@ pub(super) const TOOLS: &[Tool] = &[
         line: s5cmd::line,
     },
     Tool {
-        name: "s3p",
-        about: "its defaults",
-        source: Source::Path { why: "install it with npm, or say where it is" },
-        line: s3p::line,
-    },
-    Tool {
         name: "rclone",
         about: "64 transfers and checkers, 16 parts of an object, no look at the \
                 bucket, sync by the server's times; its defaults are 4, 8 and 4",
@@ -122,7 +114,7 @@ const PYTHON: Environment = Environment {
 impl Tool {
     /// Whether it is downloaded or built where it is missing.
     pub(super) fn is_installed_here(&self) -> bool {
-        !matches!(self.source, Source::Ours | Source::Path { .. })
+        !matches!(self.source, Source::Ours)
     }
 
     /// The version that is pinned here, for tools that do not tell theirs.
@@ -133,7 +125,7 @@ impl Tool {
             Source::Python { package, .. } => {
                 pinned_in(PYTHON.packages, package).map(str::to_owned)
             }
-            Source::Ours | Source::Servers | Source::Path { .. } => None,
+            Source::Ours | Source::Servers => None,
         }
     }
 }
@@ -174,9 +166,6 @@ impl<'a> Installer<'a> {
             }),
             Source::Cargo(program) => {
                 self.built(&program, || self.folder.install_with_cargo(&program))
-            }
-            Source::Path { why } => {
-                on_path(tool.name).with_context(|| format!("not on PATH; {why}"))
             }
         }
     }

@@ -1,10 +1,10 @@
-//! What the runs of a folder were made with: the machine, the tools, and each sitting's day and
+//! What the runs of a folder were made with: the machine, the tools, and each session's day and
 //! command.
 
 use anyhow::{Result, bail};
 
 const MACHINE: &str = "Machine: ";
-const SITTINGS: &str = "Measured:";
+const SESSIONS: &str = "Measured:";
 
 /// The text of a folder, taken apart.
 #[derive(Debug, Default, PartialEq)]
@@ -13,7 +13,7 @@ pub(super) struct About {
     /// Name, version and settings of each.
     pub(super) tools: Vec<String>,
     /// Day and command of each.
-    pub(super) sittings: Vec<String>,
+    pub(super) sessions: Vec<String>,
 }
 
 impl About {
@@ -24,19 +24,19 @@ impl About {
         for line in text.lines() {
             if let Some(machine) = line.strip_prefix(MACHINE) {
                 machine.trim_end_matches('.').clone_into(&mut about.machine);
-            } else if line == SITTINGS {
+            } else if line == SESSIONS {
                 is_behind = true;
             } else if let Some(item) = line.strip_prefix("- ") {
-                let list = if is_behind { &mut about.sittings } else { &mut about.tools };
+                let list = if is_behind { &mut about.sessions } else { &mut about.tools };
                 list.push(item.to_owned());
             } else if line.starts_with('`') {
-                about.sittings.push(line.to_owned());
+                about.sessions.push(line.to_owned());
             }
         }
         about
     }
 
-    /// A later sitting behind this one. A tool is told as it was last.
+    /// A later session behind this one. A tool is told as it was last.
     pub(super) fn joined(mut self, later: Self) -> Result<Self> {
         if !self.machine.is_empty() && self.machine != later.machine {
             bail!(
@@ -51,14 +51,14 @@ impl About {
                 None => self.tools.push(tool),
             }
         }
-        self.sittings.extend(later.sittings);
+        self.sessions.extend(later.sessions);
         Ok(Self { machine: later.machine, ..self })
     }
 
     pub(super) fn text(&self) -> String {
-        let Self { machine, tools, sittings } = self;
-        let [tools, sittings] = [tools, sittings].map(|lines| lines.join("\n- "));
-        format!("{MACHINE}{machine}.\n\n- {tools}\n\n{SITTINGS}\n\n- {sittings}\n")
+        let Self { machine, tools, sessions } = self;
+        let [tools, sessions] = [tools, sessions].map(|lines| lines.join("\n- "));
+        format!("{MACHINE}{machine}.\n\n- {tools}\n\n{SESSIONS}\n\n- {sessions}\n")
     }
 }
 
@@ -84,19 +84,19 @@ fn name(tool: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn about(tools: &[&str], sitting: &str) -> About {
+    fn about(tools: &[&str], session: &str) -> About {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        About { machine: "m".to_owned(), tools: own(tools), sittings: own(&[sitting]) }
+        About { machine: "m".to_owned(), tools: own(tools), sessions: own(&[session]) }
     }
 
     #[test]
-    fn sittings_are_joined_and_tools_told_as_they_were_last() {
+    fn sessions_are_joined_and_tools_told_as_they_were_last() {
         let first = about(&["s3haul 1: its defaults", "aws 1: x"], "day 1: `bench`");
         assert_eq!(About::parse(&first.text()), first);
         let later = about(&["s3haul 2: its defaults", "mc: not installed"], "day 2: `bench`");
         let joined = About::parse(&first.text()).joined(later).unwrap();
         assert_eq!(joined.tools, ["s3haul 2: its defaults", "aws 1: x", "mc: not installed"]);
-        assert_eq!(joined.sittings, ["day 1: `bench`", "day 2: `bench`"]);
+        assert_eq!(joined.sessions, ["day 1: `bench`", "day 2: `bench`"]);
     }
 
     #[test]

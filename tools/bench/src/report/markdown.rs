@@ -1,9 +1,8 @@
-//! The page that people read: an overview of ratios, then a plot and a table for each workload.
+//! The page that people read: an overview of ratios, then a table for each workload.
 
 use std::fmt::Write as _;
 
 use super::figures::{BARE, Figures, Group, OURS, Row, Table};
-use super::svg_name;
 use crate::record::Place;
 use support::term;
 
@@ -68,8 +67,7 @@ fn ratios(figures: &Figures) -> String {
 }
 
 fn section(table: &Table, page: &mut String) {
-    let (name, svg) = (&table.workload, svg_name(&table.workload));
-    let _ = write!(page, "\n## {name}: {}\n\n![{name}]({svg})\n", escaped(&table.title));
+    let _ = writeln!(page, "\n## {}: {}", table.workload, escaped(&table.title));
     for group in &table.groups {
         let other =
             if group.title == table.title { String::new() } else { format!(" ({})", group.title) };

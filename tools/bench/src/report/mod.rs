@@ -1,5 +1,4 @@
-//! Tables and plots of runs: `README.md`, `results.json` and an SVG for each workload, beside the
-//! `runs.jsonl` that they are made of.
+//! Tables of runs: `README.md` and `results.json`, beside the `runs.jsonl` that they are made of.
 //!
 //! Pure but for [`write`] and [`note`]: what is measured is decided elsewhere, and the
 //! same runs always give the same files.
@@ -7,13 +6,12 @@
 mod about;
 mod figures;
 mod markdown;
-mod svg;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use self::about::About;
 use super::record;
@@ -29,26 +27,18 @@ pub(crate) fn folder() -> PathBuf {
     process::root().join("docs/bench")
 }
 
-/// `bench report [FOLDER]`: makes tables and plots anew.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    match args {
-        [] => write(&folder()),
-        [folder] => write(Path::new(folder)),
-        _ => bail!("`bench report` takes one folder"),
-    }
-}
-
 /// Writes down what machine this is, which tools there are, when and what was asked for, a line
 /// each. To be called where runs begin. Where these join earlier ones, both are told; those of
 /// another machine cannot be joined.
-pub(crate) fn note(folder: &Path, args: &[String], tools: &[String], joins: bool) -> Result<()> {
+pub(crate) fn note(folder: &Path, tools: &[String], joins: bool) -> Result<()> {
     let date = process::run_quietly(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?;
-    let shown: Vec<String> = args.iter().map(|argument| about::shown(argument)).collect();
-    let command = [&["cargo xtask bench".to_owned()], shown.as_slice()].concat().join(" ");
+    let arguments = std::env::args().skip(1).map(|argument| about::shown(&argument));
+    let command: Vec<String> =
+        std::iter::once("cargo xtask bench".to_owned()).chain(arguments).collect();
     let now = About {
         machine: machine(),
         tools: tools.to_vec(),
-        sittings: vec![format!("{}: `{command}`", date.trim())],
+        sessions: vec![format!("{}: `{}`", date.trim(), command.join(" "))],
     };
     let path = folder.join(ABOUT);
     let text = fs::read_to_string(&path).unwrap_or_default();
@@ -58,21 +48,13 @@ pub(crate) fn note(folder: &Path, args: &[String], tools: &[String], joins: bool
     save(&path, &about.text())
 }
 
-/// Makes tables and plots of the runs in a folder, in the same folder.
+/// Makes the tables of the runs in a folder, in the same folder.
 pub(crate) fn write(folder: &Path) -> Result<()> {
     let runs = record::read(&folder.join(RUNS))?;
     let tables = figures::tables(&runs);
     let about = fs::read_to_string(folder.join(ABOUT)).unwrap_or_default();
     save(&folder.join("README.md"), &markdown::page(&tables, &about))?;
-    save(&folder.join("results.json"), &(serde_json::to_string_pretty(&tables)? + "\n"))?;
-    for table in &tables {
-        save(&folder.join(svg_name(&table.workload)), &svg::plot(table))?;
-    }
-    Ok(())
-}
-
-fn svg_name(workload: &str) -> String {
-    format!("{workload}.svg")
+    save(&folder.join("results.json"), &(serde_json::to_string_pretty(&tables)? + "\n"))
 }
 
 fn save(path: &Path, text: &str) -> Result<()> {
@@ -102,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_of_runs_becomes_tables_and_plots() {
+    fn a_folder_of_runs_becomes_tables() {
         let folder = tempfile::tempdir().unwrap();
         let line = |tool: &str, round: u32, outcome: &str| {
             format!(
@@ -129,9 +111,6 @@ mod tests {
         let page = fs::read_to_string(folder.path().join("README.md")).unwrap();
         assert!(page.contains("| s3haul | 2.00 | 50.0 |"), "{page}");
         assert!(page.contains("not \\<found> on PATH"), "{page}");
-        let plot = fs::read_to_string(folder.path().join("a-up.svg")).unwrap();
-        assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>"), "{plot}");
-        assert!(plot.contains("aws") && !plot.contains("<found>"), "{plot}");
         let json = fs::read_to_string(folder.path().join("results.json")).unwrap();
         assert!(json.contains("\"cpu_to_bare\": 1.25"), "{json}");
     }

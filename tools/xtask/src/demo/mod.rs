@@ -4,21 +4,18 @@
 
 mod compare;
 mod http;
-mod scratch;
-mod server;
 mod shell;
 mod tree;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use self::scratch::Scratch;
-use self::server::Server;
 use self::shell::{Ran, Shell};
 use self::tree::Totals;
+use support::server::Server;
 use support::{process, term};
 
 /// Runs the tour; `--binary PATH` takes a command that is built already.
@@ -29,20 +26,23 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         _ => bail!("only `--binary PATH` may follow"),
     };
     let started = Instant::now();
-    let scratch = Scratch::new("demo")?;
-    let made = tree::create(&scratch.path("tree")).context("could not make the tree")?;
+    let scratch = tempfile::Builder::new().prefix("s3haul-demo-").tempdir()?;
+    let folder = scratch.path();
+    let made = tree::create(&folder.join("tree")).context("could not make the tree")?;
     term::line(&format!(
         "{} files, {}, in {}",
         term::count(made.files),
         term::bytes(made.bytes),
-        scratch.path("tree").display()
+        folder.join("tree").display()
     ));
-    let server = Server::start(&binary, &scratch.path("server"))?;
-    let endpoint = server.variables.get("AWS_ENDPOINT_URL").map_or("", String::as_str);
-    term::line(&format!("server: {endpoint}, objects in {}", scratch.path("server").display()));
-    let shell = Shell::new(&binary, scratch.root(), &server.variables);
-    Tour { shell, scratch: &scratch, made }.run()?;
-    drop(server);
+    let objects = folder.join("server");
+    let path = objects.to_str().context("the temporary folder's path is no UTF-8")?;
+    let server = Server::start(&binary, &[path])?;
+    let endpoint = server.variable("AWS_ENDPOINT_URL");
+    term::line(&format!("server: {endpoint}, objects in {path}"));
+    let shell = Shell { binary: &binary, folder, server: &server };
+    Tour { shell, folder, made }.run()?;
+    server.stop()?;
     term::good(&format!("all as it should be, in {}", term::seconds(started.elapsed())));
     Ok(())
 }
@@ -54,8 +54,8 @@ fn build() -> Result<PathBuf> {
 }
 
 struct Tour<'a> {
-    shell: Shell,
-    scratch: &'a Scratch,
+    shell: Shell<'a>,
+    folder: &'a Path,
     made: Totals,
 }
 
@@ -88,7 +88,7 @@ impl Tour<'_> {
         let download = ["cp", "--recursive", "s3://demo/tree/", "back", "--only-show-errors"];
         self.shell.run(&download)?.tell_rates(self.made);
         let started = Instant::now();
-        compare::trees(&self.scratch.path("tree"), &self.scratch.path("back"))
+        compare::trees(&self.folder.join("tree"), &self.folder.join("back"))
             .context("what came back is not what was sent")?;
         let took = term::seconds(started.elapsed());
         term::good(&format!("  same names, same bytes ({took} to compare)"));
@@ -132,7 +132,7 @@ impl Tour<'_> {
         cat.tell_rates(moved);
         self.expect_bytes(name, &cat.stdout)?;
         let pipe = ["pipe", "s3://demo/piped.bin"];
-        self.shell.run_with_input(&pipe, Some(&cat.stdout))?.tell_rates(moved);
+        self.shell.run_with_input(&pipe, &self.folder.join("tree").join(name))?.tell_rates(moved);
         let again = self.shell.run(&["cat", "s3://demo/piped.bin"])?;
         again.tell_rates(moved);
         self.expect_bytes(name, &again.stdout)
@@ -142,7 +142,7 @@ impl Tour<'_> {
         let table = ["list", "s3://demo/tree/", "--format", "csv", "--output-file", "tree.csv"];
         self.shell.run(&table)?.tell_rates(self.made);
         // A name may hold a line feed: then its row has more than one line.
-        let lines = std::fs::read_to_string(self.scratch.path("tree.csv"))?.lines().count();
+        let lines = std::fs::read_to_string(self.folder.join("tree.csv"))?.lines().count();
         ensure!(lines as u64 > self.made.files, "the table has only {lines} lines");
         let largest = "js:(key, {Size}) => Size > 20e6";
         let large = self.shell.run(&["list", "s3://demo/tree/", "--sort", "--filter", largest])?;
@@ -161,12 +161,12 @@ impl Tour<'_> {
     fn sync(&self) -> Result<()> {
         let past = SystemTime::now() - Duration::from_secs(10);
         for (name, text) in [("new/é 1.txt", "new"), ("odd/with space", "changed by the demo")] {
-            let path = self.scratch.path("tree").join(name);
+            let path = self.folder.join("tree").join(name);
             std::fs::create_dir_all(path.parent().context("it has a folder")?)?;
             std::fs::write(&path, text)?;
             File::options().write(true).open(path)?.set_modified(past)?;
         }
-        std::fs::remove_file(self.scratch.path("tree").join("odd/100%"))?;
+        std::fs::remove_file(self.folder.join("tree").join("odd/100%"))?;
         let up = ["sync", "tree", "s3://demo/tree/", "--delete"];
         let dry = self.shell.run(&[&up[..], &["--dryrun"]].concat())?;
         dry.tell_last_lines(8);
@@ -182,7 +182,7 @@ impl Tour<'_> {
         let back = self.shell.run(&down)?;
         back.tell_last_lines(4);
         back.tell();
-        compare::trees(&self.scratch.path("tree"), &self.scratch.path("back"))
+        compare::trees(&self.folder.join("tree"), &self.folder.join("back"))
             .context("the synced trees differ")?;
         term::good("  both sides are the same again, byte for byte");
         Ok(())
@@ -212,7 +212,7 @@ impl Tour<'_> {
     }
 
     fn expect_bytes(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let wanted = std::fs::read(self.scratch.path("tree").join(name))?;
+        let wanted = std::fs::read(self.folder.join("tree").join(name))?;
         ensure!(wanted == bytes, "`{name}` came back with other bytes");
         Ok(())
     }

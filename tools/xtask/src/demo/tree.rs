@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
+use support::dice::Dice;
 
 const SEED: u64 = 0x5333_6861_756c;
 
@@ -89,7 +90,7 @@ pub(super) struct Totals {
 /// Makes the tree in a new folder.
 pub(super) fn create(root: &Path) -> Result<Totals> {
     let mut maker =
-        Maker { root: root.to_owned(), random: Random(SEED), totals: Totals::default() };
+        Maker { root: root.to_owned(), random: Dice::new(SEED), totals: Totals::default() };
     for (name, count, smallest, largest) in PLAIN {
         for index in 0..count {
             let size = maker.random.between(smallest, largest);
@@ -114,7 +115,7 @@ pub(super) fn create(root: &Path) -> Result<Totals> {
 
 struct Maker {
     root: PathBuf,
-    random: Random,
+    random: Dice,
     totals: Totals,
 }
 
@@ -134,7 +135,7 @@ impl Maker {
         let mut file = BufWriter::with_capacity(1 << 20, fs::File::create_new(path)?);
         let mut left = size;
         while left > 0 {
-            let word = self.random.next().to_le_bytes();
+            let word = self.random.bits().to_le_bytes();
             let length = left.min(8);
             file.write_all(&word[..usize::try_from(length).unwrap_or(8)])?;
             left -= length;
@@ -142,22 +143,6 @@ impl Maker {
         // S3 tells whole seconds: a file of the second of its upload would look newer than that.
         let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         file.set_modified(SystemTime::now() - AGE)
-    }
-}
-
-/// Xorshift: enough to make bytes that do not repeat.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn between(&mut self, smallest: u64, largest: u64) -> u64 {
-        smallest + self.next() % (largest - smallest + 1)
     }
 }
 

@@ -1,22 +1,18 @@
 //! The servers: started on a port that stays theirs, killed, and started again with the same data.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-
+use anyhow::{Context, Result};
+use support::server::{Daemon, free_port};
 use support::servers::Servers;
 
-const START_MAX: Duration = Duration::from_secs(30);
-const ANSWER_MAX: Duration = Duration::from_secs(2);
-const POLL: Duration = Duration::from_millis(5);
 /// Another process may hold the port for a moment.
 const ATTEMPTS: usize = 10;
+const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) const ACCESS_KEY: &str = "killed";
 pub(super) const SECRET_KEY: &str = "killed-secret";
@@ -101,7 +97,7 @@ pub(super) struct Server {
     binary: PathBuf,
     folder: PathBuf,
     port: u16,
-    running: Option<Process>,
+    running: Option<Daemon>,
 }
 
 impl Server {
@@ -109,7 +105,7 @@ impl Server {
     pub(super) fn start(kind: Kind, binary: &Path, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder.join("server"))?;
         fs::create_dir_all(folder.join("sidecar"))?;
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let port = free_port()?;
         let (binary, folder) = (binary.to_owned(), folder.to_owned());
         let mut server = Self { kind, binary, folder, port, running: None };
         server.restart()?;
@@ -133,77 +129,22 @@ impl Server {
     pub(super) fn restart(&mut self) -> Result<()> {
         let mut failure = None;
         for _ in 0..ATTEMPTS {
-            let command = self.kind.command(&self.binary, self.port, &self.folder);
-            let mut process = Process::start(command, &self.folder.join("server.log"))?;
-            match process.wait_until_ready(self.port) {
-                Ok(()) => {
-                    self.running = Some(process);
+            let path = self.folder.join("server.log");
+            let log = File::options().create(true).append(true).open(path)?;
+            let mut command = self.kind.command(&self.binary, self.port, &self.folder);
+            command.stdout(log.try_clone()?).stderr(log);
+            match Daemon::start(&mut command, self.port) {
+                Ok(daemon) => {
+                    self.running = Some(daemon);
                     return Ok(());
                 }
                 Err(error) => failure = Some(error),
             }
-            sleep(POLL * 20);
+            sleep(PAUSE);
         }
         let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
         let what = format!("{} does not start; it printed:\n{log}", self.kind.name());
         Err(failure
             .map_or_else(|| anyhow::anyhow!(what.clone()), |error| error.context(what.clone())))
     }
-}
-
-/// A child process and the guard that ends it when this process is gone.
-struct Process {
-    child: Child,
-    guard: Child,
-}
-
-impl Process {
-    fn start(mut command: Command, log: &Path) -> Result<Self> {
-        let output = File::options().create(true).append(true).open(log)?;
-        let errors = output.try_clone()?;
-        command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let child = command.spawn().with_context(|| format!("could not start {command:?}"))?;
-        // Its standard input ends with this process, however that ends.
-        let guard = Command::new("sh")
-            .args(["-c", "read -r _; kill -9 \"$0\"", &child.id().to_string()])
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        Ok(Self { child, guard })
-    }
-
-    fn wait_until_ready(&mut self, port: u16) -> Result<()> {
-        let deadline = Instant::now() + START_MAX;
-        while Instant::now() < deadline {
-            if let Some(status) = self.child.try_wait()? {
-                bail!("it ended ({status})");
-            }
-            if answers(port) {
-                return Ok(());
-            }
-            sleep(POLL);
-        }
-        bail!("it does not answer")
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // The guard first: it would kill who else gets the number.
-        let _ = self.guard.kill();
-        let _ = self.guard.wait();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Whether something there speaks HTTP.
-fn answers(port: u16) -> bool {
-    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { return false };
-    let _ = stream.set_read_timeout(Some(ANSWER_MAX));
-    let request = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-    let mut answer = [0; 9];
-    let complete =
-        stream.write_all(request.as_bytes()).and_then(|()| stream.read_exact(&mut answer));
-    complete.is_ok() && answer.starts_with(b"HTTP/1.1 ")
 }

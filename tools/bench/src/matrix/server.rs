@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::daemon::{ACCESS_KEY, Daemon, SECRET_KEY};
+use super::daemon::{self, ACCESS_KEY, SECRET_KEY};
 use super::ledger::{Ledger, Requests};
 use super::listing::Listing;
 use crate::peers::Endpoint;
 use crate::record::Place;
-use crate::server::Server;
 use support::process;
+use support::server::{Daemon, Server as Embedded};
 
 /// Where workloads write to, and where copies come from.
 pub(super) const TARGET_BUCKET: &str = "bench";
@@ -34,7 +34,7 @@ pub(super) enum Store {
 }
 
 /// A server with its buckets.
-pub(super) struct Site {
+pub(super) struct Server {
     pub(super) place: Place,
     pub(super) endpoint: Endpoint,
     s3haul: PathBuf,
@@ -44,21 +44,21 @@ pub(super) struct Site {
 }
 
 enum Running {
-    Embedded { _server: Server },
+    Embedded { _server: Embedded },
     Daemon { _daemon: Daemon },
 }
 
-impl Site {
+impl Server {
     /// Starts a server. The folder is its own.
     pub(super) fn open(place: &Place, store: &Store, s3haul: &Path, folder: &Path) -> Result<Self> {
         let scratch = folder.join("settings");
         std::fs::create_dir_all(&scratch)?;
-        let site = if place.server == "embedded" {
+        let server = if place.server == "embedded" {
             Self::embedded(place, store, s3haul, folder, scratch)?
         } else {
-            let daemon = Daemon::start(&place.server, folder)?;
+            let (daemon, url) = daemon::start(&place.server, folder)?;
             let endpoint = Endpoint {
-                url: daemon.url.clone(),
+                url,
                 access_key: ACCESS_KEY.to_owned(),
                 secret_key: SECRET_KEY.to_owned(),
                 region: "us-east-1".to_owned(),
@@ -71,10 +71,10 @@ impl Site {
         };
         if matches!(store, Store::Null | Store::Memory) {
             for bucket in [TARGET_BUCKET, SOURCE_BUCKET] {
-                site.run(&["mb", &format!("s3://{bucket}")])?;
+                server.run(&["mb", &format!("s3://{bucket}")])?;
             }
         }
-        Ok(site)
+        Ok(server)
     }
 
     fn embedded(
@@ -104,8 +104,8 @@ impl Site {
             ca_file = Some(folder.join("ca.pem"));
         }
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let server = Server::start(s3haul, &args)?;
-        let variable = |name: &str| server.variable(name).unwrap_or_default().to_owned();
+        let server = Embedded::start(s3haul, &args)?;
+        let variable = |name: &str| server.variable(name).to_owned();
         let endpoint = Endpoint {
             url: variable("AWS_ENDPOINT_URL"),
             access_key: variable("AWS_ACCESS_KEY_ID"),

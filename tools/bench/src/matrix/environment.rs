@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use super::listing::{self, Listing};
 use super::memory;
+use super::server::{KEYS_BUCKET, SOURCE_BUCKET, Server, Store, TARGET_BUCKET};
 use super::shape::MIB;
-use super::site::{KEYS_BUCKET, SOURCE_BUCKET, Site, Store, TARGET_BUCKET};
 use super::table::{ADDED, ADDED_BYTES, Job, Layout, TOUCHED};
 use super::tree::{self, Tree};
 use crate::layouts;
@@ -26,9 +26,9 @@ const OBJECTS: &str = "objects/";
 const ADDED_FOLDER: &str = "zz-added";
 
 /// A workload's server and data.
-pub(super) struct Stage<'a> {
+pub(super) struct Environment<'a> {
     pub(super) job: Job,
-    pub(super) site: Site,
+    pub(super) server: Server,
     /// Files that are uploaded, or that the objects were made from.
     pub(super) tree: &'a Tree,
     folder: PathBuf,
@@ -52,7 +52,7 @@ pub(super) struct Slot {
     pub(super) file: PathBuf,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Environment<'a> {
     /// Starts the server and puts there what a run finds.
     pub(super) fn open(
         job: Job,
@@ -62,19 +62,19 @@ impl<'a> Stage<'a> {
         folder: &Path,
     ) -> Result<Self> {
         let store = store(&job, tree)?;
-        let site = Site::open(place, &store, s3haul, folder)?;
+        let server = Server::open(place, &store, s3haul, folder)?;
         let keeps_bytes = place.server != "embedded" || store == Store::Memory;
-        let stage = Self {
+        let environment = Self {
             job,
-            site,
+            server,
             tree,
             folder: folder.to_owned(),
             downloads: downloads(&job, tree),
             keeps_bytes,
             synced: BTreeSet::new(),
         };
-        stage.fill().context("could not fill the server")?;
-        Ok(stage)
+        environment.fill().context("could not fill the server")?;
+        Ok(environment)
     }
 
     fn fill(&self) -> Result<()> {
@@ -86,7 +86,7 @@ impl<'a> Stage<'a> {
             | Job::Tag(_) => {
                 let target = format!("s3://{SOURCE_BUCKET}/{OBJECTS}");
                 let tree = self.tree.root.to_string_lossy();
-                self.site.run(&["cp", "--recursive", "--quiet", &tree, &target])?;
+                self.server.run(&["cp", "--recursive", "--quiet", &tree, &target])?;
                 self.expect(SOURCE_BUCKET, OBJECTS)
             }
             _ => Ok(()),
@@ -95,7 +95,7 @@ impl<'a> Stage<'a> {
 
     /// Fails unless the tree's objects are below a prefix.
     fn expect(&self, bucket: &str, prefix: &str) -> Result<()> {
-        let (found, wanted) = (self.site.totals(bucket, prefix)?, self.tree.totals());
+        let (found, wanted) = (self.server.totals(bucket, prefix)?, self.tree.totals());
         if found != wanted {
             bail!("{found:?} objects and bytes are in `{bucket}/{prefix}`, not {wanted:?}");
         }
@@ -158,8 +158,8 @@ impl<'a> Stage<'a> {
     /// was written.
     pub(super) fn before(&self, slot: &Slot) -> Result<Option<Listing>> {
         let is_sync = matches!(self.job, Job::SyncNothing(_) | Job::SyncAgain(_));
-        let found = if is_sync && !self.site.counts_requests() {
-            Some(self.site.listing(TARGET_BUCKET, &slot.prefix)?)
+        let found = if is_sync && !self.server.counts_requests() {
+            Some(self.server.listing(TARGET_BUCKET, &slot.prefix)?)
         } else {
             None
         };
@@ -182,7 +182,7 @@ impl<'a> Stage<'a> {
                 let target = format!("s3://{TARGET_BUCKET}/{}", slot.prefix);
                 let copy =
                     ["cp", "--recursive", "--quiet", "--copy-props", "none", &source, &target];
-                self.site.run(&copy)?;
+                self.server.run(&copy)?;
                 self.expect(TARGET_BUCKET, &slot.prefix)
             }
             Job::SyncAgain(_) => {
@@ -212,7 +212,7 @@ impl<'a> Stage<'a> {
     /// Removes what is below a prefix.
     pub(super) fn clear(&self, bucket: &str, prefix: &str) -> Result<()> {
         let uri = format!("s3://{bucket}/{prefix}");
-        self.site.run(&["rm", "--recursive", "--quiet", &uri]).map(drop)
+        self.server.run(&["rm", "--recursive", "--quiet", &uri]).map(drop)
     }
 
     /// Files that are touched before a later sync, spread over the tree, which has more of them.

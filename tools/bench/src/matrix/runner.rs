@@ -9,12 +9,12 @@ use anyhow::Result;
 
 use super::bare;
 use super::check::{self, Seen};
-use super::kept::{self, Kept};
+use super::environment::{Environment, Slot};
 use super::ledger::Requests;
 use super::options::Options;
 use super::output::{Reader, Wanted};
-use super::site::TARGET_BUCKET;
-use super::stage::{Slot, Stage};
+use super::results::{self, Results};
+use super::server::TARGET_BUCKET;
 use super::table::Job;
 use super::tools::{Line, Tool};
 use crate::record::{Outcome, Place, Run};
@@ -23,24 +23,24 @@ use crate::usage::{Ended, measure_within};
 /// Characters of a message that are kept.
 const MESSAGE_MAX: usize = 300;
 
-/// What all cells share.
+/// What all runners share.
 pub(super) struct Bench {
     pub(super) options: Options,
     pub(super) tools: Vec<Tool>,
     pub(super) s3haul: PathBuf,
-    pub(super) kept: Kept,
+    pub(super) results: Results,
     /// Workload and tool, and where it took too long.
     pub(super) slow: BTreeMap<(&'static str, &'static str), Place>,
 }
 
 /// What a run is, beside its tool and its outcome.
-pub(super) struct Cell<'a> {
+pub(super) struct Runner<'a> {
     pub(super) workload: &'static str,
     pub(super) repeats: u32,
-    pub(super) stage: Stage<'a>,
+    pub(super) environment: Environment<'a>,
 }
 
-impl Cell<'_> {
+impl Runner<'_> {
     /// All rounds.
     pub(super) fn run(&mut self, bench: &mut Bench) -> Result<()> {
         let mut out: BTreeSet<&'static str> = BTreeSet::new();
@@ -62,7 +62,7 @@ impl Cell<'_> {
                     out.insert(name);
                 }
                 if round > 0 || is_last {
-                    bench.kept.keep(&self.record(&bench.tools[index], round.max(1), outcome))?;
+                    bench.results.keep(&self.record(&bench.tools[index], round.max(1), outcome))?;
                 }
             }
         }
@@ -73,24 +73,24 @@ impl Cell<'_> {
     fn turn(&mut self, bench: &mut Bench, index: usize, number: u32) -> Result<Option<Outcome>> {
         let tool = &bench.tools[index];
         let slow = (self.workload, tool.name());
-        let here = &self.stage.site.place;
+        let here = &self.environment.server.place;
         if let Some(place) = bench.slow.get(&slow).filter(|place| is_as_hard(here, place)) {
-            let (seconds, place) = (bench.options.limit.as_secs(), kept::place(place));
+            let (seconds, place) = (bench.options.limit.as_secs(), results::place(place));
             return Ok(Some(Outcome::Absent(format!("not run: more than {seconds} s on {place}"))));
         }
         let outcome = self.once(tool, number, &bench.options)?;
         if outcome.as_ref() == Some(&too_long(&bench.options)) {
-            bench.slow.insert(slow, self.stage.site.place.clone());
+            bench.slow.insert(slow, self.environment.server.place.clone());
         }
         Ok(outcome)
     }
 
     fn record(&self, tool: &Tool, round: u32, outcome: Outcome) -> Run {
-        let (amount, unit) = self.stage.job.amount();
+        let (amount, unit) = self.environment.job.amount();
         Run {
             workload: self.workload.to_owned(),
-            title: self.stage.job.title(),
-            place: self.stage.site.place.clone(),
+            title: self.environment.job.title(),
+            place: self.environment.server.place.clone(),
             tool: tool.name().to_owned(),
             version: tool.version(),
             round,
@@ -102,28 +102,28 @@ impl Cell<'_> {
 
     /// One run of one tool; nothing where it has no part in this workload.
     fn once(&mut self, tool: &Tool, number: u32, options: &Options) -> Result<Option<Outcome>> {
-        let slot = self.stage.slot(tool.name(), number);
-        let mut command = match tool.line(&self.stage, &slot)? {
+        let slot = self.environment.slot(tool.name(), number);
+        let mut command = match tool.line(&self.environment, &slot)? {
             Line::Runs(command) => command,
             Line::Cannot(why) => return Ok(Some(Outcome::Absent(one_line(&why)))),
             Line::Nothing => return Ok(None),
         };
-        if self.stage.needs_first_sync(tool.name()) {
+        if self.environment.needs_first_sync(tool.name()) {
             if let Some(failure) = self.first_sync(tool, &slot, options)? {
                 return Ok(Some(failure));
             }
-            self.stage.note_first_sync(tool.name());
+            self.environment.note_first_sync(tool.name());
         }
-        let before = self.stage.before(&slot)?;
-        self.stage.site.requests()?;
-        let (reader, pipe) = Reader::start(wanted(tool, &self.stage.job))?;
-        let log = self.stage.folder().join("stderr.log");
+        let before = self.environment.before(&slot)?;
+        self.environment.server.requests()?;
+        let (reader, pipe) = Reader::start(wanted(tool, &self.environment.job))?;
+        let log = self.environment.folder().join("stderr.log");
         command.stderr(File::create(&log)?);
         let ended = measure_within(&mut command, pipe, options.limit);
         // It holds an end of the pipe.
         drop(command);
         let printed = reader.finish()?;
-        let requests = self.stage.site.requests()?;
+        let requests = self.environment.server.requests()?;
         let outcome = match ended {
             Err(error) => Outcome::Failed(one_line(&format!("{error:#}"))),
             Ok(ended) if ended.is_cut => too_long(options),
@@ -133,24 +133,21 @@ impl Cell<'_> {
                 self.judge(tool, &slot, &ended, &seen)?
             }
         };
-        self.stage.after(&slot)?;
-        if tool.is_bare() {
-            bare::after(&self.stage, &slot)?;
-        }
+        self.environment.after(&slot)?;
         Ok(Some(outcome))
     }
 
     /// Syncs everything, first with ours and then with the tool itself, since each has its own idea
     /// of what is the same.
     fn first_sync(&self, tool: &Tool, slot: &Slot, options: &Options) -> Result<Option<Outcome>> {
-        let (tree, prefix) = (self.stage.tree.root.to_string_lossy(), &slot.prefix);
+        let (tree, prefix) = (self.environment.tree.root.to_string_lossy(), &slot.prefix);
         let target = format!("s3://{TARGET_BUCKET}/{prefix}");
-        self.stage.site.run(&["sync", "--quiet", &tree, &target])?;
+        self.environment.server.run(&["sync", "--quiet", &tree, &target])?;
         if tool.is_bare() {
             return Ok(None);
         }
-        let Line::Runs(mut command) = tool.line(&self.stage, slot)? else { return Ok(None) };
-        let log = self.stage.folder().join("stderr.log");
+        let Line::Runs(mut command) = tool.line(&self.environment, slot)? else { return Ok(None) };
+        let log = self.environment.folder().join("stderr.log");
         command.stderr(File::create(&log)?);
         let ended = measure_within(&mut command, std::process::Stdio::null(), options.limit)?;
         Ok(if ended.is_cut {
@@ -164,9 +161,9 @@ impl Cell<'_> {
 
     fn judge(&self, tool: &Tool, slot: &Slot, ended: &Ended, seen: &Seen) -> Result<Outcome> {
         let verdict = if tool.is_bare() {
-            bare::check(&self.stage, slot, &seen.printed)?
+            bare::check(&self.environment, slot, &seen.printed)?
         } else {
-            check::check(&self.stage, slot, seen)?
+            check::check(&self.environment, slot, seen)?
         };
         Ok(match verdict {
             Ok(()) => Outcome::done(&ended.usage, seen.requests.as_ref().map(Requests::count)),
@@ -186,7 +183,7 @@ fn is_as_hard(here: &Place, there: &Place) -> bool {
 pub(super) fn is_last(outcome: &Outcome, options: &Options) -> bool {
     match outcome {
         Outcome::Done { wall_s, .. } => {
-            options.once_above.is_some_and(|limit| *wall_s > limit.as_secs_f64())
+            options.once_above().is_some_and(|limit| *wall_s > limit.as_secs_f64())
         }
         Outcome::Absent(_) | Outcome::Failed(_) => true,
     }
@@ -224,10 +221,7 @@ mod tests {
 
     #[test]
     fn slow_and_failed_tools_run_once() {
-        let options = |text: &str| {
-            let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-            Options::parse(&args).unwrap()
-        };
+        let options = |text: &str| super::super::options::parse(text).unwrap();
         let done = |wall_s| Outcome::Done { wall_s, cpu_s: 1.0, peak_mib: 1.0, requests: None };
         assert!(is_last(&done(3.1), &options("")));
         assert!(!is_last(&done(2.9), &options("")));

@@ -1,6 +1,6 @@
 //! The runs so far: a line each on the terminal and in a file, as they happen.
 //!
-//! A run joins those of earlier sittings where that is asked for: then the first one of a workload,
+//! A run joins those of earlier sessions where that is asked for: then the first one of a workload,
 //! a place and a tool takes the place of all that were there of these three.
 
 use std::fs::File;
@@ -14,19 +14,19 @@ use crate::report::RUNS;
 use support::term;
 
 /// The file of runs.
-pub(super) struct Kept {
+pub(super) struct Results {
     file: File,
     path: PathBuf,
     /// All that are in the file.
     runs: Vec<Run>,
-    /// How many of them are of an earlier sitting; they come first.
+    /// How many of them are of an earlier session; they come first.
     old: usize,
     /// Runs that failed.
     pub(super) failed: u32,
 }
 
-impl Kept {
-    /// Begins in this folder with these runs of earlier sittings.
+impl Results {
+    /// Begins in this folder with these runs of earlier sessions.
     pub(super) fn create(folder: &Path, runs: Vec<Run>) -> Result<Self> {
         let path = folder.join(RUNS);
         std::fs::create_dir_all(folder)
@@ -71,7 +71,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Brings the runs of several sittings into an order.
+    /// Brings the runs of several sessions into an order.
     pub(super) fn finish<K: Ord>(mut self, order: impl Fn(&Run) -> K) -> Result<()> {
         self.runs.sort_by_key(order);
         written(&self.path, &self.runs).map(drop)
@@ -138,24 +138,24 @@ mod tests {
     }
 
     #[test]
-    fn a_later_sitting_replaces_the_rows_that_it_measures_and_no_others() {
+    fn a_later_session_replaces_the_rows_that_it_measures_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
-        let mut kept = Kept::create(folder.path(), Vec::new()).unwrap();
+        let mut results = Results::create(folder.path(), Vec::new()).unwrap();
         for (workload, round) in [("a", 1), ("a", 2), ("b", 1)] {
-            kept.keep(&run(workload, "s3haul", round)).unwrap();
+            results.keep(&run(workload, "s3haul", round)).unwrap();
         }
-        let earlier = Kept::earlier(folder.path()).unwrap();
-        let mut kept = Kept::create(folder.path(), earlier).unwrap();
+        let earlier = Results::earlier(folder.path()).unwrap();
+        let mut results = Results::create(folder.path(), earlier).unwrap();
         for (workload, tool, round) in
             [("0", "s3haul", 1), ("a", "s3haul", 7), ("a", "s3haul", 8), ("b", "aws", 1)]
         {
-            kept.keep(&run(workload, tool, round)).unwrap();
+            results.keep(&run(workload, tool, round)).unwrap();
         }
         let place = &run("a", "s3haul", 1).place;
-        assert!(kept.has_row(("a", place, "s3haul"), |run| run.round == 8));
-        assert!(!kept.has_row(("a", place, "s3haul"), |run| run.round == 2));
-        kept.finish(|run| run.workload.clone()).unwrap();
-        let told: Vec<String> = Kept::earlier(folder.path())
+        assert!(results.has_row(("a", place, "s3haul"), |run| run.round == 8));
+        assert!(!results.has_row(("a", place, "s3haul"), |run| run.round == 2));
+        results.finish(|run| run.workload.clone()).unwrap();
+        let told: Vec<String> = Results::earlier(folder.path())
             .unwrap()
             .iter()
             .map(|run| format!("{} {} {}", run.workload, run.tool, run.round))
@@ -166,18 +166,18 @@ mod tests {
     #[test]
     fn runs_are_kept_as_they_happen() {
         let folder = tempfile::tempdir().unwrap();
-        let mut kept = Kept::create(folder.path(), Vec::new()).unwrap();
+        let mut results = Results::create(folder.path(), Vec::new()).unwrap();
         let mut run = run("a", "s3haul", 1);
-        kept.keep(&run).unwrap();
+        results.keep(&run).unwrap();
         assert!(
             told(&run).starts_with("a             embedded 50 ms TLS s3haul"),
             "{}",
             told(&run)
         );
         run.outcome = Outcome::Failed("more than 60 s".to_owned());
-        kept.keep(&run).unwrap();
+        results.keep(&run).unwrap();
         let read = record::read(&folder.path().join(RUNS)).unwrap();
-        assert_eq!((read.len(), kept.failed), (2, 1));
+        assert_eq!((read.len(), results.failed), (2, 1));
         assert_eq!(read[1], run);
     }
 }

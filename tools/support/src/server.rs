@@ -1,0 +1,178 @@
+//! S3 servers as children: `s3haul serve`, and any program that listens on a port.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Unit of the times in `/proc/PID/stat`, on every Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+const START_MAX: Duration = Duration::from_mins(1);
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(5);
+
+/// A server on a free port; stops when this value is dropped.
+pub struct Server {
+    child: Child,
+    exports: Vec<(String, String)>,
+}
+
+impl Server {
+    /// Starts a server with these arguments and waits until it listens.
+    pub fn start(s3haul: &Path, args: &[&str]) -> Result<Self> {
+        let mut child = Command::new(s3haul)
+            .arg("serve")
+            .args(args)
+            .args(["--address", "127.0.0.1:0", "--stop-with-stdin"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("could not start `s3haul serve`")?;
+        let output = child.stdout.take().context("the server has no standard output")?;
+        let mut server = Self { child, exports: Vec::new() };
+        for line in BufReader::new(output).lines() {
+            let line = line?;
+            if let Some((name, value)) =
+                line.strip_prefix("export ").and_then(|rest| rest.split_once('='))
+            {
+                server.exports.push((name.to_owned(), value.trim_matches('\'').to_owned()));
+            }
+            if server.is_known() {
+                return Ok(server);
+            }
+        }
+        bail!("`s3haul serve {}` ended before it listened", args.join(" "))
+    }
+
+    fn is_known(&self) -> bool {
+        ["ENDPOINT", "ACCESS_KEY", "SECRET", "REGION"]
+            .iter()
+            .all(|part| self.exports.iter().any(|(name, _)| name.contains(part)))
+    }
+
+    /// A command whose environment reaches the server.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.envs(self.exports.iter().map(|(name, value)| (name, value)));
+        command.env("AWS_CONFIG_FILE", "/dev/null");
+        command
+    }
+
+    /// The value of a variable that it has printed; empty if there is none.
+    pub fn variable(&self, name: &str) -> &str {
+        let found = self.exports.iter().find(|(export, _)| export == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// User and system time so far, in seconds.
+    pub fn cpu_s(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // Behind the name, which may hold anything: state, then numbers; the times are 14 and 15.
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+        let ticks: u32 =
+            fields.skip(11).take(2).filter_map(|field| field.parse::<u32>().ok()).sum();
+        Ok(f64::from(ticks) / TICKS_PER_SECOND)
+    }
+
+    /// Memory of its own (not the mapped key file) now, in MiB.
+    pub fn own_mib(&self) -> f64 {
+        status_kib(self.child.id(), "RssAnon:") / 1024.0
+    }
+
+    /// Lets it end in order, so that its ledger is on disk.
+    pub fn stop(mut self) -> Result<()> {
+        drop(self.child.stdin.take());
+        let status = self.child.wait()?;
+        if status.success() { Ok(()) } else { bail!("the server failed ({status})") }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already gone where it was stopped in order.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A server of somebody else; ends with this value, and with this process however that ends.
+pub struct Daemon {
+    child: Child,
+    guard: Child,
+}
+
+impl Daemon {
+    /// Starts a program and waits until it answers on a port.
+    pub fn start(command: &mut Command, port: u16) -> Result<Self> {
+        let child = command.stdin(Stdio::null()).spawn();
+        let mut child = child.with_context(|| format!("could not start {command:?}"))?;
+        // Its standard input ends with this process, however that ends.
+        let guard = Command::new("sh")
+            .args(["-c", "read -r _; kill -9 \"$0\"", &child.id().to_string()])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let guard = match guard {
+            Ok(guard) => guard,
+            Err(error) => {
+                let _ = child.kill();
+                return Err(error).context("could not start a guard");
+            }
+        };
+        let mut daemon = Self { child, guard };
+        daemon.wait_until_ready(port)?;
+        Ok(daemon)
+    }
+
+    fn wait_until_ready(&mut self, port: u16) -> Result<()> {
+        let begin = Instant::now();
+        while begin.elapsed() < START_MAX {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("it ended ({status})");
+            }
+            if answers(port) {
+                return Ok(());
+            }
+            sleep(POLL);
+        }
+        bail!("it does not answer")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // The guard first: it would kill who else gets the number.
+        for child in [&mut self.guard, &mut self.child] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Whether something there speaks HTTP and does not say that it is still starting.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { return false };
+    let _ = stream.set_read_timeout(Some(ANSWER_MAX));
+    let request = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let mut answer = [0; 12];
+    let complete =
+        stream.write_all(request.as_bytes()).and_then(|()| stream.read_exact(&mut answer));
+    complete.is_ok() && answer.starts_with(b"HTTP/1.1 ") && answer[9] < b'5'
+}
+
+/// A line of a running process's status, in KiB; 0 once it is gone.
+pub fn status_kib(pid: u32, name: &str) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
+}
