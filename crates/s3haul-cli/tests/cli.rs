@@ -39,6 +39,8 @@ mod restore;
 mod run;
 #[path = "cli/set.rs"]
 mod set;
+#[path = "cli/sources.rs"]
+mod sources;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;

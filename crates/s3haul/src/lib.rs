@@ -12,6 +12,7 @@
 //! | [`script`] | JavaScript functions over keys and objects |
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
 //! | [`engine`] | how much at once, and what all actions share |
+//! | `entry` | what sources give: objects, versions and files, in batches of columns |
 //! | `action` | upload, download, copy, delete, tag, set, restore |
 //! | [`job`] | job configuration, and what is prepared from it |
 //! | `source` `select` | where entries come from; which are taken and what they are called |
@@ -21,6 +22,7 @@
 
 mod action;
 pub mod engine;
+mod entry;
 pub mod event;
 pub mod fs;
 #[doc(hidden)]

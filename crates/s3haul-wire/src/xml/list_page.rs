@@ -31,6 +31,13 @@ pub struct ListedObject<'a> {
     pub storage_class: &'a str,
 }
 
+impl ListedObject<'_> {
+    /// Whether it stands for a folder: an empty object whose key ends in `/`.
+    pub fn is_folder_marker(&self) -> bool {
+        self.size == 0 && self.key.ends_with('/')
+    }
+}
+
 /// One version or delete marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedVersion {
@@ -195,9 +202,10 @@ impl ListPage {
         }
     }
 
-    /// Version id of one of the objects, where these are versions.
+    /// Version id of one of the objects, where it is a version.
     pub fn version_id(&self, index: usize) -> Option<&str> {
-        self.versions.get(index).map(|version| version.id.as_str())
+        let version = self.versions.get(index)?;
+        Some(version.id.as_str()).filter(|id| !id.is_empty())
     }
 
     /// Whether one of the objects is no object but a delete marker.
@@ -208,6 +216,31 @@ impl ListPage {
     /// The last of the objects.
     pub fn last(&self) -> Option<ListedObject<'_>> {
         self.get(self.len().checked_sub(1)?)
+    }
+
+    /// A page of just one of the objects; empty where there is none.
+    #[must_use]
+    pub fn only(&self, index: usize) -> Self {
+        let Some(row) = self.rows.get(index) else { return Self::default() };
+        let before = index.checked_sub(1).map(|before| self.rows[before]).unwrap_or_default();
+        let object = self.object(row, (before.key_end, before.etag_end));
+        let class = (row.storage_class as usize).checked_sub(1);
+        Self {
+            keys: object.key.to_owned(),
+            etags: object.etag.to_owned(),
+            rows: vec![Row {
+                key_end: row.key_end - before.key_end,
+                etag_end: row.etag_end - before.etag_end,
+                storage_class: u32::from(class.is_some()),
+                ..*row
+            }],
+            storage_classes: class
+                .map(|class| self.storage_classes[class].clone())
+                .into_iter()
+                .collect(),
+            versions: self.versions.get(index).cloned().into_iter().collect(),
+            ..Self::default()
+        }
     }
 
     /// Keeps the first `count` objects only.
@@ -349,6 +382,19 @@ impl ListPage {
             builder.push(object).ok_or_else(malformed)?;
         }
         builder.finish().ok_or_else(malformed)
+    }
+
+    /// A page of given objects, each the current one or a version.
+    pub fn from_objects_or_versions<'a>(
+        objects: impl IntoIterator<Item = (ListedObject<'a>, Option<&'a str>)>,
+    ) -> Result<Self> {
+        let (mut builder, mut versions) = (PageBuilder::default(), Vec::new());
+        for (object, version_id) in objects {
+            builder.push(object).ok_or_else(malformed)?;
+            let id = version_id.unwrap_or_default().to_owned();
+            versions.push(PageVersion { id, is_delete_marker: false });
+        }
+        Ok(Self { versions, ..builder.finish().ok_or_else(malformed)? })
     }
 
     /// A page of versions and delete markers.

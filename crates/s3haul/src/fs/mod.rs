@@ -20,7 +20,7 @@ pub mod write;
 
 pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
 pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
-pub use walk::{LocalFile, Walk, WalkItem, WalkOptions};
+pub use walk::{FileBatch, LocalFile, Walk, WalkOptions};
 pub use write::{
     Access, Committed, CreateError, Escape, EscapeReason, Finish, PendingFile, TargetRoot,
     collapse, remove_file,

@@ -6,13 +6,12 @@
 //! mode does not decide. What cannot be read is a warning and the rest goes on. Names that are not
 //! UTF-8 cannot be keys and are skipped with a warning; so is what belongs to a server's store.
 
+mod batch;
 mod directory;
 mod server_store;
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use rustix::fs::{Access, AtFlags, CWD, Stat};
 use rustix::io::Errno;
@@ -21,9 +20,10 @@ use super::descriptors::Holder;
 use super::meta::{FileInfo, FileKind};
 use super::warning;
 use super::write::is_temporary;
+pub use batch::{FileBatch, LocalFile};
 use directory::Level;
 
-/// Files and warnings handed over at a time by [`Walk::next_batch`].
+/// Files, warnings and gaps in a batch, about: a folder that is read may add more warnings.
 pub const BATCH_MAX: usize = 256;
 
 /// Decides by a directory's key (relative, ending in `/`) whether it is left out as a whole.
@@ -60,37 +60,6 @@ impl std::fmt::Debug for WalkOptions {
     }
 }
 
-/// A regular file found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalFile {
-    /// Full path.
-    pub path: PathBuf,
-    /// Name relative to the root with `/` between components; its last name for a single file.
-    pub relative: String,
-    /// Size in bytes.
-    pub size: u64,
-    /// Modification time, to the nanosecond.
-    pub modified: SystemTime,
-    /// Type and permission bits.
-    pub mode: u32,
-}
-
-/// What a walk finds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WalkItem {
-    /// A file to be transferred.
-    File(LocalFile),
-    /// What follows `warning: `; makes the exit status 2.
-    Warning(String),
-    /// Something that is there and could not be looked at.
-    Skipped {
-        /// Its name relative to the root; that of a folder ends in `/`, that of the root is empty.
-        relative: String,
-        /// What follows `warning: `; `None` if another item says it for this one, too.
-        text: Option<String>,
-    },
-}
-
 /// A walk through a tree, or over a single file.
 pub struct Walk {
     options: WalkOptions,
@@ -99,14 +68,14 @@ pub struct Walk {
     holder: Holder,
     /// Key of the directory that the last level lists, ending in `/` unless it is the root.
     relative: String,
-    /// Found but not yet handed out: a single file, and warnings.
-    ready: VecDeque<WalkItem>,
+    /// Found but not yet handed out.
+    batch: FileBatch,
 }
 
 impl Walk {
     /// Walks a directory. Its path should be absolute, as the warnings show it.
     pub fn tree(root: &Path, options: WalkOptions) -> Self {
-        let mut walk = Self::empty(root, options);
+        let mut walk = Self::new(root, FileBatch::below(root), options);
         // The AWS tools name a tree's root with a separator at the end.
         let mut shown = root.to_string_lossy().into_owned();
         if !shown.ends_with('/') {
@@ -116,11 +85,11 @@ impl Walk {
             match rustix::fs::stat(root) {
                 Ok(stat) => match FileInfo::from_stat(&stat).kind {
                     FileKind::Directory => walk.enter(root, &shown),
-                    FileKind::Special => walk.leave_out("", &shown, warning::SPECIAL),
+                    FileKind::Special => walk.leave_out_here(&shown, warning::SPECIAL),
                     // `file/` names nothing.
-                    _ => walk.leave_out("", &shown, warning::MISSING),
+                    _ => walk.leave_out_here(&shown, warning::MISSING),
                 },
-                Err(_) => walk.leave_out("", &shown, warning::MISSING),
+                Err(_) => walk.leave_out_here(&shown, warning::MISSING),
             }
         }
         walk
@@ -129,37 +98,37 @@ impl Walk {
     /// Looks at a single file. A directory counts as one here, as in the AWS tools: reading it is
     /// what fails then.
     pub fn file(path: &Path, options: WalkOptions) -> Self {
-        let mut walk = Self::empty(path, options);
+        let mut walk = Self::new(path, FileBatch::of_file(path), options);
         if !walk.options.follow_symlinks && is_link(path) {
             return walk;
         }
         let Some(text) = path.to_str() else {
             let name = path.file_name().unwrap_or_default().as_encoded_bytes();
             let text = warning::undecodable(path.parent().unwrap_or(Path::new("")), name);
-            walk.ready.push_back(WalkItem::Warning(text));
+            walk.batch.warnings.push(text);
             return walk;
         };
-        let name = text.rsplit_once('/').map_or(text, |(_, name)| name).to_owned();
+        let name = text.rsplit_once('/').map_or(text, |(_, name)| name);
         match rustix::fs::stat(path) {
             Ok(stat) if FileInfo::from_stat(&stat).kind == FileKind::Directory => {
-                walk.push(path.to_owned(), name, &FileInfo::from_stat(&stat));
+                walk.batch.push(name, &FileInfo::from_stat(&stat));
             }
-            stat => walk.found(path.to_owned(), name, stat),
+            stat => add_file(&mut walk.batch, ("", name), || path.to_owned(), stat),
         }
         walk
     }
 
-    fn empty(root: &Path, options: WalkOptions) -> Self {
-        let root = root.to_owned();
-        let (levels, ready) = (Vec::new(), VecDeque::new());
-        Self { options, root, levels, holder: Holder::new(), relative: String::new(), ready }
+    fn new(root: &Path, batch: FileBatch, options: WalkOptions) -> Self {
+        let (root, levels) = (root.to_owned(), Vec::new());
+        Self { options, root, levels, holder: Holder::new(), relative: String::new(), batch }
     }
 
-    /// The next files and warnings in order, at most [`BATCH_MAX`]; `None` at the end.
-    pub fn next_batch(&mut self) -> Option<Vec<WalkItem>> {
-        let mut batch = Vec::with_capacity(BATCH_MAX);
-        batch.extend(self.by_ref().take(BATCH_MAX));
-        (!batch.is_empty()).then_some(batch)
+    /// The next files and warnings in order, about [`BATCH_MAX`]; `None` at the end.
+    pub fn next_batch(&mut self) -> Option<FileBatch> {
+        while self.batch.weight() < BATCH_MAX && self.step() {}
+        let next = FileBatch::below(&self.root);
+        let batch = std::mem::replace(&mut self.batch, next);
+        (batch.weight() > 0).then_some(batch)
     }
 
     /// Goes on by one name: descends, climbs, or finds a file.
@@ -192,12 +161,8 @@ impl Walk {
                 self.relative.truncate(parent_length);
             }
         } else {
-            let stat = level.stat(name);
-            let path = joined(level.path(), name);
-            let mut relative = String::with_capacity(self.relative.len() + name.len());
-            relative.push_str(&self.relative);
-            relative.push_str(name);
-            self.found(path, relative, stat);
+            let path = || level.path().join(name);
+            add_file(&mut self.batch, (&self.relative, name), path, level.stat(name));
         }
         true
     }
@@ -208,7 +173,12 @@ impl Walk {
             Some(inside) => inside.rfind('/').map_or(0, |slash| slash + 1),
             None => 0,
         };
-        match Level::read(path, parent_length, self.options.follow_symlinks, &mut self.ready) {
+        match Level::read(
+            path,
+            parent_length,
+            self.options.follow_symlinks,
+            &mut self.batch.warnings,
+        ) {
             Ok(level) if self.levels.iter().any(|above| above.id() == level.id()) => {
                 self.leave_out_here(shown, warning::LOOP);
             }
@@ -224,36 +194,9 @@ impl Walk {
         }
     }
 
-    /// Takes up what a name turned out to be: a file, or a warning.
-    fn found(&mut self, path: PathBuf, relative: String, stat: Result<Stat, Errno>) {
-        let Ok(stat) = stat else {
-            return self.leave_out(&relative, &path.to_string_lossy(), warning::MISSING);
-        };
-        let info = FileInfo::from_stat(&stat);
-        if info.kind != FileKind::File {
-            // A directory that was a file when its parent was read is gone as a file.
-            let special = info.kind == FileKind::Special;
-            let reason = if special { warning::SPECIAL } else { warning::MISSING };
-            return self.leave_out(&relative, &path.to_string_lossy(), reason);
-        }
-        if !is_readable(&path, &stat) {
-            return self.leave_out(&relative, &path.to_string_lossy(), warning::UNREADABLE);
-        }
-        if !info.has_valid_time {
-            self.ready.push_back(WalkItem::Warning(warning::INVALID_TIME.to_owned()));
-        }
-        self.push(path, relative, &info);
-    }
-
-    fn push(&mut self, path: PathBuf, relative: String, info: &FileInfo) {
-        let FileInfo { size, modified, mode, .. } = *info;
-        self.ready.push_back(WalkItem::File(LocalFile { path, relative, size, modified, mode }));
-    }
-
     /// Leaves out the directory that was to be entered.
     fn leave_out_here(&mut self, shown: &str, reason: &str) {
-        let relative = self.relative.clone();
-        self.leave_out(&relative, shown, reason);
+        leave_out(&mut self.batch, self.relative.clone(), shown, reason);
     }
 
     /// Leaves out the folder of a server's store that was to be entered; one warning names the
@@ -262,12 +205,8 @@ impl Walk {
         let Some(level) = self.levels.last_mut() else { return };
         let warns = level.names_store() && !self.options.is_target;
         let text = warns.then(|| warning::skipping(level.path().display(), warning::SERVER_STORE));
-        self.ready.push_back(WalkItem::Skipped { relative: self.relative.clone(), text });
-    }
-
-    fn leave_out(&mut self, relative: &str, shown: &str, reason: &str) {
-        let (relative, text) = (relative.to_owned(), warning::skipping(shown, reason));
-        self.ready.push_back(WalkItem::Skipped { relative, text: Some(text) });
+        self.batch.warnings.extend(text);
+        self.batch.gaps.push(self.relative.clone());
     }
 }
 
@@ -280,27 +219,36 @@ impl std::fmt::Debug for Walk {
     }
 }
 
-impl Iterator for Walk {
-    type Item = WalkItem;
-
-    fn next(&mut self) -> Option<WalkItem> {
-        loop {
-            if let Some(item) = self.ready.pop_front() {
-                return Some(item);
-            }
-            if !self.step() {
-                return None;
-            }
-        }
+/// Adds what a name of a folder turned out to be: a file, or a warning.
+fn add_file(
+    batch: &mut FileBatch,
+    (folder, name): (&str, &str),
+    path: impl Fn() -> PathBuf,
+    stat: Result<Stat, Errno>,
+) {
+    let mut skip = |reason| {
+        leave_out(batch, format!("{folder}{name}"), &path().to_string_lossy(), reason);
+    };
+    let Ok(stat) = stat else { return skip(warning::MISSING) };
+    let info = FileInfo::from_stat(&stat);
+    if info.kind != FileKind::File {
+        // A directory that was a file when its parent was read is gone as a file.
+        let is_special = info.kind == FileKind::Special;
+        return skip(if is_special { warning::SPECIAL } else { warning::MISSING });
     }
+    if !is_readable(&path, &stat) {
+        return skip(warning::UNREADABLE);
+    }
+    if !info.has_valid_time {
+        batch.warnings.push(warning::INVALID_TIME.to_owned());
+    }
+    batch.push_joined(folder, name, &info);
 }
 
-/// A name in a directory, in one block of memory.
-fn joined(directory: &Path, name: &str) -> PathBuf {
-    let mut path = PathBuf::with_capacity(directory.as_os_str().len() + 1 + name.len());
-    path.push(directory);
-    path.push(name);
-    path
+/// Leaves out what is there and cannot be looked at.
+fn leave_out(batch: &mut FileBatch, relative: String, shown: &str, reason: &str) {
+    batch.warnings.push(warning::skipping(shown, reason));
+    batch.gaps.push(relative);
 }
 
 fn is_link(path: &Path) -> bool {
@@ -308,12 +256,11 @@ fn is_link(path: &Path) -> bool {
 }
 
 /// Whether the file may be read: from its mode where that is plain, else by asking the system.
-fn is_readable(path: &Path, stat: &Stat) -> bool {
+fn is_readable(path: &impl Fn() -> PathBuf, stat: &Stat) -> bool {
     const READABLE_BY_ALL: u32 = 0o444;
     stat.st_mode & READABLE_BY_ALL == READABLE_BY_ALL
-        || rustix::fs::accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS).is_ok()
+        || rustix::fs::accessat(CWD, path(), Access::READ_OK, AtFlags::EACCESS).is_ok()
 }
 
-#[cfg(test)]
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ pub use crate::plan::removals::RemovalLimit;
 pub use crate::plan::restore::RestoreTask;
 pub use crate::plan::tags::{TagKeys, TagTask, Tags};
 pub use crate::plan::versions::VersionRule;
-pub use crate::select::rename::ToKey;
+pub use crate::script::rename::ToKey;
 pub use crate::task::compare::outcome::{
     CompareSink, CompareSummary, Compared, Difference, Status, Tally,
 };

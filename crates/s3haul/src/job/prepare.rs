@@ -3,6 +3,7 @@
 use async_channel::Receiver;
 
 use crate::engine::core::Engine;
+use crate::entry::Root;
 use crate::event::ObjectEvent;
 use crate::job::queue::Planned;
 use crate::job::queue::Queue;
@@ -23,7 +24,7 @@ use crate::plan::paths::{
 use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
-use crate::select::rename::{Chooser, Names, SharedChooser};
+use crate::script::rename::{Chooser, Names, SharedChooser};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A job whose arguments make sense.
@@ -31,6 +32,8 @@ use s3haul_wire::error::{Error, ErrorKind, Result};
 pub(crate) struct Prepared {
     pub(crate) spec: TransferSpec,
     pub(crate) plan: PathPlan,
+    /// How keys of the source become names.
+    pub(crate) root: Arc<Root>,
     /// Applies to names of the source.
     pub(crate) filter: Arc<Filter>,
     /// Applies to names of the target.
@@ -82,7 +85,8 @@ impl Prepared {
             .filter(|_| plan.is_directory && plan.action == ActionKind::Download);
         let case_guard =
             folder.and_then(|folder| CaseGuard::new(spec.case_conflict, folder, spec.dry_run));
-        Ok(Self { spec, plan, filter, target_filter, wildcard, chooser, case_guard })
+        let root = Arc::new(root_of(&plan));
+        Ok(Self { spec, plan, root, filter, target_filter, wildcard, chooser, case_guard })
     }
 
     /// Settings of the engine.
@@ -133,17 +137,15 @@ impl Prepared {
         matches!(self.plan.action, ActionKind::Delete | ActionKind::Undelete)
     }
 
+    /// Whether the command names one object or file, and nothing else is meant.
+    pub(crate) fn names_one(&self) -> bool {
+        let is_given = self.spec.names.is_some() || self.spec.manifest.is_some();
+        !is_given && !self.plan.is_directory
+    }
+
     /// Whether versions and delete markers are removed instead of objects.
     pub(crate) fn removes_versions(&self) -> bool {
         self.spec.versions.is_some_and(VersionRule::removes)
-    }
-
-    /// Name of a key below the source; nothing where the source is another key.
-    pub(crate) fn relative<'a>(&'a self, key: &'a str) -> Option<&'a str> {
-        if self.plan.is_directory {
-            return key.strip_prefix(self.source_key());
-        }
-        (key == self.source_key()).then(|| self.plan.single_name())
     }
 
     /// Whether removals follow the transfers, because their names are given instead of found.
@@ -194,6 +196,18 @@ impl Prepared {
             Some(Side::Object(name)) => name.key.clone(),
             _ => String::new(),
         }
+    }
+}
+
+fn root_of(plan: &PathPlan) -> Root {
+    let key = match &plan.source {
+        Side::Object(name) => name.key.clone(),
+        _ => String::new(),
+    };
+    if plan.is_directory {
+        Root::Prefix(key)
+    } else {
+        Root::Key { key, name: plan.single_name().to_owned() }
     }
 }
 

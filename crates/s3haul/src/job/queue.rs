@@ -214,14 +214,6 @@ impl<A: Planned> Queue<A> {
         self.check_open()
     }
 
-    /// Queues actions from a thread that may block.
-    pub(crate) fn push_blocking(&self, actions: Vec<A>) -> Result<(), Closed> {
-        for batch in self.prepare(actions) {
-            self.sender.send_blocking(batch).map_err(|_| Closed)?;
-        }
-        self.check_open()
-    }
-
     /// Whether planning has a purpose still.
     fn check_open(&self) -> Result<(), Closed> {
         let report = &self.engine.report;

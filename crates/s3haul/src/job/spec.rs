@@ -16,7 +16,7 @@ use crate::plan::restore::RestoreTask;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::script::Program;
-use crate::select::rename::ToKey;
+use crate::script::rename::ToKey;
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 

@@ -16,7 +16,6 @@ pub mod filter;
 pub(crate) mod fuzzing;
 mod glob;
 pub mod join;
-pub(crate) mod local_facts;
 pub mod paths;
 pub mod preserve;
 pub mod price;

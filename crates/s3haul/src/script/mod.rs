@@ -29,6 +29,7 @@
 mod engine;
 mod error;
 mod program;
+pub(crate) mod rename;
 mod role;
 mod runtime;
 mod template;

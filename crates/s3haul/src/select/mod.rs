@@ -1,4 +1,4 @@
-//! Which entries are taken and what they are called: scripts, templates, new names.
+//! Which entries are taken and what they are called: filters, conditions, scripts, templates.
 
-pub(crate) mod rename;
+pub(crate) mod choose;
 pub(crate) mod script;

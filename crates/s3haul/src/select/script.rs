@@ -4,12 +4,9 @@
 //! only the target has is removed only if the script wants it. So it is with conditions.
 
 use crate::engine::limits::blocking;
-use crate::fs::WalkItem;
+use crate::entry::EntryBatch;
 use crate::script::{Limits, Program, Runtime};
 use s3haul_wire::error::Result;
-use s3haul_wire::ops::{ListPage, ListedObject};
-
-use crate::plan::local_facts::as_object;
 
 /// A script and what it said of the present batch.
 pub(crate) struct Selection {
@@ -17,37 +14,6 @@ pub(crate) struct Selection {
     /// Made with the first batch.
     runtime: Option<Runtime>,
     wanted: Vec<bool>,
-}
-
-/// Entries of a side that were read together.
-pub(crate) trait Batch: Send + 'static {
-    /// Number of entries.
-    fn count(&self) -> usize;
-    /// A file or an object; nothing for what else there is.
-    fn object(&self, index: usize) -> Option<ListedObject<'_>>;
-}
-
-impl Batch for ListPage {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn object(&self, index: usize) -> Option<ListedObject<'_>> {
-        self.get(index)
-    }
-}
-
-impl Batch for Vec<WalkItem> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn object(&self, index: usize) -> Option<ListedObject<'_>> {
-        match self.get(index)? {
-            WalkItem::File(file) => Some(as_object(file)),
-            WalkItem::Warning(_) | WalkItem::Skipped { .. } => None,
-        }
-    }
 }
 
 impl Selection {
@@ -61,22 +27,19 @@ impl Selection {
         self.wanted.get(index).copied().unwrap_or_default()
     }
 
-    /// Asks the script about a batch, on a thread that may block, and gives the batch back.
-    pub(crate) async fn ask<B: Batch>(&mut self, batch: B) -> Result<B> {
+    /// Applies the script to a batch, on a thread that may block, and gives the batch back.
+    pub(crate) async fn apply(&mut self, batch: EntryBatch) -> Result<EntryBatch> {
         let (program, runtime) = (self.program.clone(), self.runtime.take());
         let (runtime, batch, wanted) = blocking(move || {
             let mut runtime = match runtime {
                 Some(runtime) => runtime,
                 None => Runtime::new(&[program], Limits::default())?,
             };
-            let entries: Vec<_> = (0..batch.count())
-                .filter_map(|index| Some((index, batch.object(index)?)))
-                .collect();
-            let mut wanted = vec![false; batch.count()];
-            for at in runtime.select(entries.iter().map(|(_, object)| *object))? {
-                wanted[entries[at].0] = true;
+            let rows: Vec<_> = batch.iter().map(|(row, _)| row).collect();
+            let mut wanted = vec![false; batch.len()];
+            for at in runtime.select(batch.iter().map(|(_, entry)| entry.script_object()))? {
+                wanted[rows[at]] = true;
             }
-            drop(entries);
             Ok::<_, crate::Error>((runtime, batch, wanted))
         })
         .await?;

@@ -10,20 +10,15 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::entries::Pass;
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
+use crate::entry::{EntryBatch, SourceBatch};
 use crate::event::ActionKind;
-use crate::job::manifest_entry::Entries;
-use crate::job::manifest_entry::ListedFacts;
-use crate::job::manifest_entry::Manifest;
-use crate::job::manifest_entry::ManifestEntry;
-use crate::job::manifest_entry::Version;
+use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Closed, Planned, Queue};
 use crate::location::{Location, ObjectName};
-use crate::select::rename::Chooser;
-use crate::source::page_plan::{MakeAction, plan_page, wanted};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{ListPage, ListedObject};
@@ -33,66 +28,31 @@ const BATCH_MAX: usize = 1000;
 /// The same where each object takes a HEAD request first.
 const ASKED_MAX: usize = 256;
 
-/// Plans all that a manifest names.
-pub(crate) async fn plan_manifest<A: Planned>(
-    job: &Prepared,
-    engine: &Arc<Engine>,
-    queue: &Queue<A>,
-    make: &MakeAction<A>,
-    manifest: &Arc<dyn Manifest>,
-) -> Result<Result<(), Closed>> {
-    learn_sources(job, engine, manifest).await?;
-    let mut batches = Batches::open(job, manifest).await?;
-    while let Some(batch) = batches.next().await? {
-        let batch = accept(job, engine, batch, true);
-        let (page, heads) = page_of(job, engine, batch, true).await?;
-        let actions = plan_page(job, engine, page, heads, make).await?;
-        if queue.push(actions).await.is_err() {
-            return Ok(Err(Closed));
-        }
-    }
-    Ok(Ok(()))
-}
-
-/// Goes through the manifest once before, where new names may be names of sources.
-async fn learn_sources(
-    job: &Prepared,
-    engine: &Engine,
-    manifest: &Arc<dyn Manifest>,
-) -> Result<()> {
-    let Some(chooser) = job.chooser.as_ref().filter(|chooser| Chooser::needs_sources(chooser))
-    else {
-        return Ok(());
-    };
-    let mut batches = Batches::open(job, manifest).await?;
-    while let Some(batch) = batches.next().await? {
-        let batch = accept(job, engine, batch, false);
-        let (page, _) = page_of(job, engine, batch, false).await?;
-        let (chooser, wanted) = (Arc::clone(chooser), wanted(job, &page));
-        let learned = blocking(move || {
-            Chooser::learn(&chooser, wanted.iter().filter_map(|index| page.get(*index)))
-        });
-        learned.await?;
-    }
-    Ok(())
-}
-
 /// The entries of a manifest, many at a time.
-struct Batches {
+pub(crate) struct ManifestStream {
     entries: Option<Entries>,
     count_max: usize,
+    pass: Pass,
 }
 
-impl Batches {
-    async fn open(job: &Prepared, manifest: &Arc<dyn Manifest>) -> Result<Self> {
+impl ManifestStream {
+    pub(crate) async fn open(
+        job: &Prepared,
+        manifest: &Arc<dyn Manifest>,
+        pass: Pass,
+    ) -> Result<Self> {
         let manifest = Arc::clone(manifest);
         let entries = blocking(move || manifest.entries()).await?;
         let count_max = if needs_facts(job) { ASKED_MAX } else { BATCH_MAX };
-        Ok(Self { entries: Some(entries), count_max })
+        Ok(Self { entries: Some(entries), count_max, pass })
     }
 
-    /// The next batch; none at the end.
-    async fn next(&mut self) -> Result<Option<Vec<ManifestEntry>>> {
+    /// The next batch; `None` at the end.
+    pub(crate) async fn next(
+        &mut self,
+        job: &Prepared,
+        engine: &Engine,
+    ) -> Result<Option<SourceBatch>> {
         let Some(mut entries) = self.entries.take() else { return Ok(None) };
         let count_max = self.count_max;
         let (entries, batch) = blocking(move || {
@@ -105,7 +65,8 @@ impl Batches {
             return Ok(None);
         }
         self.entries = Some(entries);
-        Ok(Some(batch))
+        let batch = accept(job, engine, batch, self.pass);
+        batch_of(job, engine, batch, self.pass).await.map(Some)
     }
 }
 
@@ -118,17 +79,17 @@ fn needs_facts(job: &Prepared) -> bool {
 }
 
 /// Entries of a batch that may be acted upon and are not left out by name. The others are reported
-/// as failed, unless that was done before.
+/// as failed by the pass that acts.
 fn accept(
     job: &Prepared,
     engine: &Engine,
     batch: Vec<ManifestEntry>,
-    is_told: bool,
+    pass: Pass,
 ) -> Vec<ManifestEntry> {
     let is_accepted = |entry: &ManifestEntry| match refusal(job, engine, entry) {
         None => entry.version == Version::Current && is_included(job, &entry.key),
         Some(reason) => {
-            if is_told {
+            if pass == Pass::Act {
                 refuse(job, engine, entry, reason);
             }
             false
@@ -176,20 +137,18 @@ fn conclude_failed(
     engine.conclude(job.plan.action, source, target, 0, Err(error));
 }
 
-/// Headers of the objects of a page, where they were asked for.
-type Heads = Vec<Option<Box<ObjectHead>>>;
-
-/// Entries as a page of a listing. Objects of which more has to be known take a HEAD request; those
-/// that cannot be had are reported as failed, unless that comes later.
-async fn page_of(
+/// Entries as a listing would have them. Objects of which more has to be known take a HEAD request;
+/// those that cannot be had are reported as failed by the pass that acts.
+async fn batch_of(
     job: &Prepared,
     engine: &Engine,
     batch: Vec<ManifestEntry>,
-    is_told: bool,
-) -> Result<(ListPage, Heads)> {
+    pass: Pass,
+) -> Result<SourceBatch> {
+    let root = Arc::clone(&job.root);
     if !needs_facts(job) {
         let page = ListPage::from_objects(batch.iter().map(listed))?;
-        return Ok((page, Vec::new()));
+        return Ok(SourceBatch::listed(EntryBatch::Objects { page, root }));
     }
     let asked = batch.into_iter().map(|entry| async move {
         if entry.facts.is_some() {
@@ -201,16 +160,17 @@ async fn page_of(
                 Some((ManifestEntry { facts, ..entry }, Some(Box::new(head))))
             }
             Err(error) => {
-                if is_told {
-                    tell_missing(job, engine, entry.key, error);
+                if pass == Pass::Act {
+                    report_missing(job, engine, entry.key, error);
                 }
                 None
             }
         }
     });
     let found: Vec<_> = join_all(asked).await.into_iter().flatten().collect();
-    let (entries, heads): (Vec<_>, Heads) = found.into_iter().unzip();
-    Ok((ListPage::from_objects(entries.iter().map(listed))?, heads))
+    let (entries, heads): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let page = ListPage::from_objects(entries.iter().map(listed))?;
+    Ok(SourceBatch { heads, ..SourceBatch::listed(EntryBatch::Objects { page, root }) })
 }
 
 fn facts_of(head: &ObjectHead) -> ListedFacts {
@@ -238,7 +198,7 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
 }
 
 /// Reports an object whose HEAD request failed. Removing what is not there is a success.
-fn tell_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
+fn report_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
     let is_gone = error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
     if is_gone && job.plan.action == ActionKind::Delete {
         return;

@@ -14,18 +14,16 @@ use futures_util::future::join_all;
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
+use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::event::ActionKind;
-use crate::fs::{Walk, WalkItem, WalkOptions, collapse, warning};
+use crate::fs::{FileBatch, FileInfo, Walk, WalkOptions, collapse, warning};
 use crate::job::names::{NameSource, Named, Names};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Closed, Planned, Queue};
 use crate::location::Location;
-use crate::plan::action::UploadAction;
 use crate::plan::paths::Side;
-use crate::source::page_plan::{Found, MakeAction, tell_collision};
+use crate::select::choose::tell_collision;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::ListedObject;
 
 pub(crate) use removals::remove;
 
@@ -34,32 +32,31 @@ const BATCH_MAX: usize = 64;
 /// What is said of a source that is not there any more.
 const GONE: &str = "It is no longer there.";
 
-/// Plans all uploads that are named. Blocks until the last is queued.
-pub(crate) fn plan_uploads(
-    job: &Prepared,
-    engine: &Engine,
-    queue: &Queue<UploadAction>,
-    names: &dyn NameSource,
-) {
-    let planned = names.names().and_then(|mut names| {
-        loop {
-            let (batch, is_last) = take(&mut names, ActionKind::Upload)?;
-            let mut actions = Vec::new();
-            for named in batch {
-                actions.extend(upload_action(job, engine, &named)?);
-            }
-            if queue.push_blocking(actions).is_err() {
-                return Ok(false);
-            }
-            if is_last {
-                return Ok(true);
-            }
+/// The entries that an earlier run named, a few at a time.
+pub(crate) struct ReportStream {
+    /// `None` once the last was read.
+    names: Option<Names>,
+}
+
+impl ReportStream {
+    pub(crate) async fn open(names: &Arc<dyn NameSource>) -> Result<Self> {
+        Ok(Self { names: Some(open(names).await?) })
+    }
+
+    /// The next batch; `None` at the end.
+    pub(crate) async fn next(
+        &mut self,
+        job: &Arc<Prepared>,
+        engine: &Arc<Engine>,
+    ) -> Result<Option<SourceBatch>> {
+        let Some(names) = self.names.take() else { return Ok(None) };
+        let (rest, batch, is_last) = next(names, job.plan.action).await?;
+        self.names = (!is_last).then_some(rest);
+        if job.plan.action == ActionKind::Upload {
+            let (job, engine) = (Arc::clone(job), Arc::clone(engine));
+            return blocking(move || files(&job, &engine, &batch)).await.map(Some);
         }
-    });
-    match planned {
-        Ok(is_end) if !is_end || job.removes_named() => {}
-        Ok(_) => engine.report.plan_complete(),
-        Err(error) => engine.report.fatal(error),
+        objects(job, engine, &batch).await.map(Some)
     }
 }
 
@@ -78,37 +75,45 @@ fn take(names: &mut Names, action: ActionKind) -> Result<(Vec<Named>, bool)> {
     Ok((batch, true))
 }
 
-fn upload_action(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<UploadAction>> {
-    let (Location::Local(path), Side::Local(source)) = (&named.source, &job.plan.source) else {
-        return Err(foreign(named));
+/// Files that are named, as they are now. Blocks.
+fn files(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch> {
+    let Side::Local(source) = &job.plan.source else {
+        return Ok(SourceBatch::listed(EntryBatch::empty()));
     };
-    let below = if job.plan.is_directory { path.strip_prefix(source).ok() } else { None };
-    let relative = match below.map(Path::to_str) {
-        Some(Some(relative)) if is_plain(relative) => relative,
-        None if !job.plan.is_directory && path == Path::new(source) => job.plan.single_name(),
-        _ => return Err(foreign(named)),
-    };
-    let key = object_target(job, engine, named, relative)?;
-    if named.collides {
-        refuse_collision(job, engine, named);
-        return Ok(None);
-    }
-    let options =
-        WalkOptions { follow_symlinks: job.spec.follow_symlinks, ..WalkOptions::default() };
-    let mut size = None;
-    let mut walk = Walk::file(path, options);
-    while let Some(items) = walk.next_batch() {
-        for item in items {
-            match item {
-                WalkItem::File(file) => size = Some(file.size),
-                WalkItem::Warning(text) | WalkItem::Skipped { text: Some(text), .. } => {
-                    engine.report.warning(text);
-                }
-                WalkItem::Skipped { text: None, .. } => {}
-            }
+    let root = Path::new(source);
+    let is_tree = job.plan.is_directory;
+    let mut found = if is_tree { FileBatch::below(root) } else { FileBatch::of_file(root) };
+    let mut keys = Vec::new();
+    for named in batch {
+        let Location::Local(path) = &named.source else { return Err(foreign(named)) };
+        let below = if is_tree { path.strip_prefix(source).ok() } else { None };
+        let relative = match below.map(Path::to_str) {
+            Some(Some(relative)) if is_plain(relative) => relative,
+            None if !is_tree && path == root => job.plan.single_name(),
+            _ => return Err(foreign(named)),
+        };
+        let key = object_target(job, engine, named, relative)?;
+        if named.collides {
+            refuse_collision(job, engine, named);
+        } else if let Some(info) = look_at(job, engine, path) {
+            found.push(relative, &info);
+            keys.push(Some(key));
         }
     }
-    Ok(size.map(|size| UploadAction { path: path.clone(), key, size, reason: None }))
+    let preselected = Preselected::Names(keys);
+    Ok(SourceBatch { preselected, ..SourceBatch::listed(EntryBatch::Files(found)) })
+}
+
+/// Looks at a file as a walk does; warns if it is left out.
+fn look_at(job: &Prepared, engine: &Engine, path: &Path) -> Option<FileInfo> {
+    let options =
+        WalkOptions { follow_symlinks: job.spec.follow_symlinks, ..WalkOptions::default() };
+    let batch = Walk::file(path, options).next_batch()?;
+    let file = batch.get(0).map(|file| file.info());
+    for warning in batch.warnings {
+        engine.report.warning(warning);
+    }
+    file
 }
 
 /// Whether a name stays below the folder that it is in.
@@ -131,30 +136,29 @@ fn object_target(job: &Prepared, engine: &Engine, named: &Named, relative: &str)
     Ok(target.key.clone())
 }
 
-/// Plans downloads, copies, removals or tags that are named.
-pub(crate) async fn plan_objects<A: Planned>(
-    job: &Prepared,
-    engine: &Arc<Engine>,
-    queue: &Queue<A>,
-    make: &MakeAction<A>,
-    names: &Arc<dyn NameSource>,
-) -> Result<Result<(), Closed>> {
-    let mut names = open(names).await?;
-    loop {
-        let (rest, batch, is_last) = next(names, job.plan.action).await?;
-        names = rest;
-        let found = batch.iter().map(|named| object_action(job, engine, make, named));
-        let mut actions = Vec::with_capacity(batch.len());
-        for action in join_all(found).await {
-            actions.extend(action?);
-        }
-        if queue.push(actions).await.is_err() {
-            return Ok(Err(Closed));
-        }
-        if is_last {
-            return Ok(Ok(()));
-        }
+/// An object that is named, as it is now.
+struct Row<'a> {
+    place: NamedPlace<'a>,
+    head: Option<Box<ObjectHead>>,
+    /// Name at the target, where it is not the one that the job gives.
+    name: Option<String>,
+}
+
+/// Objects that are named, as they are now.
+async fn objects(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch> {
+    let looked = batch.iter().map(|named| object(job, engine, named));
+    let mut rows = Vec::with_capacity(batch.len());
+    for row in join_all(looked).await {
+        rows.extend(row?);
     }
+    let unknown = ObjectHead::default();
+    let listed = rows.iter().map(|row| {
+        let head = row.head.as_deref().unwrap_or(&unknown);
+        (row.place.key, row.place.version_id, head)
+    });
+    let entries = EntryBatch::of_heads(listed, Arc::clone(&job.root))?;
+    let (heads, names) = rows.into_iter().map(|row| (row.head, row.name)).unzip();
+    Ok(SourceBatch { entries, heads, preselected: Preselected::Names(names) })
 }
 
 async fn open(names: &Arc<dyn NameSource>) -> Result<Names> {
@@ -166,12 +170,11 @@ async fn next(mut names: Names, action: ActionKind) -> Result<(Names, Vec<Named>
     blocking(move || take(&mut names, action).map(|(batch, is_last)| (names, batch, is_last))).await
 }
 
-async fn object_action<A>(
-    job: &Prepared,
+async fn object<'a>(
+    job: &'a Prepared,
     engine: &Engine,
-    make: &MakeAction<A>,
-    named: &Named,
-) -> Result<Option<A>> {
+    named: &'a Named,
+) -> Result<Option<Row<'a>>> {
     let action = job.plan.action;
     let place = match place(job, engine, named) {
         Ok(place) => place,
@@ -186,28 +189,19 @@ async fn object_action<A>(
     if job.removes() && !removals::is_still_taken(job, engine, named, &place).await {
         return Ok(None);
     }
-    let NamedPlace { key, relative, version_id } = place;
     if job.acts_in_place() {
-        let object = ListedObject { key, ..ListedObject::default() };
-        let found = Found { object, version_id, relative, name: None, head: None };
-        return Ok(make(job, engine, found));
+        return Ok(Some(Row { place, head: None, name: None }));
     }
     let name = match action {
-        ActionKind::Copy => Some(object_target(job, engine, named, relative)?),
-        _ => file_target(job, named, relative)?,
+        ActionKind::Copy => Some(object_target(job, engine, named, place.relative)?),
+        _ => file_target(job, named, place.relative)?,
     };
     if named.collides {
         refuse_collision(job, engine, named);
         return Ok(None);
     }
-    match head(engine, key, version_id).await {
-        Ok(head) => {
-            let storage_class = head.properties.storage_class.clone().unwrap_or_default();
-            let etag = head.etag.clone();
-            let object = listed(key, &head, &etag, &storage_class);
-            let head = Some(Box::new(head));
-            Ok(make(job, engine, Found { object, version_id, relative, name, head }))
-        }
+    match head(engine, place.key, place.version_id).await {
+        Ok(head) => Ok(Some(Row { place, head: Some(Box::new(head)), name })),
         Err(error) if is_gone(&error) => {
             engine.report.warning(warning::skipping(&named.source, GONE));
             Ok(None)
@@ -230,23 +224,6 @@ fn refuse_collision(job: &Prepared, engine: &Engine, named: &Named) {
         other => other.to_string(),
     };
     tell_collision(job, engine, named.source.clone(), target, &name, 0);
-}
-
-fn listed<'a>(
-    key: &'a str,
-    head: &ObjectHead,
-    etag: &'a str,
-    storage_class: &'a str,
-) -> ListedObject<'a> {
-    let last_modified_s = head.last_modified_s;
-    ListedObject {
-        key,
-        size: head.size,
-        last_modified_s,
-        etag,
-        storage_class,
-        ..ListedObject::default()
-    }
 }
 
 /// Which object of the source is named.

@@ -4,7 +4,7 @@
 //! listings cannot decide are looked at many at a time; results are still reported in the order of
 //! names, through a window of bounded length. Nothing is written anywhere.
 
-mod merge;
+mod comparison;
 pub(crate) mod outcome;
 mod roots;
 mod window;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::core::Engine;
-use crate::engine::limits::{Tasks, blocking};
+use crate::engine::limits::blocking;
 use crate::engine::remove_object::Place;
 use crate::engine::reporter::Reporter;
 use crate::engine::settings::Settings;
@@ -28,7 +28,7 @@ use crate::plan::content::Depth;
 use crate::plan::paths::Side;
 use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
-use merge::Merge;
+use comparison::Comparison;
 pub(crate) use outcome::{CompareSink, CompareSummary};
 use roots::{Root, roots};
 use s3haul_wire::error::Result;
@@ -107,21 +107,12 @@ async fn compare(
     engine: Arc<Engine>,
     sink: &dyn CompareSink,
 ) -> Result<CompareSummary> {
-    let mut tasks = Tasks::new();
-    let source = open(spec, &sides[0], Place::Source, &engine, &mut tasks);
-    let target = open(spec, &sides[1], Place::Target, &engine, &mut tasks);
-    let result = Merge::new(spec, &engine, sink).run(source, target).await;
-    tasks.finish().await;
-    result
+    let source = open(spec, &sides[0], Place::Source, &engine);
+    let target = open(spec, &sides[1], Place::Target, &engine);
+    Comparison::new(spec, &engine, sink).run(source, target).await
 }
 
-fn open(
-    spec: &CompareSpec,
-    root: &Root,
-    place: Place,
-    engine: &Arc<Engine>,
-    tasks: &mut Tasks,
-) -> SideStream {
+fn open(spec: &CompareSpec, root: &Root, place: Place, engine: &Arc<Engine>) -> SideStream {
     let filter = Arc::clone(&root.filter);
     match &root.side {
         Side::Object(name) => {
@@ -140,7 +131,7 @@ fn open(
         Side::Local(folder) => {
             let follow_symlinks = spec.follow_symlinks;
             let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
-            SideStream::of_folder(folder, options, filter, engine, tasks)
+            SideStream::of_folder(folder, options, filter, engine)
         }
         Side::Stream => unreachable!("roots are never streams"),
     }

@@ -7,11 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::engine::core::Engine;
 use crate::engine::remove_object::Place;
+use crate::entry::{Entry, ObjectEntry, OwnedEntry};
 use crate::plan::content::{
     Algorithm, Conclusion, Depth, Evidence, Known, PartSizes, Recipe, Step, StoredChecksum, Which,
     conclude,
 };
-use crate::source::side::{Entry, Item, ObjectEntry, Pair};
+use crate::source::side::Pair;
 use digest::{Stored, digest_file, digest_object};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
@@ -24,10 +25,10 @@ const STEPS_MAX: usize = 24;
 pub(crate) type Verdict = Result<Evidence, Evidence>;
 
 /// What is known of a file or object before any request.
-pub(crate) fn known(item: Item<'_>) -> Known {
-    match item {
-        Item::File(file) => Known::of_file(file.size),
-        Item::Object(object, ..) => Known::of_object(object.size, object.etag),
+pub(crate) fn known(entry: Entry<'_>) -> Known {
+    match entry {
+        Entry::File(file) => Known::of_file(file.size),
+        Entry::Object(ObjectEntry { listed, .. }) => Known::of_object(listed.size, listed.etag),
     }
 }
 
@@ -70,7 +71,7 @@ pub(crate) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> 
 /// One of the two, and what became known of it.
 struct End<'a> {
     engine: &'a Arc<Engine>,
-    entry: &'a Entry,
+    entry: &'a OwnedEntry,
     place: Place,
     known: Known,
     /// State of the object that everything must be about; empty where unknown.
@@ -78,12 +79,12 @@ struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    fn new(engine: &'a Arc<Engine>, entry: &'a Entry, place: Place) -> Self {
-        let etag = match entry {
-            Entry::Object(object) => object.etag.clone(),
+    fn new(engine: &'a Arc<Engine>, entry: &'a OwnedEntry, place: Place) -> Self {
+        let etag = match entry.get() {
+            Entry::Object(object) => object.listed.etag.to_owned(),
             Entry::File(_) => String::new(),
         };
-        Self { engine, entry, place, known: known(entry.item()), etag }
+        Self { engine, entry, place, known: known(entry.get()), etag }
     }
 
     fn lacks(&self, recipe: Recipe) -> bool {
@@ -91,13 +92,13 @@ impl<'a> End<'a> {
     }
 
     async fn ask_headers(&mut self) -> Result<()> {
-        let Entry::Object(object) = self.entry else { return Ok(()) };
+        let Entry::Object(object) = self.entry.get() else { return Ok(()) };
         if !self.known.lacks_headers() {
             return Ok(());
         }
-        let head = self.head(object, None).await?;
-        if head.size != object.size {
-            return Err(changed(&object.key));
+        let head = self.head(&object, None).await?;
+        if head.size != object.listed.size {
+            return Err(changed(object.listed.key));
         }
         self.known.learn_headers(&head.etag, head.may_have_md5_etag, stored(&head));
         self.etag = head.etag;
@@ -105,8 +106,8 @@ impl<'a> End<'a> {
     }
 
     async fn ask_part_size(&mut self) -> Result<()> {
-        let Entry::Object(object) = self.entry else { return Ok(()) };
-        let told = match self.head(object, Some(1)).await {
+        let Entry::Object(object) = self.entry.get() else { return Ok(()) };
+        let told = match self.head(&object, Some(1)).await {
             // A server that ignores the number answers with the size of the whole. Some answer with
             // the `ETag` of the part (moto), and then nothing of the answer is about the object. If
             // the object has changed, whatever reads it finds out.
@@ -121,16 +122,16 @@ impl<'a> End<'a> {
     }
 
     async fn read(&mut self, recipe: Recipe) -> Result<()> {
-        let value = match self.entry {
-            Entry::File(file) => digest_file(self.engine, file, recipe).await?,
+        let value = match self.entry.get() {
+            Entry::File(file) => digest_file(self.engine, &file, recipe).await?,
             Entry::Object(object) => {
                 let object = Stored {
                     engine: Arc::clone(self.engine),
                     place: self.place,
-                    key: object.key.clone(),
-                    version_id: object.version_id.clone(),
+                    key: object.listed.key.to_owned(),
+                    version_id: object.version_id.map(str::to_owned),
                     etag: self.etag.clone(),
-                    size: object.size,
+                    size: object.listed.size,
                     seen: OnceLock::new(),
                 };
                 digest_object(object, recipe).await?
@@ -140,12 +141,12 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    async fn head(&self, object: &ObjectEntry, part: Option<u32>) -> Result<ObjectHead> {
+    async fn head(&self, object: &ObjectEntry<'_>, part: Option<u32>) -> Result<ObjectHead> {
         let (engine, client) = (self.engine, self.place.client(self.engine));
         let input = HeadObject {
             bucket: self.place.bucket(engine),
-            key: &object.key,
-            version_id: object.version_id.as_deref(),
+            key: object.listed.key,
+            version_id: object.version_id,
             customer_key: customer_key(engine, self.place),
             checksums: true,
         };

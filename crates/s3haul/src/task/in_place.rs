@@ -5,29 +5,26 @@ use std::sync::Arc;
 use crate::action::restore::{run_beginnings, run_restores};
 use crate::action::set::run_changes;
 use crate::engine::core::Engine;
+use crate::engine::remove_object::Place;
+use crate::entry::{Entry, ObjectEntry};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::describe::event;
 use crate::job::prepare::Prepared;
 use crate::job::prepare::queue;
 use crate::job::queue::Queue;
 use crate::plan::action::{RestoreAction, SetAction};
-use crate::source::objects::{plan_objects, try_plan};
-use crate::source::page_plan::{Found, MakeAction};
+use crate::select::choose::Taken;
+use crate::task::pipeline::{MakeAction, pipeline, try_plan};
 use s3haul_wire::units::RequestCounts;
 
 /// Changes all that the source gives.
-pub(crate) async fn set(job: &Prepared, engine: Arc<Engine>) {
+pub(crate) async fn set(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let describe = |engine: &Engine, action: SetAction| {
         let source = engine.source_object(action.key);
         event(engine, ActionKind::Set, source, None, action.size)
     };
-    let (queue, actions) = queue(job, &engine, describe);
-    let make: MakeAction<SetAction> = Box::new(|_, engine, found| set_action(engine, &found));
-    let planned = async {
-        plan_objects(job, &engine, &queue, make).await;
-        drop(queue);
-    };
-    tokio::join!(planned, run_changes(Arc::clone(&engine), actions));
+    let make = Box::new(|_: &_, engine: &_, taken: Taken<'_>| set_action(engine, taken.entry));
+    pipeline(job, engine, queue(job, engine, describe), make, run_changes).await;
     // The first object that is copied is looked at afterwards.
     if engine.settings.change.copies() && engine.report.requests_planned().write > 0 {
         engine.report.would_send(RequestCounts { read: 1, ..RequestCounts::default() }, 0);
@@ -35,38 +32,34 @@ pub(crate) async fn set(job: &Prepared, engine: Arc<Engine>) {
 }
 
 /// The action of a change; `None` if the listing shows that the object is already as wanted.
-fn set_action(engine: &Engine, found: &Found<'_>) -> Option<SetAction> {
+fn set_action(engine: &Engine, entry: Entry<'_>) -> Option<SetAction> {
+    let ObjectEntry { listed, .. } = entry.object()?;
     let wanted = engine.settings.change.only_class();
-    if wanted.is_some_and(|class| class == found.object.storage_class) {
-        skip(engine, ActionKind::Set, found);
+    if wanted.is_some_and(|class| class == listed.storage_class) {
+        skip(engine, ActionKind::Set, entry);
         return None;
     }
-    Some(SetAction { key: found.object.key.to_owned(), size: found.object.size })
+    Some(SetAction { key: listed.key.to_owned(), size: listed.size })
 }
 
 /// Restores all objects of the source, or reports their state. If the job waits, all restores are
 /// begun before, so that they run while one object after the other is waited for.
-pub(crate) async fn restore(job: &Prepared, engine: Arc<Engine>) {
-    let make: MakeAction<RestoreAction> = Box::new(|_, engine, found| {
-        let action = restore_action(engine, &found);
+pub(crate) async fn restore(job: &Arc<Prepared>, engine: &Arc<Engine>) {
+    let make: MakeAction<RestoreAction> = Box::new(|_, engine, taken| {
+        let action = restore_action(engine, taken.entry);
         if action.is_none() {
-            skip(engine, ActionKind::Restore, &found);
+            skip(engine, ActionKind::Restore, taken.entry);
         }
         action
     });
     if engine.settings.restore.waits() && !job.spec.dry_run {
-        if begin(job, &engine).await {
+        if begin(job, engine).await {
             wait(job, engine, make).await;
         }
         return;
     }
-    let (queue, actions) = queue(job, &engine, describe_restore);
     let before = engine.source.requests_sent();
-    let planned = async {
-        plan_objects(job, &engine, &queue, make).await;
-        drop(queue);
-    };
-    tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
+    pipeline(job, engine, queue(job, engine, describe_restore), make, run_restores).await;
     if engine.settings.restore.waits() {
         // A dry run, for which the objects were listed once.
         engine.report.would_send(engine.source.requests_sent() - before, 0);
@@ -79,10 +72,10 @@ fn describe_restore(engine: &Engine, action: RestoreAction) -> ObjectEvent {
 }
 
 /// Begins all restores; they are reported as planned. `false` if the objects could not be listed.
-async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
+async fn begin(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
     let (queue, actions) = Queue::new(engine, None, false);
     let make: MakeAction<RestoreAction> =
-        Box::new(|_, engine, found| restore_action(engine, &found));
+        Box::new(|_, engine, taken| restore_action(engine, taken.entry));
     let planned = async {
         let planned = try_plan(job, engine, &queue, &make).await;
         drop(queue);
@@ -100,32 +93,32 @@ async fn begin(job: &Prepared, engine: &Arc<Engine>) -> bool {
 }
 
 /// Waits for the objects, which were reported as planned before.
-async fn wait(job: &Prepared, engine: Arc<Engine>, make: MakeAction<RestoreAction>) {
-    let (queue, actions) = Queue::silent(&engine, Some(Box::new(describe_restore)));
+async fn wait(job: &Arc<Prepared>, engine: &Arc<Engine>, make: MakeAction<RestoreAction>) {
+    let (queue, actions) = Queue::silent(engine, Some(Box::new(describe_restore)));
     let planned = async {
-        if let Err(error) = try_plan(job, &engine, &queue, &make).await {
+        if let Err(error) = try_plan(job, engine, &queue, &make).await {
             engine.report.fatal(error);
         }
         drop(queue);
     };
-    tokio::join!(planned, run_restores(Arc::clone(&engine), actions));
+    tokio::join!(planned, run_restores(Arc::clone(engine), actions));
 }
 
 /// The action of a restore; `None` if the listing shows that there is nothing to do.
-fn restore_action(engine: &Engine, found: &Found<'_>) -> Option<RestoreAction> {
-    let object = &found.object;
-    let is_skipped = engine.settings.restore.skips(object.storage_class);
+fn restore_action(engine: &Engine, entry: Entry<'_>) -> Option<RestoreAction> {
+    let ObjectEntry { listed, .. } = entry.object()?;
+    let is_skipped = engine.settings.restore.skips(listed.storage_class);
     (!is_skipped).then(|| RestoreAction {
-        key: object.key.to_owned(),
-        size: object.size,
-        storage_class: object.storage_class.to_owned(),
+        key: listed.key.to_owned(),
+        size: listed.size,
+        storage_class: listed.storage_class.to_owned(),
     })
 }
 
 /// Reports that nothing is to be done, as the listing shows.
-fn skip(engine: &Engine, action: ActionKind, found: &Found<'_>) {
-    let source = engine.source_object(found.object.key.to_owned());
-    let skipped = event(engine, action, source, None, found.object.size);
+fn skip(engine: &Engine, action: ActionKind, entry: Entry<'_>) {
+    let source = entry.location(engine, Place::Source);
+    let skipped = event(engine, action, source, None, entry.size());
     engine.report.planned(0);
     engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..skipped });
 }

@@ -4,6 +4,8 @@ pub(crate) mod compare;
 pub(crate) mod content;
 pub(crate) mod download_target;
 pub(crate) mod in_place;
+pub(crate) mod make_action;
 pub(crate) mod open_uploads;
+pub(crate) mod pipeline;
 pub(crate) mod sync;
 pub(crate) mod transfer;

@@ -5,7 +5,7 @@
 //! and never for a source that has nothing at all, unless that was asked for.
 
 mod check;
-mod merge;
+mod planner;
 mod renamed;
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::action::download::target::DownloadTarget;
 use crate::action::remove_files::run_file_removals;
 use crate::action::upload::run_uploads;
 use crate::engine::core::Engine;
-use crate::engine::limits::{Tasks, blocking};
+use crate::engine::limits::blocking;
 use crate::engine::remove_object::Place;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
@@ -26,15 +26,16 @@ use crate::job::describe::{
 };
 use crate::job::prepare::Prepared;
 use crate::job::prepare::queue;
-use crate::plan::action::{DeleteAction, RemoveFileAction, UploadAction};
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::source::listing::NamesRequest;
-use crate::source::make_action::{copy_action, download_action};
-use crate::source::side::{Item, SideStream};
+use crate::source::side::SideStream;
 use crate::task::download_target::screen;
-use merge::Merge;
+use crate::task::make_action::{
+    copy_action, download_action, file_removal, object_removal, upload_action,
+};
+use planner::Plan;
 use s3haul_wire::error::Result;
 
 /// Runs a `sync`. An error comes back only where nothing was begun.
@@ -51,15 +52,11 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
 }
 
 /// Opens both sides of a job.
-fn sides(
-    job: &Arc<Prepared>,
-    engine: &Arc<Engine>,
-    tasks: &mut Tasks,
-) -> Option<(SideStream, SideStream)> {
+fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideStream)> {
     let filter = Arc::clone(&job.filter);
     let target_filter = Arc::clone(&job.target_filter);
     let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
-    let mut open = |side: &Side, filter: Arc<Filter>, place| {
+    let open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
             Side::Local(folder) => {
                 let options = WalkOptions {
@@ -68,7 +65,7 @@ fn sides(
                     is_target: place == Place::Target,
                     ..WalkOptions::default()
                 };
-                SideStream::of_folder(folder, options, filter, engine, tasks)
+                SideStream::of_folder(folder, options, filter, engine)
             }
             Side::Object(name) => {
                 let request = names_request(job, place, &name.key, &filter);
@@ -111,27 +108,12 @@ fn names_request<'a>(
 async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let (transfers, actions) = queue(job, engine, describe_upload);
     let (removals, removed) = queue(job, engine, describe_delete(Place::Target));
-    let mut tasks = Tasks::new();
-    let Some((source, target)) = sides(job, engine, &mut tasks) else { return };
-    let merge = Merge {
-        make_transfer: Box::new(|job: &Prepared, _, item| match item {
-            Item::File(file) => Some(UploadAction {
-                path: file.path.clone(),
-                key: job.target_key(&file.relative),
-                size: file.size,
-                reason: None,
-            }),
-            Item::Object(..) => None,
-        }),
-        make_removal: Box::new(object_removal),
-        transfers,
-        removals,
-    };
-    let planned = merge.run(job, engine, source, target);
+    let Some(sides) = sides(job, engine) else { return };
+    let make_transfer = Box::new(upload_action);
+    let plan = Plan { make_transfer, make_removal: object_removal, transfers, removals };
     let uploads = run_uploads(Arc::clone(engine), actions);
     let deletes = run_deletes(Arc::clone(engine), Place::Target, removed);
-    tokio::join!(planned, uploads, deletes);
-    tasks.finish().await;
+    tokio::join!(planner::plan(job, engine, sides, plan), uploads, deletes);
 }
 
 async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
@@ -141,53 +123,22 @@ async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     let (mut transfers, actions) = queue(job, engine, describe_download(place.clone()));
     screen(job, &place, &mut transfers);
     let (removals, removed) = queue(job, engine, describe_file_removal(root.clone()));
-    let mut tasks = Tasks::new();
-    let Some((source, target)) = sides(job, engine, &mut tasks) else { return Ok(()) };
-    let merge = Merge {
-        make_transfer: Box::new(|job, engine, item| download_action(job, engine, item.found()?)),
-        make_removal: Box::new(|_, item| match item {
-            Item::File(file) => {
-                Some(RemoveFileAction { relative: file.relative.clone(), size: file.size })
-            }
-            Item::Object(..) => None,
-        }),
-        transfers,
-        removals,
-    };
-    let planned = merge.run(job, engine, source, target);
+    let Some(sides) = sides(job, engine) else { return Ok(()) };
+    let make_transfer = Box::new(download_action);
+    let plan = Plan { make_transfer, make_removal: file_removal, transfers, removals };
     let downloads = run_downloads(Arc::clone(engine), place, actions);
     let deletes = run_file_removals(Arc::clone(engine), root, removed);
-    tokio::join!(planned, downloads, deletes);
-    tasks.finish().await;
+    tokio::join!(planner::plan(job, engine, sides, plan), downloads, deletes);
     Ok(())
 }
 
 async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let (transfers, actions) = queue(job, engine, describe_copy);
     let (removals, removed) = queue(job, engine, describe_delete(Place::Target));
-    let mut tasks = Tasks::new();
-    let Some((source, target)) = sides(job, engine, &mut tasks) else { return };
-    let merge = Merge {
-        make_transfer: Box::new(|job, engine, item| copy_action(job, engine, item.found()?)),
-        make_removal: Box::new(object_removal),
-        transfers,
-        removals,
-    };
-    let planned = merge.run(job, engine, source, target);
+    let Some(sides) = sides(job, engine) else { return };
+    let make_transfer = Box::new(copy_action);
+    let plan = Plan { make_transfer, make_removal: object_removal, transfers, removals };
     let copies = run_copies(Arc::clone(engine), actions);
     let deletes = run_deletes(Arc::clone(engine), Place::Target, removed);
-    tokio::join!(planned, copies, deletes);
-    tasks.finish().await;
-}
-
-fn object_removal(_: &Prepared, item: Item<'_>) -> Option<DeleteAction> {
-    match item {
-        Item::Object(object, ..) => Some(DeleteAction {
-            key: object.key.to_owned(),
-            version_id: None,
-            size: object.size,
-            etag: object.etag.to_owned(),
-        }),
-        Item::File(_) => None,
-    }
+    tokio::join!(planner::plan(job, engine, sides, plan), copies, deletes);
 }

@@ -14,7 +14,6 @@ use crate::action::stream::{download_stream, upload_stream};
 use crate::action::tag::run_tags;
 use crate::action::upload::run_uploads;
 use crate::engine::core::Engine;
-use crate::engine::limits::blocking;
 use crate::engine::object::head;
 use crate::engine::remove_object::Place;
 use crate::engine::reporter::Reporter;
@@ -31,15 +30,15 @@ use crate::job::prepare::Prepared;
 use crate::job::prepare::queue;
 use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use crate::location::Location;
-use crate::plan::action::{CopyAction, DeleteAction, DownloadAction, TagAction};
-use crate::source::files::plan_uploads;
-use crate::source::make_action::{copy_action, delete_action, download_action, tag_action};
-use crate::source::objects::plan_objects;
-use crate::source::page_plan::MakeAction;
+use crate::select::choose::Taken;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
 use crate::task::download_target::open_target;
 use crate::task::download_target::screen;
+use crate::task::make_action::{
+    copy_action, delete_action, download_action, tag_action, upload_action,
+};
+use crate::task::pipeline::pipeline;
 use s3haul_wire::error::Result;
 use s3haul_wire::units::RequestCounts;
 
@@ -123,9 +122,9 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
     refuse_unversioned(&job, &engine).await?;
     let is_sync = job.spec.command == TransferCommand::Sync;
     let Some(names) = job.spec.names.clone().filter(|_| is_sync) else {
-        return if is_sync { sync(job, engine).await } else { act(job, engine).await };
+        return if is_sync { sync(job, engine).await } else { act(&job, &engine).await };
     };
-    act(Arc::clone(&job), Arc::clone(&engine)).await?;
+    act(&job, &engine).await?;
     if job.removes_named() && !engine.report.ends_early() {
         report::remove(job, engine, names).await;
     }
@@ -133,67 +132,38 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
 }
 
 /// Does what the paths say to all that the source gives.
-async fn act(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
+async fn act(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     match job.plan.action {
-        ActionKind::Upload => upload(job, engine).await,
-        ActionKind::Download => return download(job, engine).await,
-        ActionKind::Copy => copy(&job, engine).await,
-        ActionKind::Delete | ActionKind::Undelete => remove(&job, engine).await,
-        ActionKind::Tag => tag(&job, engine).await,
-        ActionKind::Set => set(&job, engine).await,
-        ActionKind::Restore => restore(&job, engine).await,
+        ActionKind::Upload => {
+            let queue = queue(job, engine, describe_upload);
+            pipeline(job, engine, queue, Box::new(upload_action), run_uploads).await;
+        }
+        ActionKind::Download => {
+            let target = open_target(job).await?;
+            let (mut queue, actions) = queue(job, engine, describe_download(target.clone()));
+            screen(job, &target, &mut queue);
+            let run = |engine, actions| run_downloads(engine, target, actions);
+            pipeline(job, engine, (queue, actions), Box::new(download_action), run).await;
+        }
+        ActionKind::Copy => {
+            let queue = queue(job, engine, describe_copy);
+            pipeline(job, engine, queue, Box::new(copy_action), run_copies).await;
+        }
+        ActionKind::Delete | ActionKind::Undelete => {
+            let queue = queue(job, engine, describe_delete(Place::Source));
+            let run = |engine, actions| run_deletes(engine, Place::Source, actions);
+            let make = Box::new(|job: &_, _: &_, taken: Taken<'_>| delete_action(job, &taken));
+            pipeline(job, engine, queue, make, run).await;
+        }
+        ActionKind::Tag => {
+            let queue = queue(job, engine, describe_tag);
+            let make = Box::new(|_: &_, _: &_, taken: Taken<'_>| tag_action(&taken));
+            pipeline(job, engine, queue, make, run_tags).await;
+        }
+        ActionKind::Set => set(job, engine).await,
+        ActionKind::Restore => restore(job, engine).await,
     }
     Ok(())
-}
-
-async fn upload(job: Arc<Prepared>, engine: Arc<Engine>) {
-    let (queue, actions) = queue(&job, &engine, describe_upload);
-    let planner = Arc::clone(&engine);
-    let planned = blocking(move || plan_uploads(&job, &planner, &queue));
-    tokio::join!(planned, run_uploads(engine, actions));
-}
-
-async fn download(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
-    let target = open_target(&job).await?;
-    let (mut queue, actions) = queue(&job, &engine, describe_download(target.clone()));
-    screen(&job, &target, &mut queue);
-    let make: MakeAction<DownloadAction> = Box::new(download_action);
-    let planned = async {
-        plan_objects(&job, &engine, &queue, make).await;
-        drop(queue);
-    };
-    tokio::join!(planned, run_downloads(Arc::clone(&engine), target, actions));
-    Ok(())
-}
-
-async fn copy(job: &Prepared, engine: Arc<Engine>) {
-    let (queue, actions) = queue(job, &engine, describe_copy);
-    let make: MakeAction<CopyAction> = Box::new(copy_action);
-    let planned = async {
-        plan_objects(job, &engine, &queue, make).await;
-        drop(queue);
-    };
-    tokio::join!(planned, run_copies(Arc::clone(&engine), actions));
-}
-
-async fn remove(job: &Prepared, engine: Arc<Engine>) {
-    let (queue, actions) = queue(job, &engine, describe_delete(Place::Source));
-    let make: MakeAction<DeleteAction> = Box::new(|job, _, found| Some(delete_action(job, &found)));
-    let planned = async {
-        plan_objects(job, &engine, &queue, make).await;
-        drop(queue);
-    };
-    tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Source, actions));
-}
-
-async fn tag(job: &Prepared, engine: Arc<Engine>) {
-    let (queue, actions) = queue(job, &engine, describe_tag);
-    let make: MakeAction<TagAction> = Box::new(|_, _, found| Some(tag_action(&found)));
-    let planned = async {
-        plan_objects(job, &engine, &queue, make).await;
-        drop(queue);
-    };
-    tokio::join!(planned, run_tags(Arc::clone(&engine), actions));
 }
 
 async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {

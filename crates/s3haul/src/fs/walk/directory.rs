@@ -1,13 +1,11 @@
 //! One directory of a walk: its sorted names, packed in one buffer.
 
-use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::WalkItem;
 use super::server_store::ServerStore;
 use crate::fs::warning;
 
@@ -58,7 +56,7 @@ impl Level {
         path: &Path,
         parent_length: usize,
         follow_symlinks: bool,
-        warnings: &mut VecDeque<WalkItem>,
+        warnings: &mut Vec<String>,
     ) -> Result<Self, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut directory = Dir::new(rustix::fs::open(path, flags, Mode::empty())?)?;
@@ -86,12 +84,7 @@ impl Level {
         Ok(level)
     }
 
-    fn add(
-        &mut self,
-        directory: BorrowedFd<'_>,
-        entry: &DirEntry,
-        warnings: &mut VecDeque<WalkItem>,
-    ) {
+    fn add(&mut self, directory: BorrowedFd<'_>, entry: &DirEntry, warnings: &mut Vec<String>) {
         let raw = entry.file_name().to_bytes();
         if raw == b"." || raw == b".." {
             return;
@@ -105,9 +98,7 @@ impl Level {
                 self.has_private |= ServerStore::is_private(name);
                 self.names.push(name, kind == FileType::Directory);
             }
-            Err(_) => {
-                warnings.push_back(WalkItem::Warning(warning::undecodable(&self.path, raw)));
-            }
+            Err(_) => warnings.push(warning::undecodable(&self.path, raw)),
         }
     }
 

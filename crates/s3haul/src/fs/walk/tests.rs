@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 
@@ -19,20 +19,20 @@ fn tree(names: &[&str]) -> tempfile::TempDir {
     dir
 }
 
+fn batches(mut walk: Walk) -> Vec<FileBatch> {
+    std::iter::from_fn(|| walk.next_batch()).collect()
+}
+
 /// Keys and warnings of a walk; the root is shown as `ROOT`.
 fn walk(root: &Path, options: WalkOptions) -> (Vec<String>, Vec<String>) {
     let (mut keys, mut warnings) = (Vec::new(), Vec::new());
-    for item in Walk::tree(root, options) {
-        match item {
-            WalkItem::File(file) => {
-                assert_eq!(file.path, root.join(&file.relative));
-                keys.push(file.relative);
-            }
-            WalkItem::Warning(text) | WalkItem::Skipped { text: Some(text), .. } => {
-                warnings.push(text.replace(&*root.to_string_lossy(), "ROOT"));
-            }
-            WalkItem::Skipped { text: None, .. } => {}
+    for batch in batches(Walk::tree(root, options)) {
+        for file in batch.iter() {
+            assert_eq!(file.path(), root.join(file.relative));
+            keys.push(file.relative.to_owned());
         }
+        let shown = |text: &String| text.replace(&*root.to_string_lossy(), "ROOT");
+        warnings.extend(batch.warnings.iter().map(shown));
     }
     (keys, warnings)
 }
@@ -78,12 +78,9 @@ fn the_store_of_a_server_is_left_out() {
     // A download says nothing of it, but what is left out is still marked.
     let options = WalkOptions { is_target: true, ..WalkOptions::default() };
     assert_eq!(walk(dir.path(), options.clone()).1, [""; 0]);
-    let skipped = Walk::tree(dir.path(), options).filter_map(|item| match item {
-        WalkItem::Skipped { relative, text } => Some((relative, text)),
-        _ => None,
-    });
-    let expected = ["d/.s3haul/", "d/box/"].map(|name| (name.to_owned(), None));
-    assert_eq!(skipped.collect::<Vec<_>>(), expected);
+    let [batch] = &batches(Walk::tree(dir.path(), options))[..] else { panic!() };
+    assert_eq!(batch.gaps, ["d/.s3haul/", "d/box/"]);
+    assert!(batch.warnings.is_empty());
 }
 
 #[test]
@@ -92,12 +89,12 @@ fn facts_are_those_of_the_file() {
     let path = dir.path().join("d/f");
     let time = SystemTime::UNIX_EPOCH + Duration::new(1_234_567_890, 123_456_000);
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
-    for item in [
-        Walk::tree(dir.path(), WalkOptions::default()).next(),
-        Walk::file(&path, WalkOptions::default()).next(),
-    ] {
-        let Some(WalkItem::File(file)) = item else { panic!("{item:?}") };
-        assert_eq!((file.size, file.modified, &file.path), (3, time, &path));
+    for walk in
+        [Walk::tree(dir.path(), WalkOptions::default()), Walk::file(&path, WalkOptions::default())]
+    {
+        let [batch] = &batches(walk)[..] else { panic!() };
+        let file = batch.get(0).unwrap();
+        assert_eq!((file.size, file.modified, &file.path()), (3, time, &path));
         assert_eq!(file.mode & 0o170_000, 0o100_000);
     }
 }
@@ -110,17 +107,19 @@ fn a_missing_or_mistaken_root_is_a_warning() {
         assert_eq!(walk(&root, WalkOptions::default()), (vec![], vec![missing.to_owned()]));
     }
     let none = Walk::file(&dir.path().join("none"), WalkOptions::default());
-    assert!(matches!(none.collect::<Vec<_>>().as_slice(), [WalkItem::Skipped { .. }]));
+    let [batch] = &batches(none)[..] else { panic!() };
+    assert!(batch.is_empty());
+    assert_eq!((&batch.gaps[..], batch.warnings.len()), (&["none".to_owned()][..], 1));
 }
 
 #[test]
 fn a_directory_taken_for_a_file_is_left_to_fail_when_it_is_read() {
     let dir = tree(&["d/f"]);
     let path = PathBuf::from(format!("{}/d/", dir.path().display()));
-    let found = Walk::file(&path, WalkOptions::default()).next();
-    let Some(WalkItem::File(file)) = found else { panic!("{found:?}") };
+    let [batch] = &batches(Walk::file(&path, WalkOptions::default()))[..] else { panic!() };
+    let file = batch.get(0).unwrap();
     assert_eq!(file.relative, "");
-    let error = crate::fs::read_whole(&file.path, file.size).unwrap_err();
+    let error = crate::fs::read_whole(&file.path(), file.size).unwrap_err();
     assert!(error.to_string().contains("Is a directory"), "{error}");
 }
 
@@ -154,7 +153,7 @@ fn links_are_followed_or_left_out() {
     let plain = WalkOptions { follow_symlinks: false, ..WalkOptions::default() };
     assert_eq!(walk(dir.path(), plain.clone()).0, ["g", "real/f"]);
     assert_eq!(walk(&dir.path().join("link"), plain.clone()), (vec![], vec![]));
-    assert_eq!(Walk::file(&dir.path().join("h"), plain).count(), 0);
+    assert!(batches(Walk::file(&dir.path().join("h"), plain)).is_empty());
 }
 
 #[test]

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::super::side::is_folder_marker;
-use super::{GONE, NamedPlace, foreign, is_gone, is_plain, listed, next, open};
+use super::{GONE, NamedPlace, foreign, is_gone, is_plain, next, open};
 use crate::action::delete::run_deletes;
 use crate::action::remove_files::run_file_removals;
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
 use crate::engine::remove_object::Place;
+use crate::entry::{facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
 use crate::job::describe::{describe_delete, describe_file_removal};
@@ -27,9 +27,7 @@ use crate::job::prepare::queue;
 use crate::job::queue::{Planned, Queue};
 use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
-use crate::plan::local_facts::facts_of_content;
 use crate::plan::paths::Side;
-use crate::source::page_plan::facts_of;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{HeadObject, ListObjects};
 
@@ -60,9 +58,7 @@ pub(crate) async fn is_still_taken(
             return Ok(false);
         }
         let head = head(engine, place.key, None).await?;
-        let class = head.properties.storage_class.as_deref().unwrap_or_default();
-        let object = listed(place.key, &head, &head.etag, class);
-        Ok(conditions.takes(place.relative, &facts_of(&object)))
+        Ok(conditions.takes(place.relative, &facts_of_object(&listed_as(place.key, &head))))
     };
     let why = match meets().await {
         Ok(true) => return true,
@@ -118,7 +114,7 @@ impl Removal for RemoveFileAction {
         let Location::Local(path) = named.source.clone() else { return Ok(None) };
         let info = blocking(move || FileInfo::of_path(&path).ok()).await;
         Ok(info.map(|info| {
-            let facts = facts_of_content(info.size, info.modified);
+            let facts = facts_of_file(info.size, info.modified);
             let is_taken = job.spec.conditions.takes(relative, &facts);
             (Self { relative: relative.to_owned(), size: info.size }, is_taken)
         }))
@@ -137,9 +133,8 @@ impl Removal for DeleteAction {
         let head = engine.send(|| engine.target.head_object(input)).await;
         match head {
             Ok(head) => {
-                let class = head.properties.storage_class.as_deref().unwrap_or_default();
-                let object = listed(&name.key, &head, &head.etag, class);
-                let is_taken = job.spec.conditions.takes(relative, &facts_of(&object));
+                let facts = facts_of_object(&listed_as(&name.key, &head));
+                let is_taken = job.spec.conditions.takes(relative, &facts);
                 let (key, size, etag) = (name.key.clone(), head.size, head.etag);
                 Ok(Some((Self { key, version_id: None, size, etag }, is_taken)))
             }
@@ -275,7 +270,7 @@ async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
             let input = ListObjects { bucket, prefix, ..ListObjects::default() };
             let page = engine.source.list_objects(input).await?;
             drop(permit);
-            page.iter().all(|object| is_folder_marker(&object)) && !page.is_truncated
+            page.iter().all(|object| object.is_folder_marker()) && !page.is_truncated
         }
         Side::Stream => true,
     };

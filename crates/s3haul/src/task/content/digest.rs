@@ -32,11 +32,11 @@ const PARTS_AT_ONCE: usize = 4;
 /// Digest of a file, which must be as it was listed and stay so.
 pub(crate) async fn digest_file(
     engine: &Arc<Engine>,
-    file: &LocalFile,
+    file: &LocalFile<'_>,
     recipe: Recipe,
 ) -> Result<String> {
     let share = engine.limits.budget.take(file.size.min(READ_SIZE)).await;
-    let (path, size, engine) = (file.path.clone(), file.size, Arc::clone(engine));
+    let (path, size, engine) = (file.path(), file.size, Arc::clone(engine));
     let digest = blocking(move || {
         let digest = read_file(&path, size, recipe);
         drop(engine);

@@ -7,7 +7,8 @@ use md5::{Digest as _, Md5};
 use super::*;
 use crate::engine::reporter::Reporter;
 use crate::engine::settings::Settings;
-use crate::fs::{LocalFile, meta};
+use crate::entry::{EntryBatch, OwnedEntry, Root};
+use crate::fs::{FileBatch, FileInfo};
 use s3haul_wire::error::ErrorKind;
 use s3haul_wire::testing::{Reply, Seen, World, client};
 
@@ -98,15 +99,13 @@ async fn verdict(file: &[u8], how: Answer) -> (Result<Verdict>, bool) {
         etag: etag(&content()),
         ..ObjectHead::default()
     };
-    let file = LocalFile {
-        path,
-        relative: "k".to_owned(),
-        size: file.len() as u64,
-        modified: meta::system_time(0, 0).unwrap(),
-        mode: 0o644,
-    };
-    let target = Entry::Object(ObjectEntry::of_head("k".to_owned(), head));
-    let pair = Pair { source: Entry::File(file), target };
+    let mut files = FileBatch::below(folder.path());
+    files.push("k", &FileInfo::of_path(&path).unwrap());
+    let root = Arc::new(Root::Prefix(String::new()));
+    let objects = EntryBatch::of_heads([("k", None, &head)], root).unwrap();
+    let [source, target] =
+        [EntryBatch::Files(files), objects].map(|batch| OwnedEntry::of_row(&batch, 0).unwrap());
+    let pair = Pair { source, target };
     let verdict = examine(&engine, &pair, Depth::Proof).await;
     let is_read = world.seen().iter().any(|seen| seen.line().starts_with("GET"));
     (verdict, is_read)

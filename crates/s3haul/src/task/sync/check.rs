@@ -7,13 +7,14 @@ use super::super::content::{customer_key, examine};
 use crate::engine::core::Engine;
 use crate::engine::limits::Tasks;
 use crate::engine::remove_object::Place;
+use crate::entry::Entry;
 use crate::event::ActionKind;
 use crate::fs::meta::nanoseconds;
 use crate::job::prepare::Prepared;
 use crate::plan::compare::{Reason, Rule, difference};
 use crate::plan::content::Depth;
 use crate::plan::preserve::{self, Preserved};
-use crate::source::side::{Entry, Pair};
+use crate::source::side::Pair;
 use s3haul_wire::env::BoxFuture;
 use s3haul_wire::error::{ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
@@ -117,8 +118,8 @@ impl Checks {
     /// Reports that a pair could not be looked at: its object failed, the rest goes on.
     pub(crate) fn fail(job: &Prepared, engine: &Engine, pair: &Pair, error: crate::Error) {
         let (source, target) = (
-            pair.source.location(engine, Place::Source),
-            pair.target.location(engine, Place::Target),
+            pair.source.get().location(engine, Place::Source),
+            pair.target.get().location(engine, Place::Target),
         );
         engine.report.planned(0);
         engine.conclude(job.plan.action, source, Some(target), 0, Err(error));
@@ -137,7 +138,7 @@ async fn by_preserved_time(
     rule: Rule,
     direction: ActionKind,
 ) -> Decision {
-    let (file, object, place) = match (&pair.source, &pair.target) {
+    let (file, object, place) = match (pair.source.get(), pair.target.get()) {
         (Entry::File(file), Entry::Object(object)) => (file, object, Place::Target),
         (Entry::Object(object), Entry::File(file)) => (file, object, Place::Source),
         // Between two objects the listings decide.
@@ -145,8 +146,8 @@ async fn by_preserved_time(
     };
     let input = HeadObject {
         bucket: place.bucket(&engine),
-        key: &object.key,
-        version_id: object.version_id.as_deref(),
+        key: object.listed.key,
+        version_id: object.version_id,
         customer_key: customer_key(&engine, place),
         ..HeadObject::default()
     };
@@ -157,11 +158,11 @@ async fn by_preserved_time(
         }
         head => head?,
     };
-    if head.size != object.size {
+    if head.size != object.listed.size {
         return Ok(Some(Reason::Size));
     }
     let metadata = head.properties.metadata.unwrap_or_default();
-    let facts = (pair.source.item().facts(), pair.target.item().facts());
+    let facts = (pair.source.get().facts(), pair.target.get().facts());
     Ok(match Preserved::of(&metadata).modified_ns {
         Some(time) => preserve::difference(rule, direction, nanoseconds(file.modified), time),
         None => difference(rule, direction, facts.0, facts.1),

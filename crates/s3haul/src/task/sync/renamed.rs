@@ -14,10 +14,12 @@ use crate::action::download::run_downloads;
 use crate::action::download::target::DownloadTarget;
 use crate::action::upload::run_uploads;
 use crate::engine::core::Engine;
-use crate::engine::limits::{Tasks, blocking};
+use crate::engine::limits::Tasks;
+use crate::engine::limits::blocking;
 use crate::engine::remove_object::Place;
+use crate::entry::{EntryBatch, OwnedEntry, Root};
 use crate::event::ActionKind;
-use crate::fs::LocalFile;
+use crate::fs::FileBatch;
 use crate::job::describe::{describe_copy, describe_download, describe_upload};
 use crate::job::prepare::Prepared;
 use crate::job::prepare::queue;
@@ -25,13 +27,11 @@ use crate::job::queue::{Closed, Planned, Queue};
 use crate::location::Location;
 use crate::plan::action::{CopyAction, DownloadAction, UploadAction};
 use crate::plan::compare::{Reason, difference};
-use crate::source::files::plan_files;
-use crate::source::make_action::upload_action;
-use crate::source::make_action::{copy_action, download_action};
-use crate::source::objects::plan_objects;
-use crate::source::page_plan::Found;
-use crate::source::side::{Entry, Item, ObjectEntry, Pair};
+use crate::select::choose::Taken;
+use crate::source::side::Pair;
 use crate::task::download_target::{open_target, screen};
+use crate::task::make_action::{copy_action, download_action, upload_action};
+use crate::task::pipeline::plan;
 use s3haul_wire::error::{ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
 use s3haul_wire::units::RequestCounts;
@@ -39,7 +39,7 @@ use s3haul_wire::units::RequestCounts;
 /// An action that has to be done only if the target differs.
 struct Candidate<A> {
     action: A,
-    source: Entry,
+    source: OwnedEntry,
 }
 
 impl<A: Planned> Planned for Candidate<A> {
@@ -94,15 +94,7 @@ pub(crate) async fn sync(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()
 
 async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let (transfers, actions) = queue(job, engine, describe_upload);
-    let (candidates, found) = Queue::silent(engine, None);
-    let (planner, reporter) = (Arc::clone(job), Arc::clone(engine));
-    let planned = blocking(move || {
-        let make = |file: LocalFile, key| {
-            let source = Entry::File(file.clone());
-            Candidate { action: upload_action(file, key), source }
-        };
-        plan_files(&planner, &reporter, &candidates, make);
-    });
+    let (planned, found) = plan_candidates(job, engine, upload_action);
     let compared = compare_all(job, engine, Target::Bucket, found, transfers);
     tokio::join!(planned, compared, run_uploads(Arc::clone(engine), actions));
 }
@@ -111,7 +103,7 @@ async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     let target = open_target(job).await?;
     let (mut transfers, actions) = queue(job, engine, describe_download(target.clone()));
     screen(job, &target, &mut transfers);
-    let (planned, found) = plan(job, engine, download_action);
+    let (planned, found) = plan_candidates(job, engine, download_action);
     let compared = compare_all(job, engine, Target::Folder(target.clone()), found, transfers);
     tokio::join!(planned, compared, run_downloads(Arc::clone(engine), target, actions));
     Ok(())
@@ -119,24 +111,24 @@ async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
 
 async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
     let (transfers, actions) = queue(job, engine, describe_copy);
-    let (planned, found) = plan(job, engine, copy_action);
+    let (planned, found) = plan_candidates(job, engine, copy_action);
     let compared = compare_all(job, engine, Target::Bucket, found, transfers);
     tokio::join!(planned, compared, run_copies(Arc::clone(engine), actions));
 }
 
-/// Goes through the objects of the source.
-fn plan<A: Planned>(
+/// Plans what has to be done if the target differs.
+fn plan_candidates<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
-    make: impl Fn(&Prepared, &Engine, Found<'_>) -> Option<A> + Send + Sync + 'static,
+    make: fn(&Prepared, &Engine, Taken<'_>) -> Option<A>,
 ) -> (impl Future<Output = ()>, Receiver<Vec<Candidate<A>>>) {
     let (candidates, found) = Queue::silent(engine, None);
-    let make = move |job: &Prepared, engine: &Engine, found: Found<'_>| {
-        let source = Item::Object(found.object, found.relative, found.version_id).to_entry();
-        Some(Candidate { action: make(job, engine, found)?, source })
+    let make = move |job: &Prepared, engine: &Engine, taken: Taken<'_>| {
+        let source = taken.to_owned_entry()?;
+        Some(Candidate { action: make(job, engine, taken)?, source })
     };
     let (job, engine) = (Arc::clone(job), Arc::clone(engine));
-    let planned = async move { plan_objects(&job, &engine, &candidates, Box::new(make)).await };
+    let planned = async move { plan(&job, &engine, &candidates, Box::new(make)).await };
     (planned, found)
 }
 
@@ -200,7 +192,7 @@ async fn pass_on<A: Renamed>(
                     Target::Bucket => engine.target_object(name),
                     Target::Folder(folder) => Location::Local(folder.path_of(&name)),
                 };
-                let source = source.location(engine, Place::Source);
+                let source = source.get().location(engine, Place::Source);
                 engine.report.planned(0);
                 engine.conclude(job.plan.action, source, Some(place), 0, Err(error));
             }
@@ -219,15 +211,16 @@ async fn compare<A: Renamed>(
 ) -> Decision {
     let name = candidate.action.target_name();
     let there = match target {
-        Target::Bucket => head(engine, name).await?.map(Entry::Object),
-        Target::Folder(folder) => file(folder, name).await.map(Entry::File),
+        Target::Bucket => head(engine, name).await?,
+        Target::Folder(folder) => file(folder, name).await,
     };
     let Some(there) = there else { return Ok(Some(Reason::Missing)) };
-    let (facts, other) = (candidate.source.item().facts(), there.item().facts());
+    let (facts, other) = (candidate.source.get().facts(), there.get().facts());
     let different = difference(Checks::listing_rule(job), job.plan.action, facts, other);
     match looker {
         Some(looker) if different.is_none() && looker.concerns(facts.size) => {
-            let pair = Pair { source: candidate.source.clone(), target: there };
+            let source = candidate.source.duplicate();
+            let pair = Pair { source, target: there };
             looker.look(engine, &Arc::new(pair)).await
         }
         _ => Ok(different),
@@ -235,7 +228,7 @@ async fn compare<A: Renamed>(
 }
 
 /// The object of a name; none where there is none.
-async fn head(engine: &Engine, key: &str) -> Result<Option<ObjectEntry>> {
+async fn head(engine: &Engine, key: &str) -> Result<Option<OwnedEntry>> {
     let settings = &engine.settings;
     let input = HeadObject {
         bucket: &settings.target_bucket,
@@ -245,7 +238,11 @@ async fn head(engine: &Engine, key: &str) -> Result<Option<ObjectEntry>> {
     };
     let head = engine.send(|| engine.target.head_object(input)).await;
     match head {
-        Ok(head) => Ok(Some(ObjectEntry::of_head(key.to_owned(), head))),
+        Ok(head) => {
+            let root = Arc::new(Root::Prefix(String::new()));
+            let batch = EntryBatch::of_heads([(key, None, &head)], root)?;
+            Ok(OwnedEntry::of_row(&batch, 0))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket" => {
             Ok(None)
         }
@@ -254,13 +251,13 @@ async fn head(engine: &Engine, key: &str) -> Result<Option<ObjectEntry>> {
 }
 
 /// The file of a name; `None` if it does not exist or cannot: the download reports the reason.
-async fn file(folder: &DownloadTarget, name: &str) -> Option<LocalFile> {
+async fn file(folder: &DownloadTarget, name: &str) -> Option<OwnedEntry> {
     let (folder, relative) = (folder.clone(), name.to_owned());
     blocking(move || {
         let info = folder.find(&relative)?;
-        let path = folder.path_of(&relative);
-        let (size, modified, mode) = (info.size, info.modified, info.mode);
-        Some(LocalFile { path, relative, size, modified, mode })
+        let mut files = FileBatch::of_file(&folder.path_of(&relative));
+        files.push(&relative, &info);
+        OwnedEntry::of_row(&EntryBatch::Files(files), 0)
     })
     .await
 }

@@ -11,8 +11,8 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::{Limits, Program, Runtime, Template};
 use crate::fs::collapse;
-use crate::script::{Limits, Program, Runtime, Template};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListedObject;
 

@@ -1,0 +1,74 @@
+//! Local files: a walk on a thread of its own, ahead of its reader by a bounded number of batches.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_channel::Receiver;
+
+use crate::engine::core::Engine;
+use crate::engine::limits::{Tasks, blocking};
+use crate::fs::{FileBatch, Walk, WalkOptions};
+use crate::plan::filter::Filter;
+
+/// Batches of files that a walk may be ahead.
+const BATCHES_AHEAD: usize = 16;
+
+/// Batches of a walk; dropping it ends the walk.
+pub(crate) struct FileStream {
+    receiver: Receiver<FileBatch>,
+    /// The thread, which holds the engine: a job does not return before it has ended.
+    walking: Tasks,
+}
+
+impl FileStream {
+    /// Walks a folder. Folders that a filter leaves out as a whole are not read.
+    pub(crate) fn of_folder(
+        engine: &Arc<Engine>,
+        folder: &str,
+        filter: &Arc<Filter>,
+        mut options: WalkOptions,
+    ) -> Self {
+        let (folder, filter) = (PathBuf::from(folder), Arc::clone(filter));
+        options.prune = (!filter.is_all())
+            .then(|| Arc::new(move |folder: &str| filter.excludes_all_below(folder)) as _);
+        Self::start(engine, move || Walk::tree(&folder, options))
+    }
+
+    /// Looks at a single file.
+    pub(crate) fn of_file(engine: &Arc<Engine>, path: &str, options: WalkOptions) -> Self {
+        let path = PathBuf::from(path);
+        Self::start(engine, move || Walk::file(Path::new(&path), options))
+    }
+
+    fn start(engine: &Arc<Engine>, open: impl FnOnce() -> Walk + Send + 'static) -> Self {
+        let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
+        let engine = Arc::clone(engine);
+        let mut walking = Tasks::new();
+        walking.spawn(blocking(move || {
+            let mut walk = open();
+            while let Some(batch) = walk.next_batch() {
+                if sender.send_blocking(batch).is_err() {
+                    break;
+                }
+            }
+            drop(engine);
+        }));
+        Self { receiver, walking }
+    }
+
+    /// The next batch; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<FileBatch> {
+        if let Ok(batch) = self.receiver.recv().await {
+            return Some(batch);
+        }
+        // A walk that panicked has not come to its end.
+        self.walking.next().await;
+        None
+    }
+
+    /// A stream that ends at once.
+    #[cfg(test)]
+    pub(crate) fn empty() -> Self {
+        Self { receiver: async_channel::bounded(1).1, walking: Tasks::new() }
+    }
+}

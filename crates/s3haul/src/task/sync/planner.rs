@@ -1,0 +1,264 @@
+//! What a `sync` decides on each name, and the queues that it goes to.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::check::{Checked, Checks};
+use crate::engine::core::Engine;
+use crate::entry::{Entry, EntryBatch};
+use crate::job::prepare::Prepared;
+use crate::job::queue::{Closed, Planned, Queue};
+use crate::plan::compare::{Reason, difference};
+use crate::plan::join::Presence;
+use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
+use crate::select::choose::Taken;
+use crate::source::pair::{Joined, Visitor, merge};
+use crate::source::side::SideStream;
+use crate::task::pipeline::MakeAction;
+use s3haul_wire::error::{Error, ErrorKind};
+
+/// Actions gathered before they are queued.
+const GATHERED_MAX: usize = 256;
+/// Removals that may wait for the end of the target's listing, for a limit in percent.
+const HELD_MAX: usize = 1_000_000;
+
+/// Makes the action for what is to be removed; `None` for an entry of another kind.
+pub(crate) type MakeRemoval<D> = fn(Entry<'_>) -> Option<D>;
+
+/// How a `sync` makes its actions and where they go.
+pub(crate) struct Plan<A, D> {
+    pub(crate) make_transfer: MakeAction<A>,
+    pub(crate) make_removal: MakeRemoval<D>,
+    pub(crate) transfers: Queue<A>,
+    pub(crate) removals: Queue<D>,
+}
+
+/// Why removals ended before their time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    EmptySource,
+    Limit,
+    TooManyHeld,
+}
+
+/// Decides on each name of a `sync`.
+struct Planner<'a, A, D> {
+    job: &'a Prepared,
+    engine: &'a Engine,
+    plan: Plan<A, D>,
+    checks: Option<Checks>,
+    decided: Decided<A, D>,
+    guard: RemovalGuard,
+    refusal: Option<Refusal>,
+    /// Whether a warning that the source lies inside of the target was reported.
+    has_warned_of_overlap: bool,
+}
+
+/// What has been decided and not yet queued.
+struct Decided<A, D> {
+    transfers: Vec<A>,
+    removals: Vec<D>,
+    /// Removals that wait for the end of the target's listing.
+    held: Vec<D>,
+}
+
+/// Plans a `sync`: merges both sides to their end, or to the first error. That is reported as
+/// fatal, and nothing is decided about the names from there on.
+pub(crate) async fn plan<A: Planned, D: Planned>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    (mut source, mut target): (SideStream, SideStream),
+    plan: Plan<A, D>,
+) {
+    let mut planner = Planner {
+        job,
+        engine,
+        plan,
+        checks: Checks::of(job, engine),
+        decided: Decided { transfers: Vec::new(), removals: Vec::new(), held: Vec::new() },
+        guard: RemovalGuard::new(job.spec.sync.max_delete),
+        refusal: None,
+        has_warned_of_overlap: false,
+    };
+    let merged = merge(engine, (&mut source, &mut target), &mut planner).await;
+    planner.finish_checks().await;
+    let flushed = planner.push_all().await;
+    match merged {
+        Err(error) => engine.report.fatal(error),
+        Ok(ControlFlow::Continue(())) if flushed.is_ok() => {
+            planner.release(target.seen).await;
+            engine.report.plan_complete();
+        }
+        // The receiving side is closed.
+        Ok(_) => {}
+    }
+    if let Some(refusal) = planner.refusal {
+        engine.report.fatal(refusal.error(job));
+    }
+}
+
+impl<A: Planned, D: Planned> Visitor for Planner<'_, A, D> {
+    async fn flush(&mut self) -> ControlFlow<()> {
+        flow(self.push_all().await.is_ok())
+    }
+
+    async fn visit(&mut self, mut joined: Joined<'_>) -> ControlFlow<()> {
+        match joined.presence {
+            Presence::Source if joined.is_source_wanted() => {
+                self.transfer(joined.source_row(), Reason::Missing);
+            }
+            Presence::Both if joined.is_source_wanted() => self.compare(&joined).await,
+            Presence::Target if self.job.spec.sync.delete && joined.is_target_wanted() => {
+                if !joined.may_be_on_both()
+                    && let Some(entry) = joined.target()
+                    && !self.keeps(entry)
+                {
+                    let is_empty = joined.is_source_empty();
+                    self.remove(entry, is_empty && !self.job.spec.sync.allow_empty_source);
+                }
+            }
+            _ => {}
+        }
+        if self.decided.is_full() || self.job.spec.dry_run {
+            return flow(self.push_all().await.is_ok());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn flow(is_open: bool) -> ControlFlow<()> {
+    if is_open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+impl<A: Planned, D: Planned> Planner<'_, A, D> {
+    fn transfer(&mut self, (batch, row): (&EntryBatch, usize), reason: Reason) {
+        let taken = Taken::of_row(batch, row);
+        let action =
+            taken.and_then(|taken| (self.plan.make_transfer)(self.job, self.engine, taken));
+        self.decided.transfers.extend(action.map(|action| action.because(reason)));
+    }
+
+    /// Compares what both sides have under one name.
+    async fn compare(&mut self, joined: &Joined<'_>) {
+        let (Some(source), Some(target)) = (joined.source(), joined.target()) else { return };
+        let (facts, other) = (source.facts(), target.facts());
+        let rule = Checks::listing_rule(self.job);
+        if let Some(reason) = difference(rule, self.job.plan.action, facts, other) {
+            self.transfer(joined.source_row(), reason);
+        } else if let Some(checks) = &mut self.checks
+            && checks.concern(facts.size)
+            && let Some(pair) = joined.pair()
+        {
+            let ended = checks.submit(pair).await;
+            self.take(ended);
+        }
+    }
+
+    /// Plans what was found to differ.
+    fn take(&mut self, ended: impl IntoIterator<Item = Checked>) {
+        for Checked { pair, decision } in ended {
+            match decision {
+                Ok(Some(reason)) => self.transfer((pair.source.batch(), 0), reason),
+                Ok(None) => {}
+                Err(error) => Checks::fail(self.job, self.engine, &pair, error),
+            }
+        }
+    }
+
+    /// Waits for the pairs that are still being looked at. If the receiving side is closed the job
+    /// was cancelled, and the rest does not matter.
+    async fn finish_checks(&mut self) {
+        let Some(mut checks) = self.checks.take() else { return };
+        while let Some(checked) = checks.next().await {
+            self.take([checked]);
+            if self.decided.is_full() && self.push_all().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Queues what has been decided.
+    async fn push_all(&mut self) -> Result<(), Closed> {
+        self.plan.transfers.push(std::mem::take(&mut self.decided.transfers)).await?;
+        self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await
+    }
+
+    /// Whether a name that only the target has stays nonetheless: the source's filter leaves it
+    /// out, or it is of the source itself.
+    fn keeps(&mut self, entry: Entry<'_>) -> bool {
+        let name = entry.relative();
+        let is_of_source = self.job.is_of_source(name);
+        if is_of_source && !std::mem::replace(&mut self.has_warned_of_overlap, true) {
+            let source = &self.job.spec.source;
+            self.engine.report.warning(format!(
+                "the source `{source}` lies inside of the target: nothing is removed from it"
+            ));
+        }
+        is_of_source || !self.job.filter.includes(name)
+    }
+
+    fn remove(&mut self, entry: Entry<'_>, is_source_empty: bool) {
+        if self.refusal.is_some() {
+            return;
+        }
+        if is_source_empty {
+            self.refusal = Some(Refusal::EmptySource);
+            return;
+        }
+        let removal = (self.plan.make_removal)(entry);
+        match self.guard.ask() {
+            Permit::Now => self.decided.removals.extend(removal),
+            Permit::Later if self.decided.held.len() < HELD_MAX => {
+                self.decided.held.extend(removal);
+            }
+            Permit::Later => self.refusal = Some(Refusal::TooManyHeld),
+            Permit::Refused => self.refusal = Some(Refusal::Limit),
+        }
+    }
+
+    /// Removes what waited for the end, if it is within the limit.
+    async fn release(&mut self, names: u64) {
+        let held = std::mem::take(&mut self.decided.held);
+        if self.refusal.is_some() {
+            return;
+        }
+        if self.guard.allows_all(held.len() as u64, names) {
+            // The receiving side is closed if the job was cancelled.
+            let _ = self.plan.removals.push(held).await;
+        } else {
+            self.refusal = Some(Refusal::Limit);
+        }
+    }
+}
+
+impl<A, D> Decided<A, D> {
+    fn is_full(&self) -> bool {
+        self.transfers.len() >= GATHERED_MAX || self.removals.len() >= GATHERED_MAX
+    }
+}
+
+impl Refusal {
+    fn error(self, job: &Prepared) -> Error {
+        let message = match (self, job.spec.sync.max_delete) {
+            (Self::EmptySource, _) => format!(
+                "the source `{}` has nothing, so that all of the target would be removed: nothing \
+                 was removed; if it is meant, give --allow-empty-source",
+                job.spec.source
+            ),
+            (Self::TooManyHeld, _) => format!(
+                "more than {HELD_MAX} removals wait for the end of the listing: nothing was \
+                 removed; give --max-delete a number instead of a percentage"
+            ),
+            (Self::Limit, RemovalLimit::Percent(percent)) => format!(
+                "more than {percent} % of the target would be removed (--max-delete): nothing was \
+                 removed"
+            ),
+            (Self::Limit, RemovalLimit::Count(count)) => format!(
+                "more than {count} names would be removed (--max-delete): the rest was left in \
+                 place"
+            ),
+            (Self::Limit, RemovalLimit::None) => "removals were refused".to_owned(),
+        };
+        Error::new(ErrorKind::Local, message)
+    }
+}
