@@ -1,4 +1,4 @@
-//! Exit codes. They follow `aws s3`, so that scripts can tell the same things apart.
+//! Exit codes. They follow `aws s3`, so that scripts can distinguish the same cases.
 
 use s3haul::job::{CompareSummary, Summary};
 use s3haul::{Error, ErrorKind};
@@ -14,7 +14,7 @@ pub const FAILED: u8 = 1;
 pub const WARNED: u8 = 2;
 /// Ctrl-C outside a transfer.
 pub const INTERRUPTED: u8 = 130;
-/// Whoever read standard output went away before the end (128 + SIGPIPE, as `cat` has it).
+/// Standard output was closed before the end (128 + SIGPIPE, as `cat` has it).
 pub const BROKEN_PIPE: u8 = 141;
 /// The arguments make no sense.
 pub const USAGE: u8 = 252;

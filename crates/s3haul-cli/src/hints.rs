@@ -130,7 +130,7 @@ fn for_certificate(message: &str) -> &'static str {
     "name the certificate authority of the server with `--ca-bundle`"
 }
 
-/// Whether it can be the name of a region: what a server tells may be anything.
+/// Whether it can be the name of a region: a server may return anything.
 fn is_plain(region: &str) -> bool {
     region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }

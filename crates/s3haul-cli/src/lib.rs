@@ -2,8 +2,8 @@
 //!
 //! A command line goes through three stages: `args` parses it (clap derive, no logic),
 //! `settings` turns flags, environment and `~/.aws/config` into plain values (the only place that
-//! reads them), `commands` run on those values and a `Printer` and give an exit code. What a job
-//! tells comes as events and becomes lines or JSON in `render`. Version, help and usage errors
+//! reads them), `commands` run on those values and a `Printer` and return an exit code. A job
+//! emits events, which `render` turns into lines or JSON. Version, help and usage errors
 //! read no configuration and start no runtime.
 
 mod args;

@@ -19,7 +19,7 @@ const DEFAULT_FILTER: &str = "s3haul=debug,s3haul_cli=debug,s3haul_sim=debug";
 pub(crate) fn start(environment: &Environment, printer: &Printer) {
     let filter = environment.get(env_vars::S3HAUL_LOG).unwrap_or(DEFAULT_FILTER);
     let filter = filter.parse::<Targets>().or_else(|_| DEFAULT_FILTER.parse()).unwrap_or_default();
-    // Libraries log what we send and get, with signatures and keys: never, whatever is asked for.
+    // Libraries log requests and answers with signatures and keys: never enabled, by any setting.
     let ours = filter_fn(|event| event.target().starts_with("s3haul"));
     let (is_terminal, is_coloured) = (printer.error_is_terminal(), printer.color());
     let lines = tracing_subscriber::fmt::layer()

@@ -39,7 +39,7 @@ const MAX_MEMORY_MIN: u64 = BASE_BYTES + BUDGET_MIN_BYTES;
 pub(crate) struct Spare(Option<u64>);
 
 impl Spare {
-    /// By what is asked for, and by what the system says.
+    /// From the setting and the limits of the system.
     pub(crate) fn of(asked: Option<NonZeroU64>) -> Result<Self, Failure> {
         let given = asked.map(enough).transpose()?;
         let read = |path: &Path| std::fs::read_to_string(path).ok();

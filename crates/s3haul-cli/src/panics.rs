@@ -1,4 +1,4 @@
-//! What a defect of ours prints: where it is, and a message that nobody else had a hand in.
+//! Output of a panic: its location, and the message only where it cannot contain foreign data.
 //!
 //! The message of a panic may have been made of anything, also of what was on its way at that
 //! moment; only those that stand in the source as they are, are shown.
@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
-/// From now on, panics are told that way.
+/// Installs the panic hook.
 pub(crate) fn tell_quietly() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -16,7 +16,7 @@ pub(crate) fn tell_quietly() {
             let trace = Backtrace::capture();
             let is_wanted = trace.status() == BacktraceStatus::Captured;
             let trace = if is_wanted { format!("{trace}\n") } else { String::new() };
-            // Nobody is left to tell when this fails.
+            // If this fails, there is nowhere left to report it.
             _ = std::io::stderr().write_all(format!("{}{trace}", told(info)).as_bytes());
         }));
     });

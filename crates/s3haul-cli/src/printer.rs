@@ -2,10 +2,9 @@
 //!
 //! Lines are collected in buffers and written in big pieces: at once on a terminal, else when a
 //! buffer is full, when [`Printer::flush`] is called (a ticker does, ten times a second) and at
-//! the end. A progress bar is taken away while lines are written, so nothing tears. When whoever
-//! reads standard output has gone, what is meant for it is dropped and
-//! [`Printer::output_is_closed`] tells. What a terminal would obey, other than colours, does not
-//! reach one.
+//! the end. A progress bar is taken away while lines are written, so nothing tears. Once
+//! standard output is closed, further output to it is dropped and [`Printer::output_is_closed`]
+//! returns true. Control sequences other than colours do not reach a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,9 +26,9 @@ pub(crate) struct Printer {
     output_is_terminal: bool,
     error_is_terminal: bool,
     color: bool,
-    /// Somebody flushes for all commands of the process.
+    /// Another task flushes for all commands of the process.
     is_flushed: AtomicBool,
-    /// It was told that certificates are not verified.
+    /// The warning that certificates are not verified was printed.
     has_warned: AtomicBool,
 }
 
@@ -58,7 +57,7 @@ impl Printer {
         }
     }
 
-    /// Tells once that anybody may pose as the server.
+    /// Warns once that certificates are not verified.
     pub(crate) fn warn_of_unverified(&self) {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
             let text = b"warning: --no-verify-ssl: the identity of the server is not verified\n";
@@ -146,7 +145,7 @@ impl Printer {
         buffers.bar = bar;
     }
 
-    /// Notes that somebody flushes from now on for all commands of the process.
+    /// Records that another task flushes from now on for all commands of the process.
     pub(crate) fn set_flushed(&self) {
         self.is_flushed.store(true, Ordering::Relaxed);
     }
@@ -179,7 +178,7 @@ impl Printer {
         let write = || {
             self.write_output(output);
             let mut stream = io::stderr().lock();
-            // Nobody is left to tell that standard error cannot be written.
+            // If standard error cannot be written, there is nowhere left to report it.
             _ = stream.write_all(error);
         };
         match bar {

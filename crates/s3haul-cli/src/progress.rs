@@ -118,7 +118,7 @@ impl Snapshot {
     }
 
     /// The text beside the bar; `rate` is in bytes a second. Once no bytes are left, what is left
-    /// are removals and empty objects: their end is told by how many ended in the time so far.
+    /// are removals and empty objects: their end is estimated from how many ended so far.
     fn bar_text(&self, rate: u64, elapsed: Duration) -> String {
         let about = if self.is_final { "" } else { "~" };
         let (done, left) = (self.ended_objects, self.objects_left());

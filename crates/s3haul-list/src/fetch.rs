@@ -251,7 +251,7 @@ fn check<P: Page>(
     Ok(Fetched { page, next, verdict })
 }
 
-/// Where the next page is; a page that says there is more and not where, or leads to itself, is an
+/// Position of the next page. A truncated page without a position, or with its own, is an
 /// error.
 fn next_position<P: Page>(page: &P, present: &Position, version: Version) -> Result<Position> {
     let message = match page.next(version) {

@@ -37,8 +37,8 @@
 //! let request = ListRequest { order: Order::Ascending, ..ListRequest::new("synthetic") };
 //! let mut listing = list(client, request);
 //! let (mut objects, mut bytes) = (0, 0);
-//! while let Some(piece) = listing.next().await {
-//!     for object in piece?.page.iter() {
+//! while let Some(page_range) = listing.next().await {
+//!     for object in page_range?.page.iter() {
 //!         objects += 1;
 //!         bytes += object.size;
 //!     }
@@ -80,8 +80,8 @@
 //! for range in halves {
 //!     let request = ListRequest { range, ..ListRequest::new("synthetic") };
 //!     let mut listing = list(client.clone(), request);
-//!     while let Some(piece) = listing.next().await {
-//!         objects += piece?.page.len();
+//!     while let Some(page_range) = listing.next().await {
+//!         objects += page_range?.page.len();
 //!     }
 //! }
 //! assert_eq!(objects, 5_000);

@@ -54,8 +54,8 @@ impl Intake {
     }
 }
 
-/// Least bytes of a body that must come while its reader waits for as long as the patience lasts:
-/// who sends a drop now and then holds nothing open.
+/// Least bytes of a body that must come within one body timeout: a client that sends a trickle
+/// cannot hold a connection open.
 const DRIBBLE_BYTES_MIN: u64 = 4096;
 
 /// A request's body.
@@ -69,7 +69,7 @@ pub(crate) struct RequestBody {
     /// Bytes that came since it was whole.
     come: u64,
     alarm: Option<Pin<Box<Sleep>>>,
-    /// Since when the reader waits. Time in which nobody wanted more does not count.
+    /// Since when the reader waits. Time in which no reader waited does not count.
     waiting: Option<Instant>,
 }
 
@@ -191,7 +191,7 @@ pub(crate) struct ResponseBody {
     inner: s3s::Body,
     account: Account,
     spoil: Option<Spoil>,
-    /// Tells the connection to reset instead of closing in order.
+    /// Makes the connection reset instead of closing in order.
     reset: Arc<AtomicBool>,
     /// Turns given to the connection to flush what was sent before a cut.
     pauses: u8,

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use http::HeaderValue;
 use tokio::time::Instant;
 
-/// Tells the time. Cheap to share; the offset can be changed while the server runs.
+/// Source of the time. Cheap to share; the offset can be changed while the server runs.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
@@ -43,7 +43,7 @@ impl Clock {
         wall.saturating_add(self.offset_ms.load(Ordering::Relaxed))
     }
 
-    /// This clock's time for answers, where it is not that of the system, which hyper tells.
+    /// This clock's time for answers, `None` if it is the system's, which hyper sends.
     pub(crate) fn http_date(&self) -> Option<HeaderValue> {
         if !self.follows_tokio && self.offset_ms.load(Ordering::Relaxed) == 0 {
             return None;

@@ -109,7 +109,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             header_bytes_max: 64 * 1024,
-            // Whoever holds connections without asking anything must not keep others out for long.
+            // Connections without requests must not block others for long.
             header_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_mins(1),
             // Clients that limit their bandwidth rest for long.

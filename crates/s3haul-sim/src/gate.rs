@@ -60,7 +60,7 @@ struct Signature {
     signed_headers: String,
 }
 
-/// Whose credentials a request says it is signed with; empty for nobody's.
+/// Access key id that a request names in its signature; empty if unsigned.
 pub(crate) fn signer(headers: &HeaderMap) -> String {
     let header = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let Some(signed) = header("authorization") else { return String::new() };

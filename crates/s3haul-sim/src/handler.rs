@@ -88,7 +88,7 @@ impl Core {
         Self::over(store, config)
     }
 
-    /// The same objects under another sky: no weather, and a ledger of its own in memory.
+    /// The same objects without a scenario: no weather, and a ledger of its own in memory.
     pub(crate) fn calm(&self) -> Result<Self, SimError> {
         let config = SimConfig {
             scenario: None,
@@ -239,7 +239,7 @@ impl Core {
             response = body.to_response(400).map(s3s::Body::from);
         }
         if waits_for_continue && intake.bytes_read() == 0 {
-            // Nobody asked for the body, so where the next request starts is anybody's guess.
+            // The body was not read, so where the next request starts is unknown.
             // Also after an empty body, where it is known: botocore takes the status line of an
             // answer without `100 Continue` for that of the next request on the connection.
             let close = HeaderValue::from_static("close");

@@ -160,7 +160,7 @@ impl Ledger {
         if let (Some(file), Some(record)) = (&mut inner.file, record) {
             let written = serde_json::to_writer(&mut *file, record).map_err(io::Error::from);
             let written = written.and_then(|()| file.write_all(b"\n"));
-            // Whoever watches the file sees all of it as soon as the server is idle.
+            // A reader of the file sees all of it as soon as the server is idle.
             let is_idle = inner.in_flight == 0;
             if let Err(error) = written.and_then(|()| if is_idle { file.flush() } else { Ok(()) }) {
                 tracing::warn!(%error, "could not write the ledger's file");

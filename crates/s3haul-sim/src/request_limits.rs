@@ -1,7 +1,7 @@
 //! What is refused before `s3s` sees it, because nothing behind would: subresources that this
 //! server does not have (a `DELETE` of an object's `?policy` must not delete the object), XML
-//! documents longer than any that S3 takes, and forms of browsers. And messages for the errors that
-//! `s3s` tells by their code alone.
+//! documents longer than any that S3 takes, and forms of browsers. And messages for the
+//! errors of which `s3s` sends only the code.
 
 use http::{HeaderMap, Method, Uri};
 

@@ -56,8 +56,8 @@ impl Sim {
         Ok(Self { core: Arc::new(Core::new(config)?), has_own_keys })
     }
 
-    /// The same objects without weather, and with a ledger of its own: for those who lay out what
-    /// a test needs, meddle with it, or look at what came of it.
+    /// The same objects without weather, and with a ledger of its own: for tests to prepare,
+    /// change and inspect the store.
     pub fn calm(&self) -> Result<Self, SimError> {
         Ok(Self { core: Arc::new(self.core.calm()?), has_own_keys: self.has_own_keys })
     }
@@ -252,7 +252,7 @@ where
     }
 }
 
-/// Waits for the order to stop; for ever, where nobody is left to give it.
+/// Waits for the signal to stop; for ever if its sender is gone.
 async fn stopped(stop: &mut watch::Receiver<bool>) {
     if stop.changed().await.is_err() {
         std::future::pending::<()>().await;

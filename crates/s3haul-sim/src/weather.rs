@@ -253,7 +253,7 @@ impl Weather {
         self.struck.load(Ordering::Relaxed)
     }
 
-    /// How often the scenario's weather befell somebody, by the names of faults and settings.
+    /// How often the scenario's weather struck, by the names of faults and settings.
     pub fn met(&self) -> BTreeMap<&'static str, u64> {
         self.sky().map_or_else(BTreeMap::new, |sky| sky.met())
     }

@@ -1,4 +1,4 @@
-//! Clients that mean no good, and stores that somebody prepared.
+//! Malicious clients and prepared stores.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -69,7 +69,7 @@ async fn a_slow_body_arrives() {
     serving.await.unwrap();
 }
 
-/// Requests without end, and nobody who reads the answers.
+/// Endless requests whose answers are never read.
 #[tokio::test(start_paused = true)]
 async fn who_reads_no_answers_is_hung_up_on() {
     let sim = SimServer::builder().build().unwrap();
@@ -132,7 +132,7 @@ async fn links_in_a_store_are_not_followed() {
     assert!(get(&sim, "/bbb/plain").await.starts_with("HTTP/1.1 404"));
 }
 
-/// Metadata that names a file elsewhere: a store may come from somebody else.
+/// Metadata that names a file elsewhere: a store may come from an untrusted source.
 #[tokio::test]
 async fn metadata_cannot_lead_out_of_a_store() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::usage::Usage;
 
-/// What the work of a workload is counted in: CPU time is told for each.
+/// What the work of a workload is counted in: CPU time is given for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unit {

@@ -16,7 +16,7 @@ use nix::sys::time::TimeValLike;
 use support::server::status_kib;
 
 /// Between two looks at a child's memory, for the first while and later at most: a short run ends
-/// before the tenth millisecond. What the kernel tells of a child that was waited for (`wait4`)
+/// before the tenth millisecond. What the kernel returns for a child that was waited for (`wait4`)
 /// would do without looks, but takes unsafe code, and counts what this process had when it forked.
 const LOOK_FIRST: Duration = Duration::from_micros(500);
 const FIRST_WHILE: Duration = Duration::from_millis(20);
@@ -132,7 +132,7 @@ fn family_kib(pid: u32) -> f64 {
         let children = children.unwrap_or_default();
         family.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }
-    // One alone has told its peak already.
+    // A single one has reported its peak already.
     if family.len() == 1 { 0.0 } else { family.iter().map(|pid| status_kib(*pid, "VmRSS:")).sum() }
 }
 

@@ -36,7 +36,7 @@ const LONG_BYTES: usize = 1 << 20;
 const SHOWN_MAX: usize = 6 * 1024;
 
 /// Runs a target on its corpus, on changed copies and on long inputs. A panic of the target goes
-/// on, after the input that made it was told.
+/// on, after the input that made it was printed.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! The runs themselves: that they are the same again, and that a failure is told; and the files
+//! The runs themselves: that they are the same again, and that a failure is reported; and the files
 //! of `fuzz/`.
 
 use std::collections::BTreeSet;

@@ -186,7 +186,7 @@ fn pip_install(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
     Ok(())
 }
 
-/// Sees to it that Python can make environments; Debian's, as root, is installed where it is
+/// Makes sure that Python can create environments; Debian's, as root, is installed where it is
 /// missing.
 pub fn need_python() -> Result<()> {
     if python_works() {

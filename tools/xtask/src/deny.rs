@@ -65,7 +65,7 @@ impl Deny {
             self.program.parent().map(PathBuf::from).into_iter().collect();
         search.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let mut command = process::cargo(&["deny", "--manifest-path", manifest]);
-        // The lock file of `fuzz/` follows: whoever adds a crate need not know of it.
+        // The lock file of `fuzz/` follows: adding a crate needs no further step.
         if manifest != "fuzz/Cargo.toml" {
             command.arg("--locked");
         }

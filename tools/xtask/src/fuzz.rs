@@ -1,4 +1,4 @@
-//! `fuzz`: the targets of `fuzz/` under `libFuzzer`, for as long as somebody wants them to run.
+//! `fuzz`: the targets of `fuzz/` under `libFuzzer`, for a chosen time.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use support::{process, term};
 
-/// Seconds a target where nothing else is asked for.
+/// Seconds a target by default.
 const SECONDS: u64 = 60;
 /// Seconds that one input may take, and megabytes.
 const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];

@@ -1,4 +1,4 @@
-//! `soak`: the random tests for as long as somebody wants them to run.
+//! `soak`: the random tests for a chosen time.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::kill;
 use support::servers::Servers;
 use support::{process, term};
 
-/// Sequences of random commands a server, where nothing else is asked for.
+/// Sequences of random commands a server, by default.
 const SEQUENCES: &str = "1000";
 
 const OPTIONS: &str = "--sequences, --jobs, --canary, --kill, --seed and --server";

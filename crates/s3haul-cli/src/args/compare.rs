@@ -83,7 +83,7 @@ pub(crate) struct TreesArgs {
     pub(crate) sides: SidesArgs,
 }
 
-/// Tells where two trees differ.
+/// Reports where two trees differ.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct CompareArgs {
     /// What to compare.

@@ -1,10 +1,10 @@
-//! How S3 is asked, and which objects are worked on in place: flags that commands share.
+//! Flags that commands share: request settings, and the choice of objects changed in place.
 
 use clap::Args;
 
 use super::{ConditionArgs, FilterArgs, FromArgs, OutputArgs, ReportArgs};
 
-/// Who pays.
+/// Requester pays.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PayerArgs {
     /// Accept being charged for requests to buckets whose owner lets requesters pay.
@@ -26,12 +26,12 @@ pub(crate) struct RequestArgs {
     /// Ask for this many keys a page of a listing, at most 1,000.
     #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page_size: Option<u32>,
-    /// Who pays.
+    /// Requester pays.
     #[command(flatten)]
     pub(crate) payer: PayerArgs,
 }
 
-/// Objects that are removed or changed where they are, and what is told of them.
+/// Objects that are removed or changed in place, and the output about them.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ObjectsArgs {
     /// An object, or with --recursive a prefix.

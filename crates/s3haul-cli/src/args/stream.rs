@@ -49,7 +49,7 @@ pub(crate) struct CatArgs {
     /// Take * and ? in addresses for the characters themselves.
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Who pays.
+    /// Requester pays.
     #[command(flatten)]
     pub(crate) payer: PayerArgs,
     /// Encryption.
@@ -66,7 +66,7 @@ pub(crate) struct HeadArgs {
     /// Show this version of the object.
     #[arg(long, value_name = "ID")]
     pub(crate) version_id: Option<String>,
-    /// Who pays.
+    /// Requester pays.
     #[command(flatten)]
     pub(crate) payer: PayerArgs,
     /// Encryption.
@@ -89,7 +89,7 @@ pub(crate) struct PipeArgs {
     /// Print nothing at all; the exit status is the only result.
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// Who pays.
+    /// Requester pays.
     #[command(flatten)]
     pub(crate) payer: PayerArgs,
     /// Properties.

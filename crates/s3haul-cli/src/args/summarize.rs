@@ -49,7 +49,7 @@ pub(crate) struct SummarizeArgs {
     /// formats.
     #[arg(long, short = 'H', alias = "humanize", hide = true)]
     pub(crate) human_readable: bool,
-    /// Accepted because other tools have it: storage classes are always told.
+    /// Accepted because other tools have it: storage classes are always shown.
     #[arg(long, short = 'g', hide = true)]
     pub(crate) group: bool,
 }

@@ -63,7 +63,7 @@ impl Line {
     /// A line as it may be shown: its words, without secrets.
     pub(crate) fn shown(text: &str) -> String {
         let Ok(words) = split(text) else {
-            // Nobody knows where a secret ends in it.
+            // Where a secret ends in it is unknown.
             return format!("{} …", text.split_whitespace().next().unwrap_or_default());
         };
         let mut shown = Vec::with_capacity(words.len());

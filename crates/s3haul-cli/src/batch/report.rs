@@ -31,7 +31,7 @@ pub(crate) struct LineResult {
     pub(crate) exit_code: u8,
     /// The command as it may be shown.
     pub(crate) command: String,
-    /// Why it did not do its work, where it has not told so itself.
+    /// Why it did not do its work, unless it has printed that itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
 }
@@ -114,7 +114,7 @@ impl LineReport {
         self.write(&RowOut { event: "line", outcome, result: Some(result), source: "" });
     }
 
-    /// Writes the last row; tells what could not be written.
+    /// Writes the last row; returns the first write error.
     pub(crate) fn finish(&self, is_complete: bool) -> Result<(), String> {
         let outcome = if is_complete { "complete" } else { "incomplete" };
         self.write(&RowOut { event: "end", outcome, ..RowOut::default() });
@@ -206,7 +206,7 @@ impl FailedLines {
     }
 }
 
-/// The next row; a last one that breaks off is none.
+/// The next row; an incomplete last row is ignored.
 fn next_row(reader: &mut impl BufRead, format: Format) -> io::Result<Option<RowIn>> {
     if format == Format::JsonLines {
         let mut line = Vec::new();

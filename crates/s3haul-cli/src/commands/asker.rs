@@ -1,8 +1,8 @@
-//! What no listing tells of objects, tags and metadata: asked for one by one, many at a time.
+//! Tags and metadata of objects, which no listing contains: one request an object, many at a time.
 //!
 //! Requests count together with those of the listing. An object that is gone by now is left out;
-//! one that cannot be looked at is told and counted, and the rest goes on. A server that cannot
-//! tell at all ends the command.
+//! one whose request fails is reported and counted, and the rest goes on. A server that does not
+//! support the request ends the command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,8 +95,7 @@ impl Asker {
             Some(Asked { index: *index, key: entry.object.key.to_owned(), version_id })
         };
         let asked: Vec<_> = indices.iter().filter_map(asked).collect();
-        // The runtime may end before this thread does: then the task is gone, and so is whoever
-        // would have printed this.
+        // The runtime may end before this thread does; then the task and its output are gone.
         let task = self.runtime.spawn(Arc::clone(&self.shared).ask_all(asked));
         let chosen = self.runtime.block_on(task);
         let mut chosen = chosen.map_err(|_| Failure::other("the search was ended"))??;

@@ -113,7 +113,7 @@ pub(super) async fn website(
     Ok(exit::SUCCESS)
 }
 
-/// How the end of `mb` and `rb` is told.
+/// Messages at the end of `mb` and `rb`.
 struct Report<'a> {
     done: &'static str,
     bucket: &'a str,

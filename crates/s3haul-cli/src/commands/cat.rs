@@ -98,7 +98,7 @@ impl Cat<'_> {
         Err(Failure::other(format!("no object matches `{object}`")).with_status(exit::FAILED))
     }
 
-    /// One object; a failure tells which.
+    /// Prints one object; a failure names it.
     async fn named_object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
         self.object(bucket, key).await.map_err(|failure| {
             let message = format!("could not read s3://{bucket}/{key}: {}", failure.message);

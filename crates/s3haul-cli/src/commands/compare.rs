@@ -47,7 +47,7 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     let result = run_compare(spec, clients, shared, CancellationToken::new()).await;
     let in_use = || Failure::other("the output is still written to");
     let sink = Arc::into_inner(sink).ok_or_else(in_use)?;
-    // Arguments that make no sense are told as such.
+    // Invalid arguments are usage errors.
     let mut summary = result.map_err(|error| {
         sink.write_rest();
         match error.kind() {
@@ -63,7 +63,7 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     sink.finish(&summary)
 }
 
-/// Prints what a comparison tells.
+/// Prints the events of a comparison.
 struct Sink {
     printer: Arc<Printer>,
     output: Output,
@@ -97,7 +97,7 @@ impl Sink {
         self.show.contains(&shown)
     }
 
-    /// Tells of a pair that could not be compared; the first such gives the exit status.
+    /// Reports a pair that could not be compared; the first one determines the exit status.
     fn fail(&self, held: &mut Held, compared: &Compared) {
         let Status::Failed(error) = &compared.status else { return };
         if self.format != ComparedFormat::Events {
@@ -130,7 +130,7 @@ impl Sink {
         }
     }
 
-    /// Writes what was told before an error; a file is not replaced.
+    /// Writes the output before an error; a file is not replaced.
     fn write_rest(&self) {
         if matches!(self.output, Output::Printer(_)) {
             _ = self.write(&mut self.held());

@@ -1,4 +1,4 @@
-//! Asks before a removal, where there is somebody to answer: scripts are never asked.
+//! Confirmation of removals on a terminal; scripts never see the question.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
@@ -9,7 +9,7 @@ use crate::render::escape::push_name;
 /// Longest answer that is read.
 const ANSWER_MAX: u64 = 256;
 
-/// Whether a command may go on: nothing is asked, nobody is there to be asked, or the answer is
+/// Whether a command may go on: it needs no confirmation, there is no terminal, or the answer is
 /// yes. Blocks.
 pub(super) fn is_confirmed(question: Option<&str>, printer: &Printer) -> Result<bool, Failure> {
     let Some(question) = question else { return Ok(true) };

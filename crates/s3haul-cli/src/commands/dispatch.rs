@@ -69,7 +69,7 @@ fn run_job(
     })
 }
 
-/// Does it, where somebody at a terminal agrees.
+/// Runs the command if it is confirmed or needs no confirmation.
 fn carry_out(work: Work<'_>, printer: &Arc<Printer>) -> Result<u8, Failure> {
     if work.says_waits() {
         shared::say_waits(printer);
@@ -86,7 +86,7 @@ pub(crate) enum Work<'a> {
     Transfer(Box<TransferSettings>, &'a Arc<Printer>),
     /// Only asks: an interrupt just ends it.
     Query(Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
-    /// Listens for interrupts itself. Somebody at a terminal has to say yes to the question.
+    /// Listens for interrupts itself. On a terminal the question has to be answered with yes.
     Whole(Option<String>, Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
 }
 
@@ -113,7 +113,7 @@ impl Work<'_> {
         }
     }
 
-    /// What somebody at a terminal has to say yes to before.
+    /// The question that has to be answered with yes on a terminal, if any.
     pub(crate) fn question(&self) -> Option<&str> {
         match self {
             Self::Transfer(settings, _) => settings.question.as_deref(),

@@ -2,10 +2,10 @@
 //!
 //! Pages are worked on by blocking threads, so that parsing answers and working on them use
 //! different cores: by one thread where the order of keys counts, else by one a core. Each thread
-//! makes a worker of its own, which need not be shared nor sent, and tells in the end what it
-//! gathered. Between them is a bounded queue: when workers are slow, the listing waits.
+//! makes a worker of its own, which need be neither `Sync` nor `Send`, and returns at the end
+//! what it gathered. Between them is a bounded queue: when workers are slow, the listing waits.
 //!
-//! Dropping the future ends it all (Ctrl-C does). After an error nobody's result is handed out,
+//! Dropping the future ends it all (Ctrl-C does). After an error no worker's result is returned,
 //! because the listing is not whole.
 
 use std::ops::ControlFlow;
@@ -39,8 +39,8 @@ pub(crate) trait PageWorker<P = ListPage> {
     /// What it has at the end.
     type Done: Send + 'static;
 
-    /// Takes a page. After `Break` the listing ends early and counts as complete, as when nobody
-    /// reads the output any more.
+    /// Takes a page. After `Break` the listing ends early and counts as complete, as when the
+    /// output is closed.
     fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure>;
 
     /// There are no more pages.
@@ -220,7 +220,7 @@ where
     run(listing, settings.work_order(order), chosen, tell, make).await
 }
 
-/// Has workers go through a listing that the caller started; `tell` takes what is to be said of
+/// Has workers go through a listing that the caller started; `tell` gets the notices about
 /// the server.
 pub(crate) async fn run_workers<P, W, F>(
     listing: Listing<P>,
@@ -307,7 +307,7 @@ fn workers(order: Order, is_asking: bool) -> usize {
     }
 }
 
-/// Hands pages to whoever is idle until the end or until nobody takes any more.
+/// Sends pages to idle workers until the listing ends or no worker is left.
 async fn hand_out<P>(
     mut listing: Listing<P>,
     sender: Sender<P>,

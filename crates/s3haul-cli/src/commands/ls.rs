@@ -107,7 +107,7 @@ async fn objects(
     };
     let selection = settings.selection.clone();
     let rows = Rows::factory(settings, printer, whole_keys);
-    // In which order a server lists is not for `ls` to tell: `aws` does not.
+    // `ls` prints no notice about the server's order: `aws` does not either.
     let tell = |_| {};
     let done = run_workers(list(client, request), Order::Ascending, selection, tell, rows).await?;
     // In the order of keys there is one worker.
@@ -182,7 +182,7 @@ impl Rows {
         prefixes.for_each(|prefix| self.prefix(prefix));
     }
 
-    /// Takes a page whose lines can be made all at once; tells whether it was one.
+    /// Takes a page whose lines can be made all at once; `true` if it was one.
     fn whole_page(&mut self, page: &SelectedPage<'_>) -> bool {
         let Some(page) = page.whole().filter(|page| page.common_prefixes.is_empty()) else {
             return false;

@@ -36,7 +36,7 @@ impl Output {
         })
     }
 
-    /// Writes; breaks off when nobody reads any more.
+    /// Writes; `Break` once the output is closed.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<ControlFlow<()>, Failure> {
         match self {
             Self::Printer(printer) => {

@@ -1,7 +1,7 @@
 //! `map` and `each`: scripts over the pages of a listing.
 //!
 //! Lines are made by one script runtime a core, or one in all with `--sort`. Results are joined in
-//! one runtime, one after the other, because nobody knows whether their order matters.
+//! one runtime, one after the other, because their order may matter.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ fn runtime(programs: &[Program]) -> Result<Runtime, Failure> {
     Ok(Runtime::new(programs, Limits::default())?)
 }
 
-/// Prints line by line; tells whether there was none.
+/// Prints line by line; `true` if there was none.
 async fn lines(
     settings: ScriptSettings,
     printer: &Arc<Printer>,

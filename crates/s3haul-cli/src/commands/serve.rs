@@ -108,7 +108,7 @@ fn config(settings: ServeSettings) -> SimConfig {
         store: settings.store,
         region: settings.region,
         access_keys: vec![key],
-        // Nobody reads them here, and a server may run for long.
+        // They are not read here, and a server may run for long.
         ledger_records: 0,
         ledger_file: settings.ledger,
         latency: settings.latency,
@@ -119,14 +119,14 @@ fn config(settings: ServeSettings) -> SimConfig {
     }
 }
 
-/// Tells when standard input has ended. The thread is one of its own because it may stay blocked
+/// Resolves when standard input has ended. It has its own thread because it may stay blocked
 /// until the process ends.
 fn end_of_stdin() -> oneshot::Receiver<()> {
     let (ended, receiver) = oneshot::channel();
     let drain = move || {
         // An input that cannot be read has ended too.
         _ = std::io::copy(&mut std::io::stdin().lock().by_ref(), &mut std::io::sink());
-        // Nobody waits any more where the server has stopped already.
+        // The receiver is gone if the server has stopped already.
         _ = ended.send(());
     };
     std::thread::spawn(drain);

@@ -28,7 +28,7 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
     let client = client(settings.listing.client.clone())?;
-    // Before the listing, so that a file that cannot be written is told at once.
+    // Before the listing, so that an output file that cannot be created fails at once.
     let output = Output::new(settings.output_file.as_deref(), printer)?;
     let now_s = now_s();
     let summary = gather(client.clone(), &settings, printer, now_s).await?;

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::settings::{ManifestPlace, ManifestSettings};
 use crate::standard_streams;
 
-/// Bytes that are looked at to tell the format.
+/// Bytes that are read to detect the format.
 const HEAD_MAX: usize = 64 * 1024;
 /// What some programs write before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

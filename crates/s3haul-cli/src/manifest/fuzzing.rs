@@ -58,8 +58,8 @@ pub fn manifest_parquet(data: &[u8]) {
     assert!(entries.take(ENTRIES_MAX).filter(Result::is_err).count() <= 1);
 }
 
-/// Lets panics of the library that are caught pass under libFuzzer, which ends with the first that
-/// is told; those that are not caught end it all the same.
+/// Hides caught panics of the library from libFuzzer, which ends with the first panic it sees;
+/// those that are not caught still end it.
 fn silence() {
     #[cfg(not(test))]
     {

@@ -23,7 +23,7 @@ use super::text::TextEntries;
 /// Largest `manifest.json`.
 const DOCUMENT_MAX: u64 = 64 * 1024 * 1024;
 
-/// What `manifest.json` tells.
+/// Content of `manifest.json`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {

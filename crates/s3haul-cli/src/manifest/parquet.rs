@@ -3,8 +3,8 @@
 //! Row groups are read piece by piece; only the columns that mean something are. Only the types
 //! that these have are named here: each brings some 30 KB of code along.
 //!
-//! The library behind this panics on some broken files. Those are known by their footer or, where
-//! it comes to a panic, told as broken all the same: after an error nothing is read any more.
+//! The library behind this panics on some broken files. Such files are recognized by their
+//! footer or, after a panic, reported as broken as well: after an error nothing more is read.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};

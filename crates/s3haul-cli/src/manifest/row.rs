@@ -76,7 +76,7 @@ pub(super) enum Cell {
     Flag(bool),
 }
 
-/// What a row tells.
+/// Content of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) bucket: Option<String>,
@@ -158,7 +158,7 @@ impl Row {
         }
     }
 
-    /// What a listing would tell, where nothing of it is missing.
+    /// What a listing would contain; `None` if any of it is missing.
     fn facts(&self) -> Option<ListedFacts> {
         let etag = match self.etag.as_str() {
             "" => return None,

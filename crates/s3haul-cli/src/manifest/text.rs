@@ -136,7 +136,7 @@ impl TextEntries {
         cells.into_iter().map(text_of).collect::<Result<_, _>>().map(Some)
     }
 
-    /// What a row of cells names; the first one may tell what is in them.
+    /// Object named by a row of cells; the first row may be a header.
     fn cells_entry(&mut self, cells: &[String]) -> Result<Option<ManifestEntry>, String> {
         if cells.len() == 1 && cells[0].is_empty() {
             return Ok(None);
@@ -266,7 +266,7 @@ impl ReportColumns {
     }
 }
 
-/// What a row of JSON tells.
+/// Content of a row of JSON.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct JsonRow {

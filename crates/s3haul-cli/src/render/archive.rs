@@ -1,4 +1,4 @@
-//! Whether objects are archived, as `restore --status` tells it.
+//! Archive status of objects, as `restore --status` prints it.
 
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;

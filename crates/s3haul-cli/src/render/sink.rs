@@ -66,7 +66,7 @@ impl CommandSink {
                 self.printer.output(|buffer| self.output.push_object(buffer, event));
             }
             Outcome::Failed(error) => {
-                // The reader of the data stopped reading: that is no failure to tell of.
+                // The reader of the data stopped reading: that is no failure to report.
                 if event.target == Some(Location::Stream) && self.printer.output_is_closed() {
                     return;
                 }

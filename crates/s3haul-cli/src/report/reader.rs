@@ -154,8 +154,8 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The rows of a report in order. What breaks off at the end of the file is no row: whoever wrote
-/// it was stopped.
+/// The rows of a report in order. An incomplete last row is ignored: the command that wrote
+/// it was interrupted.
 struct Rows {
     path: PathBuf,
     reader: BufReader<File>,

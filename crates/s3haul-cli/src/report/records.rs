@@ -19,7 +19,7 @@ enum State {
 }
 
 impl Records {
-    /// The cells of the next record; none at the end, also when the last record breaks off.
+    /// The cells of the next record; none at the end, also when the last record is incomplete.
     pub(crate) fn next(
         reader: &mut impl BufRead,
         bytes_max: u64,

@@ -130,7 +130,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What is told beside objects: `warning` or `fatal`.
+    /// Rows that are about no object: `warning` or `fatal`.
     pub(super) fn text(event: &'a str, text: impl Into<Cow<'a, str>>) -> Self {
         Self { event, error: text.into(), ..Self::default() }
     }

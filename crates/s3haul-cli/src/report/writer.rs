@@ -15,7 +15,7 @@ use crate::render::csv;
 
 /// A buffer that is this full in bytes is written.
 const BUFFER_FULL: usize = 64 * 1024;
-/// Full buffers that may wait; whoever fills one more waits for the disk.
+/// Full buffers that may wait; with more, writers wait for the disk.
 const BUFFERS_WAITING_MAX: usize = 16;
 /// Time after which a buffer is written that is not full.
 const LATEST: Duration = Duration::from_secs(1);
@@ -66,11 +66,11 @@ impl ReportWriter {
         }
         let full = std::mem::take(&mut *buffer);
         drop(buffer);
-        // The thread takes pieces until the end is told, also when it cannot write any more.
+        // The thread receives pieces until `End`, even if it can no longer write.
         _ = self.queue.send(Piece::Rows(full));
     }
 
-    /// Writes the last row and closes the file; what could not be written is told here.
+    /// Writes the last row and closes the file; returns an earlier write error, too.
     pub(crate) fn finish(&self, is_complete: bool) -> Result<(), String> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return Ok(()) };
@@ -91,7 +91,7 @@ impl ReportWriter {
 
 impl Drop for ReportWriter {
     fn drop(&mut self) {
-        // A command that ended early has told why.
+        // A command that ended early has printed why.
         _ = self.finish(false);
     }
 }
@@ -115,7 +115,7 @@ fn describe(path: &Path, error: &io::Error) -> String {
     format!("could not write the report `{}`: {error}", path.display())
 }
 
-/// Writes until the end is told. After an error it only takes what comes.
+/// Writes until `End`. After an error it only drains the queue.
 fn write(file: &mut File, pieces: &Receiver<Piece>, late: &Mutex<Vec<u8>>) -> io::Result<()> {
     let mut result = Ok(());
     loop {
@@ -131,7 +131,7 @@ fn write(file: &mut File, pieces: &Receiver<Piece>, late: &Mutex<Vec<u8>>) -> io
         }
     }
     let is_plain = file.metadata().is_ok_and(|facts| facts.is_file());
-    // Some file systems tell only now that they are full.
+    // Some file systems report only now that they are full.
     result.and_then(|()| if is_plain { file.sync_all() } else { Ok(()) })
 }
 

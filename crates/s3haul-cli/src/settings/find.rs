@@ -9,7 +9,7 @@ use crate::args::{FindArgs, FindFormat};
 use crate::failure::Failure;
 use crate::render::listing::{Field, Format};
 
-/// What is asked of objects that no listing tells.
+/// Conditions on objects that need more than a listing.
 #[derive(Clone, Debug)]
 pub(crate) struct FindSettings {
     /// Tags.

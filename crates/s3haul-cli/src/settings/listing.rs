@@ -150,7 +150,7 @@ impl Selection {
             && self.script.is_none()
     }
 
-    /// Whether an object is wanted, as far as the listing tells.
+    /// Whether an object is selected, as far as the listing shows.
     pub(crate) fn includes(&self, entry: &Entry<'_>) -> bool {
         let key = entry.object.key;
         let name = key.get(self.root_length..).unwrap_or(key);

@@ -48,7 +48,7 @@ pub(crate) struct OutputSettings {
     pub(crate) aws_progress: Option<AwsProgress>,
     /// What a command on tags does to them: `set`, `add` or `remove`.
     pub(crate) tag_change: Option<&'static str>,
-    /// How tags are printed that the job reads, which is then all that it tells of objects that
+    /// Format of the tags that the job reads, which is then all that it prints about objects that
     /// are done.
     pub(crate) tags: Option<TagsFormat>,
     /// It is printed whether objects are archived, and nothing else of objects that are done.

@@ -48,7 +48,7 @@ pub(crate) struct TransferSettings {
     pub(crate) manifest: Option<ManifestSettings>,
     /// Warnings about the arguments, to be printed first.
     pub(crate) notices: Vec<String>,
-    /// To be answered with yes before anything is done, where there is somebody to answer.
+    /// Question to be answered with yes on a terminal before anything is done.
     pub(crate) question: Option<String>,
 }
 
@@ -226,7 +226,7 @@ impl TransferSettings {
         spec.recursive = true;
         spec.raw = true;
         spec.versions = args.versions.then_some(VersionRule::All { older_than_s: None });
-        // Who gives --force was asked already.
+        // With --force no further confirmation is needed.
         let asks = args.versions && !args.yes;
         let question = if asks { question(&spec) } else { None };
         Ok(Self { question, ..assemble(frame, spec) })
@@ -447,7 +447,7 @@ enum PathPair {
 }
 
 impl PathPair {
-    /// Checks what can be told from the arguments alone, with the texts of `aws s3`.
+    /// Checks that need nothing but the arguments, with the messages of `aws s3`.
     fn check(job: &Copying<'_>, command: TransferCommand) -> Result<Self, Failure> {
         let name = match command {
             TransferCommand::Move => "mv",

@@ -44,7 +44,7 @@ pub(crate) fn bounds(limits: &Limits) -> Bounds {
     }
 }
 
-/// Limits of the library with what is asked for.
+/// Limits of the library with the settings applied.
 pub(crate) fn tuning(limits: &Limits, bounds: Bounds) -> Tuning {
     let default = Tuning::default();
     let queue = limits.max_queue_size.map(|size| usize::try_from(size.get()));

@@ -1,4 +1,4 @@
-//! Versions: which ones `rm` and `undelete` remove, what is asked before, and `--as-of`.
+//! Versions: which ones `rm` and `undelete` remove, the confirmation before, and `--as-of`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -131,7 +131,7 @@ pub(super) fn check_manifest(transfer: &TransferSettings) -> Result<(), Failure>
     Ok(())
 }
 
-/// What is asked on a terminal before a removal that cannot be undone or takes a whole bucket.
+/// Question on a terminal before a removal that cannot be undone or empties a whole bucket.
 pub(super) fn question(spec: &TransferSpec) -> Option<String> {
     if spec.dry_run || spec.command != TransferCommand::Remove {
         return None;
@@ -200,7 +200,7 @@ pub(super) fn as_of(args: &AsOfArgs) -> Result<Option<Moment>, Failure> {
     at(text, Timestamp::now(), &TimeZone::system()).map(Moment::from_seconds).map(Some)
 }
 
-/// The last whole second up to a time. What S3 tells has whole seconds.
+/// The last whole second up to a time. Times of S3 are whole seconds.
 fn at(text: &str, now: Timestamp, zone: &TimeZone) -> Result<i64, Failure> {
     let whole = |time: Timestamp| time.as_second() - i64::from(time.subsec_nanosecond() < 0);
     let read = match age(text) {

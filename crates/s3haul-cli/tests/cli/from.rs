@@ -132,7 +132,7 @@ fn objects_are_copied_under_the_names_of_a_recursive_copy() {
     assert!(stderr(&output).contains("can be read only once"), "{output:?}");
 }
 
-/// A listing's columns say all that a copy has to know, so that nobody is asked.
+/// A listing's columns are enough for a copy, so that no HEAD requests are sent.
 #[test]
 fn a_listing_spares_the_requests_that_ask() {
     let bench = Bench::with_objects(&["a", "b"]);
@@ -288,7 +288,7 @@ fn inventories_are_read_in_tables_too() {
         lines.sort();
         assert_eq!((lines, code), (wanted, 0), "{from} {told}");
     }
-    // What a listing wrote feeds a command, and nobody is asked.
+    // The output of a listing feeds a command, without HEAD requests.
     bench.ok("list s3://box --format parquet --output-file all.parquet");
     bench.ok("cp s3://box t --from all.parquet --only-show-errors");
     assert_eq!(bench.read("t/keep"), "keep");

@@ -1,5 +1,5 @@
 //! Versions through the real binary: `rm --versions`, `undelete`, `versions`, `--as-of`, reports of
-//! them, and what is asked before.
+//! them, and the confirmation before.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -72,7 +72,7 @@ fn some_versions(bench: &Bench) -> Beside {
     beside
 }
 
-/// Fields of what `versions` tells, a line for each version.
+/// Fields of the output of `versions`, a line for each version.
 fn told(bench: &Bench, args: &str) -> Vec<String> {
     let rows = bench.lines(&format!("versions {args} --format jsonl"));
     let row = |line: &String| {
@@ -338,7 +338,7 @@ mod terminal {
             assert_eq!(answered(&bench, args, "n"), (1, String::new()), "{args}");
         }
         assert_eq!(bench.lines("ls --recursive s3://box").len(), 2);
-        // Neither a part of a bucket nor a dry run is asked about.
+        // Neither a part of a bucket nor a dry run needs confirmation.
         for args in ["rm --recursive s3://box --dryrun", "rm --recursive s3://box/b --dryrun"] {
             assert_eq!(answered(&bench, args, "n").0, 0, "{args}");
         }

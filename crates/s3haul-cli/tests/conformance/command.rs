@@ -91,7 +91,7 @@ impl Invocation {
             command.spawn().unwrap_or_else(|e| panic!("{}: {e}", self.program.display()));
         let mut stdin = child.stdin.take().unwrap();
         let input = self.stdin;
-        // The pipe may break: whoever needs the input tells by its exit status.
+        // The pipe may break: a command that needs the input fails with its exit status.
         std::thread::spawn(move || drop(stdin.write_all(&input)));
         let stdout = collect(child.stdout.take().unwrap());
         let stderr = collect(child.stderr.take().unwrap());

@@ -55,11 +55,11 @@ pub(crate) struct Features {
     pub(crate) dot_segments: bool,
     /// Control characters and U+FFFF in keys, listed as they are.
     pub(crate) control_characters: bool,
-    /// Storage class that is stored and told.
+    /// Storage class that is stored and returned.
     pub(crate) storage_class: Option<&'static str>,
     /// Server-side encryption with the server's keys.
     pub(crate) encryption: bool,
-    /// SHA-1, SHA-256, CRC32, CRC32C and CRC64NVME are stored and told.
+    /// SHA-1, SHA-256, CRC32, CRC32C and CRC64NVME are stored and returned.
     pub(crate) checksums: bool,
     /// Access control lists of objects.
     pub(crate) acls: bool,
@@ -212,7 +212,7 @@ pub(crate) struct Server {
     pub(crate) name: &'static str,
     /// Endpoint.
     pub(crate) url: String,
-    /// Who may do everything.
+    /// Credentials with all permissions.
     pub(crate) access_key: String,
     /// Secret of that.
     pub(crate) secret_key: String,

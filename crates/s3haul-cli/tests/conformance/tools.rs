@@ -29,7 +29,7 @@ pub(crate) fn subject() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_s3haul")), PathBuf::from)
 }
 
-/// Whether this process may do everything, so that permissions keep nobody out.
+/// Whether this process is root, so that permissions have no effect.
 pub(crate) fn is_root() -> bool {
     std::process::Command::new("id")
         .arg("-u")

@@ -1,4 +1,4 @@
-//! A server that refuses everything and tells in its refusal all that it was sent.
+//! A server that refuses everything and repeats the whole request in its refusal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

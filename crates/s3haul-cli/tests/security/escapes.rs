@@ -220,7 +220,7 @@ fn what_a_link_leads_to_is_not_removed() {
     assert!(!trap.target().join("file").exists());
 }
 
-/// Uploads follow links, as those of `aws s3` do, unless they are told not to.
+/// Uploads follow links, as those of `aws s3` do, unless switched off.
 #[test]
 fn uploads_follow_links_only_as_long_as_they_may() {
     let trap = Trap::new();

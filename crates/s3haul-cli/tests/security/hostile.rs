@@ -205,8 +205,8 @@ fn lengths_that_make_no_sense_are_refused() {
     server.assert_untouched();
 }
 
-/// Two lengths: the second request hides in the body of the first, or is a request of its own for
-/// whoever counts differently. It is refused like any other that is not signed.
+/// Two lengths: the second request hides in the body of the first, or is a request of its own for a
+/// server that counts differently. It is refused like any other that is not signed.
 #[test]
 fn smuggled_requests_are_requests_like_others() {
     let server = Server::start();
@@ -316,7 +316,7 @@ fn documents_that_grow_are_refused() {
             let (status, answer) = server.signed(method, path, body.as_bytes());
             assert!(status == 0 || (200..502).contains(&status), "{what}: {status}");
             assert!(!answer.contains("root:"), "{what} at {path}: {answer}");
-            // Without a signature nobody reads them at all.
+            // Without a signature they are not read at all.
             let length = body.len();
             let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}");
             let (status, answer) = server.send(format!("{head}\r\n\r\n{body}").as_bytes());

@@ -289,7 +289,7 @@ fn refusals_that_echo_the_request_show_no_secret() {
         let output = Place::checked(&args, &mut command);
         assert!(!matches!(output.status.code(), Some(0 | 252)), "{args}: {output:?}");
         if args == "ls s3://box" {
-            // What helps is still told.
+            // Helpful details are still printed.
             let text = String::from_utf8(output.stderr).unwrap();
             assert!(text.contains("SignatureDoesNotMatch") && text.contains("host:"), "{text}");
         }
@@ -344,7 +344,7 @@ fn failures_show_no_secret() {
         let mut command = place.command("--debug ls s3://box");
         let output = command.env(name, value).output().unwrap();
         let secrets = [SECRET_KEY, TOKEN, "anOther/sEcReT+that-is-wrong-here"];
-        // Who names a key as region is told what was wrong with it.
+        // A key given as region is an error that says why.
         let secrets = if value == SECRET_KEY { &secrets[1..] } else { &secrets[..] };
         assert_clean_of(secrets, name, &output.stderr);
         assert_ne!(output.status.code(), Some(0), "{name}");

@@ -66,7 +66,7 @@ fn process(key: &str, secret: &str) -> String {
 #[test]
 fn programs_that_give_credentials_are_not_quoted() {
     let home = Home::new("[default]\ncredential_process = ./program with an-argument\n");
-    // It notes what can be seen of it and of who started it.
+    // It records what can be seen of itself and of its parent process.
     let seen = "cat /proc/$$/cmdline /proc/$PPID/cmdline /proc/$PPID/comm > titles 2>&1\n";
     let right = home.bench.variable("AWS_SECRET_ACCESS_KEY").to_owned();
     let key = home.bench.variable("AWS_ACCESS_KEY_ID").to_owned();
@@ -139,7 +139,7 @@ fn keys_in_files_are_not_shown() {
     }
 }
 
-/// A service that gives credentials to containers, or refuses and tells what it was asked.
+/// A service that gives credentials to containers, or refuses and repeats the request.
 fn container(answer: String) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

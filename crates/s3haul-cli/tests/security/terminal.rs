@@ -25,7 +25,7 @@ fn shown(command: &mut Command) -> String {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut controller = File::from(controller);
     let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
-    // A terminal that nobody holds any more is an error to read.
+    // Reading a terminal whose other end is closed is an error.
     while let Ok(read @ 1..) = controller.read(&mut buffer) {
         all.extend_from_slice(&buffer[..read]);
     }

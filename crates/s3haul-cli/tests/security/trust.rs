@@ -140,7 +140,7 @@ fn servers_that_are_not_who_they_say_get_nothing() {
         let text = stderr(&output);
         assert!(text.contains("SSL validation failed"), "{what}: {text}");
         assert_eq!(*heads.lock().unwrap(), [""; 0], "{what}: something was sent");
-        // Whoever wants it can have it, and is told.
+        // Allowed on request, with a warning.
         let output = list(&bench, &url, &bundle, "--no-verify-ssl");
         assert_eq!(output.status.code(), Some(0), "{what}: {output:?}");
         assert!(stderr(&output).starts_with("warning: --no-verify-ssl"), "{output:?}");
@@ -282,7 +282,7 @@ fn redirects_take_no_signature_elsewhere() {
     assert_eq!(*heads.lock().unwrap(), [""; 0]);
 }
 
-/// From https to http on the same host, which would show everything to whoever listens.
+/// From https to http on the same host, which would show everything to eavesdroppers.
 #[test]
 fn redirects_do_not_leave_tls() {
     let bench = Bench::new();

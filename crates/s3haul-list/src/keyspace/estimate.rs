@@ -39,7 +39,7 @@ pub(super) struct Stretch {
     pub(super) kind: Kind,
 }
 
-/// Names of folders worth asking for.
+/// Folder whose names are worth listing with a delimiter, to find cuts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wish {
     pub(super) folder: usize,

@@ -249,7 +249,7 @@ impl Keyspace {
         (threshold * part).max(PAGES_MIN_AT_END)
     }
 
-    /// Cuts a segment, once or in a gallop; gives the new one that is first in order.
+    /// Cuts a segment, once or at exponential distances; returns the first new segment in order.
     fn cut_segment(&mut self, id: SegmentId, free: usize, may_gamble: bool) -> Option<SegmentId> {
         let answers = self.answers;
         let state = self.segments.get_mut(id)?;

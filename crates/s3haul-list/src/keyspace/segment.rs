@@ -113,7 +113,7 @@ impl Segment {
         if self.pages_left > MUCH { 1 } else { 1 << (self.failures + 1).min(DOUBLINGS_MAX) }
     }
 
-    /// Whether the pages left are more than a wish: of the beginning nothing is known before its
+    /// Whether the pages left are more than a guess: of the beginning nothing is known before its
     /// first page, however much was found behind it. All there is may be on that page.
     pub(super) fn has_estimate(&self) -> bool {
         self.is_answered || self.parent.is_some()

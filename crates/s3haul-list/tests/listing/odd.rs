@@ -9,7 +9,7 @@ use s3haul_wire::ops::VersionPage;
 use super::server::{Manner, Server};
 use super::{all, collect, keys, names, request, seed};
 
-/// Lists and gives all names, sorted, with what was told of the server.
+/// Lists; returns all names, sorted, and the notices about the server.
 async fn listed(server: &Server, request: ListRequest) -> (Vec<String>, Vec<Notice>) {
     let mut listing = list(server.client(), request);
     let (pieces, error) = collect(&mut listing).await;
@@ -116,7 +116,7 @@ async fn a_server_out_of_order_gives_every_key_once_or_an_error_that_names_the_f
                 assert!(error.to_string().contains("`--serial`"), "{error}");
                 refused += 1;
             }
-            // Where such a server leaves out keys without a sign, nobody can tell.
+            // Where such a server leaves out keys without a sign, no client can notice.
             None if listing.take_notices().is_empty() && !request.is_serial => {}
             None => {
                 assert!(found.iter().eq(keys.iter()), "round {round} {manner:?} {request:?}");

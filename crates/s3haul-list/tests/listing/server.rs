@@ -26,17 +26,17 @@ pub enum Manner {
     NoStart,
     /// Refuses version 2 with this code.
     Refuses(&'static str),
-    /// Answers version 1 whatever is asked.
+    /// Answers with version 1 to any request.
     OnlyVersion1,
     /// `/` sorts before all other characters.
     SlashFirst,
     /// By length first, and starts after nothing but tokens.
     ByLength,
-    /// Tells the same token always.
+    /// Always returns the same token.
     SameToken,
-    /// Says that there is more, and not where.
+    /// Truncated pages without a token.
     NoToken,
-    /// Always tells of more, with another token each time, and has no key.
+    /// Always truncated, with another token each time and no key.
     Endless,
     /// Says of full pages that began after a key that there is no more, and leaves out the last.
     EndsEarly,

@@ -7,11 +7,11 @@ use crate::clock::Clock;
 use crate::scenario::{Link, Scenario, Sky, Visit};
 use crate::xml::iso_time;
 
-/// A scenario file: refused, or such that requests at any time have a fate.
+/// A scenario file: refused, or such that requests at any time get a decision.
 ///
 /// # Panics
 ///
-/// Where a fate does.
+/// Where a decision does.
 pub fn scenario(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(scenario) = Scenario::parse(&text) else { return };

@@ -1,4 +1,4 @@
-//! Who may ask, and which requests bypass `s3s`'s XML: the listings, whose pages are the one
+//! Authorization, and which requests bypass `s3s`'s XML: the listings, whose pages are the one
 //! answer where writing through generated types would cost more than everything else.
 
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};

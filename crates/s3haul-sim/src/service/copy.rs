@@ -64,8 +64,8 @@ impl SimService {
         })
     }
 
-    /// Joins pieces to a blob, on a blocking thread where that means file work. Where nobody waits
-    /// for it any more by then, it goes as it comes.
+    /// Joins pieces to a blob, on a blocking thread where that means file work. If the
+    /// request is gone by then, the result is dropped.
     pub(super) async fn assemble(&self, pieces: Vec<Piece>) -> S3Result<Staged> {
         let store = Arc::clone(&self.store);
         let assemble = move || store.assemble(&pieces).map(|blob| Staged { store, blob });

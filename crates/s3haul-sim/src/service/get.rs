@@ -210,7 +210,7 @@ impl SimService {
         Ok(response)
     }
 
-    /// Finds a version; tells of delete markers as GET and HEAD do.
+    /// Finds a version; a delete marker is the error that GET and HEAD return.
     fn find_shown(&self, bucket: &str, key: &str, id: Option<&str>) -> S3Result<Arc<Version>> {
         self.find(bucket, key, id).map_err(|mut error| {
             let versions = self.store.versions(bucket, key).unwrap_or_default();

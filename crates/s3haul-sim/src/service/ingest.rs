@@ -119,7 +119,7 @@ impl SimService {
     }
 }
 
-/// An `ETag` that nobody takes for an MD5.
+/// An `ETag` that cannot be mistaken for an MD5.
 pub(super) fn unhashed_etag() -> String {
     format!("{:016x}{:016x}-1", fastrand::u64(..), fastrand::u64(..))
 }

@@ -1,6 +1,6 @@
 //! Objects in memory, and the ordered index that the disk store keeps too.
 //!
-//! In null mode the bytes of a body are counted (and hashed unless told otherwise) and thrown
+//! In null mode the bytes of a body are counted (and hashed unless configured otherwise) and thrown
 //! away; a download then gets bytes computed from the object's seed.
 
 use std::collections::BTreeMap;

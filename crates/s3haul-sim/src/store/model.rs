@@ -59,7 +59,7 @@ pub(crate) struct AclEntry {
     pub(crate) permission: String,
     /// `id`, `uri` or `emailAddress`.
     pub(crate) kind: String,
-    /// Who has it.
+    /// Owner.
     pub(crate) grantee: String,
 }
 

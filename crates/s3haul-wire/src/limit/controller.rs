@@ -13,7 +13,7 @@
 //! cut once; the same calls give the same answers; memory is bounded (`RANGES_MAX` ranges of a few
 //! kilobytes, and 512 sampled keys each).
 //!
-//! `s3::admission` asks it for every attempt of a request. `docs/design/03-controller.md` has the
+//! `limit::limiter` calls it for every attempt of a request. `docs/design/03-controller.md` has the
 //! comparison behind it.
 
 mod background;

@@ -63,7 +63,7 @@ struct Timer {
 }
 
 impl Timer {
-    /// Whether it looks in time, as far as is known.
+    /// Whether it looks in time, as far as known.
     fn runs(&self, now: Duration) -> bool {
         !self.task.is_finished() && now < self.due + LOOK_MAX
     }
@@ -84,14 +84,14 @@ enum Word {
     Later(oneshot::Receiver<Word>),
 }
 
-/// Place of a waiting request in a queue.
+/// Slot of a waiting request in a queue.
 #[derive(Debug)]
 struct Place {
     heard: oneshot::Receiver<Word>,
     is_for_rate: bool,
 }
 
-/// What the controller needs to know of a request, kept for as long as it is in flight.
+/// What the controller decides by; kept while the request is in flight.
 #[derive(Clone, Debug)]
 struct Asked {
     class: Class,
@@ -109,7 +109,7 @@ impl Asked {
             key: place_of(request),
             kind: request.operation.kind(),
             cost: request.keys,
-            // What clears up does not wait for those that it ends.
+            // A cleanup does not wait for the requests that it aborts.
             is_rate_only: request.operation.is_listing() || request.operation.is_cleanup(),
         }
     }
@@ -140,7 +140,7 @@ fn place_of(request: &Request<'_>) -> Box<[u8]> {
     place.into_boxed_slice()
 }
 
-/// Permit for one attempt. Dropping it reports to the controller how the attempt ended.
+/// Permission for one attempt. Dropping it reports to the controller how the attempt ended.
 #[derive(Debug)]
 pub(crate) struct Pass {
     gate: Arc<Gate>,
@@ -157,13 +157,13 @@ impl Pass {
         self.waited
     }
 
-    /// It was carried out, and so many more bytes of the object moved.
+    /// Records success, and `more` bytes of the object moved.
     pub(crate) fn moved(&mut self, more: u64) {
         let before = if let Outcome::Done { bytes } = self.outcome { bytes } else { 0 };
         self.outcome = Outcome::Done { bytes: before + more };
     }
 
-    /// The service had too much to do.
+    /// Records that the service refused for overload.
     pub(crate) fn throttled(&mut self) {
         self.outcome = Outcome::Throttled;
     }
@@ -349,7 +349,7 @@ impl Gate {
                 }
             }
         }
-        // Nothing may be in flight whose answer would look at them.
+        // Perhaps nothing is in flight whose answer would release them.
         granted.append(&mut self.grant_room(&mut state, now));
         if !state.for_rate.is_empty() {
             self.start_timer(&mut state, next);

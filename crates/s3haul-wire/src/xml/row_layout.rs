@@ -40,7 +40,7 @@ struct Note {
     end: usize,
 }
 
-/// Where the values of an entry were found that was read the long way.
+/// Positions of the values of one fully parsed entry, from which a layout is derived.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     notes: [Note; VALUES],

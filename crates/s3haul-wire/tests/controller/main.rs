@@ -63,7 +63,7 @@ fn sixty_four_partitions_far_away_are_filled_within_ten_seconds() {
     finds_the_limit(Class::Read, READS, 64, 120.0, 21);
 }
 
-/// A job of some thousand small objects is over before windows of goodput could tell much: each
+/// A job of some thousand small objects is over before windows of goodput could show much: each
 /// round trip must. With 256 in flight from the start 2,000 requests take eight round trips.
 #[test]
 fn two_thousand_requests_take_a_dozen_round_trips() {

@@ -1,8 +1,8 @@
-//! What `set` makes of an object: the rule from what is wanted and what HEAD tells to what is
+//! What `set` makes of an object: the rule from what is wanted and what HEAD returns to what is
 //! sent. Pure.
 //!
 //! S3 changes headers, metadata, storage class and encryption only by a copy of the object onto
-//! itself, and what such a copy is not told is lost. So the copy is told everything that is kept:
+//! itself, and what is not sent with such a copy is lost. So the copy repeats all that is kept:
 //! content headers, metadata, storage class, encryption, redirect, retention and legal hold (tags
 //! are kept by S3, or read and sent again where the copy goes in parts). Access control list,
 //! retention and legal hold alone need no copy. Nothing is sent for what is so already.
@@ -130,8 +130,8 @@ impl ObjectChange {
         headers_of(&self.properties).iter().any(Option::is_some)
     }
 
-    /// What is done to an object; `now_s` tells which retention is over. An archived object that
-    /// would have to be copied is an error.
+    /// What is done to an object; `now_s` determines which retention is over. An archived object
+    /// that would have to be copied is an error.
     pub(crate) fn steps(&self, head: &ObjectHead, now_s: i64) -> Result<Steps> {
         let present = &head.properties;
         let wanted = self.merged(present, now_s);
@@ -272,8 +272,8 @@ fn class_of(properties: &ObjectProperties) -> &str {
     properties.storage_class.as_deref().unwrap_or(STANDARD)
 }
 
-/// Whether an encryption is what is wanted. KMS without a key is any of KMS; a key may be told
-/// with its whole ARN.
+/// Whether an encryption is what is wanted. KMS without a key is any of KMS; a key may be given
+/// as its whole ARN.
 fn is_so(wanted: &Encryption, present: Option<&Encryption>) -> bool {
     match (wanted, present) {
         (Encryption::Aes256, Some(Encryption::Aes256))

@@ -1,6 +1,6 @@
 //! Whether two things hold the same bytes, concluded from what is known of them.
 //!
-//! What is known grows step by step: first what a listing tells, then headers, then what is
+//! What is known grows step by step: first what a listing contains, then headers, then what is
 //! computed by reading. [`conclude`] says after each step whether that is enough, and if not what
 //! the cheapest next step is. It never says that things are the same or different where the facts
 //! leave it open:
@@ -150,8 +150,8 @@ pub enum Which {
 pub enum Depth {
     /// Equal sizes are the same.
     Sizes,
-    /// What listings tell; equal sizes are the same where nothing speaks against it. Only where
-    /// `ETag`s differ that may not be MD5s headers are asked for.
+    /// Verdict from listings alone: equal sizes count as equal content unless `ETag`s differ. Only
+    /// where those may not be MD5s is a HEAD request sent.
     Listed,
     /// Stored checksums, else reading. The size of the first part is taken for that of all, as
     /// all tools have it.
@@ -271,7 +271,7 @@ fn doubtful_etag(source: &Known, target: &Known) -> Option<Step> {
 
 fn next_step(source: &Known, target: &Known, depth: Depth, sizes: PartSizes) -> Step {
     let (left, right) = ((source, Which::Source), (target, Which::Target));
-    // Whoever reads, and whoever has a digest to compare with; a file is read rather than an
+    // The side to read, and the side with a digest to compare with; a file is read rather than an
     // object.
     let mut pairs = vec![(left, right), (right, left)];
     if source.is_local != target.is_local {

@@ -1,6 +1,6 @@
 //! The media type of an object from its name, as the AWS tools guess it.
 //!
-//! That is Python's `mimetypes.guess_type`: the ending decides, and an ending that tells of a
+//! That is Python's `mimetypes.guess_type`: the ending decides, and an ending that stands for a
 //! compression is taken off first, so `a.tar.gz` is `application/x-tar` and `a.gz` has no type.
 //! Python also reads the type tables of the system it runs on ([`KNOWN_FILES`]), which then win
 //! over the built-in one. Reading them is the caller's: here they are handed in as text.

@@ -1,4 +1,4 @@
-//! Texts that are not ASCII as S3 tells them in headers of metadata: encoded words of RFC 2047,
+//! Texts that are not ASCII as S3 returns them in headers of metadata: encoded words of RFC 2047,
 //! `=?UTF-8?B?w7w=?=` or `=?UTF-8?Q?=C3=BC?=`. S3 decodes what it is sent so, too, so that one
 //! text has several forms.
 

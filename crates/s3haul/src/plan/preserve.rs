@@ -8,7 +8,7 @@
 //! of a regular file the octal form has six digits and begins with 10, the decimal one has five.
 //!
 //! Owners are written and not restored. Of a mode only the permissions of owner, group and others
-//! are: whoever may write an object must not be able to leave a setuid program on a disk.
+//! are: write access to an object must not be enough to leave a setuid program on a disk.
 
 use std::fmt::Write as _;
 
@@ -87,7 +87,7 @@ pub fn decides(rule: Rule, direction: ActionKind) -> bool {
     has_local_side && asks_for_times
 }
 
-/// What the listing alone decides where times are looked up: it tells when an object was written,
+/// What the listing alone decides where times are looked up: it has when an object was written,
 /// to the second and by the clock of the server, and nothing of the file that it was made from.
 pub fn listing_rule(rule: Rule, direction: ActionKind) -> Rule {
     if decides(rule, direction) { Rule::SizeOnly } else { rule }

@@ -74,8 +74,8 @@ impl ArchiveState {
     }
 }
 
-/// Whether the storage class that a listing tells says that an object is in no archive. An empty
-/// class is not known.
+/// Whether the storage class in a listing says that an object is in no archive. An empty class is
+/// unknown.
 pub fn is_never_archived(storage_class: &str) -> bool {
     let is_told = !storage_class.is_empty();
     is_told && !ARCHIVES.contains(&storage_class) && storage_class != INTELLIGENT_TIERING

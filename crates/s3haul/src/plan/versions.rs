@@ -1,9 +1,9 @@
 //! Which versions and delete markers a command takes: rules over the stream in which
-//! `ListObjectVersions` tells them, keys in order and of each key the newest first.
+//! `ListObjectVersions` returns them, keys in order and of each key the newest first.
 //!
 //! The order of the stream is the truth: times have whole seconds, and several versions may share
 //! one. What is known of a key is carried over the ends of pages and is small, whatever the number
-//! of versions. Where a server tells a key's versions in another order, removals take less than
+//! of versions. Where a server returns a key's versions in another order, removals take less than
 //! they might and never more; reading a bucket as it was is an error then.
 //!
 //! The rules agree with themselves: what is left of a removal that was stopped at any point is what
@@ -80,7 +80,7 @@ struct Standing {
     /// Noncurrent versions that are newer, delete markers not counted.
     rank: u64,
     /// When it became noncurrent, which is when its successor was made; none for what is current
-    /// and where that was not told.
+    /// and where that is unknown.
     noncurrent_since_s: Option<i64>,
 }
 
@@ -147,7 +147,7 @@ impl VersionSelector {
 
     /// Goes on to the next of the stream.
     fn place(&mut self, version: &Version<'_>) -> Standing {
-        // A server that begins a key anew is told so by what it calls the current one: counting on
+        // A second current version shows that the server began the key anew: counting on
         // would count what stays twice.
         if version.key != self.state.key || version.is_latest {
             self.state = KeyState { key: version.key.to_owned(), ..KeyState::default() };

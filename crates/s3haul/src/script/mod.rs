@@ -4,8 +4,8 @@
 //! A [`Runtime`] runs programs over batches of objects, one crossing into the engine (`QuickJS`) a
 //! batch. Scripts compute and nothing else: there are no modules, files, network or timers.
 //!
-//! Limits: memory, stack and time of a batch ([`Limits`]). Who exceeds one, throws, or returns
-//! what makes no sense gets a [`ScriptError`] with line, column and the key it happened at; no
+//! Limits: memory, stack and time of a batch ([`Limits`]). A script that exceeds one, throws, or
+//! returns an invalid value ends in a [`ScriptError`] with line, column and key; no
 //! object is ever left out silently.
 //!
 //! Runtimes share nothing: a function that keeps state keeps it once for each runtime.

@@ -4,7 +4,7 @@
 //! the small ones go: their counts move to the folder above, at last to the root, so that sums
 //! over a tree stay exact as far up as its folders are kept. A folder that went and comes back
 //! misses what moved; since at most a threshold moves each time, what it can miss is bounded, and
-//! a [`Bloom`] filter of all that went tells which folders can miss anything at all. Input needs
+//! a [`Bloom`] filter of all that went shows which folders can miss anything at all. Input needs
 //! no order, and several of these merge into one with the same guarantees.
 
 use std::collections::HashMap;

@@ -5,7 +5,7 @@
 //! in any order. Folders and extensions are exact up to a limit of them; beyond it small ones are
 //! merged into what lies above, and the figures that remain state by how much they may be short.
 //! Percentiles of sizes come from a histogram whose buckets are narrower than 2 %. Pages come
-//! from whoever lists: nothing here sends a request but those that look at
+//! from the caller: nothing here sends a request but those that list
 //! multipart uploads, such as [`open_uploads`].
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! The accumulator: pages in, figures out.
 //!
 //! Made for hundreds of millions of objects: nothing is allocated for an object, and consecutive
-//! keys of one folder or extension are added up before a table is asked.
+//! keys of one folder or extension are added up before a table lookup.
 
 use super::ages::Ages;
 use super::counts::Counts;

@@ -285,7 +285,7 @@ async fn what_cannot_be_compared_fails_by_itself() {
 async fn pairs_are_looked_at_as_many_at_a_time_as_requests_may_be() {
     let world = World::new();
     for n in 0..64 {
-        // Nothing but the headers can tell that the `ETag` is an MD5.
+        // Only the headers show that the `ETag` is an MD5.
         world.file(&format!("in/{n:02}"), b"old");
         world.object(&format!("x/{n:02}"), b"new").await;
     }

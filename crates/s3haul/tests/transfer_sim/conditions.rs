@@ -86,7 +86,7 @@ fn removal(key: &str) -> s3haul_wire::ops::DeleteObject<'_> {
     s3haul_wire::ops::DeleteObject { bucket: "bucket", key, ..Default::default() }
 }
 
-/// One object is asked for only where its name does not decide.
+/// A HEAD request is sent only where the name does not decide.
 #[tokio::test(start_paused = true)]
 async fn a_single_object_obeys_too() {
     let world = World::new();

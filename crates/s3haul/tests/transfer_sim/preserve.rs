@@ -146,7 +146,7 @@ async fn a_sync_compares_the_times_that_are_kept() {
         // What came down has the time of what went up, and nothing is to be done either way.
         assert_eq!(sync(&x, &out, rule).await, 0, "{rule:?}");
         assert_eq!(sync(&out, &x, rule).await, 0, "{rule:?}");
-        // An older file of the same size, as no listing tells it.
+        // An older file of the same size, which no listing shows.
         set(&format!("{out}/small"), time() - Duration::from_secs(100));
         let is_different = u64::from(rule != Rule::NewerSource);
         assert_eq!(sync(&out, &x, rule).await, is_different, "{rule:?}");

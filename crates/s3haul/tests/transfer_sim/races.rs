@@ -80,7 +80,7 @@ async fn a_damaged_download_is_not_kept_because_its_checksum_is_gone() {
     world.object("x/k", &bytes(PART as usize + 1, 1)).await;
     let damage = Fault::new(Effect::CorruptByte { offset: 3 }).operation("GetObject").times(1);
     world.sim.weather().push(damage);
-    // Listed, so that nobody knows the checksum beforehand.
+    // Listed, so that the checksum is not known beforehand.
     let spec = world.spec(TransferCommand::Move, "s3://bucket/x", Some("out"));
     let spec = TransferSpec { recursive: true, ..spec };
     let summary = run_while_replaced(&world, spec, "HeadObject").await;

@@ -296,7 +296,7 @@ async fn a_move_removes_the_source_after_the_target_is_safe() {
 async fn paths_written_alike_are_two_objects() {
     let (near, far, large) = laid_out().await;
     let spec = near.spec(TransferCommand::Move, "s3://bucket", Some("s3://bucket"));
-    // Both are written in the same second, so that only the time tells them apart.
+    // Both are written in the same second, so that only the time distinguishes them.
     tokio::time::advance(Duration::from_secs(5)).await;
     let summary = near.run_to(&far, TransferSpec { recursive: true, ..spec }).await;
     assert_eq!(summary.done, 2, "{:?}", near.log.lines());

@@ -1,4 +1,4 @@
-//! Archived objects: restored, waited for, told about.
+//! Archived objects: restored, waited for, reported.
 
 use std::time::Duration;
 

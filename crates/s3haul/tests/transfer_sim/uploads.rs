@@ -1,4 +1,4 @@
-//! Multipart uploads that nobody ended, over several pages of their listing.
+//! Incomplete multipart uploads, over several pages of their listing.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn spec(prefix: &str, task: UploadsTask) -> UploadsSpec {
     UploadsSpec { bucket, prefix, begun_until_s: None, task, concurrency: 8 }
 }
 
-/// Keys that were told, in order, and those that failed.
+/// Keys that were reported, in order, and those that failed.
 async fn run(world: &World, spec: &UploadsSpec) -> (Vec<String>, Vec<String>) {
     let (mut told, mut failed) = (Vec::new(), Vec::new());
     let mut tell = |upload: &OpenUpload, result: Result<()>| {

@@ -32,8 +32,8 @@ async fn versioned() -> World {
     world
 }
 
-/// Lets the clock go on by more than a second, so that times tell before from after; gives the
-/// second between.
+/// Lets the clock go on by more than a second, so that times distinguish before from after;
+/// returns the second between.
 async fn moment(world: &World) -> i64 {
     tokio::time::sleep(Duration::from_secs(2)).await;
     let at_s = world.sim.clock().now_ms() / 1000;
@@ -401,7 +401,7 @@ async fn the_past_of_a_bucket_without_versions_is_not_known() {
     let spec = as_of(&world, TransferCommand::Sync, "out", now_s as i64 + 5);
     let error = world.run(spec.clone()).await.unwrap_err();
     assert!(error.to_string().contains("--as-of"), "{error}");
-    // Who may not ask goes on, and is told.
+    // Without permission to look it up, the job goes on with a warning.
     let effect = Effect::respond(403, "AccessDenied");
     world.sim.weather().push(Fault::new(effect).operation("GetBucketVersioning").always());
     let summary = world.run(spec).await.unwrap();

@@ -43,7 +43,7 @@ async fn uploads_survive_what_passes() {
         assert_eq!(world.get("small").await.unwrap(), b"small", "{name}");
         assert_eq!(world.log.moved(), LARGE as i64 + 5, "{name}");
         let open = world.open_uploads().await;
-        // A lost answer to the beginning of an upload leaves one that nobody knows of.
+        // A lost answer to the beginning of an upload leaves one whose id is unknown.
         assert_eq!(open, 0, "{name}");
     }
 }
@@ -103,7 +103,7 @@ async fn downloads_survive_what_passes() {
     }
 }
 
-/// The checksum of a large object tells only at the end: all of it is read again, twice at most.
+/// The checksum of a large object is checked at the end: it is read again, twice at most.
 #[tokio::test(start_paused = true)]
 async fn a_large_object_is_read_again_when_it_was_damaged() {
     let (world, large) = large_world();

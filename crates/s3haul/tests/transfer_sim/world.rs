@@ -58,7 +58,7 @@ impl Clock for TokioClock {
     }
 }
 
-/// What was told, in short lines.
+/// Events, in short lines.
 #[derive(Default)]
 pub struct Log {
     lines: Mutex<Vec<String>>,
@@ -131,7 +131,7 @@ impl Log {
         self.lines.lock().unwrap().iter().filter(|line| line.contains(text)).count()
     }
 
-    /// Whether the end of planning was told once for each of `jobs`, the last time when all was
+    /// Whether the end of planning was reported once for each of `jobs`, the last time when all was
     /// planned.
     pub fn told_totals(&self, jobs: usize) -> bool {
         let complete = self.complete.lock().unwrap();
@@ -143,12 +143,12 @@ impl Log {
         self.failed.lock().unwrap().clone()
     }
 
-    /// Bytes moved, by the progress told.
+    /// Bytes moved, by the reported progress.
     pub fn moved(&self) -> i64 {
         *self.moved.lock().unwrap()
     }
 
-    /// Most bytes told at once.
+    /// Most bytes reported at once.
     pub fn longest_step(&self) -> i64 {
         self.longest_step.load(Ordering::Relaxed)
     }

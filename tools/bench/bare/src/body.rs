@@ -45,7 +45,7 @@ impl Body {
 impl Piece {
     /// # Panics
     ///
-    /// Where the file cannot be read or has become shorter: there is nobody to tell.
+    /// Where the file cannot be read or has become shorter: no caller could receive the error.
     fn next(&mut self) -> Bytes {
         let length = usize::try_from(self.left.min(READ_BYTES)).expect("a small number");
         let mut buffer = self.buffer();
@@ -96,7 +96,7 @@ impl Buffer {
 }
 
 impl Lent {
-    /// The memory, once nobody else uses it.
+    /// The memory, once it has no other user.
     pub(crate) fn back(self) -> Result<Buffer, Self> {
         let Self { whole, bytes } = self;
         let length = bytes.len();

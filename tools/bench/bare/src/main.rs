@@ -3,7 +3,7 @@
 //! No planning, no files where none must be read, no parsing of listings, no retries, no output.
 //! Shares no code with the library: hyper connections held one a slot and polled by the slot's
 //! own task, `SigV4` by hand. The benchmarks compare the tools with the CPU time and the wall
-//! time of this process. See [`options`] for what it is told.
+//! time of this process. See [`options`] for its options.
 #![expect(clippy::print_stdout, reason = "the line is what the benchmarks read")]
 
 mod body;

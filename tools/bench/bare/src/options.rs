@@ -21,7 +21,7 @@ pub(crate) const USAGE: &str = "usage: bare OP --endpoint URL --bucket B [--pref
   sync       as `list`, and beside it an lstat of each file of the tree FILE
 environment: AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION";
 
-/// Everything a run is told.
+/// Options of a run.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) operation: String,
@@ -83,7 +83,7 @@ impl Options {
         Ok(())
     }
 
-    /// Threads for large bodies: one a core, unless told.
+    /// Threads for large bodies: one a core by default.
     pub(crate) fn large_threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.threads.unwrap_or_else(cores).max(1)

@@ -57,7 +57,7 @@ struct Shared<W> {
     work: W,
     next: Vec<AtomicU64>,
     barrier: Barrier,
-    /// Closed by the first failure, so that nobody waits for a slot that is gone.
+    /// Closed by the first failure, so that no task waits for a slot that is gone.
     failed: Semaphore,
 }
 

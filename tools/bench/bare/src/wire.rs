@@ -1,4 +1,4 @@
-//! One connection: hyper on a socket or a TLS session, polled by whoever waits for an answer. Where
+//! One connection: hyper on a socket or a TLS session, polled by the waiting task. Where
 //! the server has ended it after an answer, as one without keep-alive does, the next request goes
 //! out on a new one.
 
@@ -114,7 +114,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Sends a request and gives the head of the answer, which must tell of success.
+    /// Sends a request and returns the head of the answer, which must be a success.
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>> {
         self.requests += 1;
         self.bytes += request.body().size_hint().lower();

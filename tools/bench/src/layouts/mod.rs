@@ -1,4 +1,4 @@
-//! Key sets to list: made ones of the shapes that buckets have, and real ones that nobody tuned
+//! Key sets to list: made ones of the shapes that buckets have, and real ones that are not tuned
 //! for. Each becomes a file of unique keys in the order of their bytes, one a line, below
 //! `target/layouts`, where the next run finds it.
 //!

@@ -32,7 +32,7 @@ const LINES_BESIDE_MAX: u64 = 5;
 /// What a run printed.
 #[derive(Debug, PartialEq)]
 pub(super) enum Printed {
-    /// Nobody looked.
+    /// Not checked.
     Unread,
     /// So many lines.
     Lines(u64),

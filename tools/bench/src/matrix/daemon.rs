@@ -55,7 +55,7 @@ fn command(name: &str, port: u16, folder: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// A program of `cargo xtask servers`, by the variable that tells the tests of it.
+/// A program of `cargo xtask servers`, by the variable with its path.
 pub(super) fn installed(variable: &str) -> PathBuf {
     let variables = Servers::locate().test_variables();
     variables.into_iter().find(|(name, _)| *name == variable).map_or_else(PathBuf::new, |row| row.1)

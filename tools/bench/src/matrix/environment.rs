@@ -154,7 +154,7 @@ impl<'a> Environment<'a> {
         self.synced.insert(tool.to_owned());
     }
 
-    /// Makes a fresh target. What a sync finds there is told where only its times say later what
+    /// Makes a fresh target. What a sync finds there is given where only its times say later what
     /// was written.
     pub(super) fn before(&self, slot: &Slot) -> Result<Option<Listing>> {
         let is_sync = matches!(self.job, Job::SyncNothing(_) | Job::SyncAgain(_));

@@ -83,7 +83,7 @@ fn is_known(only: &str) -> bool {
 }
 
 /// Sees to the servers and to the Python that makes certificates, where they may be installed. What
-/// is not there then is told by the workloads that need it.
+/// is not there then is reported by the workloads that need it.
 fn install_servers(options: &Options) {
     let is_own = |row: &Row| row.1.server == "embedded" && !row.1.is_tls;
     if options.no_install || plan::rows(options).iter().all(is_own) {

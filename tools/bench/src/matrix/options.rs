@@ -83,12 +83,12 @@ impl Options {
         self.append || self.missing
     }
 
-    /// Whether a workload is asked for.
+    /// Whether a workload is selected.
     pub(super) fn wants(&self, workload: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| means(only, workload))
     }
 
-    /// Whether a tool is asked for.
+    /// Whether a tool is selected.
     pub(super) fn wants_tool(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name))
     }

@@ -46,7 +46,7 @@ impl Reader {
         Ok((Self { wanted, child: Some(child) }, Stdio::from(pipe)))
     }
 
-    /// What was printed, once nobody holds the pipe any more. What a tool has left behind may hold
+    /// What was printed, once the pipe is closed. What a tool has left behind may hold
     /// it for ever: then nothing was read.
     pub(super) fn finish(self) -> Result<Printed> {
         self.finish_within(END_MAX)

@@ -12,7 +12,7 @@ use crate::record::{Place, Run};
 /// A workload in a place.
 pub(super) type Row = (&'static Workload, Place);
 
-/// All that is asked for, in the order in which it runs.
+/// All that is selected, in the order in which it runs.
 pub(super) fn rows(options: &Options) -> Vec<Row> {
     let wanted = WORKLOADS.iter().filter(|workload| options.wants(workload.name));
     let places = |workload: &'static Workload| {

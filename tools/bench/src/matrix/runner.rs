@@ -179,7 +179,7 @@ fn is_as_hard(here: &Place, there: &Place) -> bool {
         && here.latency_ms >= there.latency_ms
 }
 
-/// Whether a tool does not run again: what fails once is told once, and a slow one has had its run.
+/// Whether a tool does not run again: a failure is reported once, and a slow one has had its run.
 pub(super) fn is_last(outcome: &Outcome, options: &Options) -> bool {
     match outcome {
         Outcome::Done { wall_s, .. } => {

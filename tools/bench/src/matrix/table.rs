@@ -170,7 +170,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
 ];
 
 impl Workload {
-    /// What it does at the scale that is asked for.
+    /// What it does at the chosen scale.
     pub(super) fn job(&self, options: &Options) -> Job {
         self.job.scaled(options.scale.unwrap_or(self.scale))
     }

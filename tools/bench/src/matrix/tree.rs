@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use super::shape::{MIB, Shape};
 use support::dice::Dice;
 
-/// Files look this old: a sync takes what is as young as the object for changed, and servers tell
+/// Files look this old: a sync takes what is as young as the object for changed, and servers return
 /// whole seconds.
 const AGE: Duration = Duration::from_hours(2);
 const BLOCK_BYTES: usize = 1 << 20;

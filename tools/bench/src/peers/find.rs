@@ -9,7 +9,7 @@ use super::tools::{Installer, TOOLS, Tool};
 use super::{Endpoint, Found, Peer, Search, Task};
 use support::process;
 
-/// All tools that are asked for, in the order of the tables. Only names that nobody knows and a
+/// All selected tools, in the order of the tables. Only unknown names and a
 /// missing command of our own are errors.
 pub(crate) fn find(search: &Search) -> Result<Vec<Found>> {
     let named = search.paths.iter().map(|(name, _)| name);

@@ -18,7 +18,7 @@ const SETTINGS: &[&str] = &[
     "--multi-thread-streams=16",
     "--s3-no-check-bucket",
 ];
-/// The same comparison as that of `aws s3 sync`: sizes, and the times that the listing tells.
+/// The same comparison as that of `aws s3 sync`: sizes, and the times in the listing.
 const SYNC: &[&str] = &["copy", "--update", "--use-server-modtime"];
 
 pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {

@@ -10,7 +10,7 @@ use super::{Search, aws, aws_crt, mc, rclone, s3haul, s3sync, s4cmd, s5cmd};
 use support::install::{self, Environment, Folder, Program};
 use support::servers::Servers;
 
-/// Where a tool comes from when nobody says where it is.
+/// Where a tool comes from when no path is given.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
     /// Built here.
@@ -117,7 +117,7 @@ impl Tool {
         !matches!(self.source, Source::Ours)
     }
 
-    /// The version that is pinned here, for tools that do not tell theirs.
+    /// The version that is pinned here, for tools that do not print theirs.
     pub(super) fn pinned_version(&self) -> Option<String> {
         match self.source {
             Source::Go(program) => Some(go_version(program.version)),

@@ -86,7 +86,7 @@ impl Spread {
 }
 
 impl Table {
-    /// What CPU time is told in.
+    /// Unit of CPU time.
     pub(super) fn cpu_unit(&self) -> &'static str {
         match self.unit {
             Unit::Object => "CPU µs an object",

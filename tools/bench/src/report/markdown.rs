@@ -23,7 +23,7 @@ reached the server, where it counts them. A ratio of 3 is three times what `s3ha
 needs for the same amount of work.
 ";
 
-/// The whole page; `about` tells what the runs were made with.
+/// The whole page; `about` is what the runs were made with.
 pub(super) fn page(tables: &[Table], about: &str) -> String {
     let mut page = String::from(INTRODUCTION);
     if !about.is_empty() {

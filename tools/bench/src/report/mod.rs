@@ -28,7 +28,7 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 /// Writes down what machine this is, which tools there are, when and what was asked for, a line
-/// each. To be called where runs begin. Where these join earlier ones, both are told; those of
+/// each. To be called where runs begin. Where these join earlier ones, both are listed; those of
 /// another machine cannot be joined.
 pub(crate) fn note(folder: &Path, tools: &[String], joins: bool) -> Result<()> {
     let date = process::run_quietly(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?;

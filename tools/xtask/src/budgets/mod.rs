@@ -89,7 +89,7 @@ fn instructions(program: &Path, path: &str, repetitions: u64) -> Result<u64> {
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=no"])
         .arg(program)
         .args([path, &repetitions.to_string()])
-        // The client must not look for settings of whoever runs this.
+        // The client must not read the settings of the current user.
         .env("AWS_EC2_METADATA_DISABLED", "true")
         .env("AWS_CONFIG_FILE", "/dev/null");
     let output = process::output(&mut valgrind)?;

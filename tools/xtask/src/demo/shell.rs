@@ -1,4 +1,4 @@
-//! Shows a command as one would type it, runs it, and tells what it took.
+//! Shows a command as one would type it, runs it, and prints what it took.
 
 use std::fs::File;
 use std::path::Path;

@@ -140,7 +140,7 @@ impl Maker {
             file.write_all(&word[..usize::try_from(length).unwrap_or(8)])?;
             left -= length;
         }
-        // S3 tells whole seconds: a file of the second of its upload would look newer than that.
+        // S3 keeps whole seconds: a file of the second of its upload would look newer than that.
         let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         file.set_modified(SystemTime::now() - AGE)
     }

@@ -24,7 +24,7 @@ use self::round::{Ended, round};
 use self::server::Kind;
 use support::{process, term};
 
-/// Kills, where nothing else is asked for.
+/// Kills by default.
 const KILLS: u64 = 200;
 /// Kills of [`a_few`].
 const FEW: u64 = 4;

@@ -1,4 +1,4 @@
-//! What a seed stands for: objects, a command, who is killed and when. Pure.
+//! What a seed stands for: objects, a command, which process is killed and when. Pure.
 
 use std::fmt;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) enum Route {
     InPlace,
 }
 
-/// Who is killed.
+/// The process that is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Victim {
     Client,

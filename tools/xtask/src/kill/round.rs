@@ -161,7 +161,7 @@ impl<'a> World<'a> {
         Ok(State { source, target, others })
     }
 
-    /// Aborts what is open, which nobody works on, and gives how many there were.
+    /// Aborts incomplete uploads, which no process works on any more; returns their number.
     fn abort_uploads(&self) -> Result<u64> {
         let count = |listing: &str| listing.lines().filter(|line| !line.is_empty()).count() as u64;
         let open = count(&self.client.run(&["uploads", "ls", "s3://box"])?);

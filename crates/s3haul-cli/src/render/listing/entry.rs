@@ -6,7 +6,7 @@ use s3haul_wire::ops::{ListedObject, ListedVersion};
 /// An object, or a version of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
-    /// Key, size and so on; nothing but the key and the time is told of a delete marker.
+    /// Key, size and so on; a delete marker has only a key and a time.
     pub(crate) object: ListedObject<'a>,
     /// What only versions have.
     pub(crate) version: Option<VersionInfo<'a>>,
@@ -101,7 +101,7 @@ impl Field {
         Self::IsLatest,
         Self::IsDeleteMarker,
     ];
-    /// What tables of objects show unless told otherwise.
+    /// Default columns of tables of objects.
     pub(crate) const OF_OBJECTS: [Self; 5] =
         [Self::Key, Self::Size, Self::LastModified, Self::Etag, Self::StorageClass];
     /// What tables of versions show.
@@ -136,7 +136,7 @@ impl Field {
         matches!(self, Self::VersionId | Self::IsLatest | Self::IsDeleteMarker)
     }
 
-    /// What an entry has in it; a text that the server did not tell is nothing.
+    /// Value of an entry; a text that the server did not return is [`Value::Nothing`].
     pub(crate) fn value<'a>(self, entry: &Entry<'a>, bucket: &'a str) -> Value<'a> {
         let text = |text: &'a str| if text.is_empty() { Value::Nothing } else { Value::Text(text) };
         let version = entry.version;
@@ -158,7 +158,7 @@ impl Field {
 /// What stands in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
-    /// Not told.
+    /// Not returned by the server.
     Nothing,
     /// Text.
     Text(&'a str),

@@ -1,7 +1,7 @@
 //! What a listing looks like: the lines of `aws s3 ls`, tables for programs, Parquet.
 //!
 //! Rows go from the columns of a page straight into a byte buffer; no `String` is made for an
-//! object. In every table a row can be told from the next one whatever characters a key has; only
+//! object. In every table rows stay separate whatever characters a key has; only
 //! the lines of `aws s3 ls`, whose form is not ours, are as ambiguous as they are there.
 
 mod entry;

@@ -29,7 +29,7 @@ pub(crate) enum Format {
     Events,
 }
 
-/// How lines are adapted to who reads them.
+/// How lines are adapted to their reader: a terminal or a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowStyle {
     /// Sizes as KiB.
@@ -73,7 +73,7 @@ impl RowFormat {
         }
     }
 
-    /// Appends the rows of a page, if they can be made all at once; tells whether they were.
+    /// Appends the rows of a page, if they can be made all at once; `true` if they were.
     pub(crate) fn push_page(&mut self, buffer: &mut Vec<u8>, page: &ListPage) -> bool {
         let is_plain = self.format == Format::Text && self.style == RowStyle::default();
         if is_plain {

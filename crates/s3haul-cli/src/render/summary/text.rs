@@ -292,7 +292,7 @@ fn add(sum: Counts, counts: Counts) -> Counts {
 /// Names the row of what has none of its own.
 fn more(others: u64, are_merged: bool, noun: &str) -> String {
     if are_merged {
-        // Nobody counted them.
+        // They were not counted.
         return format!("(all other {noun}s)");
     }
     let plural = if others == 1 { "" } else { "s" };

@@ -238,7 +238,7 @@ fn errors_keep_their_codes(ctx: &Ctx<'_>) {
     ctx.haul(&["compare", "t", &ctx.url("t"), "--no-follow-symlinks"]).ok();
 }
 
-/// `ETag`s are no MD5s then, and only checksums or the bytes tell.
+/// `ETag`s are no MD5s then, and only checksums or the bytes decide.
 fn keys_of_ones_own(ctx: &Ctx<'_>) {
     let key = ["--sse-c", "AES256", "--sse-c-key", "0123456789abcdef0123456789abcdef"];
     ctx.file("t/a", b"secret");

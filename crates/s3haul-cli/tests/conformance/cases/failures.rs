@@ -321,7 +321,7 @@ fn json_lines(ctx: &Ctx<'_>) {
     }
 }
 
-/// Lines that are lost are told, and the exit status is not 0.
+/// Lost lines are reported, and the exit status is not 0.
 fn full_standard_output(ctx: &Ctx<'_>) {
     ctx.remote.put("k", b"1");
     if !Path::new("/dev/full").exists() {

@@ -231,7 +231,7 @@ fn key_beside_a_folder(ctx: &Ctx<'_>) {
     ctx.remote.put("x", b"1");
     ctx.remote.put("x/y", b"2");
     ctx.remote.put("z", b"3");
-    // One of the two has no place on a disk; the other and the rest arrive, and it is told.
+    // One of the two cannot exist on a disk and is reported; the other and the rest arrive.
     let done = ctx.haul(&["cp", "--recursive", &ctx.url(""), "t"]).code(1);
     let names = trees::names(&ctx.path("t"));
     assert!(names == ["x", "z"] || names == ["x/y", "z"], "{names:?}");

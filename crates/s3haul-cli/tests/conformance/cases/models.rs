@@ -37,7 +37,7 @@ fn archived_objects_are_skipped(ctx: &Ctx<'_>) {
     let quiet = ["cp", "--recursive", "--ignore-glacier-warnings", &ctx.url("t"), "u"];
     let done = ctx.haul(&quiet).ok();
     assert_eq!(done.err(), "");
-    // Forced, the server is asked and says no.
+    // Forced, the request is sent and the server refuses it.
     ctx.haul(&["cp", "--force-glacier-transfer", &ctx.url("t/frozen"), "forced"]).code(1);
     assert!(!ctx.path("forced").exists() && !ctx.path("single").exists());
     // Objects may be sent to the archive.

@@ -47,7 +47,7 @@ fn object_to_folder_and_file(ctx: &Ctx<'_>) {
     assert!(trees::read(&ctx.dir()).values().all(|bytes| bytes == b"bytes"));
 }
 
-/// A small tree with a name that its filters and prefixes must tell apart.
+/// A small tree with names that its filters and prefixes must distinguish.
 fn tree(ctx: &Ctx<'_>) -> BTreeMap<String, Vec<u8>> {
     for (name, text) in [("a.txt", "a"), ("b.log", "b"), ("sub/c.txt", "c"), ("sub/deep/d", "")] {
         ctx.file(&format!("tree/{name}"), text.as_bytes());

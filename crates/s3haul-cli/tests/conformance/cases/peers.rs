@@ -103,7 +103,7 @@ fn aws_copies_and_moves_on_the_server(ctx: &Ctx<'_>) {
 
 fn aws_syncs(ctx: &Ctx<'_>) {
     let expected = odd_tree(ctx);
-    // S3 tells whole seconds: a file of this second would look newer than its object.
+    // Times of S3 are whole seconds: a file of this second would look newer than its object.
     let past = SystemTime::now() - Duration::from_mins(1);
     for name in expected.keys() {
         let file = File::options().write(true).open(ctx.path("t").join(name)).unwrap();

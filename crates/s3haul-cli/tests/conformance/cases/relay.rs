@@ -152,7 +152,7 @@ fn moves_and_syncs(ctx: &Ctx<'_>) {
     there.create_bucket();
     far.to(ctx, &["mv", &ctx.url("k"), &ctx.url("k")]).code_in(&[0, 1]);
     assert_eq!(there.get("k"), b"12345");
-    // Whoever reads and writes under one name of two loses nothing.
+    // Reading and writing under one name of two loses nothing.
     let again = ctx.server.url.replace("127.0.0.1", "localhost");
     ctx.remote.put("same", b"12345");
     let url = format!("--target-endpoint-url={again}");

@@ -17,7 +17,7 @@ fn one_object(ctx: &Ctx<'_>) {
     let key = ctx.url("a");
     ctx.haul(&["rm", &key]).ok().prints(&[format!("delete: {key}")]);
     assert_eq!(ctx.remote.keys(), ["ab"]);
-    // S3 does not tell whether there was one.
+    // S3 does not return whether there was one.
     ctx.haul(&["rm", &key]).ok().prints(&[format!("delete: {key}")]);
 }
 

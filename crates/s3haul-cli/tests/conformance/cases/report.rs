@@ -1,4 +1,4 @@
-//! Reports, what is tried again from them, what a dry run tells, and websites.
+//! Reports, retries from them, the estimate of a dry run, and websites.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -119,7 +119,7 @@ fn a_full_disk_is_told(ctx: &Ctx<'_>) {
     assert_eq!(ctx.remote.keys().len(), names.len(), "the work is done all the same");
 }
 
-/// The lines are those of `aws`; the estimate stands beside them where it is asked for.
+/// The lines are those of `aws`; the estimate stands beside them with `--estimate`.
 fn dry_runs_tell_what_would_be_sent(ctx: &Ctx<'_>) {
     ctx.file("t/a", b"1");
     ctx.file("t/large", &vec![1; 17 << 20]);

@@ -1,4 +1,4 @@
-//! Who is trusted over TLS.
+//! Trusted servers over TLS.
 
 use crate::harness::{Ctx, cases};
 

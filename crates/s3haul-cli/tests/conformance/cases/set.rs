@@ -68,7 +68,7 @@ fn headers_and_metadata(ctx: &Ctx<'_>) {
         assert_eq!(shown(ctx, "k"), expected, "{change:?}");
         ctx.haul(&[&["set", &url], change].concat()).ok().prints(&[""; 0]);
     }
-    // Servers tell what is not ASCII in forms of their own.
+    // Servers return text that is not ASCII in forms of their own.
     for change in ["--add-metadata=c=ü 3", "--content-type=text/plain"] {
         ctx.haul(&["set", &url, change]).ok().prints(&told);
         ctx.haul(&["set", &url, "--add-metadata=c=ü 3"]).ok().prints(&[""; 0]);

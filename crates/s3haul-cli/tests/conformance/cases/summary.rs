@@ -55,7 +55,7 @@ fn odd_keys(ctx: &Ctx<'_>) -> Vec<String> {
     keys
 }
 
-/// Objects and bytes as the last lines of `ls --summarize` tell them.
+/// Objects and bytes in the last lines of `ls --summarize`.
 fn told(listing: &str) -> (u64, u64) {
     let number = |name: &str| {
         let line = listing.lines().rfind(|line| line.trim_start().starts_with(name)).unwrap();

@@ -30,7 +30,7 @@ fn keeps_versions(ctx: &Ctx<'_>) -> bool {
 }
 
 /// Keys with the sizes of their versions, the newest first; `x` is a delete marker. A server may
-/// tell the markers of a page apart from the rest, so that only those of one key are in order.
+/// list the markers of a page apart from the rest, so that only those of one key are in order.
 fn versions_of(ctx: &Ctx<'_>, prefix: &str) -> Vec<String> {
     let mut versions = Vec::new();
     let (mut key, mut id): (Option<String>, Option<String>) = (None, None);
@@ -89,7 +89,7 @@ fn versioning_is_switched(ctx: &Ctx<'_>) {
     ctx.haul(&["versioning", "enable", &ctx.url("k")]).code(252);
 }
 
-/// A server without versions tells those that there are, and that nothing can be brought back.
+/// On a server without versions the existing objects are listed and nothing can be restored.
 fn a_bucket_without_versions(ctx: &Ctx<'_>) {
     for key in ["d/a", "d/b"] {
         ctx.remote.put(key, b"1");

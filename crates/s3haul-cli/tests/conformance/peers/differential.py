@@ -142,7 +142,7 @@ def objects_of(world):
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=world + "/"):
         for entry in page.get("Contents", []):
             head = s3.head_object(Bucket=bucket, Key=entry["Key"])
-            # Who calls stands beside what was given.
+            # The caller's name stands beside the arguments.
             facts = [head.get(name) for name in ("ETag", "ContentLength", "ContentType", "Metadata", "CacheControl",
                                                  "ContentLanguage", "ContentDisposition", "ContentEncoding")]
             found[entry["Key"][len(world):]] = facts
@@ -180,8 +180,8 @@ def sequence(seed):
             status, out, err = run(given)
             told[world] = (status, lines(out, world), err)
         ours, real = told["ours"], told["real"]
-        # A server on folders refuses an upload into one that a removal is just taking away: who of
-        # the two meets that is chance, and the rest of the sequence tells nothing.
+        # A server on folders refuses an upload into one that a removal is just taking away: which of
+        # the two is refused is chance, and the rest of the sequence proves nothing.
         if any("ExistingObjectIsDirectory" in err for _, _, err in told.values()):
             print(f"seed {seed}: an upload met a removal of its folder; left out")
             return

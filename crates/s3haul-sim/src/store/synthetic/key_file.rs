@@ -133,7 +133,7 @@ fn twice(path: &str, key: &[u8]) -> SyntheticError {
 
 #[expect(unsafe_code, reason = "mapping a file is unsafe: it must not shrink while mapped")]
 fn map_file(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: the key file is given by the person who runs the simulator and is only read here.
+    // SAFETY: the key file comes from the simulator's configuration and is only read here.
     unsafe { Mmap::map(file) }
 }
 

@@ -45,7 +45,7 @@ impl Window {
         Self { began, seen: began, limit, ..Self::default() }
     }
 
-    /// Notes that so many were in flight until now. Over time, not at answers: these often come
+    /// Records that so many were in flight until now. Over time, not at answers: these often come
     /// together, and leave few in flight for a moment that means nothing.
     pub(super) fn had(&mut self, now: Duration, in_flight: u32) {
         if let Some(passed) = now.checked_sub(self.seen) {

@@ -81,7 +81,7 @@ async fn the_number_in_flight_grows_while_it_pays() {
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
-/// Or those that were refused would hold all loops, and their requests be all that is sent.
+/// Otherwise refused requests would occupy all loops, and nothing else would be sent.
 #[tokio::test(start_paused = true)]
 async fn who_pauses_after_a_refusal_holds_up_nobody() {
     let world = World::new(|seen| match seen.number {
@@ -203,7 +203,7 @@ async fn a_listing_waits_for_no_room() {
     drop(stuck);
 }
 
-/// Waits for leave for a key.
+/// Waits for a permit for a key.
 async fn enter(admission: &Admission, key: &str) {
     drop(admission.enter(&request(Method::PUT, key)).await);
 }
@@ -214,7 +214,7 @@ fn who_waits_for_a_rate_does_not_depend_on_the_runtime_of_others() {
     let load = Bounds { max_requests_per_second: Some(400), ..Bounds::default() };
     let (resting, other) = (runtime(), runtime());
     let admission = other.block_on(async { Admission::new(load) });
-    // It starts the task that looks, and gives up waiting; then its runtime runs nothing any more.
+    // Starts the timer task and stops waiting; from then on its runtime is idle.
     resting.block_on(async {
         enter(&admission, "a").await;
         let soon = tokio::time::timeout(Duration::from_millis(1), enter(&admission, "b"));

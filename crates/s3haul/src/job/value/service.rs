@@ -1,4 +1,4 @@
-//! Where requests go, who signs them by name, and how many there may be.
+//! Where requests go, the name of the profile that signs them, and how many there may be.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;

@@ -162,7 +162,7 @@ impl Known {
     }
 
     /// Digests of parts that the store keeps, with the size that the parts have, or where it is not
-    /// known sizes that they may have: whoever reads an object does not guess.
+    /// known sizes that they may have: reading an object needs no guess.
     pub(super) fn part_digests(&self, guess: Option<u64>) -> impl Iterator<Item = Recipe> {
         let stored = self.digests.iter().filter(|digest| digest.origin != Evidence::Content);
         stored.flat_map(move |digest| {
@@ -214,7 +214,7 @@ pub(super) fn etag_digest(etag: &str) -> Option<Digest> {
     })
 }
 
-/// Whether an `ETag` stands for none: servers that compute no MD5 tell zeros, or the MD5 of
+/// Whether an `ETag` stands for none: servers that compute no MD5 return zeros, or the MD5 of
 /// nothing. Two such are equal whatever the bytes are.
 fn is_placeholder(digest: &Digest, size: u64) -> bool {
     let is_of_nothing = digest.layout == Layout::Whole && digest.value == MD5_OF_NOTHING;

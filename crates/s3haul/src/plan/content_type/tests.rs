@@ -39,8 +39,8 @@ fn the_table_is_sorted() {
     assert!(table::TYPES.is_sorted_by(|(a, _), (b, _)| a < b));
 }
 
-/// Python reads no type tables of the system here, as they differ from one to the next; it is told
-/// of the one type it may be too old to know.
+/// Python reads no type tables of the system here, as they differ from one to the next; the one
+/// type that it may be too old to know is added.
 #[test]
 fn agrees_with_the_rules_of_python() {
     const SCRIPT: &str = "import sys, mimetypes\n\

@@ -24,11 +24,11 @@ use plan::Plan;
 use planted::{BUGS, Bug, planted};
 use run::{Aftermath, Connect, pipes, run};
 
-/// Seeds of a test, where nothing else is asked for.
+/// Seeds of a test by default.
 const SEEDS: u64 = 300;
 
 /// Weather that some of so many seeds must meet: what never strikes is not tested. (A missing
-/// `100 Continue` meets nobody, because the client does not wait for one.)
+/// `100 Continue` has no effect, because the client does not wait for one.)
 const WEATHER: [&str; 30] = [
     "burst",
     "changed",

@@ -43,7 +43,7 @@ fn ends<'a>(ends: &'a BTreeMap<String, Vec<End>>, name: &str) -> &'a [End] {
     ends.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// Contents that somebody gave an object of the source, the last one last.
+/// Contents that an object of the source was given, the last one last.
 fn versions<'a>(plan: &'a Plan, name: &str) -> Vec<&'a Vec<u8>> {
     let meddled = plan.meddling.as_ref().filter(|meddling| meddling.name == name);
     plan.source.get(name).into_iter().chain(meddled.map(|meddling| &meddling.content)).collect()

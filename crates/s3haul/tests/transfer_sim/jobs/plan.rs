@@ -54,7 +54,7 @@ pub struct Plan {
     pub memory_budget: u64,
     pub sky: Sky,
     pub scenario: Scenario,
-    /// Another content that somebody gives an object of the source.
+    /// Another content that an object of the source gets meanwhile.
     pub meddling: Option<Meddling>,
     pub cancelled_after: Option<Duration>,
 }
@@ -163,7 +163,7 @@ impl Plan {
         }
     }
 
-    /// Whether all that is asked for must be done.
+    /// Whether the whole job must succeed.
     pub fn must_finish(&self) -> bool {
         let rages = |fault| self.scenario.faults.iter().any(|rule| rule.fault == fault);
         // The checksum of a large object is known when all of it is there: it is not read again.

@@ -2,7 +2,7 @@
 //!
 //! None is in the product. What stands between client and server reads the requests, leaves out
 //! the signature (the server takes unsigned requests here) and every checksum that would give it
-//! away at once, and spoils what it is told to. Answers go back as they are.
+//! away at once, and damages requests as configured. Answers go back as they are.
 
 #![expect(unreachable_pub, reason = "a test has no outside")]
 
@@ -157,7 +157,7 @@ impl Message {
     }
 }
 
-/// Headers that tell what the body should be.
+/// Headers that describe the body.
 fn is_digest(name: &str) -> bool {
     name.starts_with("x-amz-checksum")
         || name.starts_with("x-amz-sdk-checksum")

@@ -36,7 +36,7 @@ pub enum End {
     Failed,
 }
 
-/// What a job told.
+/// Events of a job.
 #[derive(Default)]
 pub struct Told {
     /// By name within the tree; removals apart.
@@ -125,7 +125,7 @@ pub struct Aftermath {
     pub open_uploads: usize,
     pub records: Vec<Record>,
     pub in_flight_max: u32,
-    /// Somebody did replace an object of the source.
+    /// An object of the source was replaced.
     pub is_meddled: bool,
     pub is_hung: bool,
     /// How often what weather befell the job.
@@ -218,7 +218,7 @@ fn spec(plan: &Plan, world: &World) -> TransferSpec {
     }
 }
 
-/// Somebody replaces an object. One that is gone already does not come back.
+/// Replaces an object. One that is gone already does not come back.
 async fn meddle(plan: &Plan, calm: &World, sim: &Sim, is_meddled: &AtomicBool) {
     let Some(Meddling { name, content, requests, after }) = &plan.meddling else { return };
     let key = format!("from/{name}");

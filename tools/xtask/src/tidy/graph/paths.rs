@@ -115,7 +115,7 @@ impl<'ast> Visit<'ast> for Names {
     }
 
     fn visit_macro(&mut self, invocation: &'ast syn::Macro) {
-        // Tokens, of which nobody but the macro knows what they are.
+        // Tokens, whose meaning only the macro knows.
         let tokens = invocation.tokens.to_string().replace(' ', "");
         for root in ["crate::", "super::"] {
             for (start, _) in tokens.match_indices(root) {
