@@ -5,8 +5,6 @@
 //! that is quick.
 
 use std::convert::Infallible;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Weak};
@@ -113,22 +111,11 @@ impl InlineGate {
         taken.is_ok().then(|| InlinePermit(self))
     }
 
-    /// Does the work for a file, and notes whether it was quick. While none was slow of late only
-    /// the clock is looked at. After that the time does not count in which another thread had the
-    /// core: on a busy machine that would look like a disk, and to wake a thread for each file
-    /// would make it worse.
+    /// Does the work for a file, and notes whether it was quick.
     pub(crate) fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
-        let before = if self.debt.load(Ordering::Relaxed) > 0 { time_without_core() } else { None };
         let begun = Instant::now();
         let done = work();
-        let mut took = begun.elapsed();
-        if took > QUICK
-            && let Some(before) = before
-            && let Some(after) = time_without_core()
-        {
-            took = took.saturating_sub(after.saturating_sub(before));
-        }
-        self.note(took);
+        self.note(begun.elapsed());
         done
     }
 
@@ -169,34 +156,6 @@ pub(crate) async fn requeue() {
         Poll::Pending
     })
     .await;
-}
-
-/// Maximum number of threads that keep their statistics file open; others open it each time.
-const HOLDERS_MAX: u32 = 8;
-
-thread_local! {
-    /// To open, read and close it costs six times as much as to read it.
-    static TIMES: Option<File> = {
-        static HOLDERS: AtomicU32 = AtomicU32::new(0);
-        let is_holder = HOLDERS.fetch_add(1, Ordering::Relaxed) < HOLDERS_MAX;
-        if is_holder { open_times() } else { None }
-    };
-}
-
-fn open_times() -> Option<File> {
-    File::open("/proc/thread-self/schedstat").ok()
-}
-
-/// Time for which this thread was runnable but had no core, where the system reports it: the second
-/// number of <https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat>.
-fn time_without_core() -> Option<Duration> {
-    let mut told = [0; 96];
-    let length = TIMES.with(|held| match held {
-        Some(file) => file.read_at(&mut told, 0).ok(),
-        None => open_times()?.read_at(&mut told, 0).ok(),
-    })?;
-    let told = std::str::from_utf8(&told[..length]).ok()?;
-    told.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
 #[cfg(test)]
@@ -268,18 +227,6 @@ mod tests {
         assert_eq!(hanging.await.unwrap(), Ok(()));
         ticking.await.unwrap();
         watching.await.unwrap();
-    }
-
-    #[test]
-    fn the_system_tells_how_long_a_thread_had_no_core() {
-        if let Some(before) = time_without_core() {
-            std::thread::sleep(QUICK);
-            assert!(time_without_core() >= Some(before));
-            // Threads that keep no file open get the same answer.
-            for _ in 0..=HOLDERS_MAX {
-                assert!(std::thread::spawn(time_without_core).join().unwrap().is_some());
-            }
-        }
     }
 
     #[test]
