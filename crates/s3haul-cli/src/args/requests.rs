@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ConditionArgs, FilterArgs, FromArgs, OutputArgs, ReportArgs};
+use super::{ConditionArgs, FilterArgs, FromArgs, OutputArgs, PrintJobArgs, ReportArgs};
 
 /// Requester pays.
 #[derive(Clone, Debug, Default, Args)]
@@ -67,4 +67,7 @@ pub(crate) struct ObjectsArgs {
     /// Reports.
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }

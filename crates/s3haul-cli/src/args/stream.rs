@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CustomerKeyArgs, ObjectArgs, PayerArgs};
+use super::{CustomerKeyArgs, ObjectArgs, PayerArgs, PrintJobArgs};
 
 /// What a presigned URL allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -89,6 +89,9 @@ pub(crate) struct PipeArgs {
     /// Print nothing at all; the exit status is the only result.
     #[arg(long)]
     pub(crate) quiet: bool,
+    /// The job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
     /// Requester pays.
     #[command(flatten)]
     pub(crate) payer: PayerArgs,

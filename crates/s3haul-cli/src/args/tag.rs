@@ -39,6 +39,17 @@ pub(crate) enum TagsFormat {
     Csv,
 }
 
+impl TagCommand {
+    /// The objects.
+    pub(crate) fn selection(&self) -> &ObjectsArgs {
+        match self {
+            Self::Get(args) => &args.selection,
+            Self::Set(args) | Self::Add(args) => &args.selection,
+            Self::Remove(args) => &args.selection,
+        }
+    }
+}
+
 /// Shows tags.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TagGetArgs {

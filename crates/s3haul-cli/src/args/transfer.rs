@@ -191,7 +191,4 @@ pub(crate) struct RmArgs {
     /// Versions.
     #[command(flatten)]
     pub(crate) versions: RemovedVersionsArgs,
-    /// The job.
-    #[command(flatten)]
-    pub(crate) print: PrintJobArgs,
 }

@@ -129,30 +129,31 @@ pub(crate) fn work(
     command: Command,
     printer: &Arc<Printer>,
 ) -> Result<Work<'_>, Failure> {
+    let as_job = |request: Result<JobRequest, Failure>, print: PrintJobArgs| {
+        job(&request?, &settings, print, printer)
+    };
     match command {
-        Command::Cp(args) => {
-            job(&JobRequest::cp(&settings, &args)?, &settings, args.copy.print, printer)
+        Command::Cp(args) => as_job(JobRequest::cp(&settings, &args), args.copy.print),
+        Command::Mv(args) => as_job(JobRequest::mv(&settings, &args), args.copy.print),
+        Command::Sync(args) => as_job(JobRequest::sync(&settings, &args), args.copy.print),
+        Command::Rm(args) => as_job(JobRequest::rm(&settings, &args), args.objects.print),
+        Command::Undelete(args) => {
+            as_job(JobRequest::undelete(&settings, &args), args.objects.print)
         }
-        Command::Mv(args) => {
-            job(&JobRequest::mv(&settings, &args)?, &settings, args.copy.print, printer)
+        Command::Tag { command } => {
+            as_job(JobRequest::tag(&settings, &command), command.selection().print)
         }
-        Command::Sync(args) => {
-            job(&JobRequest::sync(&settings, &args)?, &settings, args.copy.print, printer)
+        Command::Set(args) => as_job(JobRequest::set(&settings, &args), args.selection.print),
+        Command::Restore(args) => {
+            as_job(JobRequest::restore(&settings, &args), args.selection.print)
         }
+        Command::Pipe(args) => as_job(JobRequest::pipe(&settings, &args), args.print),
         Command::Compare(args) => {
             query(compare::run(CompareSettings::compare(settings, &args)?, printer))
         }
         Command::Verify(args) => {
             query(compare::run(CompareSettings::verify(settings, &args)?, printer))
         }
-        Command::Rm(args) => {
-            job(&JobRequest::rm(&settings, &args)?, &settings, args.print, printer)
-        }
-        Command::Undelete(args) => transfer(TransferSettings::undelete(settings, &args)?, printer),
-        Command::Tag { command } => transfer(TransferSettings::tag(settings, &command)?, printer),
-        Command::Set(args) => transfer(TransferSettings::set(settings, &args)?, printer),
-        Command::Restore(args) => transfer(TransferSettings::restore(settings, &args)?, printer),
-        Command::Pipe(args) => transfer(TransferSettings::pipe(settings, &args)?, printer),
         Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
         Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
         Command::Versions(args) => {
@@ -169,7 +170,7 @@ pub(crate) fn work(
         Command::Each(args) => query(script::run(ScriptSettings::each(&settings, &args)?, printer)),
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
         Command::Rb(args) => {
-            let settings = RbSettings::new(settings, &args)?;
+            let settings = RbSettings::new(&settings, &args)?;
             let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
             Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use s3haul::job::value::TagsFormat;
 use s3haul::location::ObjectName;
 use serde::Serialize;
 
 use super::csv::push_row;
 use super::escape::push_name;
 use super::json;
-use crate::args::TagsFormat;
 
 /// A line of JSON.
 #[derive(Serialize)]

@@ -68,19 +68,6 @@ impl Frame {
             tuning,
         })
     }
-
-    /// That of a command that is not written as a job.
-    pub(super) fn of_settings(settings: Settings, request_payer: bool, lines: OutputLines) -> Self {
-        let output = output(&settings, lines);
-        Self {
-            client: ClientConfig { request_payer, ..settings.client },
-            source_client: None,
-            tuning: settings.tuning,
-            output,
-            reports: Reports::default(),
-            keys: Keys::default(),
-        }
-    }
 }
 
 /// What is printed, by the flags of all commands.

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use s3haul::job::FilterRule;
 use s3haul::job::value::{
     CarriedProperties, Compare, CopyTask, DirectiveOfMetadata, Filter, Job, ManifestFile, MoveTask,
-    OnCaseConflict, Output, OutputLines, RemoveTask, RemovedVersions, Reports, Select, Service,
-    Services, SyncTask, Task, TransferOptions,
+    Objects, OnCaseConflict, Output, OutputLines, RemoveTask, RemovedVersions, Reports, Select,
+    Service, Services, SyncTask, Task, TransferOptions,
 };
 use s3haul::plan::s3_uri;
 
@@ -18,10 +18,11 @@ use super::sides::SideSettings;
 use super::versions::as_of;
 use crate::args::{
     ConditionArgs, CopyArgs, CpArgs, FilterArgs, FromArgs, MvArgs, ObjectsArgs, OutputArgs,
-    RemovedVersionsArgs, ReportArgs, RequestArgs, RmArgs, SidesArgs, SyncArgs,
+    PipeArgs, RbArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, RmArgs, SidesArgs, SyncArgs,
 };
 use crate::env_vars;
 use crate::failure::Failure;
+use crate::settings::check::invalid_argument_type;
 
 /// A job that flags ask for, with what it does not hold.
 #[derive(Debug)]
@@ -95,29 +96,73 @@ impl JobRequest {
 
     /// For `rm`.
     pub(crate) fn rm(settings: &Settings, args: &RmArgs) -> Result<Self, Failure> {
-        let objects = &args.objects;
         let task = RemoveTask {
-            source: objects.path.clone(),
-            recursive: objects.recursive,
-            dry_run: objects.dryrun,
-            from: manifest(&objects.from),
-            select: of_objects(objects)?,
             versions: removed_versions(&args.versions),
             bypass_governance: args.versions.bypass_governance,
             max_delete: args.guard.max_delete.clone(),
             yes: args.guard.yes,
+            ..objects(&args.objects)?.into()
         };
-        let request_payer = objects.requests.payer.is_requester();
+        Ok(Self::in_place(settings, &args.objects, Task::Remove(Box::new(task))))
+    }
+
+    /// For the removal of all objects by `rb --force`.
+    pub(super) fn empty_bucket(settings: &Settings, args: &RbArgs) -> Self {
+        let task = RemoveTask {
+            source: args.path.clone(),
+            recursive: true,
+            select: Select { raw: true, ..Select::default() },
+            versions: args.versions.then_some(RemovedVersions::All),
+            // --force confirms the removal of objects, not that of versions.
+            yes: args.yes || !args.versions,
+            ..RemoveTask::default()
+        };
+        let output = frame::output(settings, lines(&args.output));
+        let services = Services { source: settings.service.clone(), ..Services::default() };
+        Self::plain(settings, services, output, Task::Remove(Box::new(task)))
+    }
+
+    /// For `pipe`: `cp` from standard input.
+    pub(crate) fn pipe(settings: &Settings, args: &PipeArgs) -> Result<Self, Failure> {
+        if !s3_uri::is_s3(&args.path) {
+            return Err(invalid_argument_type("pipe", "<S3Uri>"));
+        }
+        let task = CopyTask {
+            source: "-".to_owned(),
+            target: args.path.clone(),
+            expected_size: args.expected_size,
+            transfer: TransferOptions {
+                no_overwrite: args.no_overwrite,
+                ..TransferOptions::default()
+            },
+            write: write_options(&args.object)?,
+            ..CopyTask::default()
+        };
+        let request_payer = args.payer.is_requester();
+        let target = Service { request_payer, ..settings.service.clone() };
+        let services = Services { target, ..Services::default() };
+        let lines = if args.quiet { OutputLines::None } else { OutputLines::All };
+        let output = frame::output(settings, lines);
+        let request = Self::plain(settings, services, output, Task::Copy(Box::new(task)));
+        let keys = Keys { target: customer_key(&args.customer_key)?, source: None };
+        Ok(Self { keys, ..request })
+    }
+
+    /// A command on objects where they are.
+    pub(super) fn in_place(settings: &Settings, args: &ObjectsArgs, task: Task) -> Self {
+        let request_payer = args.requests.payer.is_requester();
         let source = Service { request_payer, ..settings.service.clone() };
-        let services = Services { source, target: Service::default() };
-        let job = Job {
-            services,
-            limits: settings.limits.clone(),
-            output: frame::output(settings, lines(&objects.output)),
-            reports: reports(&objects.report),
-            ..Job::new(Task::Remove(Box::new(task)))
-        };
-        Ok(Self { job, keys: Keys::default() })
+        let services = Services { source, ..Services::default() };
+        let output = frame::output(settings, lines(&args.output));
+        let mut request = Self::plain(settings, services, output, task);
+        request.job.reports = reports(&args.report);
+        request
+    }
+
+    /// A command without reports and keys.
+    fn plain(settings: &Settings, services: Services, output: Output, task: Task) -> Self {
+        let limits = settings.limits.clone();
+        Self { job: Job { services, limits, output, ..Job::new(task) }, keys: Keys::default() }
     }
 
     /// What `cp`, `mv` and `sync` have in common.
@@ -181,9 +226,15 @@ fn of_copy(args: &CopyArgs, script: Option<&str>, raw: bool) -> Result<Select, F
 }
 
 /// Which objects commands work on where they are.
-pub(super) fn of_objects(args: &ObjectsArgs) -> Result<Select, Failure> {
+pub(super) fn objects(args: &ObjectsArgs) -> Result<Objects, Failure> {
     let listing = (args.raw, &args.requests);
-    select(&args.filters, &args.conditions, args.filter.as_deref(), listing)
+    Ok(Objects {
+        source: args.path.clone(),
+        recursive: args.recursive,
+        dry_run: args.dryrun,
+        from: manifest(&args.from),
+        select: select(&args.filters, &args.conditions, args.filter.as_deref(), listing)?,
+    })
 }
 
 fn select(
@@ -206,7 +257,7 @@ fn select(
 }
 
 /// Where objects are named.
-pub(super) fn manifest(args: &FromArgs) -> Option<ManifestFile> {
+fn manifest(args: &FromArgs) -> Option<ManifestFile> {
     let file = args.from.clone()?;
     Some(ManifestFile { file, format: args.from_format.map(Into::into) })
 }
@@ -221,7 +272,7 @@ pub(super) fn lines(args: &OutputArgs) -> OutputLines {
 }
 
 /// Reports.
-pub(super) fn reports(args: &ReportArgs) -> Reports {
+fn reports(args: &ReportArgs) -> Reports {
     Reports {
         report: args.report.clone(),
         retry_failed: args.retry_failed.clone(),

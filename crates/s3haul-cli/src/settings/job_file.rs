@@ -60,6 +60,10 @@ fn reads_input(task: &Task) -> bool {
         Task::Copy(task) => task.source == "-" || is_input(&task.from),
         Task::Move(task) => is_input(&task.from),
         Task::Remove(task) => is_input(&task.from),
+        Task::Undelete(task) => is_input(&task.from),
+        Task::Tag(task) => is_input(&task.from),
+        Task::Set(task) => is_input(&task.from),
+        Task::Restore(task) => is_input(&task.from),
         Task::Sync(_) => false,
     }
 }

@@ -9,7 +9,7 @@ use s3haul_wire::ClientConfig;
 use s3haul_wire::ops::{Versioning, Website};
 
 use super::script;
-use super::{FindSettings, ListingSettings, Selection, Settings, TransferSettings};
+use super::{FindSettings, JobRequest, ListingSettings, Selection, Settings, TransferSettings};
 use crate::args::{
     FormatChoice, ListArgs, LsArgs, MbArgs, RbArgs, TableArgs, VersioningCommand, WebsiteArgs,
 };
@@ -249,11 +249,14 @@ pub(crate) struct RbSettings {
 
 impl RbSettings {
     /// From flags.
-    pub(crate) fn new(settings: Settings, args: &RbArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(settings: &Settings, args: &RbArgs) -> Result<Self, Failure> {
         let object = whole_bucket(&args.path, "rb")?;
         let (client, json) = (settings.client.clone(), settings.json);
-        let empty_first =
-            args.force.then(|| TransferSettings::empty_bucket(settings, args)).transpose()?;
+        let empty = || {
+            let request = JobRequest::empty_bucket(settings, args);
+            TransferSettings::of_job(&request, &settings.machine())
+        };
+        let empty_first = args.force.then(empty).transpose()?;
         Ok(Self { client, path: args.path.clone(), bucket: object.bucket, empty_first, json })
     }
 }

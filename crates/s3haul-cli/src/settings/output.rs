@@ -1,8 +1,6 @@
 //! What a transfer prints.
 
-use s3haul::job::value::OutputLines;
-
-use crate::args::TagsFormat;
+use s3haul::job::value::{OutputLines, TagsFormat};
 
 /// Which lines are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

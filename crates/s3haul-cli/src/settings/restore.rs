@@ -1,29 +1,56 @@
-//! `restore`: flags into a [`RestoreTask`].
+//! `restore`: flags into a job, and that into a [`RestoreTask`].
 
+use std::num::NonZeroU32;
+
+use s3haul::job::value::{self, RestoreAction, RestoreSpeed, Task};
 use s3haul::job::{RestoreTask, TransferCommand};
 use s3haul_wire::ops::RestoreTier;
 
+use super::frame::Frame;
+use super::job::objects;
 use super::transfer::require_object;
-use super::{Settings, TransferSettings};
+use super::{JobRequest, Settings, TransferSettings};
 use crate::args::RestoreArgs;
 use crate::failure::Failure;
 
+impl JobRequest {
+    /// For `restore`.
+    pub(crate) fn restore(settings: &Settings, args: &RestoreArgs) -> Result<Self, Failure> {
+        let tier = args.tier.as_deref().map(|tier| match tier {
+            "bulk" => RestoreSpeed::Bulk,
+            "expedited" => RestoreSpeed::Expedited,
+            _ => RestoreSpeed::Standard,
+        });
+        let action = match args.days.and_then(NonZeroU32::new) {
+            Some(days) => RestoreAction::Begin { days, tier, wait: args.wait },
+            None => RestoreAction::Status,
+        };
+        let task = value::RestoreTask { action, ..objects(&args.selection)?.into() };
+        Ok(Self::in_place(settings, &args.selection, Task::Restore(Box::new(task))))
+    }
+}
+
 impl TransferSettings {
     /// For `restore`.
-    pub(crate) fn restore(settings: Settings, args: &RestoreArgs) -> Result<Self, Failure> {
-        let objects = &args.selection;
-        let mut transfer = Self::in_place(settings, TransferCommand::Restore, "restore", objects)?;
-        require_object(objects)?;
-        let tier = args.tier.as_deref().map(|tier| match tier {
-            "bulk" => RestoreTier::Bulk,
-            "expedited" => RestoreTier::Expedited,
-            _ => RestoreTier::Standard,
-        });
-        transfer.spec.restore = match args.days {
-            Some(days) => RestoreTask::Begin { days, tier, waits: args.wait },
-            None => RestoreTask::Tell,
+    pub(super) fn restore(frame: Frame, task: &value::RestoreTask) -> Result<Self, Failure> {
+        let objects = task.objects();
+        let mut transfer = Self::in_place(frame, TransferCommand::Restore, "restore", &objects)?;
+        require_object(&objects)?;
+        transfer.spec.restore = match task.action {
+            RestoreAction::Status => RestoreTask::Tell,
+            RestoreAction::Begin { days, tier, wait } => {
+                RestoreTask::Begin { days: days.get(), tier: tier.map(wire_tier), waits: wait }
+            }
         };
-        transfer.output.archive_states = args.status;
+        transfer.output.archive_states = task.action == RestoreAction::Status;
         Ok(transfer)
+    }
+}
+
+fn wire_tier(speed: RestoreSpeed) -> RestoreTier {
+    match speed {
+        RestoreSpeed::Bulk => RestoreTier::Bulk,
+        RestoreSpeed::Standard => RestoreTier::Standard,
+        RestoreSpeed::Expedited => RestoreTier::Expedited,
     }
 }

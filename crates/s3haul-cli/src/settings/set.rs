@@ -1,54 +1,42 @@
-//! `set`: flags into an [`ObjectChange`].
+//! `set`: flags into a job, and that into an [`ObjectChange`].
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
+use s3haul::job::value::{LockUntil, Moment, Objects, RetentionMode, SetTask, Task, WriteOptions};
 use s3haul::job::{ObjectChange, TransferCommand};
 use s3haul_wire::{LockMode, ObjectProperties, Retention};
 
+use super::frame::Frame;
+use super::job::objects;
 use super::object::{properties, write_options};
 use super::shorthand;
 use super::timestamp::timestamp;
 use super::transfer::require_object;
-use super::{Settings, TransferSettings};
+use super::{JobRequest, Settings, TransferSettings};
 use crate::args::{ChangeArgs, ObjectArgs, SetArgs};
 use crate::failure::Failure;
 
+impl JobRequest {
+    /// For `set`.
+    pub(crate) fn set(settings: &Settings, args: &SetArgs) -> Result<Self, Failure> {
+        let task = task(objects(&args.selection)?, &args.change, Timestamp::now())?;
+        Ok(Self::in_place(settings, &args.selection, Task::Set(Box::new(task))))
+    }
+}
+
 impl TransferSettings {
     /// For `set`.
-    pub(crate) fn set(settings: Settings, args: &SetArgs) -> Result<Self, Failure> {
-        let change = change(&args.change, Timestamp::now())?;
-        let objects = &args.selection;
-        let mut transfer = Self::in_place(settings, TransferCommand::Set, "set", objects)?;
-        require_object(objects)?;
+    pub(super) fn set(frame: Frame, task: &SetTask) -> Result<Self, Failure> {
+        let change = change(task, Timestamp::now())?;
+        let objects = task.objects();
+        let mut transfer = Self::in_place(frame, TransferCommand::Set, "set", &objects)?;
+        require_object(&objects)?;
         transfer.spec.change = Box::new(change);
         Ok(transfer)
     }
 }
 
-fn change(args: &ChangeArgs, now: Timestamp) -> Result<ObjectChange, Failure> {
-    if args.content_type.as_deref() == Some("") {
-        return Err(Failure::usage("--content-type needs a type: an object always has one"));
-    }
-    let change = ObjectChange {
-        properties: ObjectProperties {
-            retention: retention(args, now)?,
-            legal_hold: args.legal_hold.as_deref().map(|state| state == "on"),
-            ..headers(args)?
-        },
-        add_metadata: args
-            .add_metadata
-            .as_deref()
-            .map_or(Ok(Vec::new()), |text| shorthand::map("--add-metadata", text))?,
-        remove_metadata: removed_names(args)?,
-        bypass_governance: args.bypass_governance,
-        keep_acl: args.keep_acl,
-    };
-    change.check().map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(change)
-}
-
-/// What other commands set, too.
-fn headers(args: &ChangeArgs) -> Result<ObjectProperties, Failure> {
+fn task(objects: Objects, args: &ChangeArgs, now: Timestamp) -> Result<SetTask, Failure> {
     let expires = args.expires.as_deref();
     let object = ObjectArgs {
         acl: args.acl.clone(),
@@ -64,10 +52,66 @@ fn headers(args: &ChangeArgs) -> Result<ObjectProperties, Failure> {
         metadata: args.metadata.clone(),
         ..ObjectArgs::default()
     };
-    let found = properties(&write_options(&object)?, None)?;
+    let write = write_options(&object)?;
     // An empty text removes it.
     let removed = expires.filter(|text| text.is_empty()).map(str::to_owned);
-    Ok(ObjectProperties { expires: found.expires.or(removed), ..found })
+    let added = args.add_metadata.as_deref();
+    let added = added.map_or(Ok(Vec::new()), |text| shorthand::map("--add-metadata", text))?;
+    Ok(SetTask {
+        storage_class: write.storage_class,
+        encryption: write.encryption,
+        content_type: write.content_type,
+        content_encoding: write.content_encoding,
+        content_language: write.content_language,
+        content_disposition: write.content_disposition,
+        cache_control: write.cache_control,
+        expires: write.expires.or(removed),
+        metadata: write.metadata,
+        add_metadata: added.into_iter().collect(),
+        remove_metadata: removed_names(args)?,
+        acl: write.acl,
+        keep_acl: args.keep_acl,
+        retention: retention(args, now)?,
+        bypass_governance: args.bypass_governance,
+        legal_hold: args.legal_hold.as_deref().map(|state| state == "on"),
+        ..objects.into()
+    })
+}
+
+fn change(task: &SetTask, now: Timestamp) -> Result<ObjectChange, Failure> {
+    if task.content_type.as_deref() == Some("") {
+        return Err(Failure::usage("--content-type needs a type: an object always has one"));
+    }
+    let change = ObjectChange {
+        properties: ObjectProperties {
+            retention: task.retention.map(|lock| wire_retention(lock, now)).transpose()?,
+            legal_hold: task.legal_hold,
+            ..properties(&write(task), None)?
+        },
+        add_metadata: task.add_metadata.clone().into_iter().collect(),
+        remove_metadata: task.remove_metadata.clone(),
+        bypass_governance: task.bypass_governance,
+        keep_acl: task.keep_acl,
+    };
+    change.check().map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(change)
+}
+
+/// What other commands set, too.
+fn write(task: &SetTask) -> WriteOptions {
+    WriteOptions {
+        acl: task.acl.clone(),
+        storage_class: task.storage_class.clone(),
+        encryption: task.encryption.clone(),
+        content_type: task.content_type.clone(),
+        content_encoding: task.content_encoding.clone(),
+        content_language: task.content_language.clone(),
+        content_disposition: task.content_disposition.clone(),
+        cache_control: task.cache_control.clone(),
+        expires: task.expires.clone(),
+        metadata: task.metadata.clone(),
+        ..WriteOptions::default()
+    }
 }
 
 fn removed_names(args: &ChangeArgs) -> Result<Vec<String>, Failure> {
@@ -79,20 +123,30 @@ fn removed_names(args: &ChangeArgs) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-fn retention(args: &ChangeArgs, now: Timestamp) -> Result<Option<Retention>, Failure> {
+fn retention(args: &ChangeArgs, now: Timestamp) -> Result<Option<LockUntil>, Failure> {
     let mode = match args.retention.as_deref() {
         None => return Ok(None),
-        Some("compliance") => LockMode::Compliance,
-        Some(_) => LockMode::Governance,
+        Some("compliance") => RetentionMode::Compliance,
+        Some(_) => RetentionMode::Governance,
     };
     let until = match (&args.retain_until, args.retain_days) {
         (Some(text), _) => timestamp(text, &TimeZone::system())?,
         (None, days) => end_of_day(now, days.unwrap_or_default())?,
     };
-    if until <= now {
+    Ok(Some(LockUntil { mode, until: Moment::from_seconds(until.as_second()) }))
+}
+
+fn wire_retention(lock: LockUntil, now: Timestamp) -> Result<Retention, Failure> {
+    let LockUntil { mode, until } = lock;
+    if until.seconds() <= now.as_second() {
+        let until = String::from(until);
         return Err(Failure::usage(format!("--retain-until {until} is in the past")));
     }
-    Ok(Some(Retention { mode, until_s: until.as_second() }))
+    let mode = match mode {
+        RetentionMode::Governance => LockMode::Governance,
+        RetentionMode::Compliance => LockMode::Compliance,
+    };
+    Ok(Retention { mode, until_s: until.seconds() })
 }
 
 /// The end of the day that comes so many days from now.
@@ -118,8 +172,13 @@ mod tests {
         args
     }
 
+    fn changed(args: &ChangeArgs) -> Result<ObjectChange, Failure> {
+        let now = at("2026-01-31T10:00:00Z");
+        change(&task(Objects::default(), args, now)?, now)
+    }
+
     fn refusal(args: &ChangeArgs) -> String {
-        change(args, at("2026-01-31T10:00:00Z")).unwrap_err().message
+        changed(args).unwrap_err().message
     }
 
     #[test]
@@ -153,7 +212,7 @@ mod tests {
             args.expires = Some(String::new());
             args.metadata = Some(String::new());
         });
-        let found = change(&args, at("2026-01-31T10:00:00Z")).unwrap().properties;
+        let found = changed(&args).unwrap().properties;
         assert_eq!((found.expires.as_deref(), found.metadata), (Some(""), Some(Vec::new())));
     }
 }

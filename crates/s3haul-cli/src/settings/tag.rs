@@ -1,60 +1,87 @@
-//! `tag`: flags into a [`TransferSpec`].
+//! `tag`: flags into a job, and that into a [`TagTask`].
 
+use std::collections::BTreeMap;
+
+use s3haul::job::value::{self, TagAction, Task};
 use s3haul::job::{TagKeys, TagTask, Tags, TransferCommand};
+use s3haul::plan::tags::TagError;
 
+use super::frame::Frame;
+use super::job::objects;
 use super::transfer::require_object;
-use super::{Settings, TransferSettings};
-use crate::args::{ObjectsArgs, TagCommand, TagRemoveArgs, TagsFormat};
+use super::{JobRequest, ReportSettings, Settings, TransferSettings};
+use crate::args::{TagCommand, TagRemoveArgs, TagsFormat};
 use crate::failure::Failure;
+
+impl JobRequest {
+    /// For `tag`.
+    pub(crate) fn tag(settings: &Settings, command: &TagCommand) -> Result<Self, Failure> {
+        let action = match command {
+            TagCommand::Get(args) => TagAction::Get { format: args.format.into() },
+            TagCommand::Set(args) => TagAction::Set(typed(&args.tags)?.into_iter().collect()),
+            TagCommand::Add(args) => TagAction::Add(typed(&args.tags)?.into_iter().collect()),
+            TagCommand::Remove(args) => removal(args)?,
+        };
+        let selection = command.selection();
+        let task = value::TagTask { action, ..objects(selection)?.into() };
+        Ok(Self::in_place(settings, selection, Task::Tag(Box::new(task))))
+    }
+}
 
 impl TransferSettings {
     /// For `tag`.
-    pub(crate) fn tag(settings: Settings, command: &TagCommand) -> Result<Self, Failure> {
-        match command {
-            TagCommand::Get(args) => {
-                tagging(settings, &args.selection, TagTask::Get, Some(args.format))
+    pub(super) fn tag(frame: Frame, task: &value::TagTask) -> Result<Self, Failure> {
+        let (tags, change, format) = match &task.action {
+            TagAction::Get { format } => (TagTask::Get, None, Some(*format)),
+            TagAction::Set(map) => (TagTask::Set(tags(map)?), Some("set"), None),
+            TagAction::Add(map) => (TagTask::Add(tags(map)?), Some("add"), None),
+            TagAction::Remove(keys) => {
+                let keys = TagKeys::new(keys.clone());
+                let keys = keys.map_err(|error| Failure::usage(format!("--keys: {error}")))?;
+                (TagTask::Remove(keys), Some("remove"), None)
             }
-            TagCommand::Set(args) => {
-                tagging(settings, &args.selection, TagTask::Set(tags(&args.tags)?), None)
-            }
-            TagCommand::Add(args) => {
-                tagging(settings, &args.selection, TagTask::Add(tags(&args.tags)?), None)
-            }
-            TagCommand::Remove(args) => tagging(settings, &args.selection, removal(args)?, None),
+            TagAction::Clear => (TagTask::Clear, Some("remove"), None),
+        };
+        let (objects, reports) = (task.objects(), frame.reports.clone());
+        let mut transfer = Self::in_place(frame, TransferCommand::Tag, "tag", &objects)?;
+        require_object(&objects)?;
+        transfer.spec.tags = tags;
+        transfer.output.tags = format;
+        transfer.output.tag_change = change;
+        // It names what is done with tags.
+        transfer.report = ReportSettings::new(&reports, &transfer.spec)?;
+        Ok(transfer)
+    }
+}
+
+impl From<TagsFormat> for value::TagsFormat {
+    fn from(format: TagsFormat) -> Self {
+        match format {
+            TagsFormat::Text => Self::Text,
+            TagsFormat::Jsonl => Self::Jsonl,
+            TagsFormat::Csv => Self::Csv,
         }
     }
 }
 
-fn tags(texts: &[String]) -> Result<Tags, Failure> {
-    Tags::parse(texts.iter().map(String::as_str))
-        .map_err(|error| Failure::usage(format!("--tags: {error}")))
+fn typed(texts: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    Tags::parse(texts.iter().map(String::as_str)).map(Into::into).map_err(|error| refusal(&error))
 }
 
-fn removal(args: &TagRemoveArgs) -> Result<TagTask, Failure> {
+fn tags(map: &BTreeMap<String, String>) -> Result<Tags, Failure> {
+    let tags = map.iter().map(|(key, value)| (key.clone(), value.clone()));
+    Tags::new(tags.collect()).map_err(|error| refusal(&error))
+}
+
+fn refusal(error: &TagError) -> Failure {
+    Failure::usage(format!("--tags: {error}"))
+}
+
+fn removal(args: &TagRemoveArgs) -> Result<TagAction, Failure> {
     if args.all {
-        return Ok(TagTask::Clear);
+        return Ok(TagAction::Clear);
     }
     TagKeys::parse(args.keys.iter().map(String::as_str))
-        .map(TagTask::Remove)
+        .map(|keys| TagAction::Remove(keys.into()))
         .map_err(|error| Failure::usage(format!("--keys: {error}")))
-}
-
-fn tagging(
-    settings: Settings,
-    args: &ObjectsArgs,
-    task: TagTask,
-    tags: Option<TagsFormat>,
-) -> Result<TransferSettings, Failure> {
-    let tag_change = match task {
-        TagTask::Get => None,
-        TagTask::Set(_) => Some("set"),
-        TagTask::Add(_) => Some("add"),
-        TagTask::Remove(_) | TagTask::Clear => Some("remove"),
-    };
-    let mut transfer = TransferSettings::in_place(settings, TransferCommand::Tag, "tag", args)?;
-    require_object(args)?;
-    transfer.spec.tags = task;
-    transfer.output.tags = tags;
-    transfer.output.tag_change = tag_change;
-    Ok(transfer)
 }

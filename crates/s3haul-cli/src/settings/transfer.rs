@@ -1,4 +1,4 @@
-//! `cp`, `mv`, `rm`, `pipe` and `rb --force`: a job into a [`TransferSpec`] and clients.
+//! A job into a [`TransferSpec`] and clients.
 
 use crate::settings::check::check_bucket;
 use crate::settings::check::invalid_argument_type;
@@ -6,13 +6,12 @@ use crate::settings::check::refuse_json;
 use std::num::NonZeroU32;
 
 use s3haul::job::value::{
-    CarriedProperties, CopyTask, DirectiveOfMetadata, Filter, ManifestFile, MoveTask,
-    OnCaseConflict, Output, OutputLines, RemoveTask, Select, SyncTask, Task, TransferOptions,
-    WriteOptions,
+    CarriedProperties, CopyTask, DirectiveOfMetadata, Filter, MoveTask, Objects, OnCaseConflict,
+    Output, RemoveTask, Select, SyncTask, Task, TransferOptions, WriteOptions,
 };
 use s3haul::job::{
     CaseConflict, CopyProps, FilterRule, MetadataDirective, RestoreTask, SyncOptions, TagTask,
-    TransferCommand, TransferSpec, Tuning, VersionRule,
+    TransferCommand, TransferSpec, Tuning,
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
@@ -21,13 +20,11 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
-use super::object::{checksum_algorithm, customer_key, properties, write_options};
-use super::versions::{apply_as_of, check_manifest, question};
+use super::object::{checksum_algorithm, properties};
+use super::versions::{apply_as_of, check_manifest};
 use super::{
-    AwsProgress, JobRequest, Lines, ManifestSettings, OutputSettings, ReportSettings, Settings,
-    job, script,
+    AwsProgress, JobRequest, Lines, ManifestSettings, OutputSettings, ReportSettings, script,
 };
-use crate::args::{ObjectsArgs, PipeArgs, RbArgs};
 use crate::failure::Failure;
 use crate::settings::check::address;
 
@@ -88,16 +85,6 @@ impl<'a> From<&'a SyncTask> for Copying<'a> {
     }
 }
 
-/// What commands that work on objects where they are have in common.
-#[derive(Clone, Copy, Debug)]
-struct InPlace<'a> {
-    source: &'a str,
-    recursive: bool,
-    dry_run: bool,
-    from: Option<&'a ManifestFile>,
-    select: &'a Select,
-}
-
 impl TransferSettings {
     /// What runs for a job: the only way to it, whether flags or a file asked for the job.
     pub(crate) fn of_job(request: &JobRequest, machine: &Machine) -> Result<Self, Failure> {
@@ -111,6 +98,10 @@ impl TransferSettings {
             Task::Move(task) => Self::moving(frame(&task.source, &task.target)?, task),
             Task::Sync(task) => Self::sync(frame(&task.source, &task.target)?, task),
             Task::Remove(task) => Self::removal(frame(&task.source, "")?, task),
+            Task::Undelete(task) => Self::undelete(frame(&task.source, "")?, task),
+            Task::Tag(task) => Self::tag(frame(&task.source, "")?, task),
+            Task::Set(task) => Self::set(frame(&task.source, "")?, task),
+            Task::Restore(task) => Self::restore(frame(&task.source, "")?, task),
         }
     }
 
@@ -149,96 +140,38 @@ impl TransferSettings {
     }
 
     fn removal(frame: Frame, task: &RemoveTask) -> Result<Self, Failure> {
-        let RemoveTask { source, recursive, dry_run, from, select, .. } = task;
-        let (recursive, dry_run, from) = (*recursive, *dry_run, from.as_ref());
-        let objects = InPlace { source, recursive, dry_run, from, select };
-        Self::on_objects(frame, TransferCommand::Remove, "rm", objects)?.guarded(task)
+        Self::in_place(frame, TransferCommand::Remove, "rm", &task.objects())?.guarded(task)
     }
 
-    /// For commands that work on objects where they are, and are not written as jobs.
+    /// What commands that work on objects where they are have in common.
     pub(super) fn in_place(
-        settings: Settings,
-        command: TransferCommand,
-        word: &str,
-        args: &ObjectsArgs,
-    ) -> Result<Self, Failure> {
-        let (select, from) = (job::of_objects(args)?, job::manifest(&args.from));
-        let payer = args.requests.payer.is_requester();
-        let frame = Frame {
-            reports: job::reports(&args.report),
-            ..Frame::of_settings(settings, payer, job::lines(&args.output))
-        };
-        let objects = InPlace {
-            source: &args.path,
-            recursive: args.recursive,
-            dry_run: args.dryrun,
-            from: from.as_ref(),
-            select: &select,
-        };
-        Self::on_objects(frame, command, word, objects)
-    }
-
-    fn on_objects(
         frame: Frame,
         command: TransferCommand,
         word: &str,
-        objects: InPlace<'_>,
+        objects: &Objects,
     ) -> Result<Self, Failure> {
-        if !s3_uri::is_s3(objects.source) {
+        if !s3_uri::is_s3(&objects.source) {
             return Err(invalid_argument_type(word, "<S3Uri>"));
         }
-        check_bucket(objects.source)?;
-        let mut spec = blank_spec(&frame.tuning, command, objects.source)?;
+        check_bucket(&objects.source)?;
+        let mut spec = blank_spec(&frame.tuning, command, &objects.source)?;
         spec.recursive = objects.recursive;
         spec.dry_run = objects.dry_run;
-        apply_select(&mut spec, objects.select)?;
+        apply_select(&mut spec, &objects.select)?;
         spec.filter = script::filter(objects.select.script.as_deref())?;
-        let manifest = ManifestSettings::new(objects.from, &frame.reports, &spec)?;
+        let manifest = ManifestSettings::new(objects.from.as_ref(), &frame.reports, &spec)?;
         let report = ReportSettings::new(&frame.reports, &spec)?;
         Ok(Self { report, manifest, ..assemble(frame, spec) })
-    }
-
-    /// For `pipe`.
-    pub(crate) fn pipe(settings: Settings, args: &PipeArgs) -> Result<Self, Failure> {
-        if !s3_uri::is_s3(&args.path) {
-            return Err(invalid_argument_type("pipe", "<S3Uri>"));
-        }
-        let lines = match (args.quiet, settings.json) {
-            (true, _) => OutputLines::None,
-            (false, true) => OutputLines::All,
-            (false, false) => OutputLines::Errors,
-        };
-        check_bucket(&args.path)?;
-        let frame = Frame::of_settings(settings, args.payer.is_requester(), lines);
-        let mut spec = blank_spec(&frame.tuning, TransferCommand::Copy, "-")?;
-        spec.target = Some(args.path.clone());
-        spec.expected_size = args.expected_size;
-        spec.no_overwrite = args.no_overwrite;
-        let key = customer_key(&args.customer_key)?;
-        apply_write(&mut spec, &write_options(&args.object)?, key)?;
-        Ok(assemble(frame, spec))
-    }
-
-    /// For the removal of all objects by `rb --force`.
-    pub(crate) fn empty_bucket(settings: Settings, args: &RbArgs) -> Result<Self, Failure> {
-        let frame = Frame::of_settings(settings, false, job::lines(&args.output));
-        let mut spec = blank_spec(&frame.tuning, TransferCommand::Remove, &args.path)?;
-        spec.recursive = true;
-        spec.raw = true;
-        spec.versions = args.versions.then_some(VersionRule::All { older_than_s: None });
-        // With --force no further confirmation is needed.
-        let asks = args.versions && !args.yes;
-        let question = if asks { question(&spec) } else { None };
-        Ok(Self { question, ..assemble(frame, spec) })
     }
 }
 
 /// Refuses the address of a bucket where one object is meant.
-pub(super) fn require_object(args: &ObjectsArgs) -> Result<(), Failure> {
-    if !args.recursive && args.from.from.is_none() && address(&args.path)?.key.is_empty() {
+pub(super) fn require_object(objects: &Objects) -> Result<(), Failure> {
+    let is_one = !objects.recursive && objects.from.is_none();
+    if is_one && address(&objects.source)?.key.is_empty() {
         return Err(Failure::usage(format!(
             "`{}` names no object: give --recursive for all objects of the bucket",
-            args.path
+            objects.source
         )));
     }
     Ok(())

@@ -3,7 +3,7 @@
 use super::*;
 use crate::args::{self, Command};
 use crate::env_vars;
-use crate::settings::Environment;
+use crate::settings::{Environment, JobRequest, Settings};
 
 fn transfer(line: &str) -> Result<TransferSettings, Failure> {
     transfer_with(line, &[])
@@ -19,7 +19,7 @@ fn transfer_with(line: &str, pairs: &[(&str, &str)]) -> Result<TransferSettings,
         Command::Cp(args) => JobRequest::cp(&settings, &args),
         Command::Mv(args) => JobRequest::mv(&settings, &args),
         Command::Rm(args) => JobRequest::rm(&settings, &args),
-        Command::Pipe(args) => return TransferSettings::pipe(settings, &args),
+        Command::Pipe(args) => JobRequest::pipe(&settings, &args),
         other => panic!("{other:?}"),
     };
     TransferSettings::of_job(&request?, &settings.machine())

@@ -2,13 +2,15 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use s3haul::job::value::{Moment, RemoveTask, RemovedVersions};
+use s3haul::job::value::{Moment, RemoveTask, RemovedVersions, Task, UndeleteTask};
 use s3haul::job::{RemovalLimit, Rule, TransferCommand, TransferSpec, VersionRule};
 use s3haul::plan::s3_uri;
 
 use super::conditions::second;
+use super::frame::Frame;
+use super::job::objects;
 use super::timestamp::{age, moment};
-use super::{ListSettings, Settings, TransferSettings};
+use super::{JobRequest, ListSettings, Settings, TransferSettings};
 use crate::args::{AsOfArgs, UndeleteArgs, VersionsArgs};
 use crate::failure::Failure;
 use crate::settings::check::address;
@@ -36,13 +38,23 @@ impl ListSettings {
     }
 }
 
+impl JobRequest {
+    /// For `undelete`.
+    pub(crate) fn undelete(settings: &Settings, args: &UndeleteArgs) -> Result<Self, Failure> {
+        let since = args.since.as_deref();
+        let since = second("--since", since, Timestamp::now(), &TimeZone::system())?;
+        let since = since.map(Moment::from_seconds);
+        let task = UndeleteTask { since, ..objects(&args.objects)?.into() };
+        Ok(Self::in_place(settings, &args.objects, Task::Undelete(Box::new(task))))
+    }
+}
+
 impl TransferSettings {
     /// For `undelete`.
-    pub(crate) fn undelete(settings: Settings, args: &UndeleteArgs) -> Result<Self, Failure> {
-        let (now, zone) = (Timestamp::now(), TimeZone::system());
-        let since_s = second("--since", args.since.as_deref(), now, &zone)?;
+    pub(super) fn undelete(frame: Frame, task: &UndeleteTask) -> Result<Self, Failure> {
         let command = TransferCommand::Undelete;
-        let mut transfer = Self::in_place(settings, command, "undelete", &args.objects)?;
+        let mut transfer = Self::in_place(frame, command, "undelete", &task.objects())?;
+        let since_s = task.since.map(Moment::seconds);
         transfer.spec.versions = Some(VersionRule::Hiding { since_s });
         refuse_facts_of_markers(&transfer.spec)?;
         check_address(&transfer.spec)?;
@@ -132,7 +144,7 @@ pub(super) fn check_manifest(transfer: &TransferSettings) -> Result<(), Failure>
 }
 
 /// Question on a terminal before a removal that cannot be undone or empties a whole bucket.
-pub(super) fn question(spec: &TransferSpec) -> Option<String> {
+fn question(spec: &TransferSpec) -> Option<String> {
     if spec.dry_run || spec.command != TransferCommand::Remove {
         return None;
     }

@@ -32,7 +32,12 @@ fn told_in(bench: &Bench, output: &std::process::Output) -> Told {
     let (lines, error, code) = told(output);
     let folder = bench.folder().to_str().unwrap();
     let plain = |text: String| text.replace(folder, "FOLDER");
-    (lines.into_iter().map(plain).collect(), plain(error), code)
+    // Each server gives versions other ids.
+    let lines = lines.into_iter().map(|line| match line.split_once(" (version ") {
+        Some((told, _)) => told.to_owned(),
+        None => line,
+    });
+    (lines.map(plain).collect(), plain(error), code)
 }
 
 fn add_files(folder: &Path, root: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
@@ -47,7 +52,7 @@ fn add_files(folder: &Path, root: &Path, found: &mut BTreeMap<String, Vec<u8>>) 
     }
 }
 
-/// All files, and all objects with their sizes and types.
+/// All files, and all objects with their sizes, types and tags.
 fn state(bench: &Bench) -> (BTreeMap<String, Vec<u8>>, Vec<String>) {
     let mut files = BTreeMap::new();
     add_files(bench.folder(), bench.folder(), &mut files);
@@ -57,15 +62,27 @@ fn state(bench: &Bench) -> (BTreeMap<String, Vec<u8>>, Vec<String>) {
     let heads = keys.iter().map(|key| {
         let head: Value =
             serde_json::from_str(&bench.ok(&format!("head s3://box/{key} --json"))).unwrap();
-        let facts = ["size", "content_type", "metadata", "etag"].map(|name| head[name].to_string());
-        format!("{key} {}", facts.join(" "))
+        let facts = ["size", "content_type", "metadata", "etag", "storage_class"]
+            .map(|name| head[name].to_string());
+        let tags = bench.ok(&format!("tag get s3://box/{key}"));
+        format!("{key} {} {tags}", facts.join(" "))
     });
     (files, heads.collect())
 }
 
 /// Runs a command as it is and as a job, each in a world of its own.
 fn is_the_same(line: &str) -> Told {
+    is_the_same_after(&[], line)
+}
+
+/// The same in worlds that these commands have changed.
+fn is_the_same_after(setup: &[&str], line: &str) -> Told {
     let (plain, by_job) = (bench(), bench());
+    for bench in [&plain, &by_job] {
+        for line in setup {
+            assert!(bench.run(line).status.success(), "{line}");
+        }
+    }
     let before = state(&by_job);
     let expected = told_in(&plain, &plain.run(line));
     let job = by_job.ok(&format!("{line} --print-job"));
@@ -97,6 +114,79 @@ fn a_job_does_what_its_command_does() {
     ] {
         let (told, error, code) = is_the_same(line);
         assert_eq!((told.len(), error.as_str(), code), (lines, "", 0), "{line}: {told:?}");
+    }
+}
+
+#[test]
+fn changes_of_objects_where_they_are_are_jobs() {
+    for (line, lines) in [
+        ("tag set s3://box/d --recursive --tags a=1,b=", 3),
+        ("tag add s3://box/e --tags t=2 --tags u=3", 1),
+        ("tag remove s3://box --recursive --keys t", 1),
+        ("tag remove s3://box/e --all", 1),
+        ("tag get s3://box/e --format csv", 3),
+        ("tag get s3://box --recursive --exclude d/*", 2),
+        ("set s3://box/d --recursive --content-type text/odd --add-metadata a=1,b=2", 3),
+        ("set s3://box/e --metadata a=1 --cache-control no-store --storage-class STANDARD_IA", 1),
+        ("set s3://box/e --expires 2030-01-31T12:00:00Z --sse --dryrun", 1),
+        ("restore s3://box --recursive --status", 5),
+        ("restore s3://box/ice --days 3 --tier bulk", 1),
+        ("restore s3://box --recursive --days 3 --wait", 1),
+    ] {
+        let setup =
+            ["tag set s3://box/e --tags t=1,v=2", "cp f s3://box/ice --storage-class GLACIER"];
+        let (told, error, code) = is_the_same_after(&setup, line);
+        assert_eq!((told.len(), error.as_str(), code), (lines, "", 0), "{line}: {told:?}");
+    }
+}
+
+#[test]
+fn what_was_removed_comes_back_by_a_job() {
+    let setup = ["versioning enable s3://box", "rm s3://box --recursive --exclude e"];
+    for (line, lines) in [
+        ("undelete s3://box --recursive", 3),
+        ("undelete s3://box/d/b.log --since 1h", 1),
+        ("undelete s3://box --recursive --since 2100-01-01", 0),
+    ] {
+        let (told, error, code) = is_the_same_after(&setup, line);
+        assert_eq!((told.len(), code), (lines, 0), "{line}: {told:?} {error}");
+    }
+}
+
+#[test]
+fn a_pipe_is_a_copy_of_standard_input() {
+    let bench = bench();
+    let job = bench.ok("pipe s3://box/piped --content-type text/odd --print-job");
+    bench.file("job", &job);
+    let output = bench.run_with_input("job run job", "from a job");
+    assert_eq!(told(&output), (Vec::new(), String::new(), 0));
+    assert_eq!(bench.ok("cat s3://box/piped"), "from a job");
+    let task = &serde_json::from_str::<Value>(&job).unwrap()["task"]["copy"];
+    let expected = serde_json::json!({
+        "source": "-", "target": "s3://box/piped", "write": {"content_type": "text/odd"},
+    });
+    assert_eq!(*task, expected);
+}
+
+#[test]
+fn a_job_cannot_do_what_its_command_refuses() {
+    let bench = bench();
+    for (task, said) in [
+        (r#"{"tag":{"source":"s3://box/e","action":{"set":{}}}}"#, "no tags"),
+        (r#"{"tag":{"source":"s3://box","action":"clear"}}"#, "names no object"),
+        (r#"{"set":{"source":"s3://box/e","content_type":""}}"#, "always has one"),
+        (
+            r#"{"set":{"source":"s3://box/e","retention":
+                {"mode":"governance","until":"2020-01-01T00:00:00Z"}}}"#,
+            "is in the past",
+        ),
+        (r#"{"restore":{"source":"s3://box/e","action":{"begin":{"days":0}}}}"#, "nonzero"),
+        (r#"{"undelete":{"source":"s3://box"}}"#, "names no object"),
+    ] {
+        let job = format!(r#"{{"version":1,"task":{task}}}"#);
+        let output = bench.run_with_input("job run -", &job);
+        let error = stderr(&output);
+        assert!(output.status.code() == Some(252) && error.contains(said), "{task}: {error}");
     }
 }
 

@@ -5,6 +5,7 @@
 //! left out. A field that is not known is an error, and so is a version that is newer than
 //! [`VERSION`]: a job that is only half understood must not run.
 
+mod in_place;
 mod moment;
 mod service;
 mod task;
@@ -14,12 +15,16 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use in_place::{
+    LockUntil, Objects, RemoveTask, RemovedVersions, RestoreAction, RestoreSpeed, RestoreTask,
+    RetentionMode, SetTask, TagAction, TagTask, TagsFormat, UndeleteTask,
+};
 pub use moment::Moment;
 pub use service::{Addressing, Checksums, Credentials, EndpointUrl, Limits, Service, Services};
 pub use task::{
     CarriedProperties, Checksum, Compare, CopyTask, DirectiveOfMetadata, Filter, ManifestFile,
-    ManifestFormat, MoveTask, ObjectEncryption, OnCaseConflict, RemoveTask, RemovedVersions,
-    Select, SyncTask, Task, TransferOptions, WriteOptions,
+    ManifestFormat, MoveTask, ObjectEncryption, OnCaseConflict, Select, SyncTask, Task,
+    TransferOptions, WriteOptions,
 };
 
 /// The version that this library writes, and the newest that it reads.

@@ -94,15 +94,30 @@ impl Tags {
     }
 }
 
+impl From<Tags> for Vec<Tag> {
+    fn from(tags: Tags) -> Self {
+        tags.0
+    }
+}
+
 /// Keys of tags to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagKeys(Vec<String>);
 
+impl From<TagKeys> for Vec<String> {
+    fn from(keys: TagKeys) -> Self {
+        keys.0
+    }
+}
+
 impl TagKeys {
     /// Keys as they are typed: `key,key2`.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, TagError> {
-        let keys: Vec<_> =
-            texts.into_iter().flat_map(|text| text.split(',')).map(str::to_owned).collect();
+        Self::new(texts.into_iter().flat_map(|text| text.split(',')).map(str::to_owned).collect())
+    }
+
+    /// Checks keys.
+    pub fn new(keys: Vec<String>) -> Result<Self, TagError> {
         keys.iter().try_for_each(|key| check_key(key))?;
         refuse_twice(keys.iter().map(String::as_str))?;
         if keys.is_empty() { Err(TagError::NoTags) } else { Ok(Self(keys)) }

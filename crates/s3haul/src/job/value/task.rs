@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use super::in_place::{RemoveTask, RestoreTask, SetTask, TagTask, UndeleteTask};
 use super::{Moment, is_default, is_true};
 
 /// The command and its options.
@@ -20,6 +21,14 @@ pub enum Task {
     Sync(Box<SyncTask>),
     /// `rm`: remove objects or versions.
     Remove(Box<RemoveTask>),
+    /// `undelete`: bring back objects that were removed.
+    Undelete(Box<UndeleteTask>),
+    /// `tag`: show or change tags.
+    Tag(Box<TagTask>),
+    /// `set`: change properties.
+    Set(Box<SetTask>),
+    /// `restore`: restore archived objects, or show whether they are restored.
+    Restore(Box<RestoreTask>),
 }
 
 /// Copies files to S3, objects to files, or objects to objects.
@@ -134,39 +143,6 @@ pub struct SyncTask {
     /// What the objects written carry.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write: WriteOptions,
-}
-
-/// Removes objects or versions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RemoveTask {
-    /// An address `s3://bucket/key`.
-    pub source: String,
-    /// All objects under the address are removed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub recursive: bool,
-    /// Nothing is removed: what would be done is printed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub dry_run: bool,
-    /// Objects are read from this file instead of listed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub from: Option<ManifestFile>,
-    /// Which objects are removed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub select: Select,
-    /// Versions and delete markers are removed for good.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub versions: Option<RemovedVersions>,
-    /// Versions that are locked in governance mode are removed, too.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub bypass_governance: bool,
-    /// Nothing is removed if it would be more: a number, or a percentage such as `10%`.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub max_delete: Option<String>,
-    /// Confirmation is not requested, also on a terminal.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub yes: bool,
 }
 
 /// A file that names objects.
@@ -461,21 +437,4 @@ pub enum Compare {
     ExactTimestamps,
     /// Another size, or other content.
     Checksum,
-}
-
-/// Versions and delete markers that are removed for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum RemovedVersions {
-    /// All versions and delete markers.
-    All,
-    /// Delete markers.
-    DeleteMarkers,
-    /// What is not current.
-    Noncurrent {
-        /// So many of the newest noncurrent versions of each object are kept.
-        #[serde(default, skip_serializing_if = "is_default")]
-        keep: u64,
-    },
 }

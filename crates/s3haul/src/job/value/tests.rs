@@ -306,25 +306,90 @@ fn sync() -> impl Strategy<Value = SyncTask> {
     )
 }
 
+fn objects() -> impl Strategy<Value = Objects> {
+    (text(), any::<[bool; 2]>(), of(manifest().boxed()), select().boxed()).prop_map(
+        |(source, [recursive, dry_run], from, select)| Objects {
+            source,
+            recursive,
+            dry_run,
+            from,
+            select,
+        },
+    )
+}
+
 fn remove() -> impl Strategy<Value = RemoveTask> {
     let versions = prop_oneof![
         Just(RemovedVersions::All),
         Just(RemovedVersions::DeleteMarkers),
         any::<u64>().prop_map(|keep| RemovedVersions::Noncurrent { keep }),
     ];
-    (copy().boxed(), of(versions), any::<[bool; 2]>(), of(text())).prop_map(
-        |(copy, versions, [bypass_governance, yes], max_delete)| RemoveTask {
-            source: copy.source,
-            recursive: copy.recursive,
-            dry_run: copy.dry_run,
-            from: copy.from,
-            select: copy.select,
+    (objects().boxed(), of(versions), any::<[bool; 2]>(), of(text())).prop_map(
+        |(objects, versions, [bypass_governance, yes], max_delete)| RemoveTask {
             versions,
             bypass_governance,
             max_delete,
             yes,
+            ..objects.into()
         },
     )
+}
+
+fn tag() -> impl Strategy<Value = TagTask> {
+    let format =
+        prop_oneof![Just(TagsFormat::Text), Just(TagsFormat::Jsonl), Just(TagsFormat::Csv)];
+    let tags = || btree_map(text(), text(), 0..3);
+    let action = prop_oneof![
+        format.prop_map(|format| TagAction::Get { format }),
+        tags().prop_map(TagAction::Set),
+        tags().prop_map(TagAction::Add),
+        vec(text(), 0..3).prop_map(TagAction::Remove),
+        Just(TagAction::Clear),
+    ];
+    (objects().boxed(), action.boxed())
+        .prop_map(|(objects, action)| TagTask { action, ..objects.into() })
+}
+
+fn set() -> impl Strategy<Value = SetTask> {
+    let mode = prop_oneof![Just(RetentionMode::Governance), Just(RetentionMode::Compliance)];
+    let retention = of((mode, moment()).prop_map(|(mode, until)| LockUntil { mode, until }));
+    let metadata = (btree_map(text(), text(), 0..3), vec(text(), 0..3));
+    let flags = (any::<[bool; 2]>(), any::<Option<bool>>());
+    (objects().boxed(), write().boxed(), retention, metadata, flags).prop_map(
+        |(objects, write, retention, (add_metadata, remove_metadata), (flags, legal_hold))| {
+            SetTask {
+                storage_class: write.storage_class,
+                encryption: write.encryption,
+                content_type: write.content_type,
+                content_encoding: write.content_encoding,
+                content_language: write.content_language,
+                content_disposition: write.content_disposition,
+                cache_control: write.cache_control,
+                expires: write.expires,
+                metadata: write.metadata,
+                add_metadata,
+                remove_metadata,
+                acl: write.acl,
+                keep_acl: flags[0],
+                retention,
+                bypass_governance: flags[1],
+                legal_hold,
+                ..objects.into()
+            }
+        },
+    )
+}
+
+fn restore() -> impl Strategy<Value = RestoreTask> {
+    let tier = prop_oneof![
+        Just(RestoreSpeed::Bulk),
+        Just(RestoreSpeed::Standard),
+        Just(RestoreSpeed::Expedited),
+    ];
+    let begin = (any::<std::num::NonZeroU32>(), of(tier), any::<bool>())
+        .prop_map(|(days, tier, wait)| RestoreAction::Begin { days, tier, wait });
+    (objects().boxed(), prop_oneof![Just(RestoreAction::Status), begin])
+        .prop_map(|(objects, action)| RestoreTask { action, ..objects.into() })
 }
 
 fn task() -> impl Strategy<Value = Task> {
@@ -346,6 +411,12 @@ fn task() -> impl Strategy<Value = Task> {
         moved.prop_map(|task| Task::Move(Box::new(task))),
         sync().boxed().prop_map(|task| Task::Sync(Box::new(task))),
         remove().boxed().prop_map(|task| Task::Remove(Box::new(task))),
+        (objects().boxed(), of(moment())).prop_map(|(objects, since)| {
+            Task::Undelete(Box::new(UndeleteTask { since, ..objects.into() }))
+        }),
+        tag().boxed().prop_map(|task| Task::Tag(Box::new(task))),
+        set().boxed().prop_map(|task| Task::Set(Box::new(task))),
+        restore().boxed().prop_map(|task| Task::Restore(Box::new(task))),
     ]
 }
 
