@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_s3_are_told_from_names_of_its_customers() {
+    fn names_of_s3_are_distinguished_from_bucket_names() {
         for host in [
             "s3.amazonaws.com",
             "s3-eu-west-1.amazonaws.com",

@@ -85,7 +85,7 @@ impl Reply {
     }
 
     pub fn error(status: u16, code: &str) -> Self {
-        let body = format!("<Error><Code>{code}</Code><Message>told so</Message></Error>");
+        let body = format!("<Error><Code>{code}</Code><Message>as planned</Message></Error>");
         Self::status(status, "", &body)
     }
 

@@ -101,7 +101,7 @@ async fn throttles_are_tried_again_after_a_while() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_final_error_tells_what_was_tried() {
+async fn the_final_error_lists_the_attempts() {
     let world = World::new(|_| Reply::status(503, "x-amz-request-id: R1\r\n", ""));
     let config = crate::config::ClientConfig {
         retry: RetryConfig { max_attempts: 3, ..RetryConfig::default() },
@@ -161,7 +161,7 @@ async fn an_endpoint_that_is_no_url_makes_no_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_progress_of_a_body_is_told_in_slices_and_taken_back() {
+async fn the_progress_of_a_body_is_reported_in_slices_and_taken_back() {
     let world = World::new(|seen| match seen.number {
         0 => Reply::error(503, "SlowDown"),
         _ => Reply::ok(""),
@@ -179,7 +179,7 @@ async fn the_progress_of_a_body_is_told_in_slices_and_taken_back() {
     let once = [slice, slice, slice, slice, 5, 5];
     let whole = i64::try_from(length).unwrap();
     assert_eq!(*told.lock().unwrap(), [&once[..], &[-whole], &once[..]].concat());
-    assert_eq!(progress.told(), length as u64);
+    assert_eq!(progress.reported(), length as u64);
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,7 +191,7 @@ async fn permanent_errors_are_final_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_objection_that_did_not_arrive_whole_is_asked_for_again() {
+async fn an_incomplete_error_answer_is_retried() {
     let cut = "HTTP/1.1 403 Forbidden\r\ncontent-length: 100\r\n\r\n<Error><Code>RequestTi";
     let world = World::new(move |seen| match seen.number {
         0 | 1 => Reply::raw(cut).closing(),
@@ -440,7 +440,7 @@ async fn an_error_in_a_200_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_checksum_is_told_in_place_of_the_last_piece() {
+async fn a_wrong_checksum_replaces_the_last_piece_by_an_error() {
     use crate::message::checksum::{Checksum, ChecksumAlgorithm};
     let world = World::new(|_| Reply::ok("hello"));
     let client = client(&world);

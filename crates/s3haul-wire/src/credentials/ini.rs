@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_the_line_of_a_mistake() {
+    fn mistakes_are_reported_with_their_line() {
         for (file, line) in [
             ("region = x\n", 1),
             ("[a]\nregion\n", 2),

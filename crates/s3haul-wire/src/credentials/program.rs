@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn output_and_status_are_told() {
+    fn output_and_status_are_returned() {
         let output = shell("echo out; echo err >&2; exit 3", Duration::from_mins(1)).unwrap();
         assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
         assert_eq!(output.status.code(), Some(3));

@@ -169,7 +169,7 @@ impl Controller {
             class.ranges.sent(now, ask.key, ask.cost);
         }
         if !ask.is_rate_only {
-            class.concurrency.had(now, class.in_flight);
+            class.concurrency.observe_in_flight(now, class.in_flight);
             class.in_flight += 1;
         }
         Grant::Go
@@ -189,7 +189,7 @@ impl Controller {
             return;
         }
         if !sent.is_rate_only {
-            class.concurrency.had(now, in_flight);
+            class.concurrency.observe_in_flight(now, in_flight);
         }
         let latency = now.saturating_sub(sent_at).as_secs_f64();
         match outcome {

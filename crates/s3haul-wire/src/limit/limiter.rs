@@ -32,11 +32,11 @@ const LOOK_MAX: Duration = Duration::from_secs(1);
 /// How many requests are in flight, and how many a second, of all clients that hold a clone.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) limiter: Arc<Limiter>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct Limiter {
     started: Instant,
     state: Mutex<State>,
     /// Refused requests that wait before they ask again.
@@ -52,7 +52,7 @@ pub(crate) struct State {
     for_rate: VecDeque<Waiting>,
     timer: Option<Timer>,
     /// Limits that were logged last.
-    told: [u32; 2],
+    logged_limits: [u32; 2],
 }
 
 /// The task that checks the requests that wait for a rate, and when it does.
@@ -71,29 +71,29 @@ impl Timer {
 
 #[derive(Debug)]
 struct Waiting {
-    asked: Asked,
-    asked_at: Duration,
-    word: oneshot::Sender<Word>,
+    request_key: RequestKey,
+    waiting_since: Duration,
+    wakeup: oneshot::Sender<Wakeup>,
 }
 
 /// Message to a waiting request.
 #[derive(Debug)]
-enum Word {
-    Go(Pass),
-    /// There is room, but not yet for the rate of its range: the next word comes here.
-    Later(oneshot::Receiver<Word>),
+enum Wakeup {
+    Go(Permit),
+    /// There is room, but not yet for the rate of its range: the next wakeup arrives here.
+    Later(oneshot::Receiver<Wakeup>),
 }
 
 /// Slot of a waiting request in a queue.
 #[derive(Debug)]
-struct Place {
-    heard: oneshot::Receiver<Word>,
+struct WaitSlot {
+    receiver: oneshot::Receiver<Wakeup>,
     is_for_rate: bool,
 }
 
 /// What the controller decides by; kept while the request is in flight.
 #[derive(Clone, Debug)]
-struct Asked {
+struct RequestKey {
     class: Class,
     key: Box<[u8]>,
     kind: u8,
@@ -101,12 +101,12 @@ struct Asked {
     is_rate_only: bool,
 }
 
-impl Asked {
+impl RequestKey {
     fn of(request: &Request<'_>) -> Self {
         let is_read = request.method == Method::GET || request.method == Method::HEAD;
         Self {
             class: if is_read { Class::Read } else { Class::Write },
-            key: place_of(request),
+            key: partition_key(request),
             kind: request.operation.kind(),
             cost: request.keys,
             // A cleanup does not wait for the requests that it aborts.
@@ -122,7 +122,7 @@ impl Asked {
 
 /// Bucket and key, which order requests as the service's partitions do; of a listing the key
 /// after which it goes on.
-fn place_of(request: &Request<'_>) -> Box<[u8]> {
+fn partition_key(request: &Request<'_>) -> Box<[u8]> {
     let listed = |name| request.query.iter().find(|(other, _)| *other == name);
     let within = match request.key {
         Some(key) => key,
@@ -142,16 +142,16 @@ fn place_of(request: &Request<'_>) -> Box<[u8]> {
 
 /// Permission for one attempt. Dropping it reports to the controller how the attempt ended.
 #[derive(Debug)]
-pub(crate) struct Pass {
-    gate: Arc<Gate>,
-    asked: Asked,
+pub(crate) struct Permit {
+    limiter: Arc<Limiter>,
+    request_key: RequestKey,
     /// How long its request waited for it.
     waited: Duration,
     sent_at: Duration,
     outcome: Outcome,
 }
 
-impl Pass {
+impl Permit {
     /// How long its request waited for it.
     pub(crate) fn waited(&self) -> Duration {
         self.waited
@@ -178,9 +178,9 @@ impl Drop for Rest<'_> {
     }
 }
 
-impl Drop for Pass {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.gate.leave(self);
+        self.limiter.release(self);
     }
 }
 
@@ -192,62 +192,62 @@ impl Admission {
             for_room: Default::default(),
             for_rate: VecDeque::new(),
             timer: None,
-            told: [0; 2],
+            logged_limits: [0; 2],
         };
-        Self { gate: Arc::new(Gate::new(state)) }
+        Self { limiter: Arc::new(Limiter::new(state)) }
     }
 
     /// How many requests it is worth making at once: what may be in flight of either class, some
     /// that are being made, and some for those that wait for the rate of their range or after a
     /// refusal, so that they do not hold up the others.
     pub(crate) fn requests_wanted(&self) -> usize {
-        let state = self.gate.lock();
+        let state = self.limiter.lock();
         let limit = [Class::Read, Class::Write].map(|class| state.controller.limit(class));
         let limit = limit[0].max(limit[1]) as usize;
-        limit + limit / 4 + state.for_rate.len() + self.gate.resting.load(Ordering::Relaxed)
+        limit + limit / 4 + state.for_rate.len() + self.limiter.resting.load(Ordering::Relaxed)
     }
 
     /// Counts a refused request as one that waits for as long as this is held.
     pub(crate) fn rest(&self) -> Rest<'_> {
-        self.gate.resting.fetch_add(1, Ordering::Relaxed);
-        Rest(&self.gate.resting)
+        self.limiter.resting.fetch_add(1, Ordering::Relaxed);
+        Rest(&self.limiter.resting)
     }
 
     /// Waits until an attempt may be made.
-    pub(crate) async fn enter(&self, request: &Request<'_>) -> Pass {
-        let asked = Asked::of(request);
-        let mut place = match Gate::try_enter(&self.gate, asked) {
-            Ok(pass) => return pass,
+    pub(crate) async fn enter(&self, request: &Request<'_>) -> Permit {
+        let request_key = RequestKey::of(request);
+        let mut place = match Limiter::try_enter(&self.limiter, request_key) {
+            Ok(permit) => return permit,
             Err(place) => place,
         };
         loop {
-            match place.word(&self.gate).await {
-                Word::Go(pass) => return pass,
-                Word::Later(heard) => place = Place { heard, is_for_rate: true },
+            match place.wakeup(&self.limiter).await {
+                Wakeup::Go(permit) => return permit,
+                Wakeup::Later(receiver) => place = WaitSlot { receiver, is_for_rate: true },
             }
         }
     }
 }
 
-impl Place {
+impl WaitSlot {
     /// Requests that wait for room are released by the answers that make it, and need no timer:
     /// while one waits for room, others are in flight.
-    async fn word(&mut self, gate: &Arc<Gate>) -> Word {
-        let heard = loop {
+    async fn wakeup(&mut self, limiter: &Arc<Limiter>) -> Wakeup {
+        let receiver = loop {
             if !self.is_for_rate {
-                break (&mut self.heard).await;
+                break (&mut self.receiver).await;
             }
-            match tokio::time::timeout(LOOK_MAX, &mut self.heard).await {
-                Ok(heard) => break heard,
-                // The runtime of the task that should look may have come to its end, or rest.
-                Err(_) => gate.see_to_timer(),
+            match tokio::time::timeout(LOOK_MAX, &mut self.receiver).await {
+                Ok(receiver) => break receiver,
+                // The runtime of the timer task may have ended, or be idle.
+                Err(_) => limiter.ensure_timer(),
             }
         };
-        heard.expect("whoever waits is let go before the queues end, which the admission keeps")
+        receiver.expect("the queues outlive the requests that wait in them")
     }
 }
 
-impl Gate {
+impl Limiter {
     fn new(state: State) -> Self {
         let (started, resting) = (Instant::now(), AtomicUsize::new(0));
         Self { started, state: Mutex::new(state), resting }
@@ -261,17 +261,17 @@ impl Gate {
         self.started.elapsed()
     }
 
-    fn try_enter(self: &Arc<Self>, asked: Asked) -> Result<Pass, Place> {
+    fn try_enter(self: &Arc<Self>, request_key: RequestKey) -> Result<Permit, WaitSlot> {
         let now = self.now();
         let mut state = self.lock();
-        let grant = state.grant(now, &asked);
+        let grant = state.grant(now, &request_key);
         if grant == Grant::Go {
             drop(state);
-            return Ok(self.pass(asked, now, now));
+            return Ok(self.permit(request_key, now, now));
         }
-        let (word, heard) = oneshot::channel();
-        let class = asked.class as usize;
-        let waiting = Waiting { asked, asked_at: now, word };
+        let (wakeup, receiver) = oneshot::channel();
+        let class = request_key.class as usize;
+        let waiting = Waiting { request_key, waiting_since: now, wakeup };
         let is_for_rate = if let Grant::Wait(wait) = grant {
             state.for_rate.push_back(waiting);
             self.start_timer(&mut state, wait);
@@ -280,21 +280,26 @@ impl Gate {
             state.for_room[class].push_back(waiting);
             false
         };
-        Err(Place { heard, is_for_rate })
+        Err(WaitSlot { receiver, is_for_rate })
     }
 
-    fn pass(self: &Arc<Self>, asked: Asked, asked_at: Duration, sent_at: Duration) -> Pass {
-        let waited = sent_at.saturating_sub(asked_at);
-        Pass { gate: Arc::clone(self), asked, waited, sent_at, outcome: Outcome::Failed }
+    fn permit(
+        self: &Arc<Self>,
+        request_key: RequestKey,
+        waiting_since: Duration,
+        sent_at: Duration,
+    ) -> Permit {
+        let waited = sent_at.saturating_sub(waiting_since);
+        Permit { limiter: Arc::clone(self), request_key, waited, sent_at, outcome: Outcome::Failed }
     }
 
     /// Records the end of an attempt, and releases the requests that waited for it.
-    fn leave(self: &Arc<Self>, pass: &Pass) {
+    fn release(self: &Arc<Self>, permit: &Permit) {
         let now = self.now();
         let mut state = self.lock();
-        state.controller.answered(now, pass.asked.ask(), pass.sent_at, pass.outcome);
+        state.controller.answered(now, permit.request_key.ask(), permit.sent_at, permit.outcome);
         let granted = self.grant_room(&mut state, now);
-        state.tell(pass.asked.class);
+        state.log_limit(permit.request_key.class);
         drop(state);
         deliver(granted);
     }
@@ -304,17 +309,17 @@ impl Gate {
         let mut granted = AllGranted::new();
         for class in 0..state.for_room.len() {
             while let Some(waiting) = state.for_room[class].pop_front() {
-                if waiting.word.is_closed() {
+                if waiting.wakeup.is_closed() {
                     continue;
                 }
-                match state.controller.ask(now, waiting.asked.ask()) {
+                match state.controller.ask(now, waiting.request_key.ask()) {
                     Grant::Go => granted.push(self.granted(waiting, now)),
                     Grant::Full => {
                         state.for_room[class].push_front(waiting);
                         break;
                     }
                     Grant::Wait(wait) => {
-                        state.for_rate.extend(waiting.later());
+                        state.for_rate.extend(waiting.requeued_for_rate());
                         self.start_timer(state, wait);
                     }
                 }
@@ -324,7 +329,7 @@ impl Gate {
     }
 
     fn granted(self: &Arc<Self>, waiting: Waiting, now: Duration) -> Granted {
-        (waiting.word, self.pass(waiting.asked, waiting.asked_at, now))
+        (waiting.wakeup, self.permit(waiting.request_key, waiting.waiting_since, now))
     }
 
     /// Releases the requests that have waited long enough for a rate, and schedules the next check
@@ -337,12 +342,14 @@ impl Gate {
         let mut next = Duration::MAX;
         for _ in 0..state.for_rate.len() {
             let Some(waiting) = state.for_rate.pop_front() else { break };
-            if waiting.word.is_closed() {
+            if waiting.wakeup.is_closed() {
                 continue;
             }
-            match state.controller.ask(now, waiting.asked.ask()) {
+            match state.controller.ask(now, waiting.request_key.ask()) {
                 Grant::Go => granted.push(self.granted(waiting, now)),
-                Grant::Full => state.for_room[waiting.asked.class as usize].push_back(waiting),
+                Grant::Full => {
+                    state.for_room[waiting.request_key.class as usize].push_back(waiting);
+                }
                 Grant::Wait(wait) => {
                     next = next.min(wait);
                     state.for_rate.push_back(waiting);
@@ -368,11 +375,11 @@ impl Gate {
         }
         // The answer ended outside of a runtime; the waiting requests check by themselves.
         let Ok(runtime) = Handle::try_current() else { return };
-        let gate = Arc::downgrade(self);
+        let limiter = Arc::downgrade(self);
         let task = runtime.spawn(async move {
             tokio::time::sleep(wait).await;
-            if let Some(gate) = gate.upgrade() {
-                gate.tick();
+            if let Some(limiter) = limiter.upgrade() {
+                limiter.tick();
             }
         });
         let timer = Timer { task: task.abort_handle(), due };
@@ -382,7 +389,7 @@ impl Gate {
     }
 
     /// Starts another task if the present one does not check the requests that wait for a rate.
-    fn see_to_timer(self: &Arc<Self>) {
+    fn ensure_timer(self: &Arc<Self>) {
         let now = self.now();
         let mut state = self.lock();
         let runs = state.timer.as_ref().is_some_and(|timer| timer.runs(now));
@@ -392,7 +399,7 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for Limiter {
     fn drop(&mut self) {
         if let Some(timer) = self.lock().timer.take() {
             timer.task.abort();
@@ -401,22 +408,24 @@ impl Drop for Gate {
 }
 
 impl State {
-    /// What the controller says, unless others waited for the same before.
-    fn grant(&mut self, now: Duration, asked: &Asked) -> Grant {
-        if !asked.is_rate_only && !self.for_room[asked.class as usize].is_empty() {
+    /// Decision of the controller; requests do not overtake those already waiting.
+    fn grant(&mut self, now: Duration, request_key: &RequestKey) -> Grant {
+        if !request_key.is_rate_only && !self.for_room[request_key.class as usize].is_empty() {
             return Grant::Full;
         }
-        if !self.for_rate.is_empty() && self.controller.has_rate(asked.class, &asked.key) {
+        if !self.for_rate.is_empty()
+            && self.controller.has_rate(request_key.class, &request_key.key)
+        {
             return Grant::Wait(TICK);
         }
-        self.controller.ask(now, asked.ask())
+        self.controller.ask(now, request_key.ask())
     }
 
     /// Logs the limit of requests in flight if it has changed.
-    fn tell(&mut self, class: Class) {
+    fn log_limit(&mut self, class: Class) {
         let limit = self.controller.limit(class);
-        let told = std::mem::replace(&mut self.told[class as usize], limit);
-        if told != limit {
+        let logged = std::mem::replace(&mut self.logged_limits[class as usize], limit);
+        if logged != limit {
             tracing::debug!(?class, limit, "requests in flight at most");
         }
     }
@@ -425,21 +434,21 @@ impl State {
 impl Waiting {
     /// Notifies a request that waited for room that it now waits for a rate, and returns its new
     /// place; `None` if it no longer waits.
-    fn later(self) -> Option<Self> {
-        let (word, heard) = oneshot::channel();
-        let told = self.word.send(Word::Later(heard));
-        told.is_ok().then_some(Self { word, ..self })
+    fn requeued_for_rate(self) -> Option<Self> {
+        let (wakeup, receiver) = oneshot::channel();
+        let sent = self.wakeup.send(Wakeup::Later(receiver));
+        sent.is_ok().then_some(Self { wakeup, ..self })
     }
 }
 
-type Granted = (oneshot::Sender<Word>, Pass);
+type Granted = (oneshot::Sender<Wakeup>, Permit);
 /// An answer mostly makes room for one.
 type AllGranted = SmallVec<[Granted; 1]>;
 
 /// Runs outside of the lock: the permit of a request that was dropped meanwhile is given back here.
 fn deliver(granted: AllGranted) {
-    for (word, pass) in granted {
-        drop(word.send(Word::Go(pass)));
+    for (wakeup, permit) in granted {
+        drop(wakeup.send(Wakeup::Go(permit)));
     }
 }
 

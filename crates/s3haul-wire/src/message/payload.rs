@@ -37,43 +37,43 @@ pub struct Digests {
 /// negative number, how many of those no longer count because the body is sent again.
 ///
 /// A connection takes a little more than it has sent: what it queues and the kernel buffers. An
-/// answer may come before all was taken, so a caller that needs the total adds what [`Self::told`]
-/// lacks in the end.
+/// answer may come before all was taken, so a caller that needs the total adds what
+/// [`Self::reported`] lacks in the end.
 #[derive(Clone)]
 pub struct SendProgress {
-    tell: Arc<dyn Fn(i64) + Send + Sync>,
-    told: Arc<AtomicU64>,
+    report: Arc<dyn Fn(i64) + Send + Sync>,
+    reported: Arc<AtomicU64>,
 }
 
 impl SendProgress {
     /// Reports to this callback.
-    pub fn new(tell: Arc<dyn Fn(i64) + Send + Sync>) -> Self {
-        Self { tell, told: Arc::default() }
+    pub fn new(report: Arc<dyn Fn(i64) + Send + Sync>) -> Self {
+        Self { report, reported: Arc::default() }
     }
 
     /// Bytes reported and not taken back.
-    pub fn told(&self) -> u64 {
-        self.told.load(Ordering::Relaxed)
+    pub fn reported(&self) -> u64 {
+        self.reported.load(Ordering::Relaxed)
     }
 
     /// A connection took bytes.
     pub(crate) fn took(&self, bytes: usize) {
-        self.told.fetch_add(bytes as u64, Ordering::Relaxed);
-        (self.tell)(i64::try_from(bytes).unwrap_or(i64::MAX));
+        self.reported.fetch_add(bytes as u64, Ordering::Relaxed);
+        (self.report)(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
     /// Takes back all bytes reported so far.
     pub fn take_back(&self) {
-        let told = self.told.swap(0, Ordering::Relaxed);
-        if told > 0 {
-            (self.tell)(-i64::try_from(told).unwrap_or(i64::MAX));
+        let reported = self.reported.swap(0, Ordering::Relaxed);
+        if reported > 0 {
+            (self.report)(-i64::try_from(reported).unwrap_or(i64::MAX));
         }
     }
 }
 
 impl std::fmt::Debug for SendProgress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SendProgress").field("told", &self.told()).finish_non_exhaustive()
+        f.debug_struct("SendProgress").field("reported", &self.reported()).finish_non_exhaustive()
     }
 }
 

@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_tells_what_its_checksums_cover() {
+    fn a_head_shows_what_its_checksums_cover() {
         let read = |pairs: &[(&'static str, &'static str)]| {
             let mut headers = HeaderMap::new();
             for (name, value) in pairs {

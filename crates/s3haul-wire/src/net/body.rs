@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use super::pool::Lease;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limit::limiter::Pass;
+use crate::limit::limiter::Permit;
 use crate::message::answer::Belief;
 use crate::message::checksum::{Checksum, Hasher};
 use crate::message::headers;
@@ -125,8 +125,8 @@ impl BodyStream {
     }
 
     /// Takes the permit of the request, for the caller that reports how the request ended.
-    pub(crate) fn take_pass(&mut self) -> Option<Pass> {
-        self.source.as_mut()?.lease.pass.take()
+    pub(crate) fn take_permit(&mut self) -> Option<Permit> {
+        self.source.as_mut()?.lease.permit.take()
     }
 
     /// The next piece; `None` at the end. Cancel-safe.
@@ -249,8 +249,8 @@ impl BodyStream {
     fn release(&mut self) {
         if let Some(mut source) = self.source.take() {
             drop(source.incoming);
-            if let Some(pass) = &mut source.lease.pass {
-                pass.moved(self.received);
+            if let Some(permit) = &mut source.lease.permit {
+                permit.moved(self.received);
             }
             source.lease.release();
         }

@@ -21,7 +21,7 @@ use super::connect::{Dialer, Route, cannot_connect};
 use super::connection::Connection;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limit::limiter::Pass;
+use crate::limit::limiter::Permit;
 use crate::message::answer::Dialect;
 
 /// How long an idle connection is kept.
@@ -111,7 +111,7 @@ pub(crate) struct Lease {
     /// It has carried a request before.
     pub(crate) is_reused: bool,
     /// Leave for the request that it carries.
-    pub(crate) pass: Option<Pass>,
+    pub(crate) permit: Option<Permit>,
     host: Arc<Host>,
     _slot: OwnedSemaphorePermit,
 }
@@ -273,7 +273,7 @@ impl Pool {
             None => self.dial(host, avoid).await?,
         };
         let host = Arc::clone(host);
-        Ok(Lease { connection, is_reused, pass: None, host, _slot: slot })
+        Ok(Lease { connection, is_reused, permit: None, host, _slot: slot })
     }
 
     async fn dial(&self, host: &Host, avoid: Option<SocketAddr>) -> Result<Box<Connection>> {

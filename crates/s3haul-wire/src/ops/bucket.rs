@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_region_is_not_told() {
+    fn the_default_region_is_not_sent() {
         assert!(bucket_configuration(DEFAULT_REGION, &[]).is_empty());
         let tags = [("a".to_owned(), "<b>".to_owned())];
         assert_eq!(

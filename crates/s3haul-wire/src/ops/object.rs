@@ -388,12 +388,12 @@ fn content_range(text: &str) -> Option<Covered> {
     (!range.is_empty() && range.end <= size).then_some(Covered { range, size })
 }
 
-fn other_bytes(asked: Option<ByteRange>, told: &str) -> Error {
+fn other_bytes(asked: Option<ByteRange>, sent: &str) -> Error {
     let message = match asked {
         Some(ByteRange { start, end }) => {
-            format!("the server was asked for bytes {start}-{} and sent {told}", end - 1)
+            format!("expected bytes {start}-{}, but the server sent {sent}", end - 1)
         }
-        None => format!("the server was asked for the whole object and sent {told}"),
+        None => format!("expected the whole object, but the server sent {sent}"),
     };
     Error::new(ErrorKind::Integrity, message)
 }

@@ -417,7 +417,7 @@ async fn buckets_are_listed_to_the_last_page() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn listings_ask_for_what_they_are_told_to() {
+async fn listings_send_the_given_parameters() {
     let world = World::new(|_| {
         Reply::ok(
             "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>\

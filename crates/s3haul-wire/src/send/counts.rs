@@ -45,7 +45,7 @@ mod tests {
     use crate::testing::operation;
 
     #[test]
-    fn requests_are_told_apart_as_they_are_charged() {
+    fn requests_are_distinguished_as_they_are_charged() {
         let counters = Counters::default();
         for (name, method) in [
             ("PutObject", Method::PUT),

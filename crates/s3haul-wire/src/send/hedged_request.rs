@@ -98,7 +98,8 @@ async fn faster(
 
 /// Waits for a part that was sent whole and is not needed any more.
 async fn settle(left: impl Future<Output = Ended>, payload: &Payload) {
-    let is_partly_sent = payload.progress().is_some_and(|told| told.told() < payload.len());
+    let is_partly_sent =
+        payload.progress().is_some_and(|progress| progress.reported() < payload.len());
     if !payload.is_empty() && !is_partly_sent {
         let _ = tokio::time::timeout(REST_TIME_MAX, left).await;
     }

@@ -18,7 +18,7 @@ use super::retry::{self, Verdict};
 use crate::credentials::cache::Held;
 use crate::endpoint::{SplitUrl, is_amazon_s3};
 use crate::error::{Effort, Error, ErrorKind, Result};
-use crate::limit::limiter::Pass;
+use crate::limit::limiter::Permit;
 use crate::message::answer::Answer;
 use crate::message::answer::{self, Dialect, Doubt};
 use crate::message::payload::{DigestPlan, Payload};
@@ -148,12 +148,12 @@ impl<'r> Run<'r> {
         self.last = Some((Arc::clone(&site), held.clone()));
         let (mut lease, response) = self.exchange(&site, held.as_deref()).await?;
         let (head, incoming) = response.into_parts();
-        let mut pass = lease.pass.take();
+        let mut permit = lease.permit.take();
         if head.status.is_success() {
-            if let Some(pass) = &mut pass {
-                pass.moved(self.payload.len());
+            if let Some(permit) = &mut permit {
+                permit.moved(self.payload.len());
             }
-            lease.pass = pass.take();
+            lease.permit = permit.take();
         }
         let body = BodyStream::new(incoming, lease, &head.headers, self.silence());
         tracing::debug!(
@@ -172,7 +172,7 @@ impl<'r> Run<'r> {
             };
         }
         // Boxed, as failures are few: each request in flight would have room for their bodies.
-        Err(Box::pin(self.refused(&site, head, body, pass)).await)
+        Err(Box::pin(self.refused(&site, head, body, permit)).await)
     }
 
     /// The failure for a success that is none of S3's.
@@ -190,7 +190,7 @@ impl<'r> Run<'r> {
         site: &Site,
         head: Parts,
         mut body: BodyStream,
-        pass: Option<Pass>,
+        permit: Option<Permit>,
     ) -> Failure {
         let text = timeout(ERROR_BODY_TIME_MAX, body.collect(ERROR_BODY_MAX)).await;
         let text = text.unwrap_or_else(|_| {
@@ -211,8 +211,8 @@ impl<'r> Run<'r> {
         }
         let failure = Failure::answered(operation, head.status, &head.headers, known);
         let mut failure = failure.redacted(&self.secrets());
-        if let Some(mut pass) = pass {
-            note_refusal(&mut pass, &failure);
+        if let Some(mut permit) = permit {
+            note_refusal(&mut permit, &failure);
         }
         if text.is_err_and(|error| is_cut_off(&error)) && failure.verdict == Verdict::Permanent {
             // What the server objects to was in the part that did not arrive, and may well pass.
@@ -307,8 +307,8 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
-        let pass = self.shared.admission.enter(self.request).await;
-        self.waited += pass.waited();
+        let permit = self.shared.admission.enter(self.request).await;
+        self.waited += permit.waited();
         // Nor is anything sent that waited for leave while the job ended.
         if let Err(error) = self.refuse_halted() {
             self.attempts -= 1;
@@ -332,7 +332,7 @@ impl<'r> Run<'r> {
                     circuit.note_answer();
                     self.shared.env.waits.note_answer();
                     site.host.dialect().heard();
-                    lease.pass = Some(pass);
+                    lease.permit = Some(permit);
                     return Ok((lease, response));
                 }
                 Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
@@ -400,7 +400,7 @@ impl<'r> Run<'r> {
     pub(crate) async fn read_whole(&self, mut open: OpenAnswer) -> Result<Answer, Failure> {
         let attempts = self.attempts + self.resends;
         let operation = &self.request.operation;
-        let mut pass = if operation.error_in_200 { open.body.take_pass() } else { None };
+        let mut permit = if operation.error_in_200 { open.body.take_permit() } else { None };
         let limit = operation.body_max(self.request.keys);
         let may_become = |beginning: &[u8]| operation.may_become(beginning);
         let Collected { bytes: body, is_whole } =
@@ -413,8 +413,8 @@ impl<'r> Run<'r> {
         };
         if let Some(doubt) = doubt {
             let failure = self.disbelieve(doubt, status, &headers, &body);
-            if let Some(pass) = &mut pass {
-                note_refusal(pass, &failure);
+            if let Some(permit) = &mut permit {
+                note_refusal(permit, &failure);
             }
             return Err(failure);
         }
@@ -424,10 +424,10 @@ impl<'r> Run<'r> {
                 self.shared.has_listed.store(true, Ordering::Relaxed);
             }
         }
-        if let Some(pass) = &mut pass
+        if let Some(permit) = &mut permit
             && refused_keys(&body) > self.request.keys as usize / 2
         {
-            pass.throttled();
+            permit.throttled();
         }
         Ok(Answer { status, belief, headers, body, attempts })
     }
@@ -573,11 +573,11 @@ impl<'r> Run<'r> {
 
 /// Reports an error answer to the controller: that there was too much to do, or that the question
 /// was answered.
-fn note_refusal(pass: &mut Pass, failure: &Failure) {
+fn note_refusal(permit: &mut Permit, failure: &Failure) {
     if failure.verdict == Verdict::Throttle || failure.error.code() == "RequestTimeout" {
-        pass.throttled();
+        permit.throttled();
     } else if failure.verdict == Verdict::Permanent {
-        pass.moved(0);
+        permit.moved(0);
     }
 }
 

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_what_xml_cannot_carry() {
+    fn characters_that_xml_cannot_carry_are_found() {
         assert!(fits("a\n\tb\r é😀"));
         assert!(!fits("a\u{1}") && !fits("\0") && !fits("\u{ffff}"));
     }

@@ -13,7 +13,7 @@ use memchr::{memchr, memmem};
 use super::list_page::{ListPage, ListedObject, ListedVersion, PageBuilder, VersionPage};
 use crate::error::Result;
 use crate::xml::document::{Element, malformed, parse_exact_time, resolve};
-use crate::xml::row_layout::{Layout, Notes, Value, is_plain, leading_digits};
+use crate::xml::row_layout::{Layout, RowTemplate, Value, is_plain, leading_digits};
 
 /// Elements inside one another that the scanner passes over.
 const DEPTH_MAX: usize = 8;
@@ -51,7 +51,7 @@ struct Entry {
     size: u64,
     last_modified: (i64, u32),
     storage_class: u32,
-    notes: Notes,
+    template: RowTemplate,
 }
 
 /// Fields that may stand once in their parent.
@@ -204,7 +204,7 @@ impl<'a> Scanner<'a> {
             if let Some(text) = self.field(b"<Key>", b"</Key>") {
                 once(&mut entry.seen, field::KEY)?;
                 let end = self.position() - "</Key>".len();
-                entry.notes.add(Value::Key, end - text.len(), end);
+                entry.template.add(Value::Key, end - text.len(), end);
                 self.entry_key(text)?;
             }
             if let Some(text) =
@@ -214,13 +214,13 @@ impl<'a> Scanner<'a> {
                 if !text.is_empty() {
                     entry.last_modified = parse_exact_time(text)?;
                     let end = self.position() - "</LastModified>".len();
-                    entry.notes.add(Value::Time, end - text.len(), end);
+                    entry.template.add(Value::Time, end - text.len(), end);
                 }
             }
             if let Some(text) = self.field_of::<ESCAPED_ETAG_BYTES, _, _>(b"<ETag>", b"</ETag>") {
                 once(&mut entry.seen, field::ETAG)?;
                 let end = self.position() - "</ETag>".len();
-                entry.notes.add_etag(text, end - text.len());
+                entry.template.add_etag(text, end - text.len());
                 append_etag(text, &mut self.entries.etags)?;
             }
             if let Some(rest) = strip(self.rest, b"<Size>") {
@@ -228,7 +228,7 @@ impl<'a> Scanner<'a> {
                 let start = self.whole.len() - rest.len();
                 entry.size = self.size(rest)?;
                 let end = self.position() - "</Size>".len();
-                entry.notes.add(Value::Size, start, end);
+                entry.template.add(Value::Size, start, end);
             }
             if let Some(text) = self.class_field() {
                 once(&mut entry.seen, field::STORAGE_CLASS)?;
@@ -239,7 +239,8 @@ impl<'a> Scanner<'a> {
                 self.rest = rest;
                 (entry.seen & field::KEY != 0).then_some(())?;
                 let class = entry.storage_class;
-                self.layout = Layout::of(self.whole, start, self.position(), &entry.notes, class);
+                self.layout =
+                    Layout::of(self.whole, start, self.position(), &entry.template, class);
                 return self.entries.end(entry.size, entry.last_modified, entry.storage_class);
             }
             self.skip_blanks();

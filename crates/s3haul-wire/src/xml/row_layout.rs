@@ -34,7 +34,7 @@ pub(crate) enum Value {
 
 /// A value and where its text lies in the page.
 #[derive(Clone, Copy, Debug, Default)]
-struct Note {
+struct Field {
     value: Value,
     start: usize,
     end: usize,
@@ -42,18 +42,18 @@ struct Note {
 
 /// Positions of the values of one fully parsed entry, from which a layout is derived.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
-    notes: [Note; VALUES],
+pub(crate) struct RowTemplate {
+    fields: [Field; VALUES],
     count: usize,
     is_odd: bool,
 }
 
-impl Notes {
-    /// Notes a value of the page; they come in the order in which they stand.
+impl RowTemplate {
+    /// Records a value of the page; values come in the order of the page.
     pub(crate) fn add(&mut self, value: Value, start: usize, end: usize) {
-        match self.notes.get_mut(self.count) {
-            Some(note) => {
-                *note = Note { value, start, end };
+        match self.fields.get_mut(self.count) {
+            Some(field) => {
+                *field = Field { value, start, end };
                 self.count += 1;
             }
             None => self.is_odd = true,
@@ -117,19 +117,19 @@ impl<'a> Layout<'a> {
         page: &'a [u8],
         start: usize,
         end: usize,
-        notes: &Notes,
+        template: &RowTemplate,
         storage_class: u32,
     ) -> Option<Self> {
-        if notes.is_odd {
+        if template.is_odd {
             return None;
         }
         let (mut parts, mut from) = ([Part::default(); VALUES], start);
-        for (part, note) in parts.iter_mut().zip(&notes.notes[..notes.count]) {
-            *part = Part { before: page.get(from..note.start)?, value: note.value };
-            from = note.end;
+        for (part, field) in parts.iter_mut().zip(&template.fields[..template.count]) {
+            *part = Part { before: page.get(from..field.start)?, value: field.value };
+            from = field.end;
         }
         let after = page.get(from..end)?;
-        Some(Self { parts, count: notes.count, after, storage_class, ..Self::default() })
+        Some(Self { parts, count: template.count, after, storage_class, ..Self::default() })
     }
 
     /// Reads the entry at the beginning of a text, if it is written so; also gives what follows.

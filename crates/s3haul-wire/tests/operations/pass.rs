@@ -141,9 +141,9 @@ async fn checksums(client: &Client, bucket: &str) {
         input.checksum = Some(algorithm);
         client.put_object(input).await.unwrap();
         let head = HeadObject { bucket, key: "checked", checksums: true, ..HeadObject::default() };
-        let told = client.head_object(head).await.unwrap().checksums;
+        let returned = client.head_object(head).await.unwrap().checksums;
         let expected = Checksum::of(algorithm, b"checked");
-        assert!(told.is_empty() || told == [expected], "{algorithm}: {told:?}");
+        assert!(returned.is_empty() || returned == [expected], "{algorithm}: {returned:?}");
         let get = GetObject { bucket, key: "checked", checksums: true, ..GetObject::default() };
         assert_eq!(read(client, get).await, b"checked", "{algorithm}");
     }

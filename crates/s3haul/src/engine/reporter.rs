@@ -73,8 +73,8 @@ pub(crate) struct Sending {
 impl Sending {
     /// The server has the whole body.
     pub(crate) fn done(mut self) {
-        let told = self.progress.take().map_or(0, |progress| progress.told());
-        self.reporter.moved(self.size.saturating_sub(told));
+        let reported = self.progress.take().map_or(0, |progress| progress.reported());
+        self.reporter.moved(self.size.saturating_sub(reported));
     }
 }
 

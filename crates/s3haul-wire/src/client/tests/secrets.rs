@@ -71,10 +71,10 @@ async fn debug_shows_no_secret() {
     let url = format!("https://user:{PASSWORD}@host.test");
     let target = proxy::for_host(&config().proxy, false, "other.test", 80).unwrap();
     let world = World::new(|seen| {
-        let told = seen.header("authorization").unwrap_or_default().to_owned();
+        let authorization = seen.header("authorization").unwrap_or_default().to_owned();
         let proxy = seen.header("proxy-authorization").unwrap_or_default().to_owned();
         let token = seen.header("x-amz-security-token").unwrap_or_default().to_owned();
-        let text = format!("{told} {proxy} {token} {SECRET}");
+        let text = format!("{authorization} {proxy} {token} {SECRET}");
         Reply::status(403, "", &format!("<Error><Code>No</Code><Message>{text}</Message></Error>"))
     });
     let client = client_with(&world, config());
@@ -99,6 +99,6 @@ async fn debug_shows_no_secret() {
     ]);
     assert!(target.is_some() && sent.contains_key("authorization"));
     assert!(world.seen()[0].header("proxy-authorization").is_some(), "all of it was on its way");
-    let told = error.to_string();
-    assert!(told.contains("Credential=AKID") && told.contains("******"), "{told}");
+    let message = error.to_string();
+    assert!(message.contains("Credential=AKID") && message.contains("******"), "{message}");
 }

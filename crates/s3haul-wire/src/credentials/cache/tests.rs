@@ -121,7 +121,7 @@ async fn both_files_give_keys() {
 }
 
 #[tokio::test]
-async fn nothing_anywhere_is_told_as_the_aws_tools_do() {
+async fn missing_credentials_have_the_message_of_the_aws_tools() {
     let error = Home::new().key(None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Credentials);
     assert_eq!(error.to_string(), "Unable to locate credentials");
@@ -155,14 +155,14 @@ async fn roles_are_assumed_through_source_profiles() {
              region=eu-west-1\nexternal_id=ext\n\
              [profile loop]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop2\n\
              [profile loop2]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop\n\
-             [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=nobody\n",
+             [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=absent\n",
         );
     assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
     let seen = format!("{:?}", home.seen.lock().unwrap());
     assert!(seen.contains("sts.eu-west-1.amazonaws.com"), "{seen}");
     assert!(seen.contains("ExternalId=ext"), "{seen}");
     assert!(home.key(Some("loop")).await.unwrap_err().to_string().contains("Infinite loop"));
-    assert!(home.key(Some("none")).await.unwrap_err().to_string().contains("nobody"));
+    assert!(home.key(Some("none")).await.unwrap_err().to_string().contains("absent"));
 }
 
 #[tokio::test]

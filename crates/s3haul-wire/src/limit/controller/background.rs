@@ -61,8 +61,8 @@ impl Background {
         Sums { refused: (sums.sent - admitted).max(0.0), ..sums }
     }
 
-    /// Falls to the share of a stretch that has clearly less refused. Says whether it did.
-    pub(super) fn ebb(&mut self, sums: Sums) -> bool {
+    /// Lowers the share to that of a stretch with clearly fewer refusals; `true` if it did.
+    pub(super) fn decrease(&mut self, sums: Sums) -> bool {
         let usual = sums.sent * self.share;
         let is_less = self.is_there()
             && sums.refused < usual * (1.0 - VARIES) - BELOW_CHANCE * self.deviation(sums.sent);

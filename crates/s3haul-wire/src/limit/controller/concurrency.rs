@@ -92,13 +92,13 @@ impl ConcurrencyLoop {
 
     /// Records that `in_flight` requests were in flight until now. Must be called before each
     /// change.
-    pub fn had(&mut self, now: Duration, in_flight: u32) {
+    pub fn observe_in_flight(&mut self, now: Duration, in_flight: u32) {
         if let Phase::Ramp(ramp) = &mut self.phase
             && in_flight == 0
         {
             ramp.rests(now);
         }
-        self.window.had(now, in_flight);
+        self.window.observe_in_flight(now, in_flight);
     }
 
     /// Whether one more may be sent while `in_flight` are.

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_apart() {
+    fn sizes_are_distinguished() {
         let slots: Vec<_> = [0, 16_383, 16_384, 65_535, 65_536, 1 << 20, 8 << 20, u64::MAX]
             .map(|b| slot(0, b))
             .into();

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_rise_where_nobody_waits() {
+    fn it_does_not_rise_where_no_request_waits() {
         let mut ramp = Ramp::new(ms(0), 8);
         let ends = (1..100).map(|round| ramp.answer(ms(round * 50), &answer(0.05, 1e5), 512));
         let (same, ends): (Vec<_>, Vec<_>) = ends.partition(|next| *next == Next::Same);

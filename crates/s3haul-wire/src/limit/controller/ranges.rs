@@ -25,7 +25,7 @@ struct Range {
     start: Vec<u8>,
     rate: RateLoop,
     sample: Sample,
-    turned_at: Duration,
+    epoch_began: Duration,
 }
 
 /// The ranges of one class, in order.
@@ -66,10 +66,10 @@ impl Ranges {
         let range = &mut self.ranges[index];
         range.sample.refused(key);
         let is_cut = range.rate.refused(now, sent_at, cost);
-        let is_another = now.saturating_sub(range.turned_at) >= MOMENT;
+        let is_another = now.saturating_sub(range.epoch_began) >= MOMENT;
         if is_cut || (is_another && range.rate.refused_share(now) >= OVERLOADED) {
-            range.sample.turn();
-            range.turned_at = now;
+            range.sample.next_epoch();
+            range.epoch_began = now;
         }
         if is_cut {
             self.split(index, now);
@@ -125,6 +125,6 @@ impl Ranges {
 
 impl Range {
     fn new(start: Vec<u8>, rate: RateLoop, now: Duration) -> Self {
-        Self { start, rate, sample: Sample::default(), turned_at: now }
+        Self { start, rate, sample: Sample::default(), epoch_began: now }
     }
 }

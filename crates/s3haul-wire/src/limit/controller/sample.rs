@@ -25,7 +25,7 @@ const EDGE_MIN: f64 = 0.1;
 pub(super) struct Sample {
     refused: Ring,
     sent: Ring,
-    owed: u32,
+    pending_samples: u32,
     of_epoch: u32,
     epochs: u32,
 }
@@ -68,8 +68,8 @@ impl Ring {
 }
 
 impl Sample {
-    /// Another epoch begins.
-    pub(super) fn turn(&mut self) {
+    /// Begins the next epoch.
+    pub(super) fn next_epoch(&mut self) {
         self.of_epoch = 0;
         self.epochs = (self.epochs + 1).min(EPOCHS_MAX);
     }
@@ -80,12 +80,12 @@ impl Sample {
         }
         self.of_epoch += 1;
         self.refused.push(key);
-        self.owed = (self.owed + 1).min(16);
+        self.pending_samples = (self.pending_samples + 1).min(16);
     }
 
     pub(super) fn sent(&mut self, key: &[u8]) {
-        if self.owed > 0 {
-            self.owed -= 1;
+        if self.pending_samples > 0 {
+            self.pending_samples -= 1;
             self.sent.push(key);
         }
     }
@@ -157,7 +157,7 @@ mod tests {
     fn sample(refused: impl Fn(u32) -> String, sent: impl Fn(u32) -> String) -> Sample {
         let mut sample = Sample::default();
         for number in 0..400 {
-            sample.turn();
+            sample.next_epoch();
             sample.refused(refused(number).as_bytes());
             sample.sent(sent(number).as_bytes());
         }

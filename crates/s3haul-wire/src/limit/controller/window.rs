@@ -47,7 +47,7 @@ impl Window {
 
     /// Records that so many were in flight until now. Over time, not at answers: these often come
     /// together, and leave few in flight for a moment that means nothing.
-    pub(super) fn had(&mut self, now: Duration, in_flight: u32) {
+    pub(super) fn observe_in_flight(&mut self, now: Duration, in_flight: u32) {
         if let Some(passed) = now.checked_sub(self.seen) {
             self.in_flight_s += f64::from(in_flight) * passed.as_secs_f64();
             self.seen = now;

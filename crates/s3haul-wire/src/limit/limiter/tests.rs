@@ -37,7 +37,7 @@ fn all_at_once(client: &Client, count: usize, prefix: &'static str) -> JoinSet<(
 }
 
 fn in_flight(client: &Client) -> u32 {
-    client.inner.admission.gate.lock().controller.in_flight()
+    client.inner.admission.limiter.lock().controller.in_flight()
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,7 +83,7 @@ async fn the_number_in_flight_grows_while_it_pays() {
 
 /// Otherwise refused requests would occupy all loops, and nothing else would be sent.
 #[tokio::test(start_paused = true)]
-async fn who_pauses_after_a_refusal_holds_up_nobody() {
+async fn requests_that_pause_after_a_refusal_do_not_delay_others() {
     let world = World::new(|seen| match seen.number {
         0..5 => Reply::error(503, "SlowDown"),
         _ => Reply::ok(""),
@@ -101,7 +101,7 @@ async fn who_pauses_after_a_refusal_holds_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gives_up_waiting_leaves_no_trace() {
+async fn cancelled_waiting_requests_leave_no_trace() {
     let world = World::new(|seen| {
         if seen.line().contains("stuck") { Reply::raw("").hanging() } else { Reply::ok("") }
     });
@@ -157,7 +157,7 @@ async fn a_limit_is_found_and_kept() {
     assert!(took < 17.0, "{took} s");
     let refused = world.seen().len() - 15_000;
     assert!(refused < 600, "{refused} refused");
-    let state = client.inner.admission.gate.lock();
+    let state = client.inner.admission.limiter.lock();
     let rates: Vec<_> = state.controller.rates(Class::Write).map(|(_, rate)| rate).collect();
     assert!(rates.iter().flatten().any(|rate| (800.0..1_300.0).contains(rate)), "{rates:?}");
 }
@@ -209,7 +209,7 @@ async fn enter(admission: &Admission, key: &str) {
 }
 
 #[test]
-fn who_waits_for_a_rate_does_not_depend_on_the_runtime_of_others() {
+fn waiting_for_a_rate_does_not_depend_on_another_runtime() {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let load = Bounds { max_requests_per_second: Some(400), ..Bounds::default() };
     let (resting, other) = (runtime(), runtime());
@@ -225,27 +225,29 @@ fn who_waits_for_a_rate_does_not_depend_on_the_runtime_of_others() {
         enter(&admission, "d").await;
     };
     let limit = Duration::from_secs(20);
-    other.block_on(async { tokio::time::timeout(limit, all).await }).expect("it is let go");
+    other
+        .block_on(async { tokio::time::timeout(limit, all).await })
+        .expect("the request is admitted");
     drop(resting);
 }
 
 #[test]
-fn who_waited_for_room_looks_by_itself_for_a_rate() {
+fn after_waiting_for_room_a_request_checks_the_rate_itself() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let load =
         Bounds { max_concurrent_requests: 1, max_requests_per_second: Some(4), is_adaptive: true };
     let admission = Admission::new(load);
     let put = |key| request(Method::PUT, key);
     let (first, second) = (put("a"), put("b"));
-    let pass = runtime.block_on(admission.enter(&first));
+    let permit = runtime.block_on(admission.enter(&first));
     let mut waiting = Box::pin(admission.enter(&second));
     let soon = async { tokio::time::timeout(Duration::from_millis(1), &mut waiting).await };
     runtime.block_on(soon).unwrap_err();
     // Outside of a runtime: no task is started that checks.
-    drop(pass);
+    drop(permit);
     let limit = Duration::from_secs(20);
-    let pass = runtime.block_on(async { tokio::time::timeout(limit, waiting).await });
-    assert!(pass.expect("it is let go").waited() > Duration::from_millis(100));
+    let permit = runtime.block_on(async { tokio::time::timeout(limit, waiting).await });
+    assert!(permit.expect("the request is admitted").waited() > Duration::from_millis(100));
 }
 
 #[tokio::test(start_paused = true)]
@@ -253,14 +255,14 @@ async fn a_slow_range_does_not_slow_the_next_look_at_others() {
     let load = Bounds { max_requests_per_second: Some(100), ..Bounds::default() };
     let admission = Admission::new(load);
     let began = Instant::now();
-    admission.gate.start_timer(&mut admission.gate.lock(), Duration::from_secs(1));
+    admission.limiter.start_timer(&mut admission.limiter.lock(), Duration::from_secs(1));
     enter(&admission, "a").await;
     enter(&admission, "b").await;
     assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waited_for_leave_is_not_sent_to_a_host_that_never_answers() {
+async fn a_request_that_waited_is_not_sent_to_a_host_that_never_answers() {
     let world = World::new(|_| Reply::raw("").hanging());
     let load = Bounds { max_concurrent_requests: 2, ..Bounds::default() };
     let (client, begun) = (bounded(&world, load), Instant::now());

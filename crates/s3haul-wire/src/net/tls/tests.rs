@@ -111,7 +111,7 @@ fn trusting(authority: &Authority) -> TlsConfig {
 }
 
 #[tokio::test]
-async fn certificates_are_verified_unless_told_otherwise() {
+async fn certificates_are_verified_by_default() {
     let (authority, other) = (Authority::new(), Authority::new());
     let right = serve_tls(authority.server("localhost")).await;
     let wrong = serve_tls(authority.server("elsewhere.test")).await;

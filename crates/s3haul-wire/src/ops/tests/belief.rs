@@ -131,12 +131,12 @@ async fn no_operation_believes_a_server_that_is_no_s3() {
             let error = error.unwrap_or_else(|| panic!("{operation} believes {status} {body}"));
             assert_eq!(error.kind(), ErrorKind::NotS3, "{operation}: {error}");
             assert_eq!(error.operation(), Some(operation));
-            let told = error.to_string();
-            assert!(told.contains("http://store.test/"), "{operation}: {told}");
-            assert!(told.contains(&status.to_string()), "{operation}: {told}");
+            let message = error.to_string();
+            assert!(message.contains("http://store.test/"), "{operation}: {message}");
+            assert!(message.contains(&status.to_string()), "{operation}: {message}");
             let words = body.split_whitespace().next().unwrap_or_default();
-            let is_shown = told.contains(words) || operation.starts_with("Head");
-            assert!(is_shown, "{operation}: {told}");
+            let is_shown = message.contains(words) || operation.starts_with("Head");
+            assert!(is_shown, "{operation}: {message}");
             requests += 1;
         }
         let asked = world.seen().iter().filter(|seen| seen.line().contains("location")).count();
@@ -161,8 +161,8 @@ async fn documents_that_end_early_are_no_answers() {
     });
     for (operation, error) in writes(&client(&world)).await {
         if !matches!(operation, "PutObject" | "UploadPart") {
-            let told = error.unwrap().to_string();
-            assert!(told.contains("200 OK, an incomplete or damaged"), "{told}");
+            let message = error.unwrap().to_string();
+            assert!(message.contains("200 OK, an incomplete or damaged"), "{message}");
         }
     }
 }

@@ -40,21 +40,21 @@ async fn encryption_that_was_asked_for_is_confirmed() {
     let aes =
         ObjectProperties { encryption: Some(Encryption::Aes256), ..ObjectProperties::default() };
     let own = ObjectProperties { customer_key: Some(key), ..ObjectProperties::default() };
-    for (properties, told, other) in
+    for (properties, header, other) in
         [(&aes, &of_server, &of_customer), (&own, &of_customer, &of_server)]
     {
         for (in_answer, in_head, is_confirmed) in [
-            (told, None, true),
-            (other, Some(told), true),
+            (header, None, true),
+            (other, Some(header), true),
             (other, Some(other), false),
             (other, None, false),
         ] {
-            let (is_in_answer, is_known) = (in_answer == told, in_head.is_some());
+            let (is_in_answer, is_known) = (in_answer == header, in_head.is_some());
             let (in_answer, in_head) = (in_answer.clone(), in_head.cloned());
             let world = World::new(move |seen| match (seen.line().starts_with("HEAD"), &in_head) {
                 (false, _) => Reply::status(200, &in_answer, ""),
-                (true, Some(told)) => {
-                    Reply::raw(format!("HTTP/1.1 200 X\r\netag: e\r\n{told}\r\n"))
+                (true, Some(header)) => {
+                    Reply::raw(format!("HTTP/1.1 200 X\r\netag: e\r\n{header}\r\n"))
                 }
                 (true, None) => Reply::status(404, "", ""),
             });

@@ -188,7 +188,7 @@ fn row(style: usize, key: &str, etag: &str) -> String {
 #[test]
 fn a_layout_reads_what_is_written_alike_and_nothing_else() {
     let first = row(0, "a", "0123456789abcdef0123456789abcdef");
-    let mut notes = Notes::default();
+    let mut template = RowTemplate::default();
     for (value, open, text) in [
         (Value::Key, "<Key>", "a"),
         (Value::Time, "<LastModified>", "2023-11-14T22:13:20.000Z"),
@@ -196,11 +196,11 @@ fn a_layout_reads_what_is_written_alike_and_nothing_else() {
         (Value::Size, "<Size>", "7"),
     ] {
         let at = first.find(open).unwrap() + open.len();
-        notes.add(value, at, at + text.len());
+        template.add(value, at, at + text.len());
     }
     let second = row(0, "bcd", "ef-2") + "<Contents>";
     let others: Vec<_> = (1..STYLES.len()).map(|style| row(style, "bcd", "ef-2")).collect();
-    let mut layout = Layout::of(first.as_bytes(), 0, first.len(), &notes, 3).unwrap();
+    let mut layout = Layout::of(first.as_bytes(), 0, first.len(), &template, 3).unwrap();
     let (found, rest) = layout.read(second.as_bytes()).expect("it is written alike");
     assert_eq!((found.key, found.etag, found.size), (&b"bcd"[..], &b"ef-2"[..], 7));
     assert_eq!((found.last_modified, found.storage_class), ((1_700_000_000, 0), 3));

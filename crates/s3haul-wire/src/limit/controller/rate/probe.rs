@@ -72,7 +72,7 @@ impl RateLoop {
         match Background::compared(high, low) {
             Verdict::Limit => {
                 self.probe_from = now + PROBE_REST;
-                self.background.ebb(low);
+                self.background.decrease(low);
                 let known = self.background.without(high).admitted_rate();
                 self.grow_from((known * SAFE_SHARE).min(base), 0.0, now);
             }
@@ -115,7 +115,10 @@ impl RateLoop {
         let end = now.saturating_sub(self.delay());
         let since = |millis| end.saturating_sub(Duration::from_millis(millis)).max(self.epoch);
         let (short, long) = (self.flow.over(since(200), end), self.flow.over(since(800), end));
-        if self.background.ebb(short) || self.background.ebb(long) || now < self.recheck_from {
+        if self.background.decrease(short)
+            || self.background.decrease(long)
+            || now < self.recheck_from
+        {
             return;
         }
         if self.background.is_there() && long.refused >= REFUSALS_MIN {
