@@ -17,8 +17,8 @@ use super::notice::Notice;
 use super::page::{Merged, Page};
 use crate::keyspace::ask::{Ask, Keys, KeyspaceOptions, ProbeId, SegmentId};
 use crate::range::KeyRange;
-use crate::reorder::{Chain, Held, Outlet};
-use crate::request::{Message, Outbox, Piece};
+use crate::reorder::{Chain, Held, ReorderBuffer};
+use crate::request::{Message, Outbox, PageRange};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListPage;
 
@@ -61,7 +61,7 @@ pub(super) struct Driver<P> {
     /// Segments that were asked for.
     begun: u64,
     requests: JoinSet<Reply<P>>,
-    outlet: Outlet<P>,
+    buffer: ReorderBuffer<P>,
 }
 
 impl<P: Page> Driver<P> {
@@ -77,7 +77,7 @@ impl<P: Page> Driver<P> {
             concurrency: request.concurrency,
             window_pages: request.is_ascending().then_some(window_pages),
         });
-        let outlet = Outlet::new(request.order, &request.range.after, window_pages);
+        let buffer = ReorderBuffer::new(request.order, &request.range.after, window_pages);
         Self {
             dialect: Dialect::new(P::VERSION),
             keyspace,
@@ -85,7 +85,7 @@ impl<P: Page> Driver<P> {
             root: None,
             begun: 0,
             requests: JoinSet::new(),
-            outlet,
+            buffer,
             context,
         }
     }
@@ -101,8 +101,8 @@ impl<P: Page> Driver<P> {
         self.requests.abort_all();
         if matches!(end, End::Failed(_)) {
             // What is settled is good whatever failed elsewhere.
-            while let Some(piece) = self.outlet.take() {
-                if outbox.send(Message::Piece(piece)).await.is_err() {
+            while let Some(page_range) = self.buffer.take() {
+                if outbox.send(Message::PageRange(page_range)).await.is_err() {
                     return End::Gone;
                 }
             }
@@ -113,14 +113,14 @@ impl<P: Page> Driver<P> {
     async fn work(&mut self, outbox: &Outbox<P>) -> End {
         loop {
             self.ask();
-            if self.requests.is_empty() && !self.outlet.has_ready() {
+            if self.requests.is_empty() && !self.buffer.has_ready() {
                 return self.rest();
             }
             tokio::select! {
-                permit = outbox.reserve(), if self.outlet.has_ready() => {
+                permit = outbox.reserve(), if self.buffer.has_ready() => {
                     let Ok(permit) = permit else { return End::Gone };
-                    if let Some(piece) = self.outlet.take() {
-                        permit.send(Message::Piece(piece));
+                    if let Some(page_range) = self.buffer.take() {
+                        permit.send(Message::PageRange(page_range));
                     }
                 }
                 Some(joined) = self.requests.join_next() => {
@@ -134,7 +134,7 @@ impl<P: Page> Driver<P> {
 
     /// How it ended when nothing is under way any more.
     fn rest(&self) -> End {
-        if self.keyspace.is_done() && self.outlet.is_empty() {
+        if self.keyspace.is_done() && self.buffer.is_empty() {
             return End::Done;
         }
         debug_assert!(false, "the keyspace asks for nothing and is not done");
@@ -145,8 +145,8 @@ impl<P: Page> Driver<P> {
     /// Sends what may be sent.
     fn ask(&mut self) {
         let concurrency = self.context.request.concurrency;
-        while self.outlet.has_room(self.requests.len(), concurrency) {
-            let held = self.outlet.held_pages();
+        while self.buffer.has_room(self.requests.len(), concurrency) {
+            let held = self.buffer.held_pages();
             match self.keyspace.next_ask(held) {
                 None => return,
                 Some(Ask::Folders { probe, folder, after }) => {
@@ -236,7 +236,7 @@ impl<P: Page> Driver<P> {
             Verdict::StartIgnored | Verdict::OldDocument => Some(Notice::NoStart),
             Verdict::OutOfOrder => Some(Notice::OutOfOrder { after: request.floor }),
         };
-        Err(End::Serial(Box::new((notice, self.outlet.chain().clone()))))
+        Err(End::Serial(Box::new((notice, self.buffer.chain().clone()))))
     }
 
     fn on_page(&mut self, request: Request, fetched: Fetched<P>) {
@@ -249,12 +249,12 @@ impl<P: Page> Driver<P> {
         if !is_whole {
             page.cut(entries, groups);
         }
-        let piece = Piece { page, covers: taken.covers };
-        let chain = self.chain(segment, position, next.as_ref(), &piece.covers, is_whole);
+        let page_range = PageRange { page, covers: taken.covers };
+        let chain = self.chain(segment, position, next.as_ref(), &page_range.covers, is_whole);
         if let Some(next) = next.filter(|_| !taken.is_end) {
             self.positions.insert(segment, next);
         }
-        self.outlet.put(Held { piece, segment, is_end: taken.is_end, chain });
+        self.buffer.put(Held { page_range, segment, is_end: taken.is_end, chain });
     }
 
     /// What the chain is once this page is handed out.

@@ -255,9 +255,9 @@ fn check<P: Page>(
 /// error.
 fn next_position<P: Page>(page: &P, present: &Position, version: Version) -> Result<Position> {
     let message = match page.next(version) {
-        None => "the listing breaks off: the server told no continuation token",
+        None => "truncated listing has no continuation token",
         Some(next) if next.is_place(present) => {
-            "the listing has no end: the server told the same continuation token twice"
+            "listing does not advance: the continuation token is the same as before"
         }
         Some(next) => return Ok(next),
     };

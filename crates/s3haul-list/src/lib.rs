@@ -6,7 +6,7 @@
 //! and hand out pages, in any order or in the order of the keys.
 //!
 //! - A listing of one page costs one request; [`ListRequest::is_eager`] guesses beside it.
-//! - Each key comes once. A [`Piece`] says which range of keys it settles.
+//! - Each key comes once. A [`PageRange`] says which range of keys it settles.
 //! - Pages received and not taken are bounded: until some are taken, no more are requested.
 //! - Dropping a [`Listing`] ends it, with all its requests.
 //! - The first error ends the listing and is returned once.
@@ -105,7 +105,7 @@ mod reorder;
 mod request;
 mod serial;
 
-pub use crate::request::{ListRequest, Order, Piece};
+pub use crate::request::{ListRequest, Order, PageRange};
 pub use fetch::is_doubtful;
 pub use lister::{Listing, list, list_versions};
 pub use notice::Notice;

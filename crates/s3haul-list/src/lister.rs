@@ -11,7 +11,7 @@ use super::notice::Notice;
 use super::page::Page;
 use super::serial::{self, From};
 use crate::ListRequest;
-use crate::Piece;
+use crate::PageRange;
 use crate::keyspace::ask::Keys;
 use crate::request::Message;
 use crate::request::Outbox;
@@ -34,10 +34,10 @@ pub struct Listing<P = ListPage> {
 impl<P> Listing<P> {
     /// The next page; none at the end. After an error there is nothing more, and what was handed
     /// out is not the whole listing. May be dropped while it waits; nothing is lost.
-    pub async fn next(&mut self) -> Option<Result<Piece<P>>> {
+    pub async fn next(&mut self) -> Option<Result<PageRange<P>>> {
         loop {
             match self.messages.recv().await {
-                Some(Message::Piece(piece)) => return Some(Ok(piece)),
+                Some(Message::PageRange(page_range)) => return Some(Ok(page_range)),
                 Some(Message::Notice(notice)) => self.notices.push(notice),
                 Some(Message::Failed(error)) => {
                     self.tasks.abort_all();
@@ -89,9 +89,9 @@ fn start<P: Page>(client: Client, mut request: ListRequest) -> Listing<P> {
 
 async fn drive<P: Page>(context: Arc<Context>, outbox: Outbox<P>) {
     let end = if context.is_empty() {
-        let piece = Piece { page: P::default(), covers: context.request.range.clone() };
+        let page_range = PageRange { page: P::default(), covers: context.request.range.clone() };
         // The receiver may be gone already.
-        let _ = outbox.send(Message::Piece(piece)).await;
+        let _ = outbox.send(Message::PageRange(page_range)).await;
         End::Done
     } else if context.is_directory_bucket() || context.request.is_serial {
         let dialect = Dialect::new(P::VERSION);

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use super::fetch::Position;
 use super::page::Page;
 use crate::keyspace::ask::SegmentId;
-use crate::request::{Order, Piece};
+use crate::request::{Order, PageRange};
 
 /// Bytes of pages beyond which only the first segment is listed, however few pages they are.
 const HELD_BYTES_MAX: usize = 160 << 20;
@@ -37,7 +37,7 @@ pub(super) enum Chain {
 /// A page and what it means for the order and the chain.
 #[derive(Debug)]
 pub(super) struct Held<P> {
-    pub(super) piece: Piece<P>,
+    pub(super) page_range: PageRange<P>,
     pub(super) segment: SegmentId,
     /// Whether it is the segment's last.
     pub(super) is_end: bool,
@@ -46,7 +46,7 @@ pub(super) struct Held<P> {
 
 /// Pages that wait.
 #[derive(Debug)]
-pub(super) struct Outlet<P> {
+pub(super) struct ReorderBuffer<P> {
     order: Order,
     ready: VecDeque<Held<P>>,
     /// Pages of segments whose turn has not come.
@@ -64,7 +64,7 @@ pub(super) struct Outlet<P> {
     chain: Chain,
 }
 
-impl<P: Page> Outlet<P> {
+impl<P: Page> ReorderBuffer<P> {
     /// Nothing received yet of what follows a key.
     pub(super) fn new(order: Order, after: &str, window_pages: usize) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl<P: Page> Outlet<P> {
 
     /// Takes a page.
     pub(super) fn put(&mut self, held: Held<P>) {
-        self.bytes += held.piece.page.held_bytes();
+        self.bytes += held.page_range.page.held_bytes();
         self.pages += 1;
         if self.order == Order::Any {
             return self.put_in_any_order(held);
@@ -94,7 +94,7 @@ impl<P: Page> Outlet<P> {
             match self.waiting.entry(held.segment) {
                 Entry::Occupied(mut pages) => pages.get_mut().push(held),
                 Entry::Vacant(none) => {
-                    self.starts.insert(held.piece.covers.after.clone(), held.segment);
+                    self.starts.insert(held.page_range.covers.after.clone(), held.segment);
                     none.insert(vec![held]);
                 }
             }
@@ -105,7 +105,7 @@ impl<P: Page> Outlet<P> {
     /// What was guessed beside the first page waits for it: a server whose first page is out of
     /// order is then listed anew, for nothing was handed out.
     fn put_in_any_order(&mut self, held: Held<P>) {
-        if self.frontier.as_ref() == Some(&held.piece.covers.after) {
+        if self.frontier.as_ref() == Some(&held.page_range.covers.after) {
             self.frontier = None;
         }
         self.ready.push_back(held);
@@ -114,7 +114,7 @@ impl<P: Page> Outlet<P> {
     fn make_ready(&mut self, held: Held<P>) {
         self.present = if held.is_end { None } else { Some(held.segment) };
         if held.is_end {
-            self.frontier.clone_from(&held.piece.covers.through);
+            self.frontier.clone_from(&held.page_range.covers.through);
         }
         self.ready.push_back(held);
     }
@@ -141,11 +141,11 @@ impl<P: Page> Outlet<P> {
     }
 
     /// The next page to hand out.
-    pub(super) fn take(&mut self) -> Option<Piece<P>> {
+    pub(super) fn take(&mut self) -> Option<PageRange<P>> {
         let held = self.ready.pop_front()?;
-        self.bytes -= held.piece.page.held_bytes();
+        self.bytes -= held.page_range.page.held_bytes();
         self.pages -= 1;
-        let page = &held.piece.page;
+        let page = &held.page_range.page;
         let is_empty = page.count() == 0 && page.groups().is_empty();
         // Once lost it stays so; what brings nothing from elsewhere changes nothing.
         match (&self.chain, held.chain) {
@@ -153,7 +153,7 @@ impl<P: Page> Outlet<P> {
             (_, Chain::Lost) if is_empty => {}
             (_, chain) => self.chain = chain,
         }
-        Some(held.piece)
+        Some(held.page_range)
     }
 
     /// How far the chain was handed out.
@@ -192,7 +192,7 @@ mod tests {
         for (id, length) in lengths.iter().enumerate() {
             let end = next + length;
             let held = |after: usize, through: usize, is_end: bool| Held {
-                piece: Piece {
+                page_range: PageRange {
                     page: ListPage::default(),
                     covers: KeyRange {
                         after: key(after),
@@ -214,20 +214,20 @@ mod tests {
     #[test]
     fn what_was_guessed_waits_for_the_first_page() {
         let mut segments = pages(&[1, 1]);
-        let mut outlet = Outlet::new(Order::Any, "", 8);
-        outlet.put(segments[1].remove(0));
-        assert!(!outlet.has_ready());
-        outlet.put(segments[0].remove(0));
-        assert!(outlet.has_ready());
-        outlet.take();
-        outlet.put(segments[1].remove(0));
-        outlet.take();
-        assert!(outlet.has_ready());
+        let mut buffer = ReorderBuffer::new(Order::Any, "", 8);
+        buffer.put(segments[1].remove(0));
+        assert!(!buffer.has_ready());
+        buffer.put(segments[0].remove(0));
+        assert!(buffer.has_ready());
+        buffer.take();
+        buffer.put(segments[1].remove(0));
+        buffer.take();
+        assert!(buffer.has_ready());
     }
 
     #[test]
     fn a_chain_that_was_left_stays_left() {
-        let mut outlet = Outlet::new(Order::Any, "", 8);
+        let mut buffer = ReorderBuffer::new(Order::Any, "", 8);
         let mut take = |keys: &[&str], chain| {
             let object = |key| ListedObject {
                 key,
@@ -238,10 +238,10 @@ mod tests {
                 ..ListedObject::default()
             };
             let page = ListPage::from_objects(keys.iter().map(|key| object(*key))).unwrap();
-            let piece = Piece { page, covers: KeyRange::default() };
-            outlet.put(Held { piece, segment: SegmentId(0), is_end: false, chain });
-            outlet.take();
-            outlet.chain().clone()
+            let page_range = PageRange { page, covers: KeyRange::default() };
+            buffer.put(Held { page_range, segment: SegmentId(0), is_end: false, chain });
+            buffer.take();
+            buffer.chain().clone()
         };
         let position = Position::Token("t".to_owned());
         let at = Chain::At { position, through: "a".to_owned(), is_whole: true };
@@ -260,17 +260,17 @@ mod tests {
             let mut segments: Vec<_> =
                 pages(&lengths).into_iter().map(VecDeque::from).collect();
             let count: usize = segments.iter().map(VecDeque::len).sum();
-            let mut outlet = Outlet::new(Order::Ascending, "", 8);
+            let mut buffer = ReorderBuffer::new(Order::Ascending, "", 8);
             let mut choices = choices.into_iter().cycle();
             while !segments.is_empty() {
                 let at = choices.next().expect("it is endless").index(segments.len());
-                outlet.put(segments[at].pop_front().expect("empty ones are removed"));
+                buffer.put(segments[at].pop_front().expect("empty ones are removed"));
                 segments.retain(|pages| !pages.is_empty());
             }
             let covers: Vec<_> =
-                std::iter::from_fn(|| outlet.take()).map(|piece| piece.covers).collect();
+                std::iter::from_fn(|| buffer.take()).map(|page_range| page_range.covers).collect();
             prop_assert_eq!(covers.len(), count);
-            prop_assert!(outlet.is_empty());
+            prop_assert!(buffer.is_empty());
             let touching = |pair: &[KeyRange]| pair[0].through.as_ref() == Some(&pair[1].after);
             prop_assert!(covers.windows(2).all(touching), "{:?}", covers);
         }

@@ -89,7 +89,7 @@ impl ListRequest {
 /// A page and the range of keys it settles: no other page has keys in it. Versions of one key may
 /// be on several pages, which follow one another; the first of them has the key in its range.
 #[derive(Clone, Debug)]
-pub struct Piece<P = ListPage> {
+pub struct PageRange<P = ListPage> {
     /// Objects, in order; it may be empty.
     pub page: P,
     /// Range of keys that is now known. Empty (`after` is `through`) where the server lists in an
@@ -100,7 +100,7 @@ pub struct Piece<P = ListPage> {
 /// Message from the driver to the caller of the listing.
 #[derive(Debug)]
 pub(crate) enum Message<P> {
-    Piece(Piece<P>),
+    PageRange(PageRange<P>),
     Notice(Notice),
     Failed(s3haul_wire::Error),
 }

@@ -10,7 +10,7 @@ use super::notice::Notice;
 use super::page::{Merged, Page};
 use crate::range::KeyRange;
 use crate::reorder::Chain;
-use crate::request::{Message, Outbox, Piece};
+use crate::request::{Message, Outbox, PageRange};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Where a serial listing begins.
@@ -168,7 +168,7 @@ impl<P: Page> Serial<'_, P> {
         if let Some(next) = next {
             self.from.position = next;
         }
-        let sent = self.outbox.send(Message::Piece(Piece { page, covers })).await;
+        let sent = self.outbox.send(Message::PageRange(PageRange { page, covers })).await;
         Ok(match (sent, is_end) {
             (Err(_), _) => Some(End::Gone),
             (Ok(()), true) => Some(End::Done),

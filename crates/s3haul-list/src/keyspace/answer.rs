@@ -1,7 +1,7 @@
 //! What answers change.
 
 use super::budget::KNOWN;
-use super::estimate::Oracle;
+use super::estimate::Estimator;
 use super::folders::depth_of;
 use super::segment::{Origin, Phase, Stuck};
 use super::{KeyRange, Keyspace};
@@ -179,13 +179,13 @@ impl Keyspace {
             state.pages_since_cut += 1;
             state.folder = None;
         }
-        let mut oracle = Oracle {
+        let mut estimator = Estimator {
             model: &mut self.model,
             folders: &self.folders,
             records: &self.records,
             budget: &self.budget,
         };
-        let outlook = oracle.look(state);
+        let outlook = estimator.look(state);
         state.pages_left = outlook.pages;
         state.outlook = Some(outlook);
     }

@@ -8,7 +8,7 @@
 )]
 
 use super::budget::{KNOWN, guesses_at_once};
-use super::estimate::{Kind, Oracle, Outlook, Stretch, end_in};
+use super::estimate::{Estimator, Kind, Outlook, Stretch, end_in};
 use super::mass::Span;
 use super::model::Model;
 use super::place::Place;
@@ -17,8 +17,8 @@ use super::utf8;
 
 /// Longest key.
 const KEY_LEN_MAX: usize = 1_024;
-/// Cuts of a gallop: at 2, 4, 8 … pages ahead.
-const GALLOP_MAX: usize = 20;
+/// Most exponential cuts: at 2, 4, 8 … pages ahead.
+const EXPONENTIAL_CUTS_MAX: usize = 20;
 
 /// A cut to make.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,15 +79,15 @@ fn dot_component(key: &str) -> Option<usize> {
 }
 
 /// The token whose characters a cut key guesses: that of its last byte.
-fn token_of(oracle: &Oracle<'_>, key: &str) -> u64 {
+fn token_of(estimator: &Estimator<'_>, key: &str) -> u64 {
     let bytes = key.as_bytes();
-    oracle.model.token(Place::after(&bytes[..bytes.len().saturating_sub(1)])).0
+    estimator.model.token(Place::after(&bytes[..bytes.len().saturating_sub(1)])).0
 }
 
 /// The cuts to make in a segment now, from the last to the first; none where every cut would be
 /// too much of a gamble. More than one only in a folder of unknown size.
 pub(super) fn choose(
-    oracle: &mut Oracle<'_>,
+    estimator: &mut Estimator<'_>,
     rules: &KeyRules,
     segment: &Segment,
     outlook: &Outlook,
@@ -106,16 +106,16 @@ pub(super) fn choose(
     for (_, before, stretch) in order {
         let at = At { segment, stretch, before, total, guesses };
         let cut = match &stretch.kind {
-            Kind::Known { each } => at.known(oracle, *each),
-            Kind::Flat if at.is_filled() => at.flat(oracle, rules),
+            Kind::Known { each } => at.known(estimator, *each),
+            Kind::Flat if at.is_filled() => at.flat(estimator, rules),
             Kind::Flat
                 if guesses.is_some() && segment.unanswered == 0 && segment.page_first.is_some() =>
             {
-                return at.gallop(oracle, rules, free);
+                return at.exponential_cuts(estimator, rules, free);
             }
             Kind::Flat => None,
             Kind::Dark { from } => {
-                at.dark(oracle, rules, from).or_else(|| at.nearby(oracle, rules))
+                at.dark(estimator, rules, from).or_else(|| at.nearby(estimator, rules))
             }
         };
         if let Some(cut) = cut {
@@ -163,11 +163,11 @@ impl<'a> At<'a> {
     }
 
     /// At the name nearest to the middle of all pages.
-    fn known(&self, oracle: &Oracle<'_>, each: f64) -> Option<Cut> {
-        if self.guesses.is_none() && !oracle.records.is_worth_it(KNOWN) {
+    fn known(&self, estimator: &Estimator<'_>, each: f64) -> Option<Cut> {
+        if self.guesses.is_none() && !estimator.records.is_worth_it(KNOWN) {
             return None;
         }
-        let names = oracle.folders.names(self.folder(), &self.segment.after, self.end());
+        let names = estimator.folders.names(self.folder(), &self.segment.after, self.end());
         let middle = ((self.total / 2.0 - self.before) / each).max(0.0) as usize;
         let index = middle.min(names.len().checked_sub(1)?);
         let key = names[index].clone();
@@ -188,23 +188,23 @@ impl<'a> At<'a> {
     }
 
     /// In the middle of the mass, a little less than whole pages ahead where few are left.
-    fn flat(&self, oracle: &mut Oracle<'_>, rules: &KeyRules) -> Option<Cut> {
+    fn flat(&self, estimator: &mut Estimator<'_>, rules: &KeyRules) -> Option<Cut> {
         let pages = self.stretch.pages;
         let mut share = 0.5;
         if self.segment.page_first.is_some() && pages > 1.5 && pages <= 64.0 {
             let whole = (pages / 2.0).round_ties_even().max(1.0);
-            let spread = 1.5 * (whole / oracle.budget.page_keys()).sqrt();
+            let spread = 1.5 * (whole / estimator.budget.page_keys()).sqrt();
             share = (whole - 0.03 - spread).max(0.3 * pages) / pages;
         }
-        let key = self.key_at(oracle, rules, share, 0.005)?;
+        let key = self.key_at(estimator, rules, share, 0.005)?;
         let half = pages / 2.0;
-        let cut = self.guess(oracle, key, half)?;
+        let cut = self.guess(estimator, key, half)?;
         let folder = Some(self.stretch.folder);
         Some(Cut { folder, pages_left: self.before + half, ..cut })
     }
 
     /// In the middle of the mass of unknown names; between names where possible.
-    fn dark(&self, oracle: &mut Oracle<'_>, rules: &KeyRules, from: &str) -> Option<Cut> {
+    fn dark(&self, estimator: &mut Estimator<'_>, rules: &KeyRules, from: &str) -> Option<Cut> {
         const FAILURES_MAX: u32 = 2;
         let segment = self.segment;
         if segment.failures >= FAILURES_MAX || (segment.page_first.is_none() && !segment.is_filled)
@@ -214,21 +214,21 @@ impl<'a> At<'a> {
         let from = from.max(&segment.after);
         let folder = self.folder();
         let span = Span::new(folder, from, self.end());
-        let key = span.key_at(oracle.model, 0.5, 0.05)?;
+        let key = span.key_at(estimator.model, 0.5, 0.05)?;
         let slash = memchr::memchr(b'/', &key.as_bytes()[folder.len()..]);
         let mut key = key;
-        let mut token = token_of(oracle, &key);
+        let mut token = token_of(estimator, &key);
         if let Some(slash) = slash.map(|slash| folder.len() + slash)
             && key[..=slash] > *from
         {
             key.truncate(slash + 1);
-            token = token_of(oracle, &key[..slash]);
+            token = token_of(estimator, &key[..slash]);
         }
         let key = rules.obey(key, segment)?;
-        let is_regular = oracle.model.is_regular(token);
+        let is_regular = estimator.model.is_regular(token);
         // Names that cannot be guessed are left to a probe.
-        if !self.may_guess(oracle, token, segment.is_filled || is_regular)
-            || oracle.records.success(token, is_regular) < 0.5
+        if !self.may_guess(estimator, token, segment.is_filled || is_regular)
+            || estimator.records.success(token, is_regular) < 0.5
         {
             return None;
         }
@@ -238,7 +238,7 @@ impl<'a> At<'a> {
 
     /// A few pages ahead in the shortest beginning of the last page's keys that may hold so many:
     /// what is near is like the last page, whatever is unknown beyond.
-    fn nearby(&self, oracle: &mut Oracle<'_>, rules: &KeyRules) -> Option<Cut> {
+    fn nearby(&self, estimator: &mut Estimator<'_>, rules: &KeyRules) -> Option<Cut> {
         let segment = self.segment;
         let first = segment.page_first.as_deref()?;
         if self.guesses != Some(0) || segment.unanswered > 0 {
@@ -250,12 +250,12 @@ impl<'a> At<'a> {
         let bases = (self.stretch.folder + 1..=longest).rev();
         for base in bases.filter(|len| cursor.is_char_boundary(*len)).map(|len| &cursor[..len]) {
             let end = end_in(segment, base);
-            let pages = oracle.pages_by_mass(segment, first, base.len());
+            let pages = estimator.pages_by_mass(segment, first, base.len());
             if pages >= wanted || (end.is_some() && pages >= 2.0) {
                 let span = Span::new(base, cursor, end);
-                let key = span.key_at(oracle.model, (wanted / pages).min(0.5), 0.05)?;
+                let key = span.key_at(estimator.model, (wanted / pages).min(0.5), 0.05)?;
                 let key = rules.obey(key, segment)?;
-                let token = token_of(oracle, &key);
+                let token = token_of(estimator, &key);
                 let (pages_left, pages_right) = (wanted, self.total - wanted);
                 return Some(Cut { pages_left, pages_right, ..self.cut(key, token, 0.0) });
             }
@@ -264,11 +264,16 @@ impl<'a> At<'a> {
     }
 
     /// At 2, 4, 8 … pages ahead in a folder whose end is not known.
-    fn gallop(&self, oracle: &mut Oracle<'_>, rules: &KeyRules, free: usize) -> Vec<Cut> {
+    fn exponential_cuts(
+        &self,
+        estimator: &mut Estimator<'_>,
+        rules: &KeyRules,
+        free: usize,
+    ) -> Vec<Cut> {
         let pages = self.stretch.pages.clamp(2.0, 1e6);
-        let token = oracle.model.token(Place::after(self.segment.after.as_bytes())).0;
-        let limit = match oracle.records.success(token, false) {
-            0.5.. => GALLOP_MAX,
+        let token = estimator.model.token(Place::after(self.segment.after.as_bytes())).0;
+        let limit = match estimator.records.success(token, false) {
+            0.5.. => EXPONENTIAL_CUTS_MAX,
             0.3.. => 8,
             _ => 5,
         };
@@ -282,9 +287,9 @@ impl<'a> At<'a> {
         }
         let mut cuts: Vec<Cut> = Vec::new();
         for share in shares {
-            let Some(key) = self.key_at(oracle, rules, share, 0.05) else { continue };
+            let Some(key) = self.key_at(estimator, rules, share, 0.05) else { continue };
             if cuts.last().is_none_or(|last| last.key < key) {
-                let token = token_of(oracle, &key);
+                let token = token_of(estimator, &key);
                 cuts.push(Cut {
                     is_left_filled: false,
                     is_right_filled: false,
@@ -301,28 +306,28 @@ impl<'a> At<'a> {
 
     fn key_at(
         &self,
-        oracle: &mut Oracle<'_>,
+        estimator: &mut Estimator<'_>,
         rules: &KeyRules,
         share: f64,
         tolerance: f64,
     ) -> Option<String> {
         let span = Span::new(self.folder(), &self.segment.after, self.end());
-        rules.obey(span.key_at(oracle.model, share, tolerance)?, self.segment)
+        rules.obey(span.key_at(estimator.model, share, tolerance)?, self.segment)
     }
 
     /// A cut at a guess, where the record of such guesses allows one more.
-    fn guess(&self, oracle: &Oracle<'_>, key: String, half: f64) -> Option<Cut> {
-        let token = token_of(oracle, &key);
-        self.may_guess(oracle, token, true).then(|| self.cut(key, token, half))
+    fn guess(&self, estimator: &Estimator<'_>, key: String, half: f64) -> Option<Cut> {
+        let token = token_of(estimator, &key);
+        self.may_guess(estimator, token, true).then(|| self.cut(key, token, half))
     }
 
     /// Whether the record of such guesses allows one more.
-    fn may_guess(&self, oracle: &Oracle<'_>, token: u64, is_safe: bool) -> bool {
-        let success = oracle.records.success(token, oracle.model.is_regular(token));
+    fn may_guess(&self, estimator: &Estimator<'_>, token: u64, is_safe: bool) -> bool {
+        let success = estimator.records.success(token, estimator.model.is_regular(token));
         let at_once = if is_safe { guesses_at_once(success) } else { 1 };
         match self.guesses {
             Some(guesses) => guesses < at_once,
-            None => is_safe && oracle.records.is_worth_it(token),
+            None => is_safe && estimator.records.is_worth_it(token),
         }
     }
 

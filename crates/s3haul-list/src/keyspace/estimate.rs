@@ -41,7 +41,7 @@ pub(super) struct Stretch {
 
 /// Folder whose names are worth listing with a delimiter, to find cuts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wish {
+pub(super) struct ProbeCandidate {
     pub(super) folder: usize,
     pub(super) after: String,
     pub(super) pages: f64,
@@ -52,7 +52,7 @@ pub(super) struct Wish {
 pub(super) struct Outlook {
     pub(super) pages: f64,
     pub(super) stretches: Vec<Stretch>,
-    pub(super) wishes: Vec<Wish>,
+    pub(super) candidates: Vec<ProbeCandidate>,
 }
 
 /// The end of a segment within a folder; none: the folder's end.
@@ -60,8 +60,8 @@ pub(super) fn end_in<'a>(segment: &'a Segment, folder: &str) -> Option<&'a str> 
     segment.through.as_deref().filter(|through| through.starts_with(folder))
 }
 
-/// The model found the far away too full: less of what is far.
-fn temper(pages: f64) -> f64 {
+/// Dampens large estimates: the model overestimates what is far ahead.
+fn dampen(pages: f64) -> f64 {
     const NEAR: f64 = 16.0;
     const FAR: f64 = 1e6;
     let pages = pages.min(FAR);
@@ -70,14 +70,14 @@ fn temper(pages: f64) -> f64 {
 
 /// Everything that is known, to look ahead.
 #[derive(Debug)]
-pub(super) struct Oracle<'a> {
+pub(super) struct Estimator<'a> {
     pub(super) model: &'a mut Model,
     pub(super) folders: &'a Folders,
     pub(super) records: &'a Records,
     pub(super) budget: &'a Budget,
 }
 
-impl Oracle<'_> {
+impl Estimator<'_> {
     /// What lies ahead in a segment.
     pub(super) fn look(&mut self, segment: &Segment) -> Outlook {
         let cursor = segment.after.as_str();
@@ -95,7 +95,7 @@ impl Oracle<'_> {
         };
         if let Some(folder) = flat {
             let pages = match &segment.page_first {
-                Some(first) => temper(self.pages_by_mass(segment, first, folder)),
+                Some(first) => dampen(self.pages_by_mass(segment, first, folder)),
                 None => segment.pages_left,
             };
             if pages > 0.0 {
@@ -121,8 +121,8 @@ impl Oracle<'_> {
         } else if stretches.is_empty() {
             pages = segment.pages_left;
         }
-        let wishes = self.wishes(segment, &stretches);
-        Outlook { pages, stretches, wishes }
+        let candidates = self.candidates(segment, &stretches);
+        Outlook { pages, stretches, candidates }
     }
 
     /// The siblings of what the cursor is in, in one of the folders above it.
@@ -144,7 +144,7 @@ impl Oracle<'_> {
         if let Some(first) = &segment.page_first
             && self.is_guessable(segment, folder, 0.65)
         {
-            let by_mass = temper(self.pages_by_mass(segment, first, folder));
+            let by_mass = dampen(self.pages_by_mass(segment, first, folder));
             let has_left_a_name = self.token_of_names(segment, folder).is_some();
             let most = if has_left_a_name { by_mass } else { WITHIN_MAX };
             pages = pages.max(by_mass.min(most));
@@ -153,7 +153,7 @@ impl Oracle<'_> {
         if self.folders.is_known(name) {
             let span = Span { base: name, from, through: end };
             let expected = self.folders.expected(self.model, &span, name);
-            pages = pages.max(temper(expected * each));
+            pages = pages.max(dampen(expected * each));
         }
         out.push(Stretch { pages, folder, kind: Kind::Dark { from: from.to_owned() } });
     }
@@ -197,17 +197,21 @@ impl Oracle<'_> {
     }
 
     /// Names that would show where to cut, of the outermost folder first.
-    fn wishes(&self, segment: &Segment, stretches: &[Stretch]) -> Vec<Wish> {
+    fn candidates(&self, segment: &Segment, stretches: &[Stretch]) -> Vec<ProbeCandidate> {
         if segment.page_first.is_none() {
             return Vec::new();
         }
-        let wish = |stretch: &Stretch| {
+        let candidate = |stretch: &Stretch| {
             let Kind::Dark { from } = &stretch.kind else { return None };
             let is_wanted =
                 stretch.pages >= 1.0 && !self.is_guessable(segment, stretch.folder, 0.8);
             let after = from.max(&segment.after).clone();
-            is_wanted.then_some(Wish { folder: stretch.folder, after, pages: stretch.pages })
+            is_wanted.then_some(ProbeCandidate {
+                folder: stretch.folder,
+                after,
+                pages: stretch.pages,
+            })
         };
-        stretches.iter().rev().filter_map(wish).collect()
+        stretches.iter().rev().filter_map(candidate).collect()
     }
 }

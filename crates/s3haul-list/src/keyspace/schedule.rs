@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::Keyspace;
 use super::choose::{self, Cut};
-use super::estimate::Oracle;
+use super::estimate::Estimator;
 use super::segment::{Phase, Segment, Stuck};
 use crate::keyspace::ask::{Ask, SegmentId};
 
@@ -144,30 +144,31 @@ impl Keyspace {
             if !is_near || best.is_some_and(|(pages, ..)| pages >= segment.pages_left) {
                 continue;
             }
-            if let Some(index) = self.wish_of(segment) {
+            if let Some(index) = self.candidate_of(segment) {
                 best = Some((segment.pages_left, id, index));
             }
         }
         let (_, id, index) = best?;
         let segment = self.segments.get(id)?;
-        let wish = &segment.outlook.as_ref()?.wishes[index];
-        let (folder, after) = (segment.after[..wish.folder].to_owned(), wish.after.clone());
+        let candidate = &segment.outlook.as_ref()?.candidates[index];
+        let (folder, after) =
+            (segment.after[..candidate.folder].to_owned(), candidate.after.clone());
         Some(self.ask_folders(&folder, &after))
     }
 
-    /// The first of a segment's wishes that is worth a request.
-    fn wish_of(&self, segment: &Segment) -> Option<usize> {
+    /// The first of a segment's candidates that is worth a request.
+    fn candidate_of(&self, segment: &Segment) -> Option<usize> {
         let free = self.options.concurrency - self.in_flight;
         let is_idle = self.budget.is_early() || free >= self.options.concurrency / 2;
         let outlook = segment.outlook.as_ref()?;
-        outlook.wishes.iter().position(|wish| {
-            let folder = &segment.after[..wish.folder];
+        outlook.candidates.iter().position(|candidate| {
+            let folder = &segment.after[..candidate.folder];
             let is_asked = self.folders.asked().any(|(asked, after)| {
                 asked == folder
                     && *after >= segment.start
                     && segment.through.as_ref().is_none_or(|through| after < through)
             });
-            !is_asked && (is_idle || segment.pages_since_cut >= 2 || wish.pages >= 3.0)
+            !is_asked && (is_idle || segment.pages_since_cut >= 2 || candidate.pages >= 3.0)
         })
     }
 
@@ -259,14 +260,14 @@ impl Keyspace {
         let guesses = may_gamble.then_some(state.guesses.1);
         let outlook = state.outlook.take();
         let state = self.segments.get(id)?;
-        let mut oracle = Oracle {
+        let mut estimator = Estimator {
             model: &mut self.model,
             folders: &self.folders,
             records: &self.records,
             budget: &self.budget,
         };
-        let outlook = outlook.unwrap_or_else(|| oracle.look(state));
-        let cuts = choose::choose(&mut oracle, &self.rules, state, &outlook, guesses, free);
+        let outlook = outlook.unwrap_or_else(|| estimator.look(state));
+        let cuts = choose::choose(&mut estimator, &self.rules, state, &outlook, guesses, free);
         let mut first = None;
         for cut in cuts {
             first = Some(self.apply(id, cut));

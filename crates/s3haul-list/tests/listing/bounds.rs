@@ -27,7 +27,7 @@ async fn a_listing_of_one_page_costs_one_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_takes_no_pages_stops_the_asking() {
+async fn without_a_reader_no_more_pages_are_requested() {
     let mut random = fastrand::Rng::with_seed(seed());
     for order in [Order::Any, Order::Ascending] {
         let server = Server::new(2, &numbered(1200));
@@ -41,8 +41,8 @@ async fn whoever_takes_no_pages_stops_the_asking() {
             let is_page = |query: &&HashMap<_, _>| !query.contains_key("delimiter");
             let received = server.state().queries.iter().filter(is_page).count() - taken;
             assert!(received <= 16 + 8 + 1 + CHANNEL, "{received} pages held, {order:?}");
-            let Some(piece) = listing.next().await else { break };
-            found += piece.unwrap().page.len();
+            let Some(page_range) = listing.next().await else { break };
+            found += page_range.unwrap().page.len();
             taken += 1;
         }
         assert_eq!(found, 1200);
@@ -62,8 +62,8 @@ async fn a_slow_beginning_fills_the_window_and_no_more() {
     };
     let mut listing = list(server.client(), request);
     let (mut taken, mut found, mut held_max) = (0, 0, 0);
-    while let Some(piece) = listing.next().await {
-        found += piece.unwrap().page.len();
+    while let Some(page_range) = listing.next().await {
+        found += page_range.unwrap().page.len();
         taken += 1;
         let answered = usize::try_from(server.state().answered).unwrap();
         held_max = answered.saturating_sub(taken).max(held_max);
@@ -98,7 +98,7 @@ async fn dropping_a_listing_leaves_nothing_running() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_midway_is_told_once_and_ends_the_listing() {
+async fn an_error_midway_is_returned_once_and_ends_the_listing() {
     let mut random = fastrand::Rng::with_seed(seed());
     for order in [Order::Any, Order::Ascending] {
         for from in [1, 2, 10, 50] {

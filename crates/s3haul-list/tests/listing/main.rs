@@ -12,7 +12,7 @@ mod versions;
 
 use std::collections::BTreeSet;
 
-use s3haul_list::{KeyRange, ListRequest, Listing, Order, Piece, list};
+use s3haul_list::{KeyRange, ListRequest, Listing, Order, PageRange, list};
 use s3haul_wire::ops::ListPage;
 use s3haul_wire::{Error, Result};
 use server::Server;
@@ -56,11 +56,11 @@ pub(crate) fn request(random: &mut fastrand::Rng, order: Order) -> ListRequest {
 }
 
 /// All pieces of a listing, or those before the error.
-pub(crate) async fn collect<P>(listing: &mut Listing<P>) -> (Vec<Piece<P>>, Option<Error>) {
+pub(crate) async fn collect<P>(listing: &mut Listing<P>) -> (Vec<PageRange<P>>, Option<Error>) {
     let mut pieces = Vec::new();
-    while let Some(piece) = listing.next().await {
-        match piece {
-            Ok(piece) => pieces.push(piece),
+    while let Some(page_range) = listing.next().await {
+        match page_range {
+            Ok(page_range) => pieces.push(page_range),
             Err(error) => {
                 assert!(listing.next().await.is_none(), "something comes after the error");
                 return (pieces, Some(error));
@@ -85,14 +85,18 @@ pub(crate) async fn all(listing: &mut Listing, request: &ListRequest) -> Result<
         return Err(error);
     }
     let mut all = Vec::new();
-    for piece in &pieces {
-        for name in names(&piece.page) {
+    for page_range in &pieces {
+        for name in names(&page_range.page) {
             let is_open = request.range.after.starts_with(&name);
-            assert!(piece.covers.contains(&name) || is_open, "{name} in {:?}", piece.covers);
+            assert!(
+                page_range.covers.contains(&name) || is_open,
+                "{name} in {:?}",
+                page_range.covers
+            );
             all.push(name);
         }
     }
-    let mut covers: Vec<_> = pieces.into_iter().map(|piece| piece.covers).collect();
+    let mut covers: Vec<_> = pieces.into_iter().map(|page_range| page_range.covers).collect();
     if request.order == Order::Any {
         covers.retain(|covers| covers.through.as_ref() != Some(&covers.after));
         covers.sort_by(|left, right| left.after.cmp(&right.after));

@@ -14,7 +14,7 @@ async fn listed(server: &Server, request: ListRequest) -> (Vec<String>, Vec<Noti
     let mut listing = list(server.client(), request);
     let (pieces, error) = collect(&mut listing).await;
     assert!(error.is_none(), "{error:?}");
-    let mut found: Vec<_> = pieces.iter().flat_map(|piece| names(&piece.page)).collect();
+    let mut found: Vec<_> = pieces.iter().flat_map(|page_range| names(&page_range.page)).collect();
     found.sort();
     (found, listing.take_notices())
 }
@@ -108,7 +108,8 @@ async fn a_server_out_of_order_gives_every_key_once_or_an_error_that_names_the_f
         let request = ListRequest { is_serial: round % 4 == 0, ..request(&mut random, order) };
         let mut listing = list(server.client(), request.clone());
         let (pieces, error) = collect(&mut listing).await;
-        let mut found: Vec<_> = pieces.iter().flat_map(|piece| names(&piece.page)).collect();
+        let mut found: Vec<_> =
+            pieces.iter().flat_map(|page_range| names(&page_range.page)).collect();
         found.sort();
         match error {
             Some(error) => {
@@ -149,7 +150,9 @@ async fn a_first_page_out_of_order_is_seen_before_anything_is_handed_out() {
 #[tokio::test(start_paused = true)]
 async fn a_listing_that_leads_nowhere_is_an_error() {
     let keys: BTreeSet<String> = (0..100).map(|n| format!("{n:03}")).collect();
-    for (manner, text) in [(Manner::SameToken, "twice"), (Manner::NoToken, "breaks off")] {
+    for (manner, text) in
+        [(Manner::SameToken, "same as before"), (Manner::NoToken, "no continuation token")]
+    {
         for is_serial in [false, true] {
             let server = Server::new(1, &keys).with(|state| {
                 state.manner = manner;
@@ -198,8 +201,8 @@ async fn a_server_that_leaves_keys_out_after_some_starts_is_asked_by_tokens_alon
         let (pieces, error) = collect(&mut list_versions(server.client(), request.clone())).await;
         assert!(error.is_none(), "{error:?}");
         let count = |page: &VersionPage| page.versions.len();
-        let found: usize = pieces.iter().map(|piece| count(&piece.page)).sum();
+        let found: usize = pieces.iter().map(|page_range| count(&page_range.page)).sum();
         let (pieces, _) = collect(&mut list_versions(s3.client(), request)).await;
-        assert_eq!(found, pieces.iter().map(|piece| count(&piece.page)).sum::<usize>());
+        assert_eq!(found, pieces.iter().map(|page_range| count(&page_range.page)).sum::<usize>());
     }
 }

@@ -38,7 +38,7 @@ async fn computed_keys_come_once_over_sockets() {
             assert!(found.is_sorted_by(|left, right| left < right), "{spec}");
             let (pieces, error) = collect(&mut list_versions(client(&server), request)).await;
             assert!(error.is_none(), "{error:?}");
-            let count: usize = pieces.iter().map(|piece| piece.page.versions.len()).sum();
+            let count: usize = pieces.iter().map(|page_range| page_range.page.versions.len()).sum();
             assert_eq!(count, 3_000, "{spec}");
         }
         server.shutdown().await;

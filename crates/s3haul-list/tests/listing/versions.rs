@@ -53,7 +53,7 @@ async fn listed(server: &Server, request: &ListRequest) -> Vec<(String, String)>
     let mut listing = list_versions(server.client(), request.clone());
     let (pieces, error) = collect(&mut listing).await;
     assert!(error.is_none(), "{error:?}");
-    let versions = pieces.into_iter().flat_map(|piece| piece.page.versions);
+    let versions = pieces.into_iter().flat_map(|page_range| page_range.page.versions);
     let mut listed: Vec<_> = versions.map(|version| (version.key, version.version_id)).collect();
     if request.order == Order::Any {
         listed.sort();

@@ -84,15 +84,15 @@ impl Pages {
     async fn next(&mut self, selector: Option<&mut VersionSelector>) -> Result<Option<ListedPage>> {
         match (self, selector) {
             (Self::Versions(listing), Some(selector)) => {
-                let Some(piece) = listing.next().await.transpose()? else { return Ok(None) };
-                let versions = piece.page.versions;
+                let Some(page_range) = listing.next().await.transpose()? else { return Ok(None) };
+                let versions = page_range.page.versions;
                 let page = select(selector, &versions)?;
                 let last = versions.last().map(|version| version.key.clone());
                 Ok(Some(ListedPage { page, count: versions.len(), last }))
             }
             (Self::Objects(listing), _) => {
-                let piece = listing.next().await.transpose()?;
-                Ok(piece.map(|piece| ListedPage::whole(piece.page)))
+                let page_range = listing.next().await.transpose()?;
+                Ok(page_range.map(|page_range| ListedPage::whole(page_range.page)))
             }
             (Self::Versions(_), None) => Ok(None),
         }
