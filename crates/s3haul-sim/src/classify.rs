@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_told_apart() {
+    fn operations_are_distinguished() {
         assert_eq!(name("GET", "/").1, "ListBuckets");
         assert_eq!(name("GET", "/b?list-type=2&prefix=a").1, "ListObjectsV2");
         assert_eq!(name("GET", "/b/?prefix=versions").1, "ListObjects");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_apart_and_a_range_keeps_its_end() {
+    fn parts_are_distinguished_and_a_range_keeps_its_end() {
         assert_eq!(name("PUT", "/b/k?partNumber=7&uploadId=x").0.part, "7");
         let part = |range: &'static str| {
             let headers = HeaderMap::from_iter([(

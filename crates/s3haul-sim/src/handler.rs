@@ -20,7 +20,7 @@ use crate::error::SimError;
 use crate::gate::{self, KeyRing, Surroundings};
 use crate::ledger::Ledger;
 use crate::request_limits;
-use crate::scenario::Visit;
+use crate::scenario::RequestInfo;
 use crate::service::{Admission, Finished, ListRoute, Listing, SimService};
 use crate::store::disk::DiskStore;
 use crate::store::memory::{MemoryStore, NullMode};
@@ -162,7 +162,7 @@ impl Core {
             intake: Arc::clone(&intake),
             sent: 0,
         };
-        let forecast = self.weather.forecast(&Visit {
+        let forecast = self.weather.forecast(&RequestInfo {
             target: &target,
             now_us: at_us,
             signer: &gate::signer(request.headers()),

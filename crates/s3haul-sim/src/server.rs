@@ -222,11 +222,11 @@ where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = core.config().limits.clone();
-    let sky = core.weather().sky();
-    let idle_ms = sky.as_ref().map_or(0, |sky| sky.scenario().idle_close_ms);
+    let plan = core.weather().plan();
+    let idle_ms = plan.as_ref().map_or(0, |plan| plan.scenario().idle_close_ms);
     let idle = (idle_ms > 0).then(|| Duration::from_millis(idle_ms));
     let io = Patient::new(io, limits.answer_timeout);
-    let io = Wire::new(io, sky.clone(), core.next_connection());
+    let io = Wire::new(io, plan.clone(), core.next_connection());
     let service = service_fn(move |request| {
         let (core, reset) = (Arc::clone(&core), Arc::clone(&reset));
         async move { core.handle(request, reset).await }
@@ -245,8 +245,8 @@ where
         }
     };
     if let Err(error) = ended {
-        if let Some(sky) = sky.filter(|_| idle.is_some() && error.is_timeout()) {
-            sky.note("idle_close");
+        if let Some(plan) = plan.filter(|_| idle.is_some() && error.is_timeout()) {
+            plan.note("idle_close");
         }
         tracing::debug!(%error, "a connection ended badly");
     }

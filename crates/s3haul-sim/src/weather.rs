@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::classify::Target;
-use crate::scenario::{PageWeather, Scenario, Sky, Visit};
+use crate::scenario::{FaultPlan, PageWeather, RequestInfo, Scenario};
 
 /// What happens to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,7 +208,7 @@ pub struct Weather {
     latency_us: AtomicU64,
     faults: Mutex<Vec<Fault>>,
     struck: AtomicU64,
-    sky: RwLock<Option<Arc<Sky>>>,
+    plan: RwLock<Option<Arc<FaultPlan>>>,
 }
 
 impl Weather {
@@ -224,13 +224,13 @@ impl Weather {
 
     /// Random weather from now on, or none; connections that are open keep their bandwidth.
     pub fn set_scenario(&self, scenario: Option<Scenario>) {
-        let sky = scenario.map(|scenario| Arc::new(Sky::new(scenario)));
-        *self.sky.write().unwrap_or_else(PoisonError::into_inner) = sky;
+        let plan = scenario.map(|scenario| Arc::new(FaultPlan::new(scenario)));
+        *self.plan.write().unwrap_or_else(PoisonError::into_inner) = plan;
     }
 
     /// The scenario at work.
-    pub(crate) fn sky(&self) -> Option<Arc<Sky>> {
-        self.sky.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn plan(&self) -> Option<Arc<FaultPlan>> {
+        self.plan.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Adds a fault.
@@ -255,19 +255,19 @@ impl Weather {
 
     /// How often the scenario's weather struck, by the names of faults and settings.
     pub fn met(&self) -> BTreeMap<&'static str, u64> {
-        self.sky().map_or_else(BTreeMap::new, |sky| sky.met())
+        self.plan().map_or_else(BTreeMap::new, |plan| plan.met())
     }
 
     /// Decides what happens to a request, and uses up the faults that strike.
-    pub(crate) fn forecast(&self, visit: &Visit<'_>) -> Forecast {
-        let mut forecast = self.scripted(visit.target);
-        if let Some(sky) = self.sky() {
-            let fate = sky.fate(visit);
-            forecast.delay = forecast.delay.saturating_add(fate.delay);
-            forecast.page = fate.page;
-            if forecast.effect.is_none() && fate.effect.is_some() {
+    pub(crate) fn forecast(&self, request: &RequestInfo<'_>) -> Forecast {
+        let mut forecast = self.scripted(request.target);
+        if let Some(plan) = self.plan() {
+            let decision = plan.decide(request);
+            forecast.delay = forecast.delay.saturating_add(decision.delay);
+            forecast.page = decision.page;
+            if forecast.effect.is_none() && decision.effect.is_some() {
                 self.struck.fetch_add(1, Ordering::Relaxed);
-                forecast.effect = fate.effect;
+                forecast.effect = decision.effect;
             }
         }
         forecast

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::scenario::{Link, Sky};
+use crate::scenario::{FaultPlan, Link};
 
 /// What a server says to a client that waits before it sends a body.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
@@ -22,7 +22,7 @@ pub(crate) struct Wire<I> {
 
 /// Both directions of a connection.
 struct Lanes {
-    sky: Arc<Sky>,
+    plan: Arc<FaultPlan>,
     /// When time began for the links.
     begin: Instant,
     ways: [Way; 2],
@@ -40,14 +40,14 @@ const INWARD: usize = 0;
 const OUTWARD: usize = 1;
 
 impl<I> Wire<I> {
-    pub(crate) fn new(io: I, sky: Option<Arc<Sky>>, connection: u64) -> Self {
-        let lanes = |sky: Arc<Sky>| {
-            let rate = sky.scenario().bandwidth.connection_bytes_per_s;
+    pub(crate) fn new(io: I, plan: Option<Arc<FaultPlan>>, connection: u64) -> Self {
+        let lanes = |plan: Arc<FaultPlan>| {
+            let rate = plan.scenario().bandwidth.connection_bytes_per_s;
             let way = || Way { own: Link::new(rate), alarm: None };
-            let withholds_continue = sky.withholds_continue(connection);
-            Lanes { begin: sky.begin(), ways: [way(), way()], withholds_continue, sky }
+            let withholds_continue = plan.withholds_continue(connection);
+            Lanes { begin: plan.begin(), ways: [way(), way()], withholds_continue, plan }
         };
-        Self { io, weather: sky.map(lanes) }
+        Self { io, weather: plan.map(lanes) }
     }
 }
 
@@ -68,7 +68,7 @@ impl Lanes {
 
     /// Bytes to take at once at most.
     fn step(&self, way: usize) -> usize {
-        let (Some(own), Some(shared)) = (self.ways.get(way), self.sky.lines.get(way)) else {
+        let (Some(own), Some(shared)) = (self.ways.get(way), self.plan.lines.get(way)) else {
             return usize::MAX;
         };
         own.own.step().min(lock(shared).step())
@@ -77,7 +77,7 @@ impl Lanes {
     /// Notes that bytes are on their way.
     fn sent(&mut self, way: usize, bytes: usize) {
         let now = self.now();
-        let Some(shared) = self.sky.lines.get(way) else { return };
+        let Some(shared) = self.plan.lines.get(way) else { return };
         let Some(way) = self.ways.get_mut(way) else { return };
         let gone = way.own.take(now, bytes).max(lock(shared).take(now, bytes));
         if gone > now {
@@ -121,7 +121,7 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Wire<I> {
             return Pin::new(&mut this.io).poll_write(cx, buf);
         };
         if lanes.withholds_continue && buf.starts_with(CONTINUE) {
-            lanes.sky.note("no_continue");
+            lanes.plan.note("no_continue");
             return Poll::Ready(Ok(CONTINUE.len()));
         }
         ready!(lanes.poll_free(OUTWARD, cx));

@@ -37,7 +37,7 @@ async fn get(sim: &Sim, path: &str) -> String {
 
 /// A byte now and then keeps nothing open, however often it comes.
 #[tokio::test(start_paused = true)]
-async fn who_dribbles_a_body_is_hung_up_on() {
+async fn a_connection_that_dribbles_a_body_is_closed() {
     let sim = SimServer::builder().allow_anonymous(true).bucket("bbb").build().unwrap();
     let (mut near, serving) = serve(sim.clone(), 64 * 1024);
     let start = Instant::now();
@@ -71,7 +71,7 @@ async fn a_slow_body_arrives() {
 
 /// Endless requests whose answers are never read.
 #[tokio::test(start_paused = true)]
-async fn who_reads_no_answers_is_hung_up_on() {
+async fn a_connection_that_reads_no_answers_is_closed() {
     let sim = SimServer::builder().build().unwrap();
     let (mut near, serving) = serve(sim, 4096);
     let start = Instant::now();

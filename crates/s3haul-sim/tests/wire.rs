@@ -58,7 +58,7 @@ async fn over_pipe(sim: &Sim, line: &str, body: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_fault_strikes_as_often_as_told_and_is_in_the_ledger() {
+async fn a_fault_strikes_as_often_as_set_and_is_in_the_ledger() {
     let server = server().await;
     let slow = Fault::new(Effect::slow_down()).operation("PutObject").key("k").times(2);
     server.weather().push(slow);
@@ -301,7 +301,7 @@ async fn errors_come_with_a_message() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_sends_no_whole_head_is_hung_up_on() {
+async fn a_connection_without_a_complete_head_is_closed() {
     let sim = SimServer::builder().build().unwrap();
     let (mut near, far) = tokio::io::duplex(1024);
     let serving = tokio::spawn(async move { sim.serve_connection(far).await });

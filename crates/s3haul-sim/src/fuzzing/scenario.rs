@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::classify::Target;
 use crate::clock::Clock;
-use crate::scenario::{Link, Scenario, Sky, Visit};
+use crate::scenario::{FaultPlan, Link, RequestInfo, Scenario};
 use crate::xml::iso_time;
 
 /// A scenario file: refused, or such that requests at any time get a decision.
@@ -22,7 +22,7 @@ pub fn scenario(data: &[u8]) {
     let mut link = Link::new(scenario.bandwidth.connection_bytes_per_s);
     assert!(link.step() > 0);
     assert!(link.take(Duration::from_secs(1), 1 << 20) >= Duration::from_secs(1));
-    let sky = Sky::new(scenario);
+    let plan = FaultPlan::new(scenario);
     for now_us in [0, 1, 1_000_000, 3_600_000_000] {
         for (operation, key) in [("PutObject", "a"), ("GetObject", "b/c"), ("ListObjectsV2", "")] {
             let target = Target {
@@ -32,11 +32,15 @@ pub fn scenario(data: &[u8]) {
                 ..Target::default()
             };
             for is_conditional in [false, true] {
-                let fate =
-                    sky.fate(&Visit { target: &target, now_us, signer: "me", is_conditional });
-                assert!(fate.page.share.is_none_or(|share| (0.0..1.0).contains(&share)));
+                let decision = plan.decide(&RequestInfo {
+                    target: &target,
+                    now_us,
+                    signer: "me",
+                    is_conditional,
+                });
+                assert!(decision.page.share.is_none_or(|share| (0.0..1.0).contains(&share)));
             }
         }
-        let _ = sky.withholds_continue(now_us);
+        let _ = plan.withholds_continue(now_us);
     }
 }

@@ -1,4 +1,4 @@
-//! What a scenario has in store for one request.
+//! Decides from a scenario what happens to each request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,10 +26,10 @@ const READS_OBJECT: [&str; 5] =
 
 /// A request and its circumstances.
 #[derive(Debug)]
-pub(crate) struct Visit<'a> {
+pub(crate) struct RequestInfo<'a> {
     pub(crate) target: &'a Target,
     pub(crate) now_us: u64,
-    /// Whose credentials it was signed with; empty for nobody's.
+    /// Access key id it was signed with; empty if unsigned.
     pub(crate) signer: &'a str,
     /// Whether it asks for a state of the object.
     pub(crate) is_conditional: bool,
@@ -46,7 +46,7 @@ pub(crate) struct PageWeather {
 
 /// What happens to a request.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Fate {
+pub(crate) struct Decision {
     pub(crate) delay: Duration,
     pub(crate) effect: Option<Effect>,
     pub(crate) page: PageWeather,
@@ -54,7 +54,7 @@ pub(crate) struct Fate {
 
 #[derive(Debug, Default)]
 struct Past {
-    /// How often this was asked.
+    /// Number of such requests so far.
     asked: u64,
     /// Faults since it last passed.
     in_a_row: u32,
@@ -68,9 +68,9 @@ struct State {
     bursts: Option<Bursts>,
 }
 
-/// A scenario at work.
+/// A scenario with the state that its decisions depend on.
 #[derive(Debug)]
-pub(crate) struct Sky {
+pub(crate) struct FaultPlan {
     scenario: Scenario,
     state: Mutex<State>,
     /// The line that all connections share: towards the server, and back.
@@ -79,7 +79,7 @@ pub(crate) struct Sky {
     met: Mutex<BTreeMap<&'static str, u64>>,
 }
 
-impl Sky {
+impl FaultPlan {
     pub(crate) fn new(scenario: Scenario) -> Self {
         let seed = Fingerprint::new(scenario.seed).and(b"bursts").finish();
         let state = State {
@@ -98,12 +98,12 @@ impl Sky {
         &self.scenario
     }
 
-    /// Counts something that befell a request or a connection.
+    /// Counts a fault of a request or a connection.
     pub(crate) fn note(&self, what: &'static str) {
         *self.met.lock().unwrap_or_else(PoisonError::into_inner).entry(what).or_default() += 1;
     }
 
-    /// How often what befell somebody.
+    /// How often each fault struck.
     pub(crate) fn met(&self) -> BTreeMap<&'static str, u64> {
         self.met.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -124,21 +124,21 @@ impl Sky {
     }
 
     /// Decides for a request.
-    pub(crate) fn fate(&self, visit: &Visit<'_>) -> Fate {
+    pub(crate) fn decide(&self, request: &RequestInfo<'_>) -> Decision {
         let mut state = self.state();
-        let identity = identity(self.scenario.seed, visit.target);
+        let identity = identity(self.scenario.seed, request.target);
         let past = remembered(&mut state.pasts, identity.finish());
         past.asked += 1;
         let (asked, is_spared) = (past.asked, past.in_a_row >= self.scenario.in_a_row_max);
         let mut draws = Draws::new(identity.and(&asked.to_le_bytes()).finish());
         let (delay, is_tail) = delay(&self.scenario.latency, &mut draws);
-        let page = page(&self.scenario.listing, visit.target, &mut draws);
+        let page = page(&self.scenario.listing, request.target, &mut draws);
         self.note_times(delay, is_tail, page);
-        if let Some(effect) = self.refusal(&mut state, visit) {
-            return Fate { delay, effect: Some(effect), page };
+        if let Some(effect) = self.refusal(&mut state, request) {
+            return Decision { delay, effect: Some(effect), page };
         }
-        let factor = state.bursts.as_mut().map_or(1.0, |bursts| bursts.factor(visit.now_us));
-        let rules = self.scenario.faults.iter().filter(|rule| applies(rule, visit));
+        let factor = state.bursts.as_mut().map_or(1.0, |bursts| bursts.factor(request.now_us));
+        let rules = self.scenario.faults.iter().filter(|rule| applies(rule, request));
         // One draw for each, so that a rule that strikes does not change what follows.
         let mut struck = None;
         for rule in rules {
@@ -155,7 +155,7 @@ impl Sky {
         let effect = struck.map(|rule| effect(rule, &mut draws));
         let past = remembered(&mut state.pasts, identity.finish());
         past.in_a_row = if effect.is_some() { past.in_a_row + 1 } else { 0 };
-        Fate { delay, effect, page }
+        Decision { delay, effect, page }
     }
 
     fn note_times(&self, delay: Duration, is_tail: bool, page: PageWeather) {
@@ -175,27 +175,27 @@ impl Sky {
         }
     }
 
-    /// What is refused for other reasons than luck.
-    fn refusal(&self, state: &mut State, visit: &Visit<'_>) -> Option<Effect> {
+    /// Refusals that are not drawn at random.
+    fn refusal(&self, state: &mut State, request: &RequestInfo<'_>) -> Option<Effect> {
         let expire_us = self.scenario.credentials_expire_ms.saturating_mul(1000);
-        if expire_us > 0 && !visit.signer.is_empty() {
+        if expire_us > 0 && !request.signer.is_empty() {
             if state.signers.len() >= REMEMBERED_MAX {
                 state.signers.clear();
             }
-            let signer = Fingerprint::new(0).and(visit.signer.as_bytes()).finish();
-            let first_us = *state.signers.entry(signer).or_insert(visit.now_us);
-            if visit.now_us.saturating_sub(first_us) >= expire_us {
+            let signer = Fingerprint::new(0).and(request.signer.as_bytes()).finish();
+            let first_us = *state.signers.entry(signer).or_insert(request.now_us);
+            if request.now_us.saturating_sub(first_us) >= expire_us {
                 self.note("credentials_expired");
                 return Some(Effect::respond(400, "ExpiredToken"));
             }
         }
-        let target = visit.target;
+        let target = request.target;
         let partitions = state.partitions.as_mut()?;
         let key = if target.key.is_empty() { &target.prefix } else { &target.key };
         let name = format!("{}/{key}", target.bucket);
         let is_write = !matches!(class(target.operation), "read" | "list");
         let count = partitions.count();
-        let is_admitted = partitions.admits(visit.now_us, &name, is_write);
+        let is_admitted = partitions.admits(request.now_us, &name, is_write);
         if partitions.count() > count {
             self.note("partition_split");
         }
@@ -239,15 +239,15 @@ fn class(operation: &str) -> &'static str {
     }
 }
 
-fn applies(rule: &FaultRule, visit: &Visit<'_>) -> bool {
-    let operation = visit.target.operation;
+fn applies(rule: &FaultRule, request: &RequestInfo<'_>) -> bool {
+    let operation = request.target.operation;
     let class = class(operation);
     let is_named = |name: &String| name == "any" || name == operation || name == class;
     let is_possible = match rule.fault {
         FaultKind::OkWithError => OK_WITH_ERROR.contains(&operation),
         FaultKind::NotFound => READS_OBJECT.contains(&operation),
-        FaultKind::Changed => visit.is_conditional,
-        // Bits of a listing that turn over are names that nobody can tell from others.
+        FaultKind::Changed => request.is_conditional,
+        // A flipped bit in a listing yields another valid name, which no client can notice.
         FaultKind::Corrupt => operation == "GetObject",
         _ => true,
     };
@@ -307,8 +307,8 @@ mod tests {
         Target { operation, key: key.to_owned(), ..Target::default() }
     }
 
-    fn visit(target: &Target) -> Visit<'_> {
-        Visit { target, now_us: 0, signer: "me", is_conditional: false }
+    fn request(target: &Target) -> RequestInfo<'_> {
+        RequestInfo { target, now_us: 0, signer: "me", is_conditional: false }
     }
 
     fn rough() -> Scenario {
@@ -321,38 +321,41 @@ mod tests {
     }
 
     /// What the first requests for each of some keys meet.
-    fn fates(sky: &Sky, keys: &[&str]) -> HashMap<String, Vec<Fate>> {
+    fn decisions(plan: &FaultPlan, keys: &[&str]) -> HashMap<String, Vec<Decision>> {
         let ask = |key: &str| {
             let target = target("PutObject", key);
-            (key.to_owned(), (0..20).map(|_| sky.fate(&visit(&target))).collect())
+            (key.to_owned(), (0..20).map(|_| plan.decide(&request(&target))).collect())
         };
         keys.iter().map(|key| ask(key)).collect()
     }
 
     #[test]
     fn the_order_of_others_changes_nothing() {
-        let forth = fates(&Sky::new(rough()), &["a", "b", "c"]);
-        assert_eq!(forth, fates(&Sky::new(rough()), &["c", "b", "a"]));
+        let forth = decisions(&FaultPlan::new(rough()), &["a", "b", "c"]);
+        assert_eq!(forth, decisions(&FaultPlan::new(rough()), &["c", "b", "a"]));
         assert_ne!(forth["a"], forth["b"]);
         let other = Scenario { seed: 2, ..rough() };
-        assert_ne!(forth, fates(&Sky::new(other), &["a", "b", "c"]));
+        assert_ne!(forth, decisions(&FaultPlan::new(other), &["a", "b", "c"]));
     }
 
     #[test]
     fn what_was_struck_often_enough_passes() {
         let always = vec![FaultRule::new(FaultKind::Stall, 1.0)];
-        let sky = Sky::new(Scenario { faults: always, in_a_row_max: 2, ..Scenario::default() });
+        let plan =
+            FaultPlan::new(Scenario { faults: always, in_a_row_max: 2, ..Scenario::default() });
         let target = target("PutObject", "k");
-        let struck: Vec<_> = (0..6).map(|_| sky.fate(&visit(&target)).effect.is_some()).collect();
+        let struck: Vec<_> =
+            (0..6).map(|_| plan.decide(&request(&target)).effect.is_some()).collect();
         assert_eq!(struck, [true, true, false, true, true, false]);
     }
 
     #[test]
     fn rules_meet_whom_they_name_and_what_is_possible() {
-        let sky = Sky::new(rough());
+        let plan = FaultPlan::new(rough());
         let count = |operation| {
-            let struck =
-                |n: usize| sky.fate(&visit(&target(operation, &n.to_string()))).effect.is_some();
+            let struck = |n: usize| {
+                plan.decide(&request(&target(operation, &n.to_string()))).effect.is_some()
+            };
             (0..400).filter(|n| struck(*n)).count()
         };
         assert!((160..240).contains(&count("PutObject")));
@@ -362,11 +365,11 @@ mod tests {
 
     #[test]
     fn credentials_expire_after_their_first_use() {
-        let sky = Sky::new(Scenario { credentials_expire_ms: 1000, ..Scenario::default() });
+        let plan = FaultPlan::new(Scenario { credentials_expire_ms: 1000, ..Scenario::default() });
         let target = target("GetObject", "k");
         let code = |now_us, signer| {
-            let visit = Visit { now_us, signer, ..visit(&target) };
-            sky.fate(&visit).effect.is_some()
+            let request = RequestInfo { now_us, signer, ..request(&target) };
+            plan.decide(&request).effect.is_some()
         };
         assert!(!code(5_000_000, "old") && !code(5_900_000, "old") && code(6_100_000, "old"));
         assert!(!code(6_200_000, "new") && !code(9_000_000, ""));
