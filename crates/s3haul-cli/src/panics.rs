@@ -45,7 +45,7 @@ mod tests {
 
     /// The hook is everybody's: it is only this test's for the threads of this test.
     #[test]
-    fn only_texts_of_the_source_are_told() {
+    fn only_texts_of_the_source_are_printed() {
         static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|info| {

@@ -312,7 +312,7 @@ fn exit_codes_are_those_of_aws() {
 }
 
 #[test]
-fn without_credentials_and_without_a_server_the_user_is_told_what_to_do() {
+fn missing_credentials_or_server_come_with_a_hint() {
     let bench = Bench::new();
     let output = bench.command("ls").env_remove("AWS_ACCESS_KEY_ID").output().unwrap();
     assert_eq!(output.status.code(), Some(253), "{output:?}");

@@ -13,7 +13,7 @@ type Work = fn(&mut Runtime, &ListPage);
 
 /// CPU time of this thread.
 fn cpu_micros() -> f64 {
-    let stat = read_to_string("/proc/thread-self/schedstat").expect("Linux tells CPU times");
+    let stat = read_to_string("/proc/thread-self/schedstat").expect("Linux has CPU times here");
     let nanos: f64 = stat.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
     nanos / 1000.0
 }

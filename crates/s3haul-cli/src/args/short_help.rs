@@ -149,7 +149,7 @@ const TEXTS: [(&str, &str, &str); 61] = [
     ("", "filter", "Only objects for which this function is true"),
     ("", "versions", "Include old versions and delete markers"),
     ("", "metadata", "Store this metadata: name=value,name2=value2"),
-    ("", "quiet", "Print nothing; the exit code tells the result"),
+    ("", "quiet", "Print nothing; the exit code is the result"),
     ("compare", "checksum", "Compare the content of what has the same size"),
     ("", "show", "only-source, only-target, different, same"),
     ("compare", "format", "Print text, jsonl or csv"),

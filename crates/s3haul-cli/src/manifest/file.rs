@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_told_before_anything_is_begun() {
+    fn a_missing_file_is_an_error_before_anything_is_begun() {
         let folder = tempfile::tempdir().unwrap();
         assert!(open(folder.path()).unwrap_err().message.contains("could not open the manifest"));
         let failure = open(&folder.path().join("none")).unwrap_err();

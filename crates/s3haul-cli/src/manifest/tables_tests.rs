@@ -53,7 +53,7 @@ fn every_row_of_parquet_is_read() {
 
 /// What is broken is an error or other rows, and never a panic or without an end.
 #[test]
-fn broken_tables_are_told() {
+fn broken_tables_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     let whole = std::fs::read(fixture("snappy.parquet")).unwrap();
@@ -68,8 +68,8 @@ fn broken_tables_are_told() {
     };
     assert_eq!(read(&whole), None);
     for length in [0, 1, 3, whole.len() / 2, whole.len() - 1] {
-        let told = read(&whole[..length]).unwrap();
-        assert!(told.starts_with("the manifest `t` cannot be read as Parquet: "), "{told}");
+        let message = read(&whole[..length]).unwrap();
+        assert!(message.starts_with("the manifest `t` cannot be read as Parquet: "), "{message}");
     }
     let mut broken = whole.clone();
     for at in (0..whole.len()).step_by(97) {
@@ -125,7 +125,7 @@ fn parquet_of_any_usual_compression_is_read() {
 fn sizes_below_zero_in_parquet_are_refused() {
     let file = parquet_of(&[("a", 5), ("b", -1)], Compression::UNCOMPRESSED);
     let mut entries = ParquetEntries::open(file, "t").unwrap();
-    let told = entries.next().unwrap().unwrap_err().to_string();
-    assert!(told.contains("a value that is not a size in bytes"), "{told}");
+    let message = entries.next().unwrap().unwrap_err().to_string();
+    assert!(message.contains("a value that is not a size in bytes"), "{message}");
     assert!(entries.next().is_none());
 }

@@ -125,7 +125,7 @@ fn reports_name_what_was_done() {
 }
 
 #[test]
-fn what_a_report_tells_of_a_version_is_not_the_current_object() {
+fn a_version_in_a_report_is_not_the_current_object() {
     let json = "{\"event\":\"object\",\"action\":\"delete\",\"outcome\":\"dry_run\",\
                 \"source\":\"s3://b/a\",\"version_id\":\"v1\"}\n";
     let csv = "event,outcome,source,target,version_id\nobject,done,s3://b/a,,v1\n";

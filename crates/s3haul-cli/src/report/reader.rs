@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_makes_no_sense_is_told_with_its_number() {
+    fn an_invalid_row_is_reported_with_its_number() {
         let folder = tempfile::tempdir().unwrap();
         let path = write(Format::JsonLines, folder.path(), &[]);
         let text =

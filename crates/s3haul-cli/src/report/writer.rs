@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_full_is_told() {
+    fn a_full_disk_is_an_error() {
         if !Path::new("/dev/full").exists() {
             return;
         }

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_limits_are_told_as_aws_tells_them() {
+    fn bad_limits_have_the_messages_of_aws() {
         for (s3, message) in [
             ("  max_queue_size = 0\n", "Value for max_queue_size must be a positive integer: 0"),
             ("  max_queue_size = x\n", "Value for max_queue_size must be a positive integer: x"),

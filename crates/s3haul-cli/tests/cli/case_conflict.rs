@@ -22,7 +22,7 @@ fn lines(bench: &Bench, args: &str) -> (Vec<String>, String, i32) {
 }
 
 #[test]
-fn names_that_meet_are_left_out_or_told() {
+fn conflicting_names_are_skipped_or_reported() {
     let bench = bench();
     let (upper, lower, other) = (
         "download: s3://box/t/A.txt to D/A.txt",
@@ -33,21 +33,21 @@ fn names_that_meet_are_left_out_or_told() {
         let expected = |lines: &[&str]| -> Vec<String> {
             lines.iter().map(|line| line.replace('D', folder)).collect()
         };
-        let (printed, told, code) =
+        let (printed, messages, code) =
             lines(&bench, &format!("{command} s3://box/t {folder} --case-conflict skip"));
-        assert_eq!((printed, code), (expected(&[upper, other]), 0), "{told}");
+        assert_eq!((printed, code), (expected(&[upper, other]), 0), "{messages}");
         let skipped = format!("warning: Skipping box/t/a.txt -> {}/", bench.folder().display());
-        assert!(told.starts_with(&skipped), "{told}");
-        assert!(told.ends_with(" either exists or is being downloaded.\n"), "{told}");
+        assert!(messages.starts_with(&skipped), "{messages}");
+        assert!(messages.ends_with(" either exists or is being downloaded.\n"), "{messages}");
         // What is there in its spelling is replaced, and here nothing else answers to its name.
         let again = format!("cp --recursive s3://box/t {folder} --case-conflict error --exclude b");
-        let (printed, told, code) = lines(&bench, &again);
-        assert_eq!((printed, told.as_str(), code), (expected(&[upper, lower]), "", 0));
+        let (printed, messages, code) = lines(&bench, &again);
+        assert_eq!((printed, messages.as_str(), code), (expected(&[upper, lower]), "", 0));
     }
-    let (printed, told, code) =
+    let (printed, messages, code) =
         lines(&bench, "cp --recursive s3://box/t D --case-conflict warn --report r.jsonl");
-    assert_eq!((printed.len(), code), (3, 0), "{told}");
-    assert!(told.starts_with("warning: Downloading box/t/a.txt -> "), "{told}");
+    assert_eq!((printed.len(), code), (3, 0), "{messages}");
+    assert!(messages.starts_with("warning: Downloading box/t/a.txt -> "), "{messages}");
     assert!(!bench.read("r.jsonl").contains("skipped"));
 }
 
@@ -55,16 +55,19 @@ fn names_that_meet_are_left_out_or_told() {
 fn an_error_ends_the_command() {
     let bench = bench();
     for command in ["cp --recursive", "sync", "mv --recursive"] {
-        let (printed, told, code) =
+        let (printed, messages, code) =
             lines(&bench, &format!("{command} s3://box/t D --case-conflict error"));
-        assert_eq!((printed, code), (vec![], 1), "{told}");
-        assert!(told.starts_with("fatal error: Failed to download box/t/a.txt -> "), "{told}");
+        assert_eq!((printed, code), (vec![], 1), "{messages}");
+        assert!(
+            messages.starts_with("fatal error: Failed to download box/t/a.txt -> "),
+            "{messages}"
+        );
         assert!(std::fs::read_dir(bench.folder().join("D")).unwrap().next().is_none());
     }
-    let (printed, told, code) =
+    let (printed, messages, code) =
         lines(&bench, "cp --recursive s3://box/t D --case-conflict error --dryrun");
     assert_eq!(printed, ["(dryrun) download: s3://box/t/A.txt to D/A.txt"]);
-    assert!(told.starts_with("fatal error: ") && code == 1, "{told}");
+    assert!(messages.starts_with("fatal error: ") && code == 1, "{messages}");
     assert_eq!(bench.lines("ls --recursive s3://box").len(), 3);
     let (printed, _, code) =
         lines(&bench, "cp --recursive s3://box/t D --case-conflict skip --dryrun");

@@ -59,7 +59,7 @@ fn a_dry_run_counts_the_requests_of_the_real_run() {
 }
 
 #[test]
-fn estimates_are_for_those_who_want_to_read_them() {
+fn estimates_are_printed_only_where_requested() {
     let bench = Bench::with_objects(&["a", "b"]);
     // Scripts compare standard error with that of `aws`.
     let unasked = bench.ok("cp --recursive s3://box s3://box/c --dryrun");

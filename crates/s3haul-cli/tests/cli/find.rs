@@ -79,8 +79,8 @@ fn only_what_meets_the_other_conditions_is_asked_for() {
     let requests = |args: &str| {
         let output = bench.run(&format!("find s3://box {args} --summarize --serial"));
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        let told = stderr(&output);
-        told.lines().last().unwrap().trim().to_owned()
+        let messages = stderr(&output);
+        messages.lines().last().unwrap().trim().to_owned()
     };
     assert_eq!(requests("--tag type --regex ^p/"), "Requests: 1 LIST, 3 HEAD and GET");
     assert_eq!(requests("--metadata type --tag type --name a"), "Requests: 1 LIST, 3 HEAD and GET");
@@ -100,7 +100,7 @@ fn many_pages_are_asked_about_at_a_time() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_told_and_the_rest_goes_on() {
+fn failed_lookups_are_reported_and_the_rest_goes_on() {
     let answer = |request: &str| {
         let error = |code| format!("<Error><Code>{code}</Code><Message>no</Message></Error>");
         let tags = "<Tagging><TagSet><Tag><Key>t</Key><Value>1</Value></Tag></TagSet></Tagging>";
@@ -121,9 +121,9 @@ fn what_cannot_be_looked_at_is_told_and_the_rest_goes_on() {
     };
     let output = run("s3://box");
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "s3://box/fine\n"));
-    let told = stderr(&output);
-    assert!(told.starts_with("find failed: s3://box/denied An error occurred (AccessDenied)"));
-    assert_eq!(told.lines().count(), 1, "{told}");
+    let messages = stderr(&output);
+    assert!(messages.starts_with("find failed: s3://box/denied An error occurred (AccessDenied)"));
+    assert_eq!(messages.lines().count(), 1, "{messages}");
     let output = run("s3://box --json");
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("\"event\":\"warning\",\"message\":\"find failed: "));

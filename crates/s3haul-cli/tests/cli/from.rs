@@ -42,9 +42,9 @@ fn objects_are_removed_that_a_file_names_in_any_format() {
         let output = bench.command("cp f").arg("s3://box/d/b c").output().unwrap();
         assert!(output.status.success());
         bench.file(name, text);
-        let (lines, told, code) = run(&bench, &format!("rm s3://box/d --from {name} {flags}"));
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box/d --from {name} {flags}"));
         let removed = ["delete: s3://box/d/b c", "delete: s3://box/d/x"];
-        assert_eq!((lines, told.as_str(), code), (removed.map(str::to_owned).to_vec(), "", 0));
+        assert_eq!((lines, messages.as_str(), code), (removed.map(str::to_owned).to_vec(), "", 0));
         assert_eq!(keys(&bench), ["d/y", "e"], "{name}");
     }
 }
@@ -53,7 +53,7 @@ fn objects_are_removed_that_a_file_names_in_any_format() {
 fn what_lies_outside_is_never_acted_upon() {
     let bench = Bench::with_objects(&["d/a", "dx", "e"]);
     bench.file("keys", "d/a\ndx\ns3://other/d/a\ns3://box\n");
-    let (lines, told, code) = run(&bench, "rm s3://box/d --from keys --report r.jsonl");
+    let (lines, messages, code) = run(&bench, "rm s3://box/d --from keys --report r.jsonl");
     assert_eq!((lines, code), (vec!["delete: s3://box/d/a".to_owned()], 1));
     assert_eq!(keys(&bench), ["dx", "e"]);
     for line in [
@@ -61,30 +61,32 @@ fn what_lies_outside_is_never_acted_upon() {
         "delete failed: s3://other/d/a the manifest names it in another bucket than the command\n",
         "delete failed: s3://box/ the manifest has no key there\n",
     ] {
-        assert!(told.contains(line), "{told}");
+        assert!(messages.contains(line), "{messages}");
     }
     // They are refused again, and nothing else is done.
     let again = "rm s3://box/d --from keys --retry-failed r.jsonl";
-    let (lines, told, code) = run(&bench, again);
+    let (lines, messages, code) = run(&bench, again);
     assert_eq!((lines, code), (vec![], 1));
-    assert_eq!(told.matches("delete failed: ").count(), 3, "{told}");
+    assert_eq!(messages.matches("delete failed: ").count(), 3, "{messages}");
     bench.file("versions.csv", "key,version_id,is_latest\ne,v1,false\ne,v1,\n");
-    let (lines, told, code) = run(&bench, "rm s3://box --from versions.csv");
-    assert_eq!((lines, code), (vec![], 1), "{told}");
-    assert!(told.contains("s3://box/e the manifest names a version of it"), "{told}");
+    let (lines, messages, code) = run(&bench, "rm s3://box --from versions.csv");
+    assert_eq!((lines, code), (vec![], 1), "{messages}");
+    assert!(messages.contains("s3://box/e the manifest names a version of it"), "{messages}");
     assert_eq!(keys(&bench), ["dx", "e"]);
 }
 
 #[test]
-fn what_a_file_tells_of_an_object_that_was_replaced_removes_nothing() {
+fn a_row_of_an_object_that_was_replaced_removes_nothing() {
     let bench = Bench::with_objects(&["a", "b", "c"]);
     std::thread::sleep(std::time::Duration::from_millis(1100));
     let listed = bench.ok("list s3://box --format csv");
     bench.file("inventory.csv", &listed);
     bench.run_with_input("pipe s3://box/a", "another");
-    let (lines, told, code) = run(&bench, "rm s3://box --from inventory.csv --older-than 1s");
-    assert_eq!((lines.len(), code), (2, 1), "{lines:?} {told}");
-    assert!(told.contains("delete failed: s3://box/a") && told.contains("PreconditionFailed"));
+    let (lines, messages, code) = run(&bench, "rm s3://box --from inventory.csv --older-than 1s");
+    assert_eq!((lines.len(), code), (2, 1), "{lines:?} {messages}");
+    assert!(
+        messages.contains("delete failed: s3://box/a") && messages.contains("PreconditionFailed")
+    );
     assert_eq!(keys(&bench), ["a"]);
     // Without conditions it is what the AWS tools do.
     assert_eq!(run(&bench, "rm s3://box --from inventory.csv").2, 0);
@@ -101,8 +103,8 @@ fn filters_and_scripts_apply() {
     assert_eq!(lines, names.map(|name| format!("(dryrun) delete: s3://box/{name}")));
     let (lines, ..) = run(&bench, &filtered.replace("box", "box/*.txt"));
     assert_eq!(lines, ["(dryrun) delete: s3://box/a.txt"]);
-    let (lines, told, code) = run(&bench, &format!("{filtered} --filter js:o=>o.Size>5"));
-    assert_eq!((lines.len(), told.as_str(), code), (1, "", 0), "{lines:?}");
+    let (lines, messages, code) = run(&bench, &format!("{filtered} --filter js:o=>o.Size>5"));
+    assert_eq!((lines.len(), messages.as_str(), code), (1, "", 0), "{lines:?}");
     assert_eq!(lines[0], "(dryrun) delete: s3://box/long-name.log");
 }
 
@@ -111,16 +113,16 @@ fn objects_are_copied_under_the_names_of_a_recursive_copy() {
     let bench = Bench::with_objects(&["d/a", "d/s/b", "d/c", "z"]);
     bench.ok("mb s3://other");
     bench.file("keys", "d/a\nd/s/b\nd/none\n");
-    let (lines, told, code) = run(&bench, "cp s3://box/d t --from keys");
+    let (lines, messages, code) = run(&bench, "cp s3://box/d t --from keys");
     let expected = ["download: s3://box/d/a to t/a", "download: s3://box/d/s/b to t/s/b"];
     assert_eq!((lines, code), (expected.map(str::to_owned).to_vec(), 1));
-    assert!(told.starts_with("download failed: s3://box/d/none to t/none "), "{told}");
+    assert!(messages.starts_with("download failed: s3://box/d/none to t/none "), "{messages}");
     assert_eq!(bench.read("t/s/b"), "d/s/b");
     bench.file("keys", "d/a\nd/s/b\n");
-    let (lines, told, code) = run(&bench, "mv s3://box/d s3://other/x --from keys");
+    let (lines, messages, code) = run(&bench, "mv s3://box/d s3://other/x --from keys");
     let expected =
         ["move: s3://box/d/a to s3://other/x/a", "move: s3://box/d/s/b to s3://other/x/s/b"];
-    assert_eq!((lines, told.as_str(), code), (expected.map(str::to_owned).to_vec(), "", 0));
+    assert_eq!((lines, messages.as_str(), code), (expected.map(str::to_owned).to_vec(), "", 0));
     assert_eq!(keys(&bench), ["d/c", "z"]);
     // New names within a bucket take the manifest twice.
     bench.file("keys", "d/c\nz\n");
@@ -141,8 +143,8 @@ fn a_listing_spares_the_requests_that_ask() {
     let asked = |from: &str| {
         let dry = bench.run(&format!("cp s3://box t --from {from} --dryrun --estimate"));
         assert_eq!(stdout(&dry).lines().count(), 2, "{dry:?}");
-        let told = stderr(&dry);
-        let sent = told.lines().find(|line| line.contains("this dry run sent")).unwrap();
+        let messages = stderr(&dry);
+        let sent = messages.lines().find(|line| line.contains("this dry run sent")).unwrap();
         sent.split("LIST, ").nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap()
     };
     assert_eq!(asked("keys"), 2);
@@ -248,18 +250,21 @@ fn inventories_are_read_part_by_part() {
         let manifest = put_inventory(&bench, "CSV", schema, &parts);
         bench.file("manifest.json", &manifest);
         bench.ok("cp manifest.json s3://inv/box/daily/manifest.json --only-show-errors");
-        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box --from {from}"));
         let removed = ["delete: s3://box/a/b", "delete: s3://box/d e"].map(str::to_owned);
-        assert_eq!((lines, told.as_str(), code), (removed.to_vec(), "", 0));
+        assert_eq!((lines, messages.as_str(), code), (removed.to_vec(), "", 0));
         assert_eq!(keys(&bench), ["c", "keep"], "`c` has a newer version");
         // A part that is not what the manifest says ends the command.
         bench.ok("cp f s3://inv/box/daily/data/1.csv.gz --only-show-errors");
-        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box --from {from}"));
         assert_eq!((lines, code), (vec![], 1));
-        assert!(told.contains("is not what the manifest of the inventory says"), "{told}");
+        assert!(messages.contains("is not what the manifest of the inventory says"), "{messages}");
         bench.ok("rm s3://inv/box/daily/data/1.csv.gz");
-        let (_, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
-        assert!(code == 1 && told.contains("could not read `s3://inv/box/daily/data/1"), "{told}");
+        let (_, messages, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert!(
+            code == 1 && messages.contains("could not read `s3://inv/box/daily/data/1"),
+            "{messages}"
+        );
     }
 }
 
@@ -280,13 +285,13 @@ fn inventories_are_read_in_tables_too() {
     std::fs::write(bench.folder().join("table"), &parquet).unwrap();
     for from in ["manifest.json", "table"] {
         let command = "rm s3://box --include * --dryrun --only-show-errors";
-        let (mut lines, told, code) =
+        let (mut lines, messages, code) =
             run(&bench, &format!("{command} --exclude * --include logs/2/* --from {from}"));
         let mut wanted: Vec<_> =
             expected.iter().map(|name| format!("(dryrun) delete: {name}")).collect();
         wanted.sort();
         lines.sort();
-        assert_eq!((lines, code), (wanted, 0), "{from} {told}");
+        assert_eq!((lines, code), (wanted, 0), "{from} {messages}");
     }
     // The output of a listing feeds a command, without HEAD requests.
     bench.ok("list s3://box --format parquet --output-file all.parquet");
@@ -306,9 +311,9 @@ fn tables_in_orc_are_refused_with_what_is_read_instead() {
     bench.file("manifest.json", &manifest);
     std::fs::write(bench.folder().join("table"), table).unwrap();
     for from in ["manifest.json", "table"] {
-        let (lines, told, code) = run(&bench, &format!("rm s3://box --from {from}"));
-        assert_eq!((lines, code), (vec![], 1), "{told}");
-        assert!(told.contains("in ORC, which is not read: use Parquet or CSV"), "{told}");
+        let (lines, messages, code) = run(&bench, &format!("rm s3://box --from {from}"));
+        assert_eq!((lines, code), (vec![], 1), "{messages}");
+        assert!(messages.contains("in ORC, which is not read: use Parquet or CSV"), "{messages}");
     }
     bench.ok("cp s3://box/keep kept");
 }

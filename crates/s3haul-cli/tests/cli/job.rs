@@ -21,7 +21,7 @@ fn bench() -> Bench {
 /// Output of a command: sorted lines, standard error and exit code.
 type Told = (Vec<String>, String, i32);
 
-fn told(output: &std::process::Output) -> Told {
+fn messages(output: &std::process::Output) -> Told {
     let mut lines: Vec<_> = stdout(output).lines().map(str::to_owned).collect();
     lines.sort();
     (lines, stderr(output), output.status.code().unwrap())
@@ -29,7 +29,7 @@ fn told(output: &std::process::Output) -> Told {
 
 /// The same without the name of the folder, which is another each time.
 fn told_in(bench: &Bench, output: &std::process::Output) -> Told {
-    let (lines, error, code) = told(output);
+    let (lines, error, code) = messages(output);
     let folder = bench.folder().to_str().unwrap();
     let plain = |text: String| text.replace(folder, "FOLDER");
     // Each server gives versions other ids.
@@ -112,8 +112,8 @@ fn a_job_does_what_its_command_does() {
         ("sync in s3://box/d --delete --exclude *.log --max-delete 90%", 4),
         ("sync s3://box/d in --size-only --json", 4),
     ] {
-        let (told, error, code) = is_the_same(line);
-        assert_eq!((told.len(), error.as_str(), code), (lines, "", 0), "{line}: {told:?}");
+        let (messages, error, code) = is_the_same(line);
+        assert_eq!((messages.len(), error.as_str(), code), (lines, "", 0), "{line}: {messages:?}");
     }
 }
 
@@ -159,7 +159,7 @@ fn a_pipe_is_a_copy_of_standard_input() {
     let job = bench.ok("pipe s3://box/piped --content-type text/odd --print-job");
     bench.file("job", &job);
     let output = bench.run_with_input("job run job", "from a job");
-    assert_eq!(told(&output), (Vec::new(), String::new(), 0));
+    assert_eq!(messages(&output), (Vec::new(), String::new(), 0));
     assert_eq!(bench.ok("cat s3://box/piped"), "from a job");
     let task = &serde_json::from_str::<Value>(&job).unwrap()["task"]["copy"];
     let expected = serde_json::json!({
@@ -255,7 +255,7 @@ fn a_job_that_is_not_understood_does_nothing() {
         (r#"{"version":1,"task":{"copy":{"source":"a","target":"b"}}}"#.to_owned(), "usage:"),
     ] {
         let output = bench.run_with_input("job run -", &job);
-        let (lines, error, code) = told(&output);
+        let (lines, error, code) = messages(&output);
         assert_eq!((lines.len(), code), (0, 252), "{job}: {error}");
         assert!(error.contains(said), "{job}: {error}");
     }
@@ -278,7 +278,7 @@ fn secrets_are_refused_by_print_job() {
         ),
     ] {
         let (lines, error, code) =
-            told(&bench.run(&format!("cp f s3://box/k {flags} --print-job")));
+            messages(&bench.run(&format!("cp f s3://box/k {flags} --print-job")));
         assert_eq!((lines.len(), code), (0, 252), "{error}");
         assert!(error.contains(said), "{error}");
         assert!(!error.contains(key) && !error.contains("user:pass"), "{error}");
@@ -289,7 +289,7 @@ fn secrets_are_refused_by_print_job() {
 fn an_invalid_command_prints_no_job() {
     let bench = bench();
     for line in ["cp a b", "cp f s3://box/k --regex (", "rm s3://box --recursive --max-delete x"] {
-        let (lines, _, code) = told(&bench.run(&format!("{line} --print-job")));
+        let (lines, _, code) = messages(&bench.run(&format!("{line} --print-job")));
         assert_eq!((lines.len(), code), (0, 252), "{line}");
     }
 }

@@ -308,7 +308,7 @@ pub(crate) fn page(keys: &str, is_truncated: bool) -> String {
 }
 
 #[test]
-fn a_server_without_the_order_of_keys_is_told_of() {
+fn a_server_without_the_order_of_keys_causes_a_warning() {
     let server = server(|request| {
         let is_first = !request.contains("start-after");
         ("200 OK", page(if is_first { "b a c" } else { "" }, false))
@@ -321,10 +321,13 @@ fn a_server_without_the_order_of_keys_is_told_of() {
             .lines()
             .map(|line| line.split(' ').next_back().unwrap().to_owned())
             .collect();
-        let told = support::stderr(&output);
+        let messages = support::stderr(&output);
         let found = (output.status.code(), sorted(keys).join(" "));
-        assert_eq!(found, (Some(0), "a b c".to_owned()), "{told}");
-        assert!(told.starts_with(warns) && told.is_empty() == warns.is_empty(), "{told}");
+        assert_eq!(found, (Some(0), "a b c".to_owned()), "{messages}");
+        assert!(
+            messages.starts_with(warns) && messages.is_empty() == warns.is_empty(),
+            "{messages}"
+        );
     }
 }
 

@@ -51,16 +51,16 @@ fn nothing_found_follows_one_rule() {
     std::fs::create_dir(bench.folder().join("empty")).unwrap();
     for (command, code, says) in COMMANDS {
         let output = bench.run(command);
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(code), "{command}: {told}");
-        let said = match told.as_str() {
+        let messages = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{command}: {messages}");
+        let said = match messages.as_str() {
             "" => Says::Nothing,
             text if text.starts_with("warning: neither `") => Says::Warning,
             text if text.starts_with("s3haul: error: ") => Says::Error,
             text if text.starts_with("note: nothing was found at `s3://") => Says::Note,
             text => panic!("{command}: {text}"),
         };
-        assert_eq!(said, says, "{command}: {told}");
+        assert_eq!(said, says, "{command}: {messages}");
     }
     // A whole bucket may be empty.
     bench.ok("mb s3://empty");

@@ -14,7 +14,7 @@ fn rows(bench: &Bench, name: &str) -> Vec<Value> {
 }
 
 /// Of the rows of one kind these fields, in order of the text.
-fn told(rows: &[Value], event: &str, fields: &[&str]) -> Vec<String> {
+fn values_of(rows: &[Value], event: &str, fields: &[&str]) -> Vec<String> {
     let of_kind = rows.iter().filter(|row| row["event"] == event);
     let text = |row: &Value| {
         let cells = fields.iter().map(|field| row[*field].as_str().unwrap_or("-").to_owned());
@@ -63,14 +63,14 @@ fn a_removal_is_tried_again_only_of_what_this_run_takes() {
     assert_eq!((stdout(&output), output.status.code()), (String::new(), Some(2)), "{output:?}");
     let output = bench.run(&format!("{retry} --exclude a"));
     let lines = "delete: s3://box/b\ndelete: s3://box/gone\n";
-    let mut told: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
-    told.sort();
-    assert_eq!((told.join("\n") + "\n", output.status.code()), (lines.to_owned(), Some(2)));
+    let mut printed: Vec<_> = stdout(&output).lines().map(str::to_owned).collect();
+    printed.sort();
+    assert_eq!((printed.join("\n") + "\n", output.status.code()), (lines.to_owned(), Some(2)));
     assert_eq!(bench.lines("list s3://box --format keys").len(), 2);
 }
 
 #[test]
-fn a_report_tells_of_every_object_and_why() {
+fn a_report_has_every_object_with_its_outcome() {
     let bench = Bench::new();
     bench.ok("mb s3://box");
     bench.file("t/a", "1");
@@ -83,7 +83,7 @@ fn a_report_tells_of_every_object_and_why() {
     assert_eq!(first[0]["target"], "s3://box");
     let fields = ["action", "outcome", "reason", "target"];
     let expected = ["upload done - s3://box/a", "upload done - s3://box/b"];
-    assert_eq!(told(&first, "object", &fields), expected);
+    assert_eq!(values_of(&first, "object", &fields), expected);
     assert_eq!(first.last().unwrap()["outcome"], "complete");
 
     bench.file("t/a", "longer");
@@ -95,7 +95,7 @@ fn a_report_tells_of_every_object_and_why() {
         "upload done missing s3://box/c",
         "upload done size s3://box/a",
     ];
-    assert_eq!(told(&rows(&bench, "r2.jsonl"), "object", &fields), expected);
+    assert_eq!(values_of(&rows(&bench, "r2.jsonl"), "object", &fields), expected);
     bench.ok("rm --recursive s3://box --exclude * --include c --report r3.csv");
     let text = bench.read("r3.csv");
     let lines: Vec<_> = text.lines().collect();
@@ -111,7 +111,7 @@ fn a_report_tells_of_every_object_and_why() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_told() {
+fn a_report_that_cannot_be_written_is_an_error() {
     let bench = Bench::with_objects(&["k"]);
     for (report, code) in [("no/such/r.jsonl", 255), ("/dev/full", 255)] {
         let output = bench.run(&format!("cp s3://box/k back --report {report}"));
@@ -150,7 +150,10 @@ fn what_failed_is_downloaded_again_and_nothing_else() {
         let gone = "warning: Skipping file s3://box/wall/y. It is no longer there.\n";
         assert_eq!(stderr(&output), gone);
         let fields = ["outcome", "source"];
-        assert_eq!(told(&rows(&bench, "r2.jsonl"), "object", &fields), ["done s3://box/wall/x"]);
+        assert_eq!(
+            values_of(&rows(&bench, "r2.jsonl"), "object", &fields),
+            ["done s3://box/wall/x"]
+        );
         assert_eq!(bench.ok(&format!("{command} --retry-failed r2.jsonl")), "");
         let output = bench.run(&format!("cp --recursive s3://box u --retry-failed {report}"));
         assert_eq!(output.status.code(), Some(252));
@@ -208,8 +211,11 @@ fn a_sync_is_tried_again_with_its_removals() {
     bench.run_with_input("pipe s3://box/gone/y", "it is back");
     let output = bench.run("sync s3://box t --delete --retry-failed r.csv");
     assert_eq!(stdout(&output), "download: s3://box/a to t/a\ndelete: t/gone/x\n");
-    let told = stderr(&output);
-    assert!(told.contains("gone/y. It is not removed") && told.contains("note: "), "{told}");
+    let messages = stderr(&output);
+    assert!(
+        messages.contains("gone/y. It is not removed") && messages.contains("note: "),
+        "{messages}"
+    );
     assert_eq!(output.status.code(), Some(2));
     assert_eq!((bench.read("t/gone/y"), bench.read("t/gone/z")), ("2".into(), "3".into()));
 }
@@ -249,7 +255,7 @@ fn the_report_of_an_interrupted_command_says_so() {
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
     let found = rows(&bench, "r.jsonl");
     assert_eq!(found.last().unwrap()["outcome"], "incomplete");
-    let done = told(&found, "object", &["outcome"]);
+    let done = values_of(&found, "object", &["outcome"]);
     assert!(done.len() < 1_000 && done.iter().all(|outcome| outcome == "done"), "{done:?}");
     let again = "cp --recursive t s3://box --retry-failed r.jsonl --report r2.jsonl";
     let output = bench.run(again);

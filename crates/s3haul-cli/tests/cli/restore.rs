@@ -23,13 +23,16 @@ fn sorted(bench: &Bench, args: &str) -> Vec<String> {
 }
 
 #[test]
-fn restores_are_begun_and_their_state_is_told() {
+fn restores_are_begun_and_their_state_is_shown() {
     let bench = bench("1000s");
     let output = bench.run("cat s3://box/x/frozen");
     assert!(stderr(&output).contains("InvalidObjectState"), "{output:?}");
     let status = "restore --recursive s3://box/x --status";
-    let told = ["s3://box/x/deep\tarchived", "s3://box/x/frozen\tarchived"];
-    assert_eq!(sorted(&bench, status), [&told[..], &["s3://box/x/warm\tnot archived"]].concat());
+    let messages = ["s3://box/x/deep\tarchived", "s3://box/x/frozen\tarchived"];
+    assert_eq!(
+        sorted(&bench, status),
+        [&messages[..], &["s3://box/x/warm\tnot archived"]].concat()
+    );
     let begin = "restore --recursive s3://box/x --days 3 --tier bulk";
     let begun = ["restore: s3://box/x/deep", "restore: s3://box/x/frozen"];
     let dry = bench.run(&format!("{begin} --dryrun --estimate"));
@@ -39,11 +42,11 @@ fn restores_are_begun_and_their_state_is_told() {
     assert!(stderr(&dry).starts_with("estimate: the command would send 3 PUT/COPY/POST/LIST, 2 "));
     assert_eq!(sorted(&bench, begin), begun);
     assert_eq!(sorted(&bench, begin), begun, "under way counts as done");
-    let told = bench.ok("restore s3://box/x/deep --status --json");
-    let told: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
-    assert_eq!((&told["event"], &told["key"]), (&"archive".into(), &"x/deep".into()));
-    assert_eq!(told["storage_class"], "DEEP_ARCHIVE");
-    assert_eq!(told["state"], "in progress");
+    let messages = bench.ok("restore s3://box/x/deep --status --json");
+    let messages: Value = serde_json::from_str(messages.lines().next().unwrap()).unwrap();
+    assert_eq!((&messages["event"], &messages["key"]), (&"archive".into(), &"x/deep".into()));
+    assert_eq!(messages["storage_class"], "DEEP_ARCHIVE");
+    assert_eq!(messages["state"], "in progress");
     assert_eq!(bench.ok("restore s3://box/x/warm --days 1"), "");
 }
 
@@ -54,8 +57,8 @@ fn waiting_ends_with_objects_that_can_be_read() {
     assert_eq!(sorted(&bench, wait), ["restore: s3://box/x/deep", "restore: s3://box/x/frozen"]);
     assert_eq!(bench.ok("cat s3://box/x/deep s3://box/x/frozen"), "x/deepx/frozen");
     assert_eq!(bench.ok("restore --recursive s3://box/x --days 1"), "", "they are restored");
-    let told = bench.ok("restore s3://box/x/deep --status");
-    assert!(told.starts_with("s3://box/x/deep\trestored until 20"), "{told}");
+    let messages = bench.ok("restore s3://box/x/deep --status");
+    assert!(messages.starts_with("s3://box/x/deep\trestored until 20"), "{messages}");
     assert_eq!(
         bench.read("r.jsonl").matches("\"action\":\"restore\",\"outcome\":\"done\"").count(),
         2
@@ -71,8 +74,8 @@ fn what_failed_is_tried_again_alone() {
     let begin = "restore --recursive s3://box/x --days 1 --tier expedited";
     let output = bench.run(&format!("{begin} --report r.csv"));
     assert_eq!(stdout(&output), "restore: s3://box/x/frozen\n");
-    let told = "restore failed: s3://box/x/deep An error occurred (InvalidArgument)";
-    assert!(stderr(&output).starts_with(told) && output.status.code() == Some(1), "{output:?}");
+    let messages = "restore failed: s3://box/x/deep An error occurred (InvalidArgument)";
+    assert!(stderr(&output).starts_with(messages) && output.status.code() == Some(1), "{output:?}");
     let again = "restore --recursive s3://box/x --days 1 --tier standard --retry-failed r.csv";
     assert_eq!(bench.ok(again), "restore: s3://box/x/deep\n");
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Bench, stderr, stdout};
 
 #[test]
-fn lines_are_run_and_those_that_fail_are_told() {
+fn lines_are_run_and_failures_are_listed() {
     let bench = Bench::with_objects(&["a", "b"]);
     bench.file(
         "f",
@@ -16,10 +16,16 @@ fn lines_are_run_and_those_that_fail_are_told() {
     );
     let output = bench.run("run f --report r.jsonl");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told = stderr(&output);
-    assert!(told.contains("line 5: exit 254: aws s3 ls s3://nobox: An error occurred"), "{told}");
-    assert!(told.contains("line 6: exit 255: cp none s3://box: The user-provided path"), "{told}");
-    assert!(told.ends_with("2 of 5 commands failed\n"), "{told}");
+    let messages = stderr(&output);
+    assert!(
+        messages.contains("line 5: exit 254: aws s3 ls s3://nobox: An error occurred"),
+        "{messages}"
+    );
+    assert!(
+        messages.contains("line 6: exit 255: cp none s3://box: The user-provided path"),
+        "{messages}"
+    );
+    assert!(messages.ends_with("2 of 5 commands failed\n"), "{messages}");
     let out = stdout(&output);
     assert!(out.contains("download: s3://box/a to ./back\n"), "{out}");
     assert!(out.contains("delete: s3://box/b\n"), "{out}");
@@ -55,8 +61,8 @@ fn all_lines_are_checked_before_the_first_runs() {
         bench.file("f", &format!("rm s3://box/a\n{line}\n"));
         let output = bench.run("run f");
         assert_eq!(output.status.code(), Some(252), "{line}: {output:?}");
-        let told = stderr(&output);
-        assert!(told.contains("line 2: ") && told.contains(reason), "{line}: {told}");
+        let messages = stderr(&output);
+        assert!(messages.contains("line 2: ") && messages.contains(reason), "{line}: {messages}");
         assert_eq!(bench.lines("list s3://box --format keys").len(), 2, "nothing was begun");
         // A stream is not known beforehand.
         let output = bench.run_with_input("run -", &bench.read("f"));

@@ -102,7 +102,7 @@ fn nonsense_is_refused_before_the_first_request() {
 }
 
 #[test]
-fn what_failed_is_told_with_its_cure_and_tried_again_alone() {
+fn failures_come_with_a_hint_and_are_retried_alone() {
     let bench = bench(&["x/warm"]);
     bench.run_with_input("pipe s3://box/x/frozen --storage-class GLACIER", "frozen");
     let all = "set --recursive s3://box/x --content-type text/x";
@@ -111,8 +111,9 @@ fn what_failed_is_told_with_its_cure_and_tried_again_alone() {
         (stdout(&output).as_str(), output.status.code()),
         ("set: s3://box/x/warm\n", Some(1))
     );
-    let told = "set failed: s3://box/x/frozen the object is archived (GLACIER): restore it first";
-    assert!(stderr(&output).starts_with(told), "{output:?}");
+    let messages =
+        "set failed: s3://box/x/frozen the object is archived (GLACIER): restore it first";
+    assert!(stderr(&output).starts_with(messages), "{output:?}");
     bench.ok("restore s3://box/x/frozen --days 1 --wait --quiet");
     bench.run_with_input("pipe s3://box/x/new", "not in the report");
     let again = bench.ok(&format!("{all} --retry-failed r.jsonl"));
@@ -138,12 +139,12 @@ fn objects_are_locked_where_the_bucket_can() {
     // A copy is a new version, which gets the locks of the old one.
     assert_eq!(bench.ok("set s3://locked/k --content-type text/x"), "set: s3://locked/k\n");
     assert_eq!(bench.ok(&format!("set s3://locked/k {lock} --legal-hold on")), "");
-    let told = head(&bench, "k");
-    assert_eq!((&told["retention"], &told["legal_hold"]), (&Value::Null, &Value::Null));
-    let told = bench.ok("head s3://locked/k");
+    let messages = head(&bench, "k");
+    assert_eq!((&messages["retention"], &messages["legal_hold"]), (&Value::Null, &Value::Null));
+    let messages = bench.ok("head s3://locked/k");
     assert!(
-        told.contains("GOVERNANCE until 2099-01-01T00:00:00Z\nLegal-Hold:          ON\n"),
-        "{told}"
+        messages.contains("GOVERNANCE until 2099-01-01T00:00:00Z\nLegal-Hold:          ON\n"),
+        "{messages}"
     );
     assert_eq!(bench.ok("set s3://locked/k --legal-hold off"), "set: s3://locked/k\n");
     assert_eq!(bench.ok("set s3://locked/k --legal-hold off"), "");

@@ -326,7 +326,7 @@ mod terminal {
     }
 
     #[test]
-    fn a_person_is_asked_before_all_of_a_bucket_or_versions_go() {
+    fn removing_a_whole_bucket_or_versions_needs_confirmation() {
         let bench = Bench::with_objects(&["a", "b/c"]);
         for args in [
             "rm --recursive s3://box",

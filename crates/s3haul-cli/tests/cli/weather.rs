@@ -108,8 +108,8 @@ fn a_scenario_that_makes_no_sense_is_refused_before_anything_listens() {
     bench.file("bad.json", r#"{"latency": {"median": 3}}"#);
     for (file, word) in [("bad.json", "unknown field `median`"), ("none.json", "cannot be read")] {
         let output = bench.run(&format!("serve --memory --address 127.0.0.1:0 --weather {file}"));
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(252), "{told}");
-        assert!(told.contains(word) && told.contains(file), "{told}");
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(252), "{messages}");
+        assert!(messages.contains(word) && messages.contains(file), "{messages}");
     }
 }

@@ -140,12 +140,12 @@ fn keys_that_lead_out_are_skipped_by_every_command() {
         let trap = Trap::new();
         let output = trap.run(args);
         assert!(codes.contains(&output.status.code().unwrap()), "{args}: {output:?}");
-        let told = stderr(&output);
+        let messages = stderr(&output);
         for (key, has_place) in EVIL.iter().filter(|(key, _)| !key.contains('\0')) {
-            let is_told = told.contains(&format!("Skipping file {key}."))
-                || told.contains(&format!("/{key}. "))
-                || told.contains(*key);
-            assert!(*has_place || is_told, "{args}: {key} is not told of:\n{told}");
+            let is_told = messages.contains(&format!("Skipping file {key}."))
+                || messages.contains(&format!("/{key}. "))
+                || messages.contains(*key);
+            assert!(*has_place || is_told, "{args}: {key} is not reported:\n{messages}");
         }
         assert_eq!(fs::read_to_string(trap.target().join("good")).unwrap(), "evil", "{args}");
         // What was not brought down stays where it was.

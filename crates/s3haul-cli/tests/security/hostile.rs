@@ -330,7 +330,7 @@ fn documents_that_grow_are_refused() {
 /// Many connections that say a little and wait: others are served meanwhile, and they are hung up
 /// on in the end.
 #[test]
-fn a_flood_of_slow_clients_keeps_nobody_out() {
+fn a_flood_of_slow_clients_does_not_block_others() {
     let server = Server::start();
     let start = Instant::now();
     let head = format!("GET / HTTP/1.1\r\nhost: x\r\nlong: {}", "x".repeat(30_000));

@@ -65,15 +65,15 @@ fn plain_http_is_hung_up_on() {
 }
 
 #[test]
-fn a_client_that_speaks_plain_http_is_told_so_at_once() {
+fn plain_http_to_a_tls_server_fails_at_once() {
     let (_folder, bench) = start();
     let endpoint = bench.endpoint().replace("https://", "http://");
     let begin = Instant::now();
     let output = bench.run(&format!("ls s3://box --endpoint-url {endpoint}"));
-    let told = stderr(&output);
-    assert_eq!(output.status.code(), Some(255), "{told}");
-    assert!(told.contains("speaks TLS: use https:// in the endpoint URL"), "{told}");
-    assert!(!told.contains("attempts"), "{told}");
+    let messages = stderr(&output);
+    assert_eq!(output.status.code(), Some(255), "{messages}");
+    assert!(messages.contains("speaks TLS: use https:// in the endpoint URL"), "{messages}");
+    assert!(!messages.contains("attempts"), "{messages}");
     assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
 }
 

@@ -115,7 +115,7 @@ fn list(bench: &Bench, url: &str, bundle: &Path, flags: &str) -> std::process::O
 }
 
 #[test]
-fn servers_that_are_not_who_they_say_get_nothing() {
+fn servers_without_a_valid_certificate_get_nothing() {
     let bench = Bench::new();
     let (trusted, other) = (issuer("trusted"), issuer("other"));
     bench.file("ca.pem", &trusted.pem());

@@ -183,7 +183,7 @@ async fn download_small(
                 writing.conclude(&engine, written).await;
             } else {
                 let sent = received.send(object).await;
-                debug_assert!(sent.is_ok(), "who writes ends after those who receive");
+                debug_assert!(sent.is_ok(), "the writer ends after the receivers");
             }
         }
         Ok(Answer::Grown(head)) => {

@@ -124,7 +124,7 @@ async fn check_first(engine: &Engine, key: &str, etag: &str) {
     if let Some(what) = ignored.filter(|_| head.etag == etag) {
         let bucket = &engine.settings.source_bucket;
         engine.report.warning(format!(
-            "s3://{bucket}/{key} was copied, but its {what} is not what the server was told: the \
+            "`s3://{bucket}/{key}` was copied, but its {what} was not changed as requested: the \
              server seems not to support this"
         ));
     }

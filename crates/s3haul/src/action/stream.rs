@@ -108,7 +108,7 @@ async fn send_parts(
         if u64::from(number) >= parts::PARTS_MAX {
             let max = stream_size_max(part_size);
             let message = format!(
-                "standard input is longer than {max} bytes: tell its size with --expected-size"
+                "standard input is longer than {max} bytes: give its size with --expected-size"
             );
             return Err(Error::new(ErrorKind::Request, message));
         }

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn all_is_taken_once_by_whoever_asks() {
+    async fn every_item_is_received_once() {
         let (sender, receiver) = batch_queue(8);
         let mut takers = JoinSet::new();
         for _ in 0..5 {
@@ -134,7 +134,7 @@ mod tests {
         drop(sender);
         givers.join_all().await;
         let shares = takers.join_all().await;
-        assert!(shares.iter().all(|share| !share.is_empty()), "nobody was left without work");
+        assert!(shares.iter().all(|share| !share.is_empty()), "every worker had work");
         let mut all = shares.concat();
         all.sort_unstable();
         assert_eq!(all, (0..200).chain(1000..1200).collect::<Vec<_>>());

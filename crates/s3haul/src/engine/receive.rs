@@ -116,7 +116,7 @@ impl Receiving {
             self.received += bytes.len() as u64;
             if self.received > self.size() {
                 // No more than there is a share of memory for.
-                let message = format!("the body of `{}` is longer than was told", self.object.key);
+                let message = format!("the body of `{}` is longer than announced", self.object.key);
                 return Err(Error::new(ErrorKind::Integrity, message));
             }
             engine.bandwidth.take(bytes.len() as u64).await;
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_more_is_received_than_was_told() {
+    async fn no_more_is_received_than_announced() {
         let world = World::new(|seen| match start_of(seen) {
             0 => from(0, 3, "\"a\"", CONTENT),
             start => Reply::raw(format!(

@@ -136,7 +136,7 @@ mod tests {
     use s3haul_wire::testing::{Reply, World};
 
     #[tokio::test(start_paused = true)]
-    async fn who_takes_calls_for_more_though_nothing_is_added() {
+    async fn receiving_grows_the_pool_without_new_items() {
         let world = World::new(|_| Reply::status(200, "", ""));
         let (engine, _ended) = engine(&world, Tuning::default());
         let wanted = engine.workers_wanted();

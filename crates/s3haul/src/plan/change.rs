@@ -309,7 +309,7 @@ fn refuse_loss(
     replaces_metadata: bool,
 ) -> Result<()> {
     let what = if replaces_metadata && head.missing_metadata > 0 {
-        "it has metadata that S3 cannot tell, and that a copy would lose"
+        "it has metadata that S3 does not return, and that a copy would lose"
     } else if wanted.encryption.is_none() && !head.may_have_md5_etag {
         "it is encrypted in a way that a copy could not keep: name another with --sse"
     } else {

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_servers_tell_is_read() {
-        for (told, expected) in [
+        for (encoded, expected) in [
             ("plain", "plain"),
             ("=?UTF-8?B?w7wgMw==?=", "ü 3"),
             ("=?UTF-8?q?=C3=BC_3?=", "ü 3"),
@@ -91,7 +91,7 @@ mod tests {
             ("a=?b", "a=?b"),
             ("=?utf-8?B?=?utf-8?B?w7w=?=", "=?utf-8?B?ü"),
         ] {
-            assert_eq!(decode(told), expected, "{told}");
+            assert_eq!(decode(encoded), expected, "{encoded}");
         }
     }
 

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_tells_what_needs_no_look() {
+    fn a_listing_shows_what_needs_no_head() {
         for class in ["STANDARD", "GLACIER_IR", "REDUCED_REDUNDANCY", "EXPRESS_ONEZONE"] {
             assert!(is_never_archived(class), "{class}");
         }

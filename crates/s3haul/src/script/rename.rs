@@ -27,11 +27,11 @@ pub enum ToKey {
 
 /// What is done with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum Decision {
     /// It is left out.
-    Leave,
+    Skip,
     /// It keeps the name it would have.
-    Take,
+    Keep,
     /// It gets this name.
     Rename(String),
     /// It would get this name, which is taken.
@@ -113,55 +113,55 @@ impl Chooser {
     pub(crate) fn choose(
         shared: &SharedChooser,
         candidates: &[Candidate<'_>],
-    ) -> Result<Vec<Choice>> {
+    ) -> Result<Vec<Decision>> {
         let mut chooser = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut choices = chooser.decide(candidates)?;
-        chooser.find_collisions(candidates, &mut choices);
-        Ok(choices)
+        let mut decisions = chooser.decide(candidates)?;
+        chooser.find_collisions(candidates, &mut decisions);
+        Ok(decisions)
     }
 
-    fn decide(&mut self, candidates: &[Candidate<'_>]) -> Result<Vec<Choice>> {
+    fn decide(&mut self, candidates: &[Candidate<'_>]) -> Result<Vec<Decision>> {
         let objects = candidates.iter().map(|candidate| candidate.object);
         if let (Some(ToKey::Script(_)), Some(runtime)) = (&self.to_key, &mut self.runtime) {
             let names = candidates.iter().map(|candidate| candidate.name);
             let renamed = runtime.rename(objects, names)?;
-            let choice = |name: Option<String>| name.map_or(Choice::Leave, Choice::Rename);
-            return Ok(renamed.into_iter().map(choice).collect());
+            let decision = |name: Option<String>| name.map_or(Decision::Skip, Decision::Rename);
+            return Ok(renamed.into_iter().map(decision).collect());
         }
-        let mut choices = vec![Choice::Leave; candidates.len()];
+        let mut decisions = vec![Decision::Skip; candidates.len()];
         let selected = match &mut self.runtime {
             Some(runtime) if self.has_filter => runtime.select(objects)?,
             _ => (0..candidates.len()).collect(),
         };
         for index in selected {
             let Candidate { object, name } = candidates[index];
-            choices[index] = match &self.to_key {
+            decisions[index] = match &self.to_key {
                 Some(ToKey::Template(template)) => {
-                    Choice::Rename(fill(template, name, object.last_modified_s)?)
+                    Decision::Rename(fill(template, name, object.last_modified_s)?)
                 }
-                _ => Choice::Take,
+                _ => Decision::Keep,
             };
         }
-        Ok(choices)
+        Ok(decisions)
     }
 
-    fn find_collisions(&mut self, candidates: &[Candidate<'_>], choices: &mut [Choice]) {
-        for (candidate, choice) in candidates.iter().zip(choices) {
-            let Choice::Rename(name) = choice else { continue };
+    fn find_collisions(&mut self, candidates: &[Candidate<'_>], decisions: &mut [Decision]) {
+        for (candidate, decision) in candidates.iter().zip(decisions) {
+            let Decision::Rename(name) = decision else { continue };
             let place = match self.names {
                 Names::Paths => collapse(name),
                 _ => Cow::Borrowed(name.as_str()),
             };
             if self.learns() && !self.sources.contains(candidate.object.key) {
                 // It was not there when the sources were learned.
-                *choice = Choice::Leave;
+                *decision = Decision::Skip;
             } else if self.learns() && candidate.object.key == place.as_ref() {
                 // Moving it onto itself could only remove it.
                 if self.is_move {
-                    *choice = Choice::Leave;
+                    *decision = Decision::Skip;
                 }
             } else if self.sources.contains(&place) || !self.targets.insert(&place) {
-                *choice = Choice::Collides(std::mem::take(name));
+                *decision = Decision::Collides(std::mem::take(name));
             }
         }
     }
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::script::Role;
 
-    fn choose(chooser: &SharedChooser, keys: &[&str]) -> Vec<Choice> {
+    fn choose(chooser: &SharedChooser, keys: &[&str]) -> Vec<Decision> {
         let candidates: Vec<_> =
             objects(keys).map(|object| Candidate { object, name: object.key }).collect();
         Chooser::choose(chooser, &candidates).unwrap()
@@ -257,12 +257,12 @@ mod tests {
         }
     }
 
-    fn renamed(name: &str) -> Choice {
-        Choice::Rename(name.to_owned())
+    fn renamed(name: &str) -> Decision {
+        Decision::Rename(name.to_owned())
     }
 
-    fn collides(name: &str) -> Choice {
-        Choice::Collides(name.to_owned())
+    fn collides(name: &str) -> Decision {
+        Decision::Collides(name.to_owned())
     }
 
     #[test]
@@ -270,11 +270,11 @@ mod tests {
         let filter = Program::compile(Role::Filter, "js:({Size}) => Size > 1").unwrap();
         for text in ["js:key => key + '.b'", "{key}.b"] {
             let chooser = Chooser::new(Some(&filter), Some(&to_key(text)), Names::Keys, true);
-            let choices = choose(&chooser.unwrap().unwrap(), &["a", "bb"]);
-            assert_eq!(choices, [Choice::Leave, renamed("bb.b")], "{text}");
+            let decisions = choose(&chooser.unwrap().unwrap(), &["a", "bb"]);
+            assert_eq!(decisions, [Decision::Skip, renamed("bb.b")], "{text}");
         }
         let chooser = Chooser::new(Some(&filter), None, Names::Keys, true).unwrap().unwrap();
-        assert_eq!(choose(&chooser, &["a", "bb"]), [Choice::Leave, Choice::Take]);
+        assert_eq!(choose(&chooser, &["a", "bb"]), [Decision::Skip, Decision::Keep]);
         assert!(Chooser::new(None, None, Names::Keys, true).unwrap().is_none());
     }
 
@@ -314,11 +314,11 @@ mod tests {
         let chooser = chooser.unwrap().unwrap();
         assert!(Chooser::needs_sources(&chooser));
         Chooser::learn(&chooser, objects(&["f1", "f2", "f3", "f4", "f7"])).unwrap();
-        let choices = choose(&chooser, &["f1", "f2"]);
-        assert_eq!(choices, [collides("f2"), collides("f3")]);
+        let decisions = choose(&chooser, &["f1", "f2"]);
+        assert_eq!(decisions, [collides("f2"), collides("f3")]);
         // The filter leaves `f4` out, and `f8` came while the job ran.
-        let choices = choose(&chooser, &["f3", "f4", "f7", "f8"]);
-        assert_eq!(choices, [renamed("f4"), Choice::Leave, renamed("f8"), Choice::Leave]);
+        let decisions = choose(&chooser, &["f3", "f4", "f7", "f8"]);
+        assert_eq!(decisions, [renamed("f4"), Decision::Skip, renamed("f8"), Decision::Skip]);
         let other = Chooser::new(None, Some(&next), Names::Keys, true).unwrap().unwrap();
         assert!(!Chooser::needs_sources(&other));
         assert_eq!(choose(&other, &["f1", "f2"]), [renamed("f2"), renamed("f3")]);
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_keeps_its_key_is_copied_but_not_moved() {
-        for (is_move, expected) in [(true, Choice::Leave), (false, renamed("a"))] {
+        for (is_move, expected) in [(true, Decision::Skip), (false, renamed("a"))] {
             let same = to_key("{key}");
             let chooser = Chooser::new(None, Some(&same), Names::KeysOfSameBucket, is_move);
             let chooser = chooser.unwrap().unwrap();

@@ -11,7 +11,7 @@ use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::names::COLLISION;
 use crate::job::prepare::Prepared;
 use crate::location::Location;
-use crate::script::rename::{Candidate, Choice, Chooser, SharedChooser};
+use crate::script::rename::{Candidate, Chooser, Decision, SharedChooser};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListedObject;
@@ -145,25 +145,25 @@ async fn choose(
     let named: Vec<_> = rows.into_iter().filter_map(name).collect();
     let chooser = Arc::clone(chooser);
     // A script may take its time.
-    let (entries, named, choices) = blocking(move || {
+    let (entries, named, decisions) = blocking(move || {
         let candidates: Vec<_> = named
             .iter()
             .filter_map(|(row, name)| {
                 Some(Candidate { object: entries.get(*row)?.script_object(), name })
             })
             .collect();
-        let choices = Chooser::choose(&chooser, &candidates);
+        let decisions = Chooser::choose(&chooser, &candidates);
         drop(candidates);
-        (entries, named, choices)
+        (entries, named, decisions)
     })
     .await;
     let mut rows = Vec::with_capacity(named.len());
-    for ((row, _), choice) in named.into_iter().zip(choices?) {
-        match choice {
-            Choice::Leave => {}
-            Choice::Take => rows.push((row, None)),
-            Choice::Rename(name) => rows.push((row, Some(name))),
-            Choice::Collides(name) => {
+    for ((row, _), decision) in named.into_iter().zip(decisions?) {
+        match decision {
+            Decision::Skip => {}
+            Decision::Keep => rows.push((row, None)),
+            Decision::Rename(name) => rows.push((row, Some(name))),
+            Decision::Collides(name) => {
                 if let Some(entry) = entries.get(row) {
                     let source = entry.location(engine, Place::Source);
                     report_collision(job, engine, source, &name, entry.size());

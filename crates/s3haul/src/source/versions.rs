@@ -31,7 +31,7 @@ pub(crate) async fn refuse_unversioned(job: &Prepared, engine: &Engine) -> Resul
         }
         Err(error) if is_untold(&error) => {
             engine.report.warning(format!(
-                "whether `s3://{bucket}` keeps versions cannot be told; if it does not, {why}: \
+                "cannot determine whether `s3://{bucket}` keeps versions; if it does not, {why}: \
                  {error}"
             ));
             Ok(())

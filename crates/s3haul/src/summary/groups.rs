@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_are_short_by_no_more_than_is_told(
+        fn figures_are_short_by_no_more_than_reported(
             rows in rows(),
             limit in 1..300_usize,
             pieces in 1..5_usize,

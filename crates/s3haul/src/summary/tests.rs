@@ -183,7 +183,7 @@ fn small_objects_in_some_classes_are_billed_as_more() {
 }
 
 #[test]
-fn versions_count_and_delete_markers_are_told() {
+fn versions_count_and_delete_markers_are_shown() {
     let version = |size, is_latest, is_delete_marker| VersionRow {
         object: ListedObject {
             key: "p/k",

@@ -33,11 +33,11 @@ async fn run(world: &World, spec: &TransferSpec) -> Vec<String> {
     let dry = TransferSpec { dry_run: true, ..spec.clone() };
     let planned = world.run(dry).await.unwrap();
     assert_eq!(world.keys().await, before, "a dry run does nothing");
-    let told = world.log.count("dryrun");
+    let reported = world.log.count("dryrun");
     let summary = world.run(spec.clone()).await.unwrap();
     assert_eq!((summary.failed, planned.failed), (0, 0), "{:?}", world.log.lines());
     let done = world.log.count("done");
-    assert_eq!(told, done, "a dry run tells what is done: {:?}", world.log.lines());
+    assert_eq!(reported, done, "a dry run lists what a run does: {:?}", world.log.lines());
     world.keys().await
 }
 

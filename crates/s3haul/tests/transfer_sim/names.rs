@@ -156,7 +156,7 @@ async fn a_sync_does_not_remove_what_its_source_has_by_now() {
     let summary = retry(&world, spec).await;
     let told = (summary.done, summary.failed, summary.warnings);
     assert_eq!(told, (3, 0, 1), "{:?}", world.log.lines());
-    assert!(world.log.told_totals(2), "{:?}", world.log.lines());
+    assert!(world.log.reported_totals(2), "{:?}", world.log.lines());
     let expected = ["DeleteObjects ", "HeadObject x/gone", "HeadObject x/other", "PutObject x/a"];
     assert_eq!(sent(&world), expected);
     assert_eq!(world.keys().await, ["x/a", "x/back"]);

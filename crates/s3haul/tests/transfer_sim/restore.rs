@@ -57,7 +57,7 @@ async fn what_is_archived_is_restored_and_nothing_else() {
     assert_eq!(world.get("x/b").await.unwrap(), b"frozen");
     let summary = run(&world, "s3://bucket/x/", begin(false)).await;
     assert_eq!((summary.skipped, sent(&world)), (4, [2, 0]));
-    assert!(world.log.told_totals(3), "{:?}", world.log.lines());
+    assert!(world.log.reported_totals(3), "{:?}", world.log.lines());
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,7 +79,7 @@ async fn waiting_ends_when_all_can_be_read() {
     let polls = 8 * (6 + TAKES.as_secs() / 60);
     assert!((2 * OBJECTS..2 * OBJECTS + polls + 8).contains(&looks), "{looks}");
     assert_eq!(world.get("x/099").await.unwrap(), b"frozen");
-    assert!(world.log.told_totals(1), "each is planned once");
+    assert!(world.log.reported_totals(1), "each is planned once");
     let summary = run(&world, "s3://bucket/x/", begin(true)).await;
     assert_eq!((summary.done, sent(&world)[1]), (OBJECTS, 0));
 }

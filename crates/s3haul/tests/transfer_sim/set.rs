@@ -129,7 +129,7 @@ async fn a_class_that_the_listing_tells_needs_no_look() {
     assert_eq!(sent(&world), [2 + 1, 2]);
     let summary = run(&world, "s3://bucket/x/", class("STANDARD_IA")).await;
     assert_eq!((summary.skipped, sent(&world)), (3, [0, 0]));
-    assert!(world.log.told_totals(2), "{:?}", world.log.lines());
+    assert!(world.log.reported_totals(2), "{:?}", world.log.lines());
 }
 
 #[tokio::test(start_paused = true)]

@@ -44,7 +44,7 @@ async fn only_what_differs_goes_up_and_only_asked_for_removals_are_done() {
     assert_eq!(world.keys().await, ["x/a", "x/b/c", "x/gone", "x/new", "x/size"]);
     let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
     assert_eq!(summary.done, 1, "{:?}", world.log.lines());
-    assert!(world.log.told_totals(2), "totals are told once planning is over");
+    assert!(world.log.reported_totals(2), "totals are reported once planning is over");
     assert_eq!(world.keys().await, ["x/a", "x/b/c", "x/new", "x/size"]);
     age(&world, "in/a", 3600);
     let summary = sync(&world, "in", "s3://bucket/x", deleting()).await;
@@ -250,10 +250,10 @@ async fn a_dry_run_tells_in_order_and_does_nothing() {
     let options = spec(&world, "in", "s3://bucket/x", deleting());
     world.run(TransferSpec { dry_run: true, ..options }).await.unwrap();
     assert_eq!(world.keys().await, ["x/b"]);
-    let told = world.log.in_order();
-    let objects: Vec<_> = told.iter().filter(|line| line.ends_with("dryrun")).collect();
-    assert_eq!(objects.len(), 3, "{told:?}");
-    assert!(objects[1].starts_with("Delete"), "{told:?}");
+    let reported = world.log.in_order();
+    let objects: Vec<_> = reported.iter().filter(|line| line.ends_with("dryrun")).collect();
+    assert_eq!(objects.len(), 3, "{reported:?}");
+    assert!(objects[1].starts_with("Delete"), "{reported:?}");
 }
 
 #[tokio::test(start_paused = true)]

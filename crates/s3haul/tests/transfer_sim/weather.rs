@@ -359,12 +359,12 @@ async fn a_file_written_to_during_a_move_stays() {
         world.sim.weather().push(Fault::new(slow).operation(operation));
         let write = async {
             tokio::time::sleep(Duration::from_secs(2)).await;
-            world.file("f", b"written by somebody else");
+            world.file("f", b"written by another process");
         };
         let spec = world.spec(TransferCommand::Move, "f", Some("s3://bucket/f"));
         let (summary, ()) = tokio::join!(world.run(spec), write);
         assert_eq!(summary.unwrap().failed, 1, "{:?}", world.log.lines());
-        assert_eq!(std::fs::read(world.path("f")).unwrap(), b"written by somebody else");
+        assert_eq!(std::fs::read(world.path("f")).unwrap(), b"written by another process");
         assert_eq!(world.log.moved(), 0);
     }
 }

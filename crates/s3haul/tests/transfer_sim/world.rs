@@ -133,7 +133,7 @@ impl Log {
 
     /// Whether the end of planning was reported once for each of `jobs`, the last time when all was
     /// planned.
-    pub fn told_totals(&self, jobs: usize) -> bool {
+    pub fn reported_totals(&self, jobs: usize) -> bool {
         let complete = self.complete.lock().unwrap();
         complete.len() == jobs && complete.last() == Some(&*self.planned.lock().unwrap())
     }

@@ -226,7 +226,7 @@ mod tests {
             assert_eq!(row.get_long(1).unwrap(), number);
             assert_eq!(row.get_timestamp_millis(2).unwrap(), 3000);
             assert_eq!(row.get_string(3).unwrap(), "e");
-            assert!(row.get_string(4).is_err(), "nothing was told");
+            assert!(row.get_string(4).is_err(), "no value was returned");
             assert_eq!(row.get_string(5).unwrap(), "box");
             assert_eq!(row.get_bool(7).ok(), (number != 1).then_some(number % 2 == 0));
             rows += 1;

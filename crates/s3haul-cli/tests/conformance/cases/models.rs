@@ -43,8 +43,8 @@ fn archived_objects_are_skipped(ctx: &Ctx<'_>) {
     // Objects may be sent to the archive.
     ctx.file("f", b"1");
     ctx.haul(&["cp", "f", &ctx.url("new"), "--storage-class", "GLACIER"]).ok();
-    let told = ctx.remote.head("new").properties.storage_class;
-    assert_eq!(told.as_deref(), Some("GLACIER"));
+    let returned = ctx.remote.head("new").properties.storage_class;
+    assert_eq!(returned.as_deref(), Some("GLACIER"));
 }
 
 fn restored_objects_are_read(ctx: &Ctx<'_>) {
@@ -65,8 +65,8 @@ fn kms_key_id(ctx: &Ctx<'_>) {
     ctx.file("f", b"1");
     let args = ["cp", "f", &ctx.url("k"), "--sse", "aws:kms", "--sse-kms-key-id", "key-1"];
     ctx.haul(&args).ok();
-    let told = ctx.remote.head("k").properties.encryption;
-    assert_eq!(told, Some(Encryption::Kms { key_id: Some("key-1".to_owned()) }));
+    let returned = ctx.remote.head("k").properties.encryption;
+    assert_eq!(returned, Some(Encryption::Kms { key_id: Some("key-1".to_owned()) }));
     ctx.haul(&["cp", "f", &ctx.url("s3"), "--sse", "AES256"]).ok();
     assert_eq!(ctx.remote.head("s3").properties.encryption, Some(Encryption::Aes256));
     ctx.haul(&["cp", "f", &ctx.url("x"), "--sse", "rot13"]).code(252);
@@ -84,12 +84,12 @@ fn canned_acl_and_grants(ctx: &Ctx<'_>) {
     ctx.file("f", b"1");
     let everyone = "http://acs.amazonaws.com/groups/global/AllUsers";
     ctx.haul(&["cp", "f", &ctx.url("canned"), "--acl", "public-read"]).ok();
-    let Some(told) = grants(ctx, "canned") else { return };
-    assert!(told.contains(&format!("READ {everyone}")), "{told}");
+    let Some(returned) = grants(ctx, "canned") else { return };
+    assert!(returned.contains(&format!("READ {everyone}")), "{returned}");
     let grant = format!("read=uri={everyone}");
     ctx.haul(&["cp", "f", &ctx.url("granted"), "--grants", &grant]).ok();
-    let told = grants(ctx, "granted").unwrap();
-    assert!(told.contains(&format!("READ {everyone}")), "{told}");
+    let returned = grants(ctx, "granted").unwrap();
+    assert!(returned.contains(&format!("READ {everyone}")), "{returned}");
     ctx.haul(&["cp", "f", &ctx.url("x"), "--acl", "everybody"]).code(252);
 }
 

@@ -79,8 +79,8 @@ fn storage_class(ctx: &Ctx<'_>) {
     for (name, size) in [("small", 10), ("big", 9 * MIB)] {
         ctx.file(name, &trees::bytes(1, size));
         ctx.haul(&["cp", name, &ctx.url(name), "--storage-class", class]).ok();
-        let told = ctx.remote.head(name).properties.storage_class;
-        assert_eq!(told.as_deref(), Some(class), "{name}");
+        let returned = ctx.remote.head(name).properties.storage_class;
+        assert_eq!(returned.as_deref(), Some(class), "{name}");
     }
     ctx.haul(&["cp", "small", &ctx.url("x"), "--storage-class", "NOT_A_CLASS"]).code(252);
 }
@@ -92,8 +92,8 @@ fn encryption(ctx: &Ctx<'_>) {
     for (name, size) in [("small", 10), ("big", 9 * MIB)] {
         ctx.file(name, &trees::bytes(1, size));
         ctx.haul(&["cp", name, &ctx.url(name), "--sse"]).ok();
-        let told = ctx.remote.head(name).properties.encryption;
-        assert!(told.is_some(), "{name}");
+        let returned = ctx.remote.head(name).properties.encryption;
+        assert!(returned.is_some(), "{name}");
     }
 }
 
@@ -112,8 +112,8 @@ fn checksum_algorithms(ctx: &Ctx<'_>) {
     ctx.file("f", b"hello");
     for (name, algorithm) in ALGORITHMS {
         ctx.haul(&["cp", "f", &ctx.url(name), "--checksum-algorithm", name]).ok();
-        let told = ctx.remote.head(name).checksums;
-        assert!(told.iter().any(|c| c.algorithm == algorithm), "{name}: {told:?}");
+        let returned = ctx.remote.head(name).checksums;
+        assert!(returned.iter().any(|c| c.algorithm == algorithm), "{name}: {returned:?}");
         ctx.haul(&["cp", "--checksum-mode", "ENABLED", &ctx.url(name), name]).ok();
         assert_eq!(std::fs::read(ctx.path(name)).unwrap(), b"hello");
     }
@@ -122,8 +122,8 @@ fn checksum_algorithms(ctx: &Ctx<'_>) {
     assert_eq!(value("CRC32"), "NhCmhg==");
     assert_eq!(value("SHA1"), "qvTGHdzF6KLavt4PO0gs2a6pQ00=");
     ctx.haul(&["cp", "f", &ctx.url("default")]).ok();
-    let told = ctx.remote.head("default").checksums;
-    assert!(told.iter().any(|c| c.algorithm == ChecksumAlgorithm::Crc64Nvme), "{told:?}");
+    let returned = ctx.remote.head("default").checksums;
+    assert!(returned.iter().any(|c| c.algorithm == ChecksumAlgorithm::Crc64Nvme), "{returned:?}");
 }
 
 fn checksums_of_parts(ctx: &Ctx<'_>) {
@@ -135,8 +135,8 @@ fn checksums_of_parts(ctx: &Ctx<'_>) {
     for (name, algorithm) in ALGORITHMS {
         let up = ["cp", "f", &ctx.url(name), "--checksum-algorithm", name];
         ctx.haul_configured("multipart_chunksize=5MB", &up).ok();
-        let told = ctx.remote.head(name).checksums;
-        assert!(told.iter().any(|c| c.algorithm == algorithm), "{name}: {told:?}");
+        let returned = ctx.remote.head(name).checksums;
+        assert!(returned.iter().any(|c| c.algorithm == algorithm), "{name}: {returned:?}");
         let down = ["cp", "--checksum-mode", "ENABLED", &ctx.url(name), name];
         ctx.haul_configured("multipart_chunksize=6MB", &down).ok();
         assert!(std::fs::read(ctx.path(name)).unwrap() == bytes, "{name}");

@@ -133,9 +133,9 @@ fn moves_and_syncs(ctx: &Ctx<'_>) {
     // One server lists whole seconds, the other milliseconds: copies of the same second look older.
     super::versions::a_second_between();
     let sync = ["sync", "--delete", &ctx.url("p"), "s3://far/p"];
-    let told = far.to(ctx, &sync).ok().out();
-    assert_eq!(told.matches("copy: ").count(), expected.len(), "{told}");
-    assert_eq!(told.matches("delete: ").count(), 1, "{told}");
+    let output_text = far.to(ctx, &sync).ok().out();
+    assert_eq!(output_text.matches("copy: ").count(), expected.len(), "{output_text}");
+    assert_eq!(output_text.matches("delete: ").count(), 1, "{output_text}");
     trees::assert_same(&far.remote.objects(), &expected);
     assert_eq!(far.to(ctx, &sync).ok().lines(), [""; 0]);
     far.to(ctx, &["verify", &ctx.url("p"), "s3://far/p"]).ok();

@@ -12,7 +12,7 @@ cases!["report":
     uploads_are_tried_again,
     downloads_are_tried_again,
     reports_of_other_commands_are_refused,
-    a_full_disk_is_told,
+    a_full_disk_is_reported,
     dry_runs_tell_what_would_be_sent,
     case_conflicts,
     websites,
@@ -98,7 +98,7 @@ fn reports_of_other_commands_are_refused(ctx: &Ctx<'_>) {
     ctx.haul(&["sync", "t", &ctx.url("x"), "--retry-failed", "none"]).code(255);
 }
 
-fn a_full_disk_is_told(ctx: &Ctx<'_>) {
+fn a_full_disk_is_reported(ctx: &Ctx<'_>) {
     let folder = ctx.path("disk");
     let Some(_disk) = super::failures::SmallDisk::mount(&folder) else {
         return ctx.skip("no right to mount a small file system");

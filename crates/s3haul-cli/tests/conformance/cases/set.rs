@@ -50,7 +50,7 @@ fn shown(ctx: &Ctx<'_>, key: &str) -> String {
 fn headers_and_metadata(ctx: &Ctx<'_>) {
     ctx.remote.put_with("k", b"bytes", &carried());
     let url = ctx.url("k");
-    let told = [format!("set: {url}")];
+    let output_text = [format!("set: {url}")];
     for (change, expected) in [
         (&["--content-type", "image/png"][..], "[\"image/png\", \"de\", \"no-store\"] a=1,b=two"),
         (
@@ -64,25 +64,25 @@ fn headers_and_metadata(ctx: &Ctx<'_>) {
             "[\"image/png\", \"de\", \"max-age=1, public\"] ",
         ),
     ] {
-        ctx.haul(&[&["set", &url], change].concat()).ok().prints(&told);
+        ctx.haul(&[&["set", &url], change].concat()).ok().prints(&output_text);
         assert_eq!(shown(ctx, "k"), expected, "{change:?}");
         ctx.haul(&[&["set", &url], change].concat()).ok().prints(&[""; 0]);
     }
     // Servers return text that is not ASCII in forms of their own.
     for change in ["--add-metadata=c=ü 3", "--content-type=text/plain"] {
-        ctx.haul(&["set", &url, change]).ok().prints(&told);
+        ctx.haul(&["set", &url, change]).ok().prints(&output_text);
         ctx.haul(&["set", &url, "--add-metadata=c=ü 3"]).ok().prints(&[""; 0]);
     }
     if ctx.can(ctx.server.features.removes_headers, "removal of headers by a copy") {
-        ctx.haul(&["set", &url, "--content-language="]).ok().prints(&told);
+        ctx.haul(&["set", &url, "--content-language="]).ok().prints(&output_text);
         assert_eq!(ctx.remote.head("k").properties.content_language, None);
         ctx.haul(&["set", &url, "--content-language="]).ok().prints(&[""; 0]);
     } else {
         let passed_over = ctx.haul(&["set", &url, "--content-language="]).code(2);
-        passed_over.says("its metadata is not what the server was told");
+        passed_over.says("its metadata was not changed as requested");
     }
     let expires = ["set", &url, "--expires", "2031-10-21T07:28:00Z"];
-    ctx.haul(&expires).ok().prints(&told);
+    ctx.haul(&expires).ok().prints(&output_text);
     ctx.haul(&expires).ok().prints(&[""; 0]);
     assert_eq!(ctx.remote.tags("k"), [("t".to_owned(), "1".to_owned())]);
     assert_eq!(ctx.remote.get("k"), b"bytes");
@@ -125,7 +125,7 @@ fn storage_class(ctx: &Ctx<'_>) {
         let failed = ctx.haul(&["set", &url, "--storage-class", "STANDARD_IA"]).code(1);
         failed.says("the server seems not to have this storage class");
         let change = ["set", &url, "--storage-class", "STANDARD_IA", "--content-type", "x/y"];
-        ctx.haul(&change).code(2).says("its storage class is not what the server was told");
+        ctx.haul(&change).code(2).says("its storage class was not changed as requested");
         return ctx.skip("the server has no storage classes");
     };
     let change = ["set", "--recursive", &ctx.url(""), "--storage-class", class];
@@ -245,8 +245,8 @@ fn killed_runs_are_gone_on_with(ctx: &Ctx<'_>) {
         // It may have ended by now.
         drop(running);
         for key in [&keys[0], &keys[30]] {
-            let told = shown(ctx, key);
-            assert!(told.ends_with("\"de\", \"no-store\"] a=1,b=two"), "{told}");
+            let output_text = shown(ctx, key);
+            assert!(output_text.ends_with("\"de\", \"no-store\"] a=1,b=two"), "{output_text}");
         }
     }
     ctx.haul(&change).ok();
@@ -289,10 +289,10 @@ fn archives(ctx: &Ctx<'_>) {
     ctx.haul(&status).ok().prints(&[&archived[..], &[warm]].concat());
     let begin = ["restore", "--recursive", &all, "--days", "2", "--tier", "bulk"];
     ctx.haul(&begin).ok().prints(&[&deep, &frozen].map(|url| format!("restore: {url}")));
-    let told = ctx.haul(&status).ok().out();
-    if !told.contains("restored until") {
+    let output_text = ctx.haul(&status).ok().out();
+    if !output_text.contains("restored until") {
         // moto models the begin of a restore; some releases also its end.
-        assert_eq!(told.matches("in progress").count(), 2, "{told}");
+        assert_eq!(output_text.matches("in progress").count(), 2, "{output_text}");
         return ctx.skip("this moto does not end a restore");
     }
     ctx.haul(&[&begin[..], &["--wait"]].concat()).ok();

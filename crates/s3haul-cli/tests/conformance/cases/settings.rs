@@ -41,8 +41,8 @@ fn profiles(ctx: &Ctx<'_>) {
     let by_name = bare(ctx, &["cp", "f", &ctx.url("b")]).variable("AWS_PROFILE", "other");
     with_files(by_name).ok();
     assert_eq!(ctx.remote.keys(), ["a", "b"]);
-    let done = with_files(bare(ctx, &["ls", "--profile", "nobody"])).code_in(&[253, 255]);
-    assert!(done.err().contains("nobody"), "{}", done.report());
+    let done = with_files(bare(ctx, &["ls", "--profile", "absent"])).code_in(&[253, 255]);
+    assert!(done.err().contains("absent"), "{}", done.report());
 }
 
 fn endpoint_by_flag(ctx: &Ctx<'_>) {

@@ -21,7 +21,7 @@ cases!["transfer":
     presigned_url,
     wildcards,
     content_types,
-    head_tells_the_object,
+    head_shows_the_object,
 ];
 
 /// Cases that moto takes part in: its answers are those that tests of others meet.
@@ -302,7 +302,7 @@ fn content_types(ctx: &Ctx<'_>) {
     }
 }
 
-fn head_tells_the_object(ctx: &Ctx<'_>) {
+fn head_shows_the_object(ctx: &Ctx<'_>) {
     ctx.remote.put("k", b"12345");
     let told = ctx.haul(&["head", &ctx.url("k")]).ok().out();
     let etag = ctx.remote.head("k").etag;

@@ -48,11 +48,11 @@ fn listed_and_aborted(ctx: &Ctx<'_>) {
     // None of them is an hour old.
     ctx.haul(&["uploads", "ls", &url, "--older-than", "1h"]).ok().prints(&[""; 0]);
     ctx.haul(&["uploads", "abort", &url, "--older-than", "1h"]).ok().prints(&[""; 0]);
-    let told = format!("abort: {url} {upload_id}");
+    let expected_line = format!("abort: {url} {upload_id}");
     let dry = ctx.haul(&["uploads", "abort", &url, "--dryrun"]).ok();
-    dry.prints(&[format!("(dryrun) {told}")]);
+    dry.prints(&[format!("(dryrun) {expected_line}")]);
     assert_eq!(ctx.remote.uploads(KEY), [KEY]);
-    ctx.haul(&["uploads", "abort", &url]).ok().prints(&[told]);
+    ctx.haul(&["uploads", "abort", &url]).ok().prints(&[expected_line]);
     assert_eq!(ctx.remote.uploads(KEY), [""; 0]);
     assert_eq!(ctx.remote.uploads("other"), ["other"], "{other}");
     ctx.haul(&["uploads", "abort", "--quiet", &ctx.url("other")]).ok().prints(&[""; 0]);

@@ -140,7 +140,7 @@ impl Listed {
         let keys: Vec<_> = page.iter().map(|object| object.key.to_owned()).collect();
         let last = keys.last().filter(|last| **last > after).cloned();
         if page.is_truncated && last.is_none() {
-            let message = "the listing breaks off: a page without keys says there are more";
+            let message = "truncated listing page has no keys";
             return Err(Error::new(ErrorKind::Server, message));
         }
         let until = last.filter(|_| page.is_truncated);

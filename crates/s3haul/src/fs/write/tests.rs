@@ -92,7 +92,7 @@ fn dropped_files_leave_nothing() {
 
 /// What a killed process left has its name and no lock.
 #[test]
-fn leftovers_are_taken_away_by_whoever_writes_the_name_next() {
+fn leftovers_are_removed_by_the_next_write_of_the_name() {
     let place = place();
     fs::write(place.root.path_of(".f.s3haul-tmp"), b"much more than what comes").unwrap();
     place.write("f", b"new");
@@ -198,7 +198,7 @@ fn permissions_are_those_of_any_new_file() {
 
 /// A file whose permissions come with the object is private to its owner before it has them.
 #[test]
-fn nobody_reads_a_file_before_it_has_its_permissions() {
+fn a_file_is_unreadable_before_it_has_its_permissions() {
     let place = place();
     let mode =
         |name: &str| fs::metadata(place.root.path_of(name)).unwrap().permissions().mode() & 0o777;
@@ -215,7 +215,7 @@ fn nobody_reads_a_file_before_it_has_its_permissions() {
 }
 
 #[test]
-fn names_that_lead_out_are_told_apart() {
+fn names_that_lead_out_are_distinguished() {
     let place = place();
     assert_eq!(place.escape("../f"), EscapeReason::Parent);
     assert_eq!(place.escape("a/../f"), EscapeReason::Parent);

@@ -65,8 +65,8 @@ fn unknown_fields_and_other_versions_are_refused_in_plain_words() {
         (r#"{"version":1}"#.to_owned(), "missing field `task`"),
         ("cp a b".to_owned(), "the job cannot be read: expected value at line 1"),
     ] {
-        let told = read(&text);
-        assert!(told.contains(said), "{text}: {told}");
+        let message = read(&text);
+        assert!(message.contains(said), "{text}: {message}");
     }
 }
 
@@ -74,13 +74,13 @@ fn unknown_fields_and_other_versions_are_refused_in_plain_words() {
 fn a_url_with_a_password_is_neither_written_nor_read_nor_shown() {
     let mut job = Job::new(Task::Copy(Box::default()));
     job.services.source.endpoint_url = Some(EndpointUrl::new("http://user:pass@host"));
-    let told = job.to_json().unwrap_err().to_string();
-    assert!(told.contains("must not hold secrets") && !told.contains("pass@"), "{told}");
+    let message = job.to_json().unwrap_err().to_string();
+    assert!(message.contains("must not hold secrets") && !message.contains("pass@"), "{message}");
     assert!(!format!("{job:?}").contains("user:pass"), "{job:?}");
     let text = r#"{"version":1,"services":{"source":{"endpoint_url":"http://user:pass@host"}},
         "task":{"remove":{"source":"s3://b"}}}"#;
-    let told = Job::from_json(text.as_bytes()).unwrap_err().to_string();
-    assert!(told.contains("must not hold secrets") && !told.contains("pass@"), "{told}");
+    let message = Job::from_json(text.as_bytes()).unwrap_err().to_string();
+    assert!(message.contains("must not hold secrets") && !message.contains("pass@"), "{message}");
 }
 
 #[test]

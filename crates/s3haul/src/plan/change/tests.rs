@@ -196,7 +196,7 @@ fn what_a_server_passes_over_is_seen() {
     let encrypted = ObjectProperties { encryption, ..ObjectProperties::default() };
     assert_eq!(change(encrypted.clone()).ignored(&head()), Some("encryption"));
     done.properties.encryption = Some(Encryption::Kms { key_id: Some("arn/key/b".to_owned()) });
-    assert_eq!(change(encrypted).ignored(&done), None, "an alias cannot be told");
+    assert_eq!(change(encrypted).ignored(&done), None, "an alias cannot be compared");
 }
 
 #[test]

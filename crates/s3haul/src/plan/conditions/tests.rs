@@ -57,7 +57,7 @@ fn globs_are_about_the_last_component() {
 }
 
 #[test]
-fn a_class_that_is_not_told_is_standard_and_files_have_none() {
+fn an_empty_class_is_standard_and_files_have_none() {
     let classes = |names: &[&str]| Conditions {
         storage_classes: names.iter().map(|name| (*name).to_owned()).collect(),
         ..Conditions::default()

@@ -172,7 +172,7 @@ fn other_senseless_arguments_are_refused_in_the_known_words() {
 }
 
 #[test]
-fn a_missing_source_is_told_as_given() {
+fn a_missing_source_is_named_as_given() {
     let error = plan(Command::Cp, "", ("./no/f", NOTHING), ("s3://b", NOTHING)).unwrap_err();
     assert_eq!(error.message, "The user-provided path ./no/f does not exist.");
     assert_eq!(error.kind, PathErrorKind::Missing);

@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn the_newest_noncurrent_versions_stay_however_a_key_is_told(
+    fn the_newest_noncurrent_versions_stay_in_any_order_of_a_key(
         made in prop::collection::vec(any::<bool>(), 1..9),
         keep in 0..4_u64,
         again_from in 0..9_usize,

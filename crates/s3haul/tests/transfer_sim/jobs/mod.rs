@@ -90,7 +90,7 @@ struct Outcome {
 }
 
 /// Runs seeds on all processors.
-#[expect(clippy::print_stdout, reason = "who waits for thousands sees the first at once")]
+#[expect(clippy::print_stdout, reason = "progress of a run over thousands of seeds")]
 fn outcome<C>(seeds: std::ops::Range<u64>, connect: C) -> Outcome
 where
     C: Fn(Sim) -> Arc<dyn Connector> + Sync + 'static,

@@ -68,13 +68,13 @@ fn of_object(plan: &Plan, after: &Aftermath, name: &str) -> Option<String> {
     let versions = versions(plan, name);
     let (source, target) = (after.source.get(name), after.target.get(name));
     let before = plan.target.get(name);
-    let told = ends(&after.told.transfers, name);
+    let reported = ends(&after.reported.transfers, name);
     let is_new = target.is_some_and(|found| versions.contains(&found));
     if target != before && !is_new {
         return Some(match target {
             None => "what the target had is lost".to_owned(),
             Some(found) => {
-                format!("the target is torn, told {told:?}: {}", apart(found, &versions))
+                format!("the target is torn, reported {reported:?}: {}", apart(found, &versions))
             }
         });
     }
@@ -89,12 +89,12 @@ fn of_object(plan: &Plan, after: &Aftermath, name: &str) -> Option<String> {
         }
         _ => {}
     }
-    if told.len() > 1 {
-        return Some(format!("told {told:?}"));
+    if reported.len() > 1 {
+        return Some(format!("reported {reported:?}"));
     }
-    let is_done = told.contains(&End::Done);
+    let is_done = reported.contains(&End::Done);
     if is_done && !is_new {
-        return Some("told done and is not".to_owned());
+        return Some("reported done but is not".to_owned());
     }
     if plan.keeps && before.is_some() && target != before {
         return Some("replaced, and should have been kept".to_owned());
@@ -103,15 +103,18 @@ fn of_object(plan: &Plan, after: &Aftermath, name: &str) -> Option<String> {
     let lies = plan.scenario.faults.iter().any(|rule| rule.fault == FaultKind::NotFound);
     let stays = source.is_some() && versions.len() == 1 && !lies;
     if plan.command == TransferCommand::Move && is_done && stays {
-        return Some("told moved and still there".to_owned());
+        return Some("reported moved but still there".to_owned());
     }
-    if plan.must_finish() && told.contains(&End::Failed) {
-        return Some(format!("failed although all passes: {:?}", after.told.failures));
+    if plan.must_finish() && reported.contains(&End::Failed) {
+        return Some(format!("failed although all passes: {:?}", after.reported.failures));
     }
     if plan.must_finish() && !is_new && !(plan.keeps && before.is_some()) {
         let is_same_size = before.is_some_and(|old| old.len() == plan.source[name].len());
         if !(plan.command == TransferCommand::Sync && is_same_size) {
-            return Some(format!("not there, told {told:?}: {:?}", after.told.failures));
+            return Some(format!(
+                "not there, reported {reported:?}: {:?}",
+                after.reported.failures
+            ));
         }
     }
     None
@@ -123,8 +126,9 @@ fn of_object_in_place(plan: &Plan, after: &Aftermath, name: &str) -> Option<Stri
         return Some("torn".to_owned());
     }
     let is_removal = plan.command == TransferCommand::Remove;
-    let told = ends(if is_removal { &after.told.removals } else { &after.told.transfers }, name);
-    let is_done = told == [End::Done];
+    let reported =
+        ends(if is_removal { &after.reported.removals } else { &after.reported.transfers }, name);
+    let is_done = reported == [End::Done];
     let has_happened = if is_removal {
         found.is_none()
     } else if found.is_none() {
@@ -133,26 +137,28 @@ fn of_object_in_place(plan: &Plan, after: &Aftermath, name: &str) -> Option<Stri
         after.tagged.iter().any(|tagged| tagged == name)
     };
     if is_done && !has_happened {
-        return Some("told done and is not".to_owned());
+        return Some("reported done but is not".to_owned());
     }
     if plan.must_finish() && !is_done {
-        return Some(format!("not done, told {told:?}: {:?}", after.told.failures));
+        return Some(format!("not done, reported {reported:?}: {:?}", after.reported.failures));
     }
     None
 }
 
 /// What is wrong with an object that only the target had.
 fn of_extra(plan: &Plan, after: &Aftermath, name: &str, content: &[u8]) -> Option<String> {
-    let told = ends(&after.told.removals, name);
+    let reported = ends(&after.reported.removals, name);
     match after.target.get(name) {
         Some(found) if found != content => Some("torn".to_owned()),
-        Some(_) if told.contains(&End::Done) => Some("told removed and still there".to_owned()),
+        Some(_) if reported.contains(&End::Done) => {
+            Some("reported removed but still there".to_owned())
+        }
         Some(_) if plan.deletes && plan.must_finish() => {
-            Some(format!("still there: {:?}", after.told.failures))
+            Some(format!("still there: {:?}", after.reported.failures))
         }
         None if !plan.deletes => Some("LOST: removed".to_owned()),
-        None if told.is_empty() && plan.cancelled_after.is_none() => {
-            Some("removed, and not told".to_owned())
+        None if reported.is_empty() && plan.cancelled_after.is_none() => {
+            Some("removed but not reported".to_owned())
         }
         _ => None,
     }
@@ -189,28 +195,30 @@ fn of_summary(plan: &Plan, after: &Aftermath) -> Vec<String> {
     let mut wrong = Vec::new();
     let Some(summary) = &after.summary else {
         if plan.must_finish() {
-            wrong.push(format!("nothing was begun: {:?}", after.told.failures));
+            wrong.push(format!("nothing was begun: {:?}", after.reported.failures));
         }
         return wrong;
     };
-    let all = || after.told.transfers.values().chain(after.told.removals.values()).flatten();
-    let count = |end| all().filter(|told| **told == end).count() as u64;
-    let told = (count(End::Done), count(End::Failed), count(End::Skipped), after.told.warnings);
+    let all =
+        || after.reported.transfers.values().chain(after.reported.removals.values()).flatten();
+    let count = |end| all().filter(|reported| **reported == end).count() as u64;
+    let reported =
+        (count(End::Done), count(End::Failed), count(End::Skipped), after.reported.warnings);
     let failed = summary.failed + summary.not_tried;
     let summed = (summary.done, failed, summary.skipped, summary.warnings);
-    if told.0 != summed.0 || told.1 != summed.1 || told.2 != summed.2 {
-        wrong.push(format!("told {told:?}, summed up {summed:?}"));
+    if reported.0 != summed.0 || reported.1 != summed.1 || reported.2 != summed.2 {
+        wrong.push(format!("reported {reported:?}, summed up {summed:?}"));
     }
-    let (moved, removed) = (after.told.bytes_moved, after.told.bytes_removed);
+    let (moved, removed) = (after.reported.bytes_moved, after.reported.bytes_removed);
     let is_exact = plan.command != TransferCommand::Tag;
-    if (is_exact && after.told.moved != moved as i64) || summary.bytes != moved + removed {
+    if (is_exact && after.reported.moved != moved as i64) || summary.bytes != moved + removed {
         wrong.push(format!(
             "{} bytes in progress, {moved} moved, {removed} removed, {} summed up",
-            after.told.moved, summary.bytes
+            after.reported.moved, summary.bytes
         ));
     }
     if plan.must_finish() && (summary.fatal || summary.failed > 0) {
-        wrong.push(format!("failed although all passes: {:?}", after.told.failures));
+        wrong.push(format!("failed although all passes: {:?}", after.reported.failures));
     }
     let sent = summary.requests_sent;
     let sent = sent.read + sent.write + sent.delete;

@@ -52,7 +52,7 @@ pub struct Told {
 
 struct Listener {
     root: std::path::PathBuf,
-    told: Mutex<Told>,
+    reported: Mutex<Told>,
 }
 
 impl Listener {
@@ -74,36 +74,37 @@ impl Listener {
 
 impl EventSink for Listener {
     fn emit(&self, event: &Event) {
-        let told = &mut *self.told.lock().unwrap();
+        let reported = &mut *self.reported.lock().unwrap();
         match event {
             Event::Object(object) => {
                 let end = match &object.outcome {
                     Outcome::Done => End::Done,
                     Outcome::Skipped | Outcome::DryRun => End::Skipped,
                     Outcome::Failed(error) => {
-                        told.failures.push(format!("{}: {error}", object.source));
+                        reported.failures.push(format!("{}: {error}", object.source));
                         End::Failed
                     }
                     Outcome::NotTried => {
-                        told.failures.push(format!("{}: not tried", object.source));
+                        reported.failures.push(format!("{}: not tried", object.source));
                         End::Failed
                     }
                 };
                 let is_removal = object.action == ActionKind::Delete;
                 if end == End::Done && is_removal {
-                    told.bytes_removed += object.bytes;
+                    reported.bytes_removed += object.bytes;
                 } else if end == End::Done {
-                    told.bytes_moved += object.bytes;
+                    reported.bytes_moved += object.bytes;
                 }
-                let ends = if is_removal { &mut told.removals } else { &mut told.transfers };
+                let ends =
+                    if is_removal { &mut reported.removals } else { &mut reported.transfers };
                 ends.entry(self.name(&object.source)).or_default().push(end);
             }
-            Event::Progress { bytes } => told.moved += bytes,
+            Event::Progress { bytes } => reported.moved += bytes,
             Event::Warning { message } => {
-                told.warnings += 1;
-                told.failures.push(format!("warning: {message}"));
+                reported.warnings += 1;
+                reported.failures.push(format!("warning: {message}"));
             }
-            Event::Fatal { error } => told.failures.push(format!("fatal: {error}")),
+            Event::Fatal { error } => reported.failures.push(format!("fatal: {error}")),
             Event::Planned { .. }
             | Event::PlanComplete
             | Event::Tags { .. }
@@ -116,7 +117,7 @@ impl EventSink for Listener {
 pub struct Aftermath {
     /// None where nothing was begun.
     pub summary: Option<Summary>,
-    pub told: Told,
+    pub reported: Told,
     pub source: Contents,
     pub target: Contents,
     /// Names of everything else in the bucket and the folder.
@@ -273,7 +274,7 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
     let calm = World::built(calm_sim.clone(), url, pipes(calm_sim), plan.seed);
     lay_out(plan, &calm, &world).await;
     let root = world.folder.path().to_owned();
-    let listener = Arc::new(Listener { root: root.clone(), told: Mutex::default() });
+    let listener = Arc::new(Listener { root: root.clone(), reported: Mutex::default() });
     let clients = Clients { source: world.client.clone(), target: world.client.clone() };
     let streams = Streams { input: Box::new(io::empty()), output: Box::new(io::sink()) };
     let sink = Arc::clone(&listener) as Arc<dyn EventSink>;
@@ -306,13 +307,13 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
             }
         }
     }
-    let told = std::mem::take(&mut *listener.told.lock().unwrap());
+    let reported = std::mem::take(&mut *listener.reported.lock().unwrap());
     let others = objects.keys().chain(files.keys()).cloned().collect();
     Aftermath {
         is_meddled: is_meddled.into_inner(),
         is_hung: ended.is_err(),
         summary: ended.ok().and_then(Result::ok),
-        told,
+        reported,
         source: if plan.route == Route::Up { inputs } else { from },
         target: if plan.route == Route::Down { outputs } else { to },
         others,
