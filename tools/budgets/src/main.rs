@@ -67,7 +67,7 @@ impl Server {
             .expect("the server starts");
         let output = child.stdout.take().expect("standard output is piped");
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("the server tells its address");
+        BufReader::new(output).read_line(&mut line).expect("the server prints its address");
         Self { child, address: line.trim().to_owned() }
     }
 }

@@ -448,7 +448,10 @@ mod tests {
     fn a_part_or_an_unknown_length_is_no_whole_object() {
         assert_eq!(answer(206, Some("bytes 0-8/9"), 9, None).unwrap().size, 9);
         let error = answer(206, Some("bytes 0-3/9"), 4, None).unwrap_err();
-        assert!(error.to_string().ends_with("the whole object and sent bytes 0-3/9"), "{error}");
+        assert!(
+            error.to_string().ends_with("the whole object, but the server sent bytes 0-3/9"),
+            "{error}"
+        );
         assert!(covered(StatusCode::OK, &HeaderMap::new(), None).is_err());
     }
 

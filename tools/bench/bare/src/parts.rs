@@ -101,7 +101,7 @@ impl Upload {
             send_hashed(slot, source, part, &query).await?
         };
         if source.upload.get().is_some() {
-            let mut etags = source.etags.lock().expect("nobody panics with it");
+            let mut etags = source.etags.lock().expect("no holder of the lock panics");
             etags[usize::try_from(number)?] = etag;
         }
         Ok(())
@@ -110,7 +110,8 @@ impl Upload {
     async fn complete(&self, slot: &mut Slot, source: &Source) -> Result<()> {
         let upload = source.upload.get().context("no upload id")?;
         let mut text = String::from("<CompleteMultipartUpload>");
-        for (index, etag) in source.etags.lock().expect("nobody panics with it").iter().enumerate()
+        for (index, etag) in
+            source.etags.lock().expect("no holder of the lock panics").iter().enumerate()
         {
             let number = index + 1;
             write!(text, "<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>")?;

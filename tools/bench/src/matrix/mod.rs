@@ -111,15 +111,15 @@ fn run_all(bench: &mut Bench, rows: Vec<Row>) -> Result<u32> {
     let mut trees = Trees { disk: scratch.path().join("tree"), current: None };
     let mut unready = 0;
     for (workload, place) in rows {
-        let told = results::place(&place);
+        let place_name = results::place(&place);
         let title = workload.job(&bench.options).title();
-        term::heading(&format!("{} on {told}: {title}", workload.name));
+        term::heading(&format!("{} on {place_name}: {title}", workload.name));
         let folder = scratch.path().join("run");
         let ran = run_cell(bench, workload, &place, &mut trees, &folder);
         tree::remove(&folder)?;
         if let Err(error) = ran {
             unready += 1;
-            term::error(&format!("{} on {told}: {error:#}", workload.name));
+            term::error(&format!("{} on {place_name}: {error:#}", workload.name));
         }
     }
     Ok(unready)

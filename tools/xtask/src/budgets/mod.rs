@@ -93,16 +93,16 @@ fn instructions(program: &Path, path: &str, repetitions: u64) -> Result<u64> {
         .env("AWS_EC2_METADATA_DISABLED", "true")
         .env("AWS_CONFIG_FILE", "/dev/null");
     let output = process::output(&mut valgrind)?;
-    let told = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        bail!("`hot_paths {path} {repetitions}` failed under valgrind:\n{told}");
+        bail!("`hot_paths {path} {repetitions}` failed under valgrind:\n{stderr}");
     }
-    collected(&told).with_context(|| format!("valgrind told no count:\n{told}"))
+    collected(&stderr).with_context(|| format!("valgrind printed no count:\n{stderr}"))
 }
 
 /// Reads `==123== Collected : 456`.
-fn collected(told: &str) -> Option<u64> {
-    let line = told.lines().find_map(|line| line.split_once("Collected : "))?.1;
+fn collected(stderr: &str) -> Option<u64> {
+    let line = stderr.lines().find_map(|line| line.split_once("Collected : "))?.1;
     line.trim().parse().ok()
 }
 
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn the_count_is_read() {
-        let told = "==7== Events    : Ir\n==7== Collected : 123456\n==7==\n";
-        assert_eq!(collected(told), Some(123_456));
+        let stderr = "==7== Events    : Ir\n==7== Collected : 123456\n==7==\n";
+        assert_eq!(collected(stderr), Some(123_456));
         assert_eq!(collected("==7== Events : Ir"), None);
     }
 

@@ -97,7 +97,8 @@ fn strangers(plan: &Plan, state: &State) -> Vec<String> {
         plan.source.contains_key(name) || plan.target.contains_key(name) || is_temporary
     };
     let names = state.source.keys().chain(state.target.keys());
-    let unknown = names.filter(|name| !is_known(name)).map(|name| format!("{name}: who made it?"));
+    let unknown =
+        names.filter(|name| !is_known(name)).map(|name| format!("{name}: origin unknown"));
     let mut wrong: Vec<_> = unknown.collect();
     if state.others != bystanders() {
         wrong.push(format!("bystanders: {:?}", state.others.keys().collect::<Vec<_>>()));
@@ -148,6 +149,6 @@ mod tests {
         assert!(torn.contains("torn"));
         assert!(check(|_, state| state.others.clear()).contains("bystanders"));
         let strange = check(|_, state| _ = state.target.insert("new".to_owned(), Vec::new()));
-        assert!(strange.contains("who made it"));
+        assert!(strange.contains("origin unknown"));
     }
 }
