@@ -3,7 +3,7 @@
 //!
 //! `client.call` → `hedged_request` (waits until an answer is late, then races a second request)
 //! → `retry_loop` (attempts, and what to do about a failure: `retry` decides) → `attempt` (puts it
-//! into the form in which it is sent) → `limit::limiter` (waits for room and rate) → `http::pool`.
+//! into the form in which it is sent) → `limit::limiter` (waits for room and rate) → `net::pool`.
 
 pub(crate) mod attempt;
 pub(crate) mod bucket_endpoint;
