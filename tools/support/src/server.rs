@@ -100,7 +100,7 @@ impl Drop for Server {
     }
 }
 
-/// A server of somebody else; ends with this value, and with this process however that ends.
+/// A server that is not ours. It ends with this value, and with this process however that ends.
 pub struct Daemon {
     child: Child,
     guard: Child,
@@ -146,7 +146,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // The guard first: it would kill who else gets the number.
+        // The guard first: it would kill another process that gets the number.
         for child in [&mut self.guard, &mut self.child] {
             let _ = child.kill();
             let _ = child.wait();

@@ -220,8 +220,7 @@ where
     run(listing, settings.work_order(order), chosen, tell, make).await
 }
 
-/// Has workers go through a listing that the caller started; `tell` gets the notices about
-/// the server.
+/// Runs workers over the pages of a listing; `tell` receives the notices about the server.
 pub(crate) async fn run_workers<P, W, F>(
     listing: Listing<P>,
     order: Order,

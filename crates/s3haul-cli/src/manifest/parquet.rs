@@ -46,7 +46,7 @@ impl ParquetEntries {
         };
         let mut found = Vec::new();
         for (_, column) in &reader.columns {
-            // Which one is meant nobody knows, and thousands would take as many buffers.
+            // It is unknown which one is meant, and thousands would take as many buffers.
             if found.contains(column) {
                 return Err(refused(format!("has two columns of the meaning {column:?}")));
             }

@@ -26,7 +26,7 @@ pub(crate) trait Visitor: Send {
     fn visit(&mut self, joined: Joined<'_>) -> impl Future<Output = ControlFlow<()>> + Send;
 }
 
-/// Merges both sides to their end, or until the visitor breaks off. After an error of a side
+/// Merges both sides to their end, or until the visitor returns `Break`. After an error of a side
 /// nothing is known of the names from there on, and the visitor has seen none of them.
 pub(crate) async fn merge(
     engine: &Engine,

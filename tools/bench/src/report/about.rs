@@ -36,7 +36,7 @@ impl About {
         about
     }
 
-    /// A later session behind this one. A tool is told as it was last.
+    /// A later session behind this one. The last version of a tool stands for it.
     pub(super) fn joined(mut self, later: Self) -> Result<Self> {
         if !self.machine.is_empty() && self.machine != later.machine {
             bail!(

@@ -109,11 +109,6 @@ impl FileBatch {
         Some(LocalFile { root: &self.root, is_root: self.is_file, relative, size, modified, mode })
     }
 
-    /// The files in order.
-    pub fn iter(&self) -> impl Iterator<Item = LocalFile<'_>> {
-        (0..self.rows.len()).filter_map(|index| self.get(index))
-    }
-
     /// A batch of just one of the files.
     #[must_use]
     pub fn only(&self, index: usize) -> Self {

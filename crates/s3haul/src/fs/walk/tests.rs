@@ -27,7 +27,7 @@ fn batches(mut walk: Walk) -> Vec<FileBatch> {
 fn walk(root: &Path, options: WalkOptions) -> (Vec<String>, Vec<String>) {
     let (mut keys, mut warnings) = (Vec::new(), Vec::new());
     for batch in batches(Walk::tree(root, options)) {
-        for file in batch.iter() {
+        for file in (0..batch.len()).filter_map(|row| batch.get(row)) {
             assert_eq!(file.path(), root.join(file.relative));
             keys.push(file.relative.to_owned());
         }
