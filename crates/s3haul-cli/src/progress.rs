@@ -14,7 +14,7 @@ use s3haul::event::{ActionKind, Event, Outcome};
 use s3haul_wire::units::format_size;
 
 use crate::printer::Printer;
-use crate::settings::{AwsProgress, Lines, OutputSettings};
+use crate::render::{AwsProgress, Lines, OutputSettings};
 
 /// Time between looks.
 const TICK: Duration = Duration::from_millis(100);

@@ -52,7 +52,7 @@ pub(crate) use listing::ListingArgs;
 pub(crate) use manifest::{FromArgs, FromFormat};
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
 pub(crate) use report::ReportArgs;
-pub(crate) use requests::{ObjectsArgs, PayerArgs, RequestArgs};
+pub(crate) use requests::{ObjectsArgs, OutputArgs, PayerArgs, RequestArgs};
 pub(crate) use restore::RestoreArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use script::{EachArgs, MapArgs};
@@ -64,7 +64,7 @@ pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs, PresignMethod}
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
 pub(crate) use sync::SyncArgs;
 pub(crate) use tag::{TagCommand, TagRemoveArgs, TagsFormat};
-pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, OutputArgs, RmArgs};
+pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, RmArgs};
 pub(crate) use uploads::{UploadsCommand, UploadsSelectionArgs};
 pub(crate) use versions::{
     AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs,

@@ -1,8 +1,9 @@
-//! Flags that commands share: request settings, and the choice of objects changed in place.
+//! Flags that commands share: request settings, what is printed, and the choice of objects changed
+//! in place.
 
 use clap::Args;
 
-use super::{ConditionArgs, FilterArgs, FromArgs, OutputArgs, PrintJobArgs, ReportArgs};
+use super::{ConditionArgs, FilterArgs, FromArgs, PrintJobArgs, ReportArgs};
 
 /// Requester pays.
 #[derive(Clone, Debug, Default, Args)]
@@ -29,6 +30,19 @@ pub(crate) struct RequestArgs {
     /// Requester pays.
     #[command(flatten)]
     pub(crate) payer: PayerArgs,
+}
+
+/// What is printed.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// Print nothing at all; the exit status is the only result.
+    #[arg(long)]
+    #[arg(help_heading = "Output")]
+    pub(crate) quiet: bool,
+    /// Print only errors and warnings.
+    #[arg(long)]
+    #[arg(help_heading = "Output")]
+    pub(crate) only_show_errors: bool,
 }
 
 /// Objects that are removed or changed in place, and the output about them.

@@ -4,22 +4,9 @@ use clap::Args;
 
 use super::{
     AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, FromArgs, ObjectArgs, ObjectsArgs,
-    PrintJobArgs, RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, Secret,
-    SidesArgs, as_source_class,
+    OutputArgs, PrintJobArgs, RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs,
+    Secret, SidesArgs, as_source_class,
 };
-
-/// What is printed.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct OutputArgs {
-    /// Print nothing at all; the exit status is the only result.
-    #[arg(long)]
-    #[arg(help_heading = "Output")]
-    pub(crate) quiet: bool,
-    /// Print only errors and warnings.
-    #[arg(long)]
-    #[arg(help_heading = "Output")]
-    pub(crate) only_show_errors: bool,
-}
 
 /// Scripts and templates of `cp` and `mv`.
 #[derive(Clone, Debug, Default, Args)]

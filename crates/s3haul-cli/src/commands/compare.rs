@@ -13,10 +13,10 @@ use crate::args::Shown;
 use crate::commands::shared::clients;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::compare::{Rows, push_summary, push_summary_event};
+use crate::render::compare::{ComparedFormat, Rows, push_summary, push_summary_event};
 use crate::render::escape::push_name;
 use crate::render::json;
-use crate::settings::{CompareSettings, ComparedFormat};
+use crate::settings::CompareSettings;
 use crate::{exit, hints};
 
 /// Rows in bytes that are written at once.

@@ -13,13 +13,13 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
-use crate::render::json;
+use crate::render::{Lines, json};
 use crate::runtime;
 use crate::settings::{
-    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, Lines,
-    ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings, PresignSettings,
-    RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings, SummarizeSettings,
-    TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings, refuse_unsupported,
+    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, ListBucketsSettings,
+    ListSettings, LsSettings, Machine, MbSettings, PresignSettings, RbSettings, RunSettings,
+    ScriptSettings, ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings,
+    VersioningSettings, WebsiteSettings, refuse_unsupported,
 };
 
 /// Runs a command to its end.

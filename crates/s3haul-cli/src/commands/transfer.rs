@@ -17,9 +17,9 @@ use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
-use crate::render::{CommandSink, estimate, json, tags};
+use crate::render::{CommandSink, Lines, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
-use crate::settings::{Lines, OutputSettings, ReportSettings, TransferSettings};
+use crate::settings::{ReportSettings, TransferSettings};
 use crate::standard_streams;
 
 /// Said of a report whose run did not come to everything.
@@ -87,7 +87,7 @@ pub(super) async fn run(
     let status = if broken_pipe { exit::BROKEN_PIPE } else { exit::of_summary(&summary) };
     let status = if recorded { status } else { exit::with_failure(status) };
     if output.json {
-        printer.output(|buffer| json::push_summary(buffer, &summary, status));
+        printer.output(|buffer| events::push_summary(buffer, &summary, status));
     }
     Ok(status)
 }

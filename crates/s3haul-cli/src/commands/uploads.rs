@@ -12,8 +12,9 @@ use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::render::Lines;
 use crate::render::uploads::UploadLines;
-use crate::settings::{Lines, UploadsSettings};
+use crate::settings::UploadsSettings;
 
 /// Lists or aborts uploads; the exit code is 1 where one could not be looked at or aborted.
 pub(super) async fn run(settings: UploadsSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {

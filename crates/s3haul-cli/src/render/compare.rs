@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::csv;
 use super::escape::push_name;
 use super::json::{self, ErrorFields};
-use crate::settings::ComparedFormat;
 
 /// Columns of CSV.
 const COLUMNS: [&str; 8] = [
@@ -22,6 +21,19 @@ const COLUMNS: [&str; 8] = [
     "target_last_modified",
     "error",
 ];
+
+/// What is printed of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ComparedFormat {
+    /// Lines.
+    Text,
+    /// JSON objects.
+    Jsonl,
+    /// Comma-separated values.
+    Csv,
+    /// Events as JSON.
+    Events,
+}
 
 /// Writes rows.
 pub(crate) struct Rows {

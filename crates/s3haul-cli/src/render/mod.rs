@@ -6,12 +6,15 @@ pub(crate) mod compare;
 pub(crate) mod csv;
 pub(crate) mod escape;
 pub(crate) mod estimate;
+pub(crate) mod events;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod listing;
+mod output;
 mod sink;
 pub(crate) mod summary;
 pub(crate) mod tags;
 pub(crate) mod uploads;
 
+pub(crate) use output::{AwsProgress, Lines, OutputSettings};
 pub(crate) use sink::CommandSink;

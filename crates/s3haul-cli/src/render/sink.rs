@@ -9,13 +9,13 @@ use s3haul::location::{Location, ObjectName};
 use s3haul_wire::Error;
 
 use super::archive::ArchiveRow;
-use super::json;
+use super::events;
 use super::lines::LineStyle;
+use super::output::{Lines, OutputSettings};
 use super::tags;
 use crate::hints;
 use crate::printer::Printer;
 use crate::progress::Totals;
-use crate::settings::{Lines, OutputSettings};
 
 /// Different hints that are shown at the end at most.
 const HINTS_MAX: usize = 3;
@@ -86,7 +86,8 @@ impl CommandSink {
             Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => false,
         };
         if is_line {
-            self.printer.output(|buffer| json::push_event(buffer, event, self.settings.tag_change));
+            self.printer
+                .output(|buffer| events::push_event(buffer, event, self.settings.tag_change));
         }
     }
 

@@ -11,19 +11,7 @@ use super::object::{customer_key, key_pair};
 use super::sides::SideSettings;
 use crate::args::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
 use crate::failure::Failure;
-
-/// What is printed of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ComparedFormat {
-    /// Lines.
-    Text,
-    /// JSON objects.
-    Jsonl,
-    /// Comma-separated values.
-    Csv,
-    /// Events as JSON.
-    Events,
-}
+use crate::render::compare::ComparedFormat;
 
 /// A comparison, ready to run.
 #[derive(Debug)]

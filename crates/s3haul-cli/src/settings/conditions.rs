@@ -1,4 +1,4 @@
-//! The flags that select objects, as conditions.
+//! The flags that select objects, as conditions, and `--as-of`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,7 +7,7 @@ use s3haul::plan::conditions::{Conditions, Pattern};
 use s3haul_wire::units::parse_decimal_size;
 
 use super::timestamp::{age, moment};
-use crate::args::ConditionArgs;
+use crate::args::{AsOfArgs, ConditionArgs};
 use crate::failure::Failure;
 
 /// What the flags ask for; ages are counted back from now.
@@ -88,6 +88,31 @@ pub(super) fn second(
         })
     })
     .transpose()
+}
+
+/// `--as-of`.
+pub(super) fn as_of(args: &AsOfArgs) -> Result<Option<Moment>, Failure> {
+    let Some(text) = &args.as_of else { return Ok(None) };
+    last_second(text, Timestamp::now(), &TimeZone::system()).map(Moment::from_seconds).map(Some)
+}
+
+/// The last whole second up to a time. Times of S3 are whole seconds.
+fn last_second(text: &str, now: Timestamp, zone: &TimeZone) -> Result<i64, Failure> {
+    let whole = |time: Timestamp| time.as_second() - i64::from(time.subsec_nanosecond() < 0);
+    let read = match age(text) {
+        Some(seconds) => Some(whole(now).saturating_sub(seconds)),
+        None => moment(text, zone).map(whole),
+    };
+    match read {
+        Some(at_s) if at_s > now.as_second() => {
+            Err(Failure::usage(format!("--as-of `{text}` lies in the future")))
+        }
+        Some(at_s) => Ok(at_s),
+        None => Err(Failure::usage(format!(
+            "--as-of `{text}`: write a moment such as 2030-01-31T12:00:00Z or 2030-01-31, or an \
+             age such as 2h"
+        ))),
+    }
 }
 
 /// Refuses what nothing could meet.

@@ -2,23 +2,25 @@
 
 use std::num::NonZeroU32;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use s3haul::job::FilterRule;
 use s3haul::job::value::{
-    CarriedProperties, Compare, CopyTask, DirectiveOfMetadata, Filter, Job, ManifestFile, MoveTask,
-    Objects, OnCaseConflict, Output, OutputLines, RemoveTask, RemovedVersions, Reports, Select,
-    Service, Services, SyncTask, Task, TransferOptions,
+    CarriedProperties, Compare, CopyTask, DirectiveOfMetadata, Filter, Job, ManifestFile, Moment,
+    MoveTask, Objects, OnCaseConflict, Output, OutputLines, RemoveTask, RemovedVersions, Reports,
+    Select, Service, Services, SyncTask, Task, TransferOptions, UndeleteTask,
 };
 use s3haul::plan::s3_uri;
 
 use super::Settings;
-use super::conditions::moments_and_sizes;
+use super::conditions::{as_of, moments_and_sizes, second};
 use super::frame::{self, Keys};
 use super::object::{customer_key, key_pair, write_options};
 use super::sides::SideSettings;
-use super::versions::as_of;
 use crate::args::{
     ConditionArgs, CopyArgs, CpArgs, FilterArgs, FromArgs, MvArgs, ObjectsArgs, OutputArgs,
     PipeArgs, RbArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, RmArgs, SidesArgs, SyncArgs,
+    UndeleteArgs,
 };
 use crate::env_vars;
 use crate::failure::Failure;
@@ -104,6 +106,15 @@ impl JobRequest {
             ..objects(&args.objects)?.into()
         };
         Ok(Self::in_place(settings, &args.objects, Task::Remove(Box::new(task))))
+    }
+
+    /// For `undelete`.
+    pub(crate) fn undelete(settings: &Settings, args: &UndeleteArgs) -> Result<Self, Failure> {
+        let since = args.since.as_deref();
+        let since = second("--since", since, Timestamp::now(), &TimeZone::system())?;
+        let since = since.map(Moment::from_seconds);
+        let task = UndeleteTask { since, ..objects(&args.objects)?.into() };
+        Ok(Self::in_place(settings, &args.objects, Task::Undelete(Box::new(task))))
     }
 
     /// For the removal of all objects by `rb --force`.

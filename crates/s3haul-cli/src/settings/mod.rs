@@ -2,6 +2,7 @@
 //!
 //! Everything below `of_process` is a function of its arguments, so tests need no environment.
 
+mod buckets;
 mod check;
 mod client;
 mod compare;
@@ -18,7 +19,6 @@ mod list_buckets;
 mod listing;
 mod manifest;
 mod object;
-mod output;
 mod prices;
 mod profile;
 mod report;
@@ -46,18 +46,16 @@ use s3haul_wire::{ClientConfig, Profile};
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
-pub(crate) use compare::{CompareSettings, ComparedFormat};
+pub(crate) use buckets::{MbSettings, RbSettings, VersioningSettings, WebsiteSettings};
+pub(crate) use compare::CompareSettings;
 pub(crate) use environment::Environment;
 pub(crate) use find::FindSettings;
 pub(crate) use frame::Machine;
 pub(crate) use job::JobRequest;
-pub(crate) use list::{
-    ListSettings, LsSettings, MbSettings, RbSettings, VersioningSettings, WebsiteSettings,
-};
+pub(crate) use list::{ListSettings, LsSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use manifest::{ManifestPlace, ManifestSettings};
-pub(crate) use output::{AwsProgress, Lines, OutputSettings};
 pub(crate) use report::ReportSettings;
 pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};

@@ -22,10 +22,9 @@ use super::conditions::of_select;
 use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, properties};
 use super::versions::{apply_as_of, check_manifest};
-use super::{
-    AwsProgress, JobRequest, Lines, ManifestSettings, OutputSettings, ReportSettings, script,
-};
+use super::{JobRequest, ManifestSettings, ReportSettings, script};
 use crate::failure::Failure;
+use crate::render::{AwsProgress, Lines, OutputSettings};
 use crate::settings::check::address;
 
 /// A transfer, ready to run.

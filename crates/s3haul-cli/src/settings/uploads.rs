@@ -4,11 +4,12 @@ use s3haul::job::{UploadsSpec, UploadsTask};
 use s3haul::plan::s3_uri;
 use s3haul_wire::ClientConfig;
 
+use super::Settings;
 use super::check::check_bucket;
 use super::timestamp::age;
-use super::{Lines, Settings};
 use crate::args::{UploadsCommand, UploadsSelectionArgs};
 use crate::failure::Failure;
+use crate::render::Lines;
 use crate::settings::check::address;
 use crate::settings::check::invalid_argument_type;
 

@@ -1,17 +1,12 @@
 //! Versions: which ones `rm` and `undelete` remove, the confirmation before, and `--as-of`.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use s3haul::job::value::{Moment, RemoveTask, RemovedVersions, Task, UndeleteTask};
+use s3haul::job::value::{Moment, RemoveTask, RemovedVersions, UndeleteTask};
 use s3haul::job::{RemovalLimit, Rule, TransferCommand, TransferSpec, VersionRule};
 use s3haul::plan::s3_uri;
 
-use super::conditions::second;
 use super::frame::Frame;
-use super::job::objects;
-use super::timestamp::{age, moment};
-use super::{JobRequest, ListSettings, Settings, TransferSettings};
-use crate::args::{AsOfArgs, UndeleteArgs, VersionsArgs};
+use super::{ListSettings, Settings, TransferSettings};
+use crate::args::VersionsArgs;
 use crate::failure::Failure;
 use crate::settings::check::address;
 
@@ -35,17 +30,6 @@ impl ListSettings {
             }
         }
         Self::new(settings, &list)
-    }
-}
-
-impl JobRequest {
-    /// For `undelete`.
-    pub(crate) fn undelete(settings: &Settings, args: &UndeleteArgs) -> Result<Self, Failure> {
-        let since = args.since.as_deref();
-        let since = second("--since", since, Timestamp::now(), &TimeZone::system())?;
-        let since = since.map(Moment::from_seconds);
-        let task = UndeleteTask { since, ..objects(&args.objects)?.into() };
-        Ok(Self::in_place(settings, &args.objects, Task::Undelete(Box::new(task))))
     }
 }
 
@@ -203,31 +187,6 @@ pub(super) fn rule_as_of(spec: &TransferSpec, rule: Rule) -> Rule {
         Rule::SizeAndTime if spec.versions.is_some() && to_objects => Rule::Content,
         Rule::SizeAndTime if spec.versions.is_some() => Rule::ExactSeconds,
         rule => rule,
-    }
-}
-
-/// `--as-of`.
-pub(super) fn as_of(args: &AsOfArgs) -> Result<Option<Moment>, Failure> {
-    let Some(text) = &args.as_of else { return Ok(None) };
-    at(text, Timestamp::now(), &TimeZone::system()).map(Moment::from_seconds).map(Some)
-}
-
-/// The last whole second up to a time. Times of S3 are whole seconds.
-fn at(text: &str, now: Timestamp, zone: &TimeZone) -> Result<i64, Failure> {
-    let whole = |time: Timestamp| time.as_second() - i64::from(time.subsec_nanosecond() < 0);
-    let read = match age(text) {
-        Some(seconds) => Some(whole(now).saturating_sub(seconds)),
-        None => moment(text, zone).map(whole),
-    };
-    match read {
-        Some(at_s) if at_s > now.as_second() => {
-            Err(Failure::usage(format!("--as-of `{text}` lies in the future")))
-        }
-        Some(at_s) => Ok(at_s),
-        None => Err(Failure::usage(format!(
-            "--as-of `{text}`: write a moment such as 2030-01-31T12:00:00Z or 2030-01-31, or an \
-             age such as 2h"
-        ))),
     }
 }
 

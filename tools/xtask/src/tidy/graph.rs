@@ -10,16 +10,13 @@ mod paths;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::paths::{ModulePath, Names};
-use super::Violation;
-use super::source::Source;
+use super::source::{Source, Violation};
 
 /// Files of the largest import cycle that is accepted.
-const CYCLE_FILES_MAX: usize = 5;
+const CYCLE_FILES_MAX: usize = 3;
 
 /// Where crates lie.
 const CRATES: [&str; 2] = ["crates/", "tools/"];
-/// Crates whose folders are still in circles.
-const CIRCULAR: [&str; 1] = ["s3haul-cli"];
 
 type Graph = BTreeMap<ModulePath, BTreeSet<ModulePath>>;
 
@@ -31,15 +28,13 @@ pub(super) fn check(files: &[Source], violations: &mut Vec<Violation>) {
             crates.entry(name).or_default().push((module, file));
         }
     }
-    for (name, modules) in &crates {
+    for modules in crates.values() {
         let graph = graph_of(modules);
         let file_of = |module: &ModulePath| {
             modules.iter().find(|(path, _)| path == module).map_or("", |(_, file)| &file.path)
         };
         check_cycles(&graph, file_of, violations);
-        if !CIRCULAR.contains(name) {
-            check_folders(&graph, file_of, violations);
-        }
+        check_folders(&graph, file_of, violations);
     }
 }
 

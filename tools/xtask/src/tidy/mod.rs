@@ -9,28 +9,13 @@ mod secrets;
 mod source;
 mod text;
 
-use std::fmt;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use self::source::Source;
+use self::source::{Source, Violation};
 use support::{process, term};
-
-/// A rule broken at a place.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Violation {
-    file: String,
-    line: usize,
-    rule: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.rule)
-    }
-}
 
 /// Checks the workspace.
 pub(crate) fn run() -> Result<()> {

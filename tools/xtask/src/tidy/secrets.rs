@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use syn::visit::Visit;
 use syn::{Attribute, Field, Ident, ItemEnum, ItemStruct, Type};
 
-use super::Violation;
-use super::source::Source;
+use super::source::{Source, Violation};
 
 /// What names of fields with secrets contain.
 const SECRET_NAMES: [&str; 8] = [

@@ -1,4 +1,6 @@
-//! A file as the rules see it.
+//! A file as the rules see it, and what they find.
+
+use std::fmt;
 
 /// One file of the workspace.
 pub(super) struct Source {
@@ -17,5 +19,22 @@ impl Source {
     /// Whether it is Rust.
     pub(super) fn is_rust(&self) -> bool {
         std::path::Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
+    }
+}
+
+/// A rule broken at a place.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Violation {
+    /// Path from the workspace's root.
+    pub(super) file: String,
+    /// Counted from 1.
+    pub(super) line: usize,
+    /// What is wrong.
+    pub(super) rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.rule)
     }
 }

@@ -1,7 +1,6 @@
 //! How files look: lines, length, words that must not stay.
 
-use super::Violation;
-use super::source::Source;
+use super::source::{Source, Violation};
 
 const LINE_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 1000;
