@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::engine::core::Engine;
-use crate::engine::remove_object::Place;
+use crate::engine::core::{Engine, Place};
 use crate::fs::meta::exact_time;
 use crate::fs::{FileBatch, LocalFile};
 use crate::location::Location;

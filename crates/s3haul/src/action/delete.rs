@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_channel::Receiver;
 use futures_util::future::join_all;
 
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
-use crate::engine::remove_object::Place;
 use crate::engine::remove_object::is_gone;
 use crate::engine::remove_object::removal_kind;
 use crate::engine::remove_object::remove_one;
@@ -70,14 +69,13 @@ async fn remove_batch(
         return remove_each(engine, place, together).await;
     }
     let objects: Vec<_> = together.iter().map(identifier).collect();
-    let permit = engine.limits.request().await;
-    let result = place.client(engine).delete_objects(DeleteObjects {
+    let input = DeleteObjects {
         bucket: place.bucket(engine),
         objects: &objects,
         bypass_governance: engine.settings.bypass_governance,
-    });
-    let result = result.await;
-    drop((permit, objects));
+    };
+    let result = engine.send(|| place.client(engine).delete_objects(input)).await;
+    drop(objects);
     match result {
         Ok(outcome) => {
             let again = conclude_batch(engine, place, together, outcome.refused);

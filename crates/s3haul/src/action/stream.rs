@@ -197,10 +197,7 @@ async fn size_of(
     if head.size > 0 {
         return Ok(head.size);
     }
-    let permit = engine.limits.request().await;
-    let body = open(engine, object, None).await?;
-    drop(permit);
-    Ok(body.head.size)
+    Ok(engine.send(|| open(engine, object, None)).await?.head.size)
 }
 
 fn output_error(source: std::io::Error) -> Error {

@@ -55,22 +55,19 @@ async fn write(
     change: TagChange,
     same: Option<&OnceLock<Payload>>,
 ) -> Result<bool> {
-    if change == TagChange::Nothing {
-        return Ok(false);
-    }
     let bucket = &engine.settings.source_bucket;
-    let permit = engine.limits.request().await;
-    let result = match change {
-        TagChange::Nothing => Ok(()),
+    match change {
+        TagChange::Nothing => return Ok(false),
         TagChange::Write(tags) => {
             let make = || engine.source.tagging(&tags);
             let tagging = same.map_or_else(make, |same| same.get_or_init(make).clone());
-            engine.source.put_tagging(bucket, key, None, tagging).await
+            engine.send(|| engine.source.put_tagging(bucket, key, None, tagging)).await
         }
-        TagChange::Clear => engine.source.delete_object_tagging(bucket, key, None).await,
-    };
-    drop(permit);
-    result.map(|()| true)
+        TagChange::Clear => {
+            engine.send(|| engine.source.delete_object_tagging(bucket, key, None)).await
+        }
+    }
+    .map(|()| true)
 }
 
 fn conclude(engine: &Engine, action: TagAction, result: Result<bool>) {

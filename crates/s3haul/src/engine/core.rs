@@ -19,8 +19,8 @@ use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
 use crate::plan::compare::Reason;
 use crate::plan::content_type::ContentTypes;
-use s3haul_wire::Client;
 use s3haul_wire::error::{Error, ErrorKind};
+use s3haul_wire::{Client, CustomerKey};
 
 /// Settings, clients and bounds of a job. Every task and every blocking call that must have ended
 /// before the job returns holds an `Arc` of it.
@@ -223,5 +223,51 @@ impl Engine {
 
     fn is_refused_overwrite(&self, error: &Error) -> bool {
         self.settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed
+    }
+}
+
+/// One of the two buckets of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// That of the source: `rm`, `mv`.
+    Source,
+    /// That of the target: `sync --delete`.
+    Target,
+    /// That of the source, for an object whose copy is safe: removed also after an early end.
+    Moved,
+}
+
+impl Place {
+    pub(crate) fn client(self, engine: &Engine) -> &Client {
+        match self {
+            Self::Source => &engine.source,
+            Self::Target => &engine.target,
+            Self::Moved => &engine.source_finishing,
+        }
+    }
+
+    pub(crate) fn bucket(self, engine: &Engine) -> &str {
+        match self {
+            Self::Source | Self::Moved => &engine.settings.source_bucket,
+            Self::Target => &engine.settings.target_bucket,
+        }
+    }
+
+    /// The key that the job's objects there are encrypted with, where it gives one.
+    pub(crate) fn customer_key(self, engine: &Engine) -> Option<&CustomerKey> {
+        match self {
+            Self::Source | Self::Moved => engine.settings.source_customer_key.as_ref(),
+            Self::Target => engine.settings.properties.customer_key.as_ref(),
+        }
+    }
+
+    pub(crate) fn version(
+        self,
+        engine: &Engine,
+        key: String,
+        version_id: Option<String>,
+    ) -> Location {
+        let name = ObjectName::new(self.bucket(engine), key);
+        Location::Object(name.in_version(version_id))
     }
 }

@@ -46,12 +46,14 @@ impl Limits {
         self.requests_max.min(AT_ONCE)
     }
 
-    /// Waits for leave to send one request.
-    pub(crate) async fn request(&self) -> SemaphorePermit<'_> {
+    /// Waits for leave to send one request: [`Engine::send`](super::core::Engine::send), which all
+    /// requests of actions and of plans go through.
+    pub(super) async fn request(&self) -> SemaphorePermit<'_> {
         self.requests.acquire().await.expect("the semaphore of requests is never closed")
     }
 
-    /// The permits themselves, for stages that send requests without knowing of the rest.
+    /// The permits themselves, for what has no engine and takes them by itself: the client's hedged
+    /// requests, and listings, which go on in tasks of their own.
     pub(crate) fn requests(&self) -> Arc<Semaphore> {
         Arc::clone(&self.requests)
     }

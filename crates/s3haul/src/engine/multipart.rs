@@ -50,9 +50,7 @@ pub(crate) async fn complete_upload(
         encryption: upload.encryption.as_ref(),
         is_encrypted,
     };
-    let permit = engine.limits.request().await;
-    engine.target.complete_multipart(input).await?;
-    drop(permit);
+    engine.send(|| engine.target.complete_multipart(input)).await?;
     engine.uploads.completed(upload);
     Ok(())
 }
@@ -88,9 +86,8 @@ impl MultipartUpload {
         engine.settings.check_part_size(part_size)?;
         let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
         let bucket = &engine.settings.target_bucket;
-        let permit = engine.limits.request().await;
-        let upload = engine.uploads.begin(bucket, key, properties, plan.checksum).await?;
-        drop(permit);
+        let begin = || engine.uploads.begin(bucket, key, properties, plan.checksum);
+        let upload = engine.send(begin).await?;
         Ok(Self {
             engine: Arc::clone(engine),
             upload,

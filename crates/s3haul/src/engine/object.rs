@@ -49,20 +49,24 @@ pub(crate) async fn put(
     let settings = &engine.settings;
     let size = payload.len();
     engine.bandwidth.take(size).await;
-    let permit = engine.limits.request().await;
-    let (payload, sending) = engine.report.sending(payload);
-    let input = PutObject {
-        bucket: &settings.target_bucket,
-        key,
-        payload,
-        properties,
-        checksum: settings.checksum_algorithm,
-        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
-    };
-    engine.target.put_object(input).await?;
-    drop(permit);
-    sending.done();
-    Ok(())
+    let sent = engine.send(|| {
+        let (payload, sending) = engine.report.sending(payload);
+        let input = PutObject {
+            bucket: &settings.target_bucket,
+            key,
+            payload,
+            properties,
+            checksum: settings.checksum_algorithm,
+            conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+        };
+        let sent = engine.target.put_object(input);
+        async move {
+            sent.await?;
+            sending.done();
+            Ok(())
+        }
+    });
+    sent.await
 }
 
 /// With `--no-overwrite`, learns before much is sent that it is not wanted. The request that

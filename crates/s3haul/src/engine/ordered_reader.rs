@@ -128,12 +128,6 @@ impl ReadAhead {
 }
 
 async fn fetch(engine: &Engine, object: &ObjectState, part: Part) -> Fetched {
-    let permit = engine.limits.request().await;
     let mut reader = RangeReader::new(engine, object, part.range);
-    let mut chunks = Vec::new();
-    while let Some(bytes) = reader.next().await? {
-        chunks.push(bytes);
-    }
-    drop(permit);
-    Ok(chunks)
+    engine.send(|| reader.gather(u64::MAX)).await
 }

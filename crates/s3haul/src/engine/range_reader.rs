@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::core::Engine;
+use super::core::{Engine, Place};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
 use s3haul_wire::units::ByteRange;
@@ -35,21 +35,28 @@ pub(crate) fn silence_max(failures: u32) -> Duration {
 /// An object, and the state of it that all ranges must come from.
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectState {
-    /// Key in the source bucket.
+    /// Key.
     pub(crate) key: String,
     /// Version; the current one where absent.
     pub(crate) version_id: Option<String>,
     /// `ETag` with its quotes; empty where unknown.
     pub(crate) etag: String,
+    /// Where it is.
+    place: Place,
     /// `ETag` that the first range came with. Not every server heeds `If-Match`, and not every
     /// listing includes `ETag`s: without this, ranges of two states could make one file.
     seen: Arc<OnceLock<String>>,
 }
 
 impl ObjectState {
-    /// A state of which no range was read yet.
+    /// A state of an object of the source of which no range was read yet.
     pub(crate) fn new(key: String, etag: String) -> Self {
-        Self { key, version_id: None, etag, seen: Arc::default() }
+        Self { key, version_id: None, etag, place: Place::Source, seen: Arc::default() }
+    }
+
+    /// The same elsewhere.
+    pub(crate) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
     }
 
     /// There was an answer: ranges must have its `ETag`, also where the server heeds no condition.
@@ -78,16 +85,17 @@ pub(crate) async fn open(
 ) -> Result<ObjectBody> {
     let if_match = (range.is_some() && !object.etag.is_empty()).then_some(object.etag.as_str());
     let input = GetObject {
-        bucket: &engine.settings.source_bucket,
+        bucket: object.place.bucket(engine),
         key: &object.key,
         version_id: object.version_id.as_deref(),
         range,
         conditions: Conditions { if_match, if_absent: false },
         known_etag: Some(&object.etag),
-        customer_key: engine.settings.source_customer_key.as_ref(),
+        customer_key: object.place.customer_key(engine),
         checksums: wants_checksums(engine),
     };
-    let body = engine.source.get_object(input).await.map_err(|e| changed(engine, object, e))?;
+    let body = object.place.client(engine).get_object(input).await;
+    let body = body.map_err(|error| changed(engine, object, error))?;
     if range.is_some() && *object.seen.get_or_init(|| body.head.etag.clone()) != body.head.etag {
         return Err(replaced(engine, object));
     }
@@ -117,7 +125,7 @@ fn changed(engine: &Engine, object: &ObjectState, error: Error) -> Error {
 
 /// The object has another state than the one that is read.
 pub(crate) fn replaced(engine: &Engine, object: &ObjectState) -> Error {
-    let (key, bucket) = (&object.key, &engine.settings.source_bucket);
+    let (key, bucket) = (&object.key, object.place.bucket(engine));
     let message = format!(
         "Contents of stored object \"{key}\" in bucket \"{bucket}\" did not match expected ETag."
     );
@@ -177,6 +185,18 @@ impl<'a> RangeReader<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// The next bytes, at least so many unless the range ends; nothing at the end.
+    pub(crate) async fn gather(&mut self, bytes_min: u64) -> Result<Vec<Bytes>> {
+        let (mut chunks, mut length) = (Vec::new(), 0);
+        while length < bytes_min
+            && let Some(bytes) = self.next().await?
+        {
+            length += bytes.len() as u64;
+            chunks.push(bytes);
+        }
+        Ok(chunks)
     }
 
     async fn step(&mut self) -> Result<Bytes> {

@@ -1,53 +1,12 @@
 //! Removing one object: by itself, or as the source of a move whose target is safe.
 
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::object::head_with;
 use crate::event::ActionKind;
-use crate::location::Location;
-use crate::location::ObjectName;
-use s3haul_wire::Client;
 use s3haul_wire::error::Error;
 use s3haul_wire::error::ErrorKind;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::DeleteObject;
-
-/// One of the two buckets of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// That of the source: `rm`, `mv`.
-    Source,
-    /// That of the target: `sync --delete`.
-    Target,
-    /// That of the source, for an object whose copy is safe: removed also after an early end.
-    Moved,
-}
-
-impl Place {
-    pub(crate) fn client(self, engine: &Engine) -> &Client {
-        match self {
-            Self::Source => &engine.source,
-            Self::Target => &engine.target,
-            Self::Moved => &engine.source_finishing,
-        }
-    }
-
-    pub(crate) fn bucket(self, engine: &Engine) -> &str {
-        match self {
-            Self::Source | Self::Moved => &engine.settings.source_bucket,
-            Self::Target => &engine.settings.target_bucket,
-        }
-    }
-
-    pub(crate) fn version(
-        self,
-        engine: &Engine,
-        key: String,
-        version_id: Option<String>,
-    ) -> Location {
-        let name = ObjectName::new(self.bucket(engine), key);
-        Location::Object(name.in_version(version_id))
-    }
-}
 
 /// Only by a document of S3: any server says 404 to what it does not know.
 pub(crate) fn is_gone(error: &Error) -> bool {

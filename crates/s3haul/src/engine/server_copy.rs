@@ -127,8 +127,7 @@ pub(crate) async fn write_tags(
     tags: &[(String, String)],
 ) -> Result<()> {
     let (bucket, key) = (&engine.settings.target_bucket, &action.target_key);
-    let permit = engine.limits.request().await;
-    let tagged = engine.target.put_object_tagging(bucket, key, None, tags).await;
+    let tagged = engine.send(|| engine.target.put_object_tagging(bucket, key, None, tags)).await;
     if tagged.is_err() {
         engine.report.unmoved(action.size);
     }
@@ -137,13 +136,12 @@ pub(crate) async fn write_tags(
     let may_be_source = settings.source_bucket == *bucket && action.source_key == *key;
     if tagged.is_err() && !may_be_source {
         let input = DeleteObject { bucket, key, ..DeleteObject::default() };
-        if let Err(error) = engine.target.delete_object(input).await {
+        if let Err(error) = engine.send(|| engine.target.delete_object(input)).await {
             engine.report.warning(format!(
                 "s3://{bucket}/{key} was copied without its tags and could not be removed: {error}"
             ));
         }
     }
-    drop(permit);
     tagged
 }
 
@@ -164,17 +162,9 @@ impl PartsCopy {
         properties: ObjectProperties,
     ) -> Result<Self> {
         let settings = &engine.settings;
-        let permit = engine.limits.request().await;
-        let upload = engine
-            .uploads
-            .begin(
-                &settings.target_bucket,
-                &action.target_key,
-                properties,
-                settings.checksum_algorithm,
-            )
-            .await?;
-        drop(permit);
+        let (bucket, key) = (&settings.target_bucket, &action.target_key);
+        let begin = || engine.uploads.begin(bucket, key, properties, settings.checksum_algorithm);
+        let upload = engine.send(begin).await?;
         Ok(Self {
             engine: Arc::clone(engine),
             upload,

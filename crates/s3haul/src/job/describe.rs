@@ -1,8 +1,7 @@
 //! What a dry run reports of each action.
 
 use crate::action::download::target::DownloadTarget;
-use crate::engine::core::Engine;
-use crate::engine::remove_object::Place;
+use crate::engine::core::{Engine, Place};
 use crate::engine::remove_object::removal_kind;
 use crate::event::ActionKind;
 use crate::event::ObjectEvent;

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::remove_object::Place;
 use crate::entry::{Entry, EntryBatch, OwnedEntry, Preselected, SourceBatch};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::names::COLLISION;

@@ -6,8 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::core::Engine;
-use crate::engine::remove_object::Place;
+use crate::engine::core::{Engine, Place};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{Version, VersionRule, VersionSelector};

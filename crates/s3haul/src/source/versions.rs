@@ -1,8 +1,7 @@
 //! What a versioned bucket adds to a source: whether it can be read as it was, the one version that
 //! a single key had, and how much a removal would take before it takes anything.
 
-use crate::engine::core::Engine;
-use crate::engine::remove_object::Place;
+use crate::engine::core::{Engine, Place};
 use crate::job::prepare::Prepared;
 use crate::plan::removals::RemovalLimit;
 use crate::plan::versions::VersionRule;

@@ -15,9 +15,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::remove_object::Place;
 use crate::engine::reporter::Reporter;
 use crate::engine::settings::Settings;
 use crate::engine::settings::Tuning;

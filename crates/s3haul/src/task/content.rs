@@ -3,20 +3,20 @@
 
 mod digest;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::engine::core::Engine;
-use crate::engine::remove_object::Place;
+use crate::engine::core::{Engine, Place};
+use crate::engine::range_reader::ObjectState;
 use crate::entry::{Entry, ObjectEntry, OwnedEntry};
 use crate::plan::content::{
     Algorithm, Conclusion, Depth, Evidence, Known, PartSizes, Recipe, Step, StoredChecksum, Which,
     conclude,
 };
 use crate::source::side::Pair;
-use digest::{Stored, digest_file, digest_object};
+use digest::{digest_file, digest_object};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
-use s3haul_wire::{Checksum, ChecksumAlgorithm, CustomerKey, ObjectHead};
+use s3haul_wire::{Checksum, ChecksumAlgorithm, ObjectHead};
 
 /// Steps to a conclusion at most; there is none that takes as many.
 const STEPS_MAX: usize = 24;
@@ -125,16 +125,11 @@ impl<'a> End<'a> {
         let value = match self.entry.get() {
             Entry::File(file) => digest_file(self.engine, &file, recipe).await?,
             Entry::Object(object) => {
-                let object = Stored {
-                    engine: Arc::clone(self.engine),
-                    place: self.place,
-                    key: object.listed.key.to_owned(),
-                    version_id: object.version_id.map(str::to_owned),
-                    etag: self.etag.clone(),
-                    size: object.listed.size,
-                    seen: OnceLock::new(),
-                };
-                digest_object(object, recipe).await?
+                let size = object.listed.size;
+                let object = ObjectState::new(object.listed.key.to_owned(), self.etag.clone())
+                    .in_version(object.version_id.map(str::to_owned))
+                    .at(self.place);
+                Box::pin(digest_object(self.engine, object, size, recipe)).await?
             }
         };
         self.known.learn_digest(recipe, value);
@@ -147,23 +142,13 @@ impl<'a> End<'a> {
             bucket: self.place.bucket(engine),
             key: object.listed.key,
             version_id: object.version_id,
-            customer_key: customer_key(engine, self.place),
+            customer_key: self.place.customer_key(engine),
             checksums: true,
         };
-        let permit = engine.limits.request().await;
-        let head = match part {
-            Some(number) => client.head_part(input, number).await,
-            None => client.head_object(input).await,
-        };
-        drop(permit);
-        head
-    }
-}
-
-pub(crate) fn customer_key(engine: &Engine, place: Place) -> Option<&CustomerKey> {
-    match place {
-        Place::Source | Place::Moved => engine.settings.source_customer_key.as_ref(),
-        Place::Target => engine.settings.properties.customer_key.as_ref(),
+        match part {
+            Some(number) => engine.send(|| client.head_part(input, number)).await,
+            None => engine.send(|| client.head_object(input)).await,
+        }
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::action::restore::{run_beginnings, run_restores};
 use crate::action::set::run_changes;
-use crate::engine::core::Engine;
-use crate::engine::remove_object::Place;
+use crate::engine::core::{Engine, Place};
 use crate::entry::{Entry, ObjectEntry};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::describe::event;

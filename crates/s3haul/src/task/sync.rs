@@ -16,9 +16,8 @@ use crate::action::download::run_downloads;
 use crate::action::download::target::DownloadTarget;
 use crate::action::remove_files::run_file_removals;
 use crate::action::upload::run_uploads;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::remove_object::Place;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
 use crate::job::describe::{

@@ -253,16 +253,7 @@ impl PartsRelay {
 
     /// Receives one part. The caller holds its share of the budget.
     async fn fetch(&self, part: Part) -> Result<Payload> {
-        let permit = self.engine.limits.request().await;
-        let mut reader = RangeReader::new(&self.engine, &self.object, part.range);
-        let mut chunks = Vec::new();
-        while let Some(bytes) = reader.next().await? {
-            if self.given_up.load(Ordering::Relaxed) {
-                return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
-            }
-            chunks.push(bytes);
-        }
-        drop((reader, permit));
+        let chunks = self.engine.send(|| self.receive(part)).await?;
         let wanted = self.expected.as_ref().map(|expected| expected.algorithm);
         let (payload, checksum) = digest(chunks, self.plan, wanted).await;
         if let Some(checksum) = checksum {
@@ -271,6 +262,18 @@ impl PartsRelay {
             pieces.push((part.number, piece));
         }
         Ok(payload)
+    }
+
+    async fn receive(&self, part: Part) -> Result<Vec<Bytes>> {
+        let mut reader = RangeReader::new(&self.engine, &self.object, part.range);
+        let mut chunks = Vec::new();
+        while let Some(bytes) = reader.next().await? {
+            if self.given_up.load(Ordering::Relaxed) {
+                return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
+            }
+            chunks.push(bytes);
+        }
+        Ok(chunks)
     }
 
     /// Holds what arrived against the source's checksum.

@@ -167,27 +167,9 @@ fn collect(done: &mut Vec<WrittenRange>, ended: Result<WrittenRange>) -> Result<
 
 async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange> {
     let engine = &writing.engine;
-    let permit = engine.limits.request().await;
     let mut reader = RangeReader::new(engine, &writing.object, part.range);
-    let mut hasher = Hasher::new(writing.algorithm);
-    let mut position = part.range.start;
-    loop {
-        if writing.given_up.load(Ordering::Relaxed) {
-            return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
-        }
-        let chunks = gather(&mut reader).await?;
-        let length: u64 = chunks.iter().map(|chunk| chunk.len() as u64).sum();
-        if length == 0 {
-            break;
-        }
-        let target = Arc::clone(writing);
-        hasher = blocking(move || write_chunks(&target, position, &chunks, hasher)).await?;
-        position += length;
-        writing.written.fetch_add(length, Ordering::Relaxed);
-        engine.report.moved(length);
-    }
-    drop(permit);
-    let piece = Piece { checksum: hasher.finish(), length: part.range.len() };
+    let checksum = engine.send(|| write_all(writing, &mut reader, part.range.start)).await?;
+    let piece = Piece { checksum, length: part.range.len() };
     let head = reader.take_head();
     if let Some(head) = head.as_ref().filter(|_| engine.settings.preserves) {
         writing.finish.get_or_init(|| finish_of(&engine.settings, head));
@@ -195,16 +177,28 @@ async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange>
     Ok(WrittenRange { part, piece, head })
 }
 
-/// The next bytes of a range, enough for one write; nothing at the end.
-async fn gather(reader: &mut RangeReader<'_>) -> Result<Vec<Bytes>> {
-    let (mut chunks, mut length) = (Vec::new(), 0);
-    while length < WRITE_SIZE
-        && let Some(bytes) = reader.next().await?
-    {
-        length += bytes.len() as u64;
-        chunks.push(bytes);
+/// Writes the bytes of a range while they arrive; gives their checksum.
+async fn write_all(
+    writing: &Arc<Writing>,
+    reader: &mut RangeReader<'_>,
+    mut position: u64,
+) -> Result<Checksum> {
+    let mut hasher = Hasher::new(writing.algorithm);
+    loop {
+        if writing.given_up.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Cancelled, "another part failed"));
+        }
+        let chunks = reader.gather(WRITE_SIZE).await?;
+        let length: u64 = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+        if length == 0 {
+            return Ok(hasher.finish());
+        }
+        let target = Arc::clone(writing);
+        hasher = blocking(move || write_chunks(&target, position, &chunks, hasher)).await?;
+        position += length;
+        writing.written.fetch_add(length, Ordering::Relaxed);
+        writing.engine.report.moved(length);
     }
-    Ok(chunks)
 }
 
 fn write_chunks(

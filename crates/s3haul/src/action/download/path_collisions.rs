@@ -71,9 +71,7 @@ async fn has_version(engine: &Engine, key: &str, rule: VersionRule) -> Result<bo
             version_id_marker: markers.1.as_deref(),
             ..ListVersions::default()
         };
-        let permit = engine.limits.request().await;
-        let page = engine.source.list_versions(input).await?;
-        drop(permit);
+        let page = engine.send(|| engine.source.list_versions(input)).await?;
         for version in page.versions.iter().filter(|version| version.key == key) {
             let version = Version {
                 key,
@@ -134,9 +132,7 @@ impl Listed {
             start_after: Some(&after),
             ..ListObjects::default()
         };
-        let permit = engine.limits.request().await;
-        let page = engine.source.list_objects(input).await?;
-        drop(permit);
+        let page = engine.send(|| engine.source.list_objects(input)).await?;
         let keys: Vec<_> = page.iter().map(|object| object.key.to_owned()).collect();
         let last = keys.last().filter(|last| **last > after).cloned();
         if page.is_truncated && last.is_none() {

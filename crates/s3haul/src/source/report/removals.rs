@@ -13,10 +13,9 @@ use futures_util::future::join_all;
 use super::{GONE, NamedPlace, foreign, is_gone, is_plain, next, open};
 use crate::action::delete::run_deletes;
 use crate::action::remove_files::run_file_removals;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
-use crate::engine::remove_object::Place;
 use crate::entry::{facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
@@ -265,11 +264,9 @@ async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
                 .await
         }
         Side::Object(name) => {
-            let permit = engine.limits.request().await;
             let (bucket, prefix) = (&name.bucket, &name.key);
             let input = ListObjects { bucket, prefix, ..ListObjects::default() };
-            let page = engine.source.list_objects(input).await?;
-            drop(permit);
+            let page = engine.send(|| engine.source.list_objects(input)).await?;
             page.iter().all(|object| object.is_folder_marker()) && !page.is_truncated
         }
         Side::Stream => true,

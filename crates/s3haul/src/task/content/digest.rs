@@ -3,24 +3,22 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use md5::{Digest as _, Md5};
 
-use super::{changed, customer_key};
+use super::changed;
 use crate::engine::core::Engine;
 use crate::engine::limits::{Tasks, blocking};
 use crate::engine::parts::parts;
-use crate::engine::range_reader::{ATTEMPTS_MAX, back_off, may_resume};
-use crate::engine::remove_object::Place;
+use crate::engine::range_reader::{ObjectState, RangeReader};
 use crate::fs::LocalFile;
 use crate::fs::meta::source_changed;
 use crate::fs::read::{advise_sequential, open_with_identity, read_range_into};
 use crate::plan::content::{Algorithm, Recipe};
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::{Conditions, GetObject, ObjectBody};
 use s3haul_wire::units::{ByteRange, KIB};
 use s3haul_wire::{ChecksumAlgorithm, Hasher};
 
@@ -67,39 +65,30 @@ fn read_file(path: &Path, size: u64, recipe: Recipe) -> Result<String> {
     Ok(digester.finish())
 }
 
-/// An object in one state, read by as many requests as it takes.
-pub(crate) struct Stored {
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) place: Place,
-    pub(crate) key: String,
-    /// Version; the current one where absent.
-    pub(crate) version_id: Option<String>,
-    /// State that all requests must see; empty where it is not known beforehand.
-    pub(crate) etag: String,
-    pub(crate) size: u64,
-    /// `ETag` of the first answer: not every server heeds `If-Match`.
-    pub(crate) seen: OnceLock<String>,
-}
-
 /// Digest of an object; where it is one of parts, several are read at a time.
-pub(crate) async fn digest_object(object: Stored, recipe: Recipe) -> Result<String> {
-    let whole = ByteRange { start: 0, end: object.size };
-    let Some(part_size) = recipe.part_size.filter(|part_size| *part_size < object.size) else {
+pub(crate) async fn digest_object(
+    engine: &Arc<Engine>,
+    object: ObjectState,
+    size: u64,
+    recipe: Recipe,
+) -> Result<String> {
+    let whole = ByteRange { start: 0, end: size };
+    let Some(part_size) = recipe.part_size.filter(|part_size| *part_size < size) else {
         let mut digester = Digester::new(recipe);
-        object.read(whole, &mut digester).await?;
+        read(engine, &object, whole, &mut digester).await?;
         return Ok(digester.finish());
     };
-    let (object, mut tasks, mut digests) = (Arc::new(object), Tasks::new(), BTreeMap::new());
-    for part in parts(object.size, part_size) {
+    let (mut tasks, mut digests) = (Tasks::new(), BTreeMap::new());
+    for part in parts(size, part_size) {
         if tasks.len() >= PARTS_AT_ONCE
             && let Some(ended) = tasks.next().await
         {
             collect(&mut digests, ended)?;
         }
-        let object = Arc::clone(&object);
+        let (engine, object) = (Arc::clone(engine), object.clone());
         tasks.spawn(async move {
             let mut digester = Digester::new(Recipe { part_size: None, ..recipe });
-            object.read(part.range, &mut digester).await?;
+            read(&engine, &object, part.range, &mut digester).await?;
             Ok((part.number, digester.current.finish()))
         });
     }
@@ -122,66 +111,24 @@ fn collect(digests: &mut BTreeMap<u32, Vec<u8>>, ended: PartDigest) -> Result<()
     Ok(())
 }
 
-impl Stored {
-    /// Reads a range; a broken connection costs only what had not arrived.
-    async fn read(&self, range: ByteRange, digester: &mut Digester) -> Result<()> {
-        let (mut rest, mut failures) = (range, 0);
-        while !rest.is_empty() {
-            let before = rest.start;
-            let Err(error) = self.go_on(&mut rest, digester).await else { continue };
-            failures = if rest.start > before { 1 } else { failures + 1 };
-            if !may_resume(&error) || failures >= ATTEMPTS_MAX {
-                return Err(error);
-            }
-            back_off(failures).await;
-        }
-        Ok(())
-    }
-
-    /// Reads until the end or an error; the rest shrinks by what was read.
-    async fn go_on(&self, rest: &mut ByteRange, digester: &mut Digester) -> Result<()> {
-        let permit = self.engine.limits.request().await;
-        let mut body = self.open(*rest).await?;
-        while let Some(bytes) = body.body.next().await {
-            let bytes = bytes?;
-            let length = bytes.len() as u64;
-            if length > rest.len() {
-                return Err(Error::new(ErrorKind::Integrity, "the body is longer than asked for"));
-            }
+/// Reads a range; a broken connection costs only what had not arrived.
+async fn read(
+    engine: &Engine,
+    object: &ObjectState,
+    range: ByteRange,
+    digester: &mut Digester,
+) -> Result<()> {
+    let mut reader = RangeReader::new(engine, object, range);
+    let read = engine.send(async || {
+        while let Some(bytes) = reader.next().await? {
             digester.update(&bytes);
-            rest.start += length;
-            self.engine.bandwidth.take(length).await;
-        }
-        drop(permit);
-        if !rest.is_empty() {
-            return Err(Error::new(ErrorKind::Transport, "the body ended early"));
         }
         Ok(())
-    }
-
-    async fn open(&self, range: ByteRange) -> Result<ObjectBody> {
-        let if_match = Some(self.etag.as_str()).filter(|etag| !etag.is_empty());
-        let input = GetObject {
-            bucket: self.place.bucket(&self.engine),
-            key: &self.key,
-            version_id: self.version_id.as_deref(),
-            range: Some(range),
-            conditions: Conditions { if_match, if_absent: false },
-            known_etag: None,
-            customer_key: customer_key(&self.engine, self.place),
-            checksums: false,
-        };
-        let body = self.place.client(&self.engine).get_object(input).await;
-        let body = body.map_err(|error| match error.kind() {
-            ErrorKind::PreconditionFailed => changed(&self.key),
-            _ => error,
-        })?;
-        let is_same = *self.seen.get_or_init(|| body.head.etag.clone()) == body.head.etag;
-        if !is_same || body.range != range {
-            return Err(changed(&self.key));
-        }
-        Ok(body)
-    }
+    });
+    read.await.map_err(|error: Error| match error.kind() {
+        ErrorKind::SourceChanged => changed(&object.key),
+        _ => error,
+    })
 }
 
 /// Computes a digest of bytes as they come.

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use super::super::content::{customer_key, examine};
-use crate::engine::core::Engine;
+use super::super::content::examine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
-use crate::engine::remove_object::Place;
 use crate::entry::Entry;
 use crate::event::ActionKind;
 use crate::fs::meta::nanoseconds;
@@ -148,7 +147,7 @@ async fn by_preserved_time(
         bucket: place.bucket(&engine),
         key: object.listed.key,
         version_id: object.version_id,
-        customer_key: customer_key(&engine, place),
+        customer_key: place.customer_key(&engine),
         ..HeadObject::default()
     };
     let head = engine.send(|| place.client(&engine).head_object(input)).await;
