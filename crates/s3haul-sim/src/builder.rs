@@ -68,18 +68,6 @@ impl SimBuilder {
         self
     }
 
-    /// Adds a temporary key pair whose session token must come along.
-    pub fn session_key(
-        mut self,
-        id: impl Into<String>,
-        secret: impl Into<String>,
-        token: impl Into<String>,
-    ) -> Self {
-        let session_token = Some(token.into());
-        self.config.access_keys.push(AccessKey { session_token, ..AccessKey::new(id, secret) });
-        self
-    }
-
     /// Serves unsigned requests too.
     pub fn allow_anonymous(mut self, allow: bool) -> Self {
         self.config.allow_anonymous = allow;

@@ -13,6 +13,8 @@ use percent_encoding::percent_decode_str;
 pub(crate) struct Target {
     /// S3's name of the operation; `Unknown` where there is none.
     pub(crate) operation: &'static str,
+    /// Whether it is about a subresource that this server does not have.
+    pub(crate) lacks_subresource: bool,
     /// Bucket, or empty.
     pub(crate) bucket: String,
     /// Key, or empty.
@@ -49,15 +51,16 @@ pub(crate) fn classify(method: &Method, uri: &Uri, headers: &HeaderMap) -> Targe
     let path = path.strip_prefix('/').unwrap_or(&path);
     let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
     let copies = headers.contains_key("x-amz-copy-source");
-    let operation = if bucket.is_empty() {
-        if *method == Method::GET { "ListBuckets" } else { "Unknown" }
-    } else if key.is_empty() {
-        bucket_operation(method, uri)
-    } else {
-        object_operation(method, uri, copies)
+    let rows: &[Row] = if key.is_empty() { &AT_BUCKET } else { &AT_OBJECT };
+    let lacks_subresource = lacks_subresource(method, uri, rows);
+    let operation = match bucket {
+        "" if *method == Method::GET => "ListBuckets",
+        "" => "Unknown",
+        _ if lacks_subresource => "Unknown",
+        _ => find_operation(method, uri, rows, copies),
     };
-    let mut target =
-        Target { operation, bucket: bucket.to_owned(), key: key.to_owned(), ..Target::default() };
+    let (bucket, key) = (bucket.to_owned(), key.to_owned());
+    let mut target = Target { operation, lacks_subresource, bucket, key, ..Target::default() };
     if operation.starts_with("List") {
         read_position(uri, &mut target);
     } else {
@@ -87,112 +90,105 @@ fn read_position(uri: &Uri, target: &mut Target) {
     }
 }
 
-/// Whether a query has a name.
-pub(crate) fn has(uri: &Uri, wanted: &str) -> bool {
-    let query = uri.query().unwrap_or_default();
-    query.split('&').any(|pair| pair.split('=').next() == Some(wanted))
+/// A subresource, a method, and the operation that they make. Without a subresource: the operation
+/// on the bucket or object itself.
+type Row = (&'static str, Method, &'static str);
+
+/// What is served at a bucket.
+const AT_BUCKET: [Row; 18] = [
+    ("location", Method::GET, "GetBucketLocation"),
+    ("versioning", Method::GET, "GetBucketVersioning"),
+    ("versioning", Method::PUT, "PutBucketVersioning"),
+    ("website", Method::GET, "GetBucketWebsite"),
+    ("website", Method::PUT, "PutBucketWebsite"),
+    ("website", Method::DELETE, "DeleteBucketWebsite"),
+    ("uploads", Method::GET, "ListMultipartUploads"),
+    ("versions", Method::GET, "ListObjectVersions"),
+    ("tagging", Method::GET, "GetBucketTagging"),
+    ("tagging", Method::PUT, "PutBucketTagging"),
+    ("tagging", Method::DELETE, "DeleteBucketTagging"),
+    ("object-lock", Method::GET, "GetObjectLockConfiguration"),
+    ("object-lock", Method::PUT, "PutObjectLockConfiguration"),
+    ("delete", Method::POST, "DeleteObjects"),
+    ("", Method::HEAD, "HeadBucket"),
+    ("", Method::GET, "ListObjects"),
+    ("", Method::PUT, "CreateBucket"),
+    ("", Method::DELETE, "DeleteBucket"),
+];
+
+/// What is served at an object.
+const AT_OBJECT: [Row; 20] = [
+    ("attributes", Method::GET, "GetObjectAttributes"),
+    ("acl", Method::GET, "GetObjectAcl"),
+    ("acl", Method::PUT, "PutObjectAcl"),
+    ("tagging", Method::GET, "GetObjectTagging"),
+    ("tagging", Method::PUT, "PutObjectTagging"),
+    ("tagging", Method::DELETE, "DeleteObjectTagging"),
+    ("retention", Method::GET, "GetObjectRetention"),
+    ("retention", Method::PUT, "PutObjectRetention"),
+    ("legal-hold", Method::GET, "GetObjectLegalHold"),
+    ("legal-hold", Method::PUT, "PutObjectLegalHold"),
+    ("uploads", Method::POST, "CreateMultipartUpload"),
+    ("uploadId", Method::GET, "ListParts"),
+    ("uploadId", Method::PUT, "UploadPart"),
+    ("uploadId", Method::POST, "CompleteMultipartUpload"),
+    ("uploadId", Method::DELETE, "AbortMultipartUpload"),
+    ("restore", Method::POST, "RestoreObject"),
+    ("", Method::HEAD, "HeadObject"),
+    ("", Method::GET, "GetObject"),
+    ("", Method::PUT, "PutObject"),
+    ("", Method::DELETE, "DeleteObject"),
+];
+
+/// Subresources that S3 has and this server does not.
+const NOT_SERVED: [&str; 23] = [
+    "accelerate",
+    "analytics",
+    "cors",
+    "encryption",
+    "intelligent-tiering",
+    "inventory",
+    "lifecycle",
+    "logging",
+    "metadataConfiguration",
+    "metadataTable",
+    "metrics",
+    "notification",
+    "ownershipControls",
+    "policy",
+    "policyStatus",
+    "publicAccessBlock",
+    "renameObject",
+    "replication",
+    "requestPayment",
+    "select",
+    "session",
+    "torrent",
+    "writeGetObjectResponse",
+];
+
+fn names(uri: &Uri) -> impl Iterator<Item = &str> {
+    let pairs = uri.query().unwrap_or_default().split('&');
+    pairs.filter_map(|pair| pair.split('=').next()).filter(|name| !name.is_empty())
 }
 
-fn first(uri: &Uri, names: &[(&str, &'static str)], otherwise: &'static str) -> &'static str {
-    if uri.query().is_none() {
-        return otherwise;
-    }
-    names.iter().find(|(name, _)| has(uri, name)).map_or(otherwise, |(_, operation)| operation)
+/// Whether a request names a subresource that is not served with this method, or not there.
+fn lacks_subresource(method: &Method, uri: &Uri, rows: &[Row]) -> bool {
+    let is_known = |name| AT_BUCKET.iter().chain(&AT_OBJECT).any(|(known, ..)| *known == name);
+    let is_served = |name| rows.iter().any(|(known, by, _)| *known == name && by == method);
+    let lacks = |name| NOT_SERVED.contains(&name) || (is_known(name) && !is_served(name));
+    *method != Method::HEAD && names(uri).any(lacks)
 }
 
-fn bucket_operation(method: &Method, uri: &Uri) -> &'static str {
-    match *method {
-        Method::HEAD => "HeadBucket",
-        Method::GET => first(
-            uri,
-            &[
-                ("location", "GetBucketLocation"),
-                ("versioning", "GetBucketVersioning"),
-                ("website", "GetBucketWebsite"),
-                ("uploads", "ListMultipartUploads"),
-                ("versions", "ListObjectVersions"),
-                ("list-type", "ListObjectsV2"),
-                ("acl", "GetBucketAcl"),
-                ("policy", "GetBucketPolicy"),
-                ("tagging", "GetBucketTagging"),
-                ("cors", "GetBucketCors"),
-                ("lifecycle", "GetBucketLifecycleConfiguration"),
-                ("encryption", "GetBucketEncryption"),
-                ("object-lock", "GetObjectLockConfiguration"),
-            ],
-            "ListObjects",
-        ),
-        Method::PUT => first(
-            uri,
-            &[
-                ("versioning", "PutBucketVersioning"),
-                ("website", "PutBucketWebsite"),
-                ("acl", "PutBucketAcl"),
-                ("policy", "PutBucketPolicy"),
-                ("tagging", "PutBucketTagging"),
-                ("cors", "PutBucketCors"),
-                ("lifecycle", "PutBucketLifecycleConfiguration"),
-                ("encryption", "PutBucketEncryption"),
-                ("object-lock", "PutObjectLockConfiguration"),
-            ],
-            "CreateBucket",
-        ),
-        Method::POST => first(uri, &[("delete", "DeleteObjects")], "Unknown"),
-        Method::DELETE => first(
-            uri,
-            &[
-                ("website", "DeleteBucketWebsite"),
-                ("policy", "DeleteBucketPolicy"),
-                ("tagging", "DeleteBucketTagging"),
-            ],
-            "DeleteBucket",
-        ),
-        _ => "Unknown",
-    }
-}
-
-fn object_operation(method: &Method, uri: &Uri, copies: bool) -> &'static str {
-    match *method {
-        Method::HEAD => "HeadObject",
-        Method::GET => first(
-            uri,
-            &[
-                ("attributes", "GetObjectAttributes"),
-                ("acl", "GetObjectAcl"),
-                ("tagging", "GetObjectTagging"),
-                ("retention", "GetObjectRetention"),
-                ("legal-hold", "GetObjectLegalHold"),
-                ("uploadId", "ListParts"),
-            ],
-            "GetObject",
-        ),
-        Method::PUT => {
-            let part = if copies { "UploadPartCopy" } else { "UploadPart" };
-            let whole = if copies { "CopyObject" } else { "PutObject" };
-            let names = [
-                ("acl", "PutObjectAcl"),
-                ("tagging", "PutObjectTagging"),
-                ("retention", "PutObjectRetention"),
-                ("legal-hold", "PutObjectLegalHold"),
-                ("uploadId", part),
-            ];
-            first(uri, &names, whole)
-        }
-        Method::POST => first(
-            uri,
-            &[
-                ("uploads", "CreateMultipartUpload"),
-                ("uploadId", "CompleteMultipartUpload"),
-                ("restore", "RestoreObject"),
-            ],
-            "Unknown",
-        ),
-        Method::DELETE => first(
-            uri,
-            &[("tagging", "DeleteObjectTagging"), ("uploadId", "AbortMultipartUpload")],
-            "DeleteObject",
-        ),
-        _ => "Unknown",
+fn find_operation(method: &Method, uri: &Uri, rows: &[Row], copies: bool) -> &'static str {
+    let is_asked = |name: &str| name.is_empty() || names(uri).any(|asked| asked == name);
+    let found = rows.iter().find(|(name, by, _)| by == method && is_asked(name));
+    match found.map(|(_, _, operation)| *operation) {
+        Some("ListObjects") if names(uri).any(|name| name == "list-type") => "ListObjectsV2",
+        Some("PutObject") if copies => "CopyObject",
+        Some("UploadPart") if copies => "UploadPartCopy",
+        Some(operation) => operation,
+        None => "Unknown",
     }
 }
 

@@ -1,19 +1,18 @@
 //! The server's clock: the system's, or one that follows tokio's (which tests can pause), with an
 //! offset for skew.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 use tokio::time::Instant;
 
-/// Source of the time. Cheap to share; the offset can be changed while the server runs.
+/// Source of the time.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
     start_wall_ms: i64,
     follows_tokio: bool,
-    offset_ms: AtomicI64,
+    offset_ms: i64,
 }
 
 fn system_ms() -> i64 {
@@ -24,12 +23,7 @@ fn system_ms() -> i64 {
 impl Clock {
     /// A clock that shows the system's time, or time as tokio counts it from now on.
     pub(crate) fn new(follows_tokio: bool, offset_ms: i64) -> Self {
-        Self {
-            start: Instant::now(),
-            start_wall_ms: system_ms(),
-            follows_tokio,
-            offset_ms: AtomicI64::new(offset_ms),
-        }
+        Self { start: Instant::now(), start_wall_ms: system_ms(), follows_tokio, offset_ms }
     }
 
     /// Milliseconds since 1970 by this clock.
@@ -40,12 +34,12 @@ impl Clock {
         } else {
             system_ms()
         };
-        wall.saturating_add(self.offset_ms.load(Ordering::Relaxed))
+        wall.saturating_add(self.offset_ms)
     }
 
     /// This clock's time for answers, `None` if it is the system's, which hyper sends.
     pub(crate) fn http_date(&self) -> Option<HeaderValue> {
-        if !self.follows_tokio && self.offset_ms.load(Ordering::Relaxed) == 0 {
+        if !self.follows_tokio && self.offset_ms == 0 {
             return None;
         }
         let now = jiff::Timestamp::from_millisecond(self.now_ms()).ok()?;
@@ -56,11 +50,6 @@ impl Clock {
     /// Microseconds since the server was made, by tokio's monotonic clock.
     pub(crate) fn monotonic_us(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
-    }
-
-    /// Sets how far this clock is ahead of (or behind) the true time.
-    pub fn set_offset_ms(&self, offset_ms: i64) {
-        self.offset_ms.store(offset_ms, Ordering::Relaxed);
     }
 }
 

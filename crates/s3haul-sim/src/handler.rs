@@ -279,7 +279,7 @@ impl Core {
             _ => {}
         }
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        if let Err(objection) = request_limits::check(method, uri, headers, target) {
+        if let Err(objection) = request_limits::check(method, headers, target) {
             let code = objection.code;
             return Some(
                 body(code, request_limits::message(code), &[]).to_response(objection.status),

@@ -3,9 +3,9 @@
 //! documents longer than any that S3 takes, and forms of browsers. And messages for the
 //! errors of which `s3s` sends only the code.
 
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method};
 
-use crate::classify::{Target, has};
+use crate::classify::Target;
 
 /// Longest XML document: 1,000 keys of 1,024 bytes, each written as a character reference, fit.
 const XML_BYTES_MAX: u64 = 16 << 20;
@@ -17,66 +17,13 @@ pub(crate) struct Objection {
     pub(crate) code: &'static str,
 }
 
-/// A subresource, and the methods that it is served with at a bucket and at an object.
-type Subresource = (&'static str, &'static [Method], &'static [Method]);
-
-const SUBRESOURCES: [Subresource; 37] = [
-    ("accelerate", &[], &[]),
-    ("acl", &[], &[Method::GET, Method::PUT]),
-    ("analytics", &[], &[]),
-    ("attributes", &[], &[Method::GET]),
-    ("cors", &[], &[]),
-    ("delete", &[Method::POST], &[]),
-    ("encryption", &[], &[]),
-    ("intelligent-tiering", &[], &[]),
-    ("inventory", &[], &[]),
-    ("legal-hold", &[], &[Method::GET, Method::PUT]),
-    ("lifecycle", &[], &[]),
-    ("location", &[Method::GET], &[]),
-    ("logging", &[], &[]),
-    ("metadataConfiguration", &[], &[]),
-    ("metadataTable", &[], &[]),
-    ("metrics", &[], &[]),
-    ("notification", &[], &[]),
-    ("object-lock", &[Method::GET, Method::PUT], &[]),
-    ("ownershipControls", &[], &[]),
-    ("policy", &[], &[]),
-    ("policyStatus", &[], &[]),
-    ("publicAccessBlock", &[], &[]),
-    ("renameObject", &[], &[]),
-    ("replication", &[], &[]),
-    ("requestPayment", &[], &[]),
-    ("restore", &[], &[Method::POST]),
-    ("retention", &[], &[Method::GET, Method::PUT]),
-    ("select", &[], &[]),
-    ("session", &[], &[]),
-    (
-        "tagging",
-        &[Method::GET, Method::PUT, Method::DELETE],
-        &[Method::GET, Method::PUT, Method::DELETE],
-    ),
-    ("torrent", &[], &[]),
-    ("uploadId", &[], &[Method::GET, Method::PUT, Method::POST, Method::DELETE]),
-    ("uploads", &[Method::GET], &[Method::POST]),
-    ("versioning", &[Method::GET, Method::PUT], &[]),
-    ("versions", &[Method::GET], &[]),
-    ("website", &[Method::GET, Method::PUT, Method::DELETE], &[]),
-    ("writeGetObjectResponse", &[], &[]),
-];
-
 /// Finds what nothing behind would refuse.
 pub(crate) fn check(
     method: &Method,
-    uri: &Uri,
     headers: &HeaderMap,
     target: &Target,
 ) -> Result<(), Objection> {
-    let is_object = !target.key.is_empty();
-    let lacks = |(name, at_bucket, at_object): &Subresource| {
-        let methods = if is_object { at_object } else { at_bucket };
-        has(uri, name) && !methods.contains(method)
-    };
-    if uri.query().is_some() && *method != Method::HEAD && SUBRESOURCES.iter().any(lacks) {
+    if target.lacks_subresource {
         return Err(Objection { status: 501, code: "NotImplemented" });
     }
     if *method == Method::POST && is_form(headers) {
@@ -142,13 +89,13 @@ mod tests {
     use crate::classify::classify;
 
     fn code(method: &str, uri: &str, length: Option<u64>) -> &'static str {
-        let (method, uri): (Method, Uri) = (method.parse().unwrap(), uri.parse().unwrap());
+        let (method, uri): (Method, http::Uri) = (method.parse().unwrap(), uri.parse().unwrap());
         let mut headers = HeaderMap::new();
         if let Some(length) = length {
             headers.insert(http::header::CONTENT_LENGTH, length.into());
         }
         let target = classify(&method, &uri, &headers);
-        check(&method, &uri, &headers, &target).err().map_or("", |objection| objection.code)
+        check(&method, &headers, &target).err().map_or("", |objection| objection.code)
     }
 
     #[test]

@@ -186,28 +186,8 @@ pub(crate) fn url_encode(out: &mut String, value: &str) {
 
 /// A time in whole seconds, as listings show it: `2024-01-01T00:00:00.000Z`.
 pub(crate) fn iso_time(ms: i64) -> String {
-    let mut text = String::with_capacity(24);
-    write_iso_time(&mut text, ms);
-    text
-}
-
-fn write_iso_time(out: &mut String, ms: i64) {
-    let seconds = ms.div_euclid(1000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to a civil date, in years that start in March.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z")
-        .expect("writing to a string cannot fail");
+    let time = jiff::Timestamp::from_second(ms.div_euclid(1000)).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
 }
 
 /// An error as S3 writes it.

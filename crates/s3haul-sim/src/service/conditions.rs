@@ -16,6 +16,32 @@ pub(super) struct ReadConditions<'a> {
     pub(super) if_unmodified_since: Option<&'a Timestamp>,
 }
 
+/// The conditions of a read; the inputs share their field names.
+macro_rules! read_conditions {
+    ($input:expr) => {
+        $crate::service::conditions::ReadConditions {
+            if_match: $input.if_match.as_ref(),
+            if_none_match: $input.if_none_match.as_ref(),
+            if_modified_since: $input.if_modified_since.as_ref(),
+            if_unmodified_since: $input.if_unmodified_since.as_ref(),
+        }
+    };
+}
+pub(super) use read_conditions;
+
+/// The conditions on the source of a copy.
+macro_rules! source_conditions {
+    ($input:expr) => {
+        $crate::service::conditions::ReadConditions {
+            if_match: $input.copy_source_if_match.as_ref(),
+            if_none_match: $input.copy_source_if_none_match.as_ref(),
+            if_modified_since: $input.copy_source_if_modified_since.as_ref(),
+            if_unmodified_since: $input.copy_source_if_unmodified_since.as_ref(),
+        }
+    };
+}
+pub(super) use source_conditions;
+
 /// What the conditions of a read say.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {

@@ -10,7 +10,7 @@ use s3s::dto::{
 use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::checksum::{Algorithm, FULL_OBJECT};
-use super::conditions::{self, ReadConditions};
+use super::conditions::{self, ReadConditions, source_conditions};
 use super::convert::{
     attributes_of, check_metadata, echo_encryption, etag, parse_tagging, show_checksums,
     storage_class, timestamp,
@@ -102,14 +102,9 @@ impl SimService {
         let input = req.input;
         let settings = self.bucket_settings(&input.bucket)?;
         customer_key!(input).check_write(input.server_side_encryption.as_ref())?;
-        let conditions = ReadConditions {
-            if_match: input.copy_source_if_match.as_ref(),
-            if_none_match: input.copy_source_if_none_match.as_ref(),
-            if_modified_since: input.copy_source_if_modified_since.as_ref(),
-            if_unmodified_since: input.copy_source_if_unmodified_since.as_ref(),
-        };
+        let conditions = source_conditions!(input);
         let from = self.copy_from(&input.copy_source, &source_key!(input), &conditions)?;
-        self.check_copy_size(&from.version)?;
+        self.check_copy_size(from.version.size)?;
         check_self_copy(&input, &from)?;
         let mut version = copied_version(&input, &from.version)?;
         version.protection = protection_of!(input, &settings, self.now_ms())?;
@@ -144,9 +139,10 @@ impl SimService {
         Ok(S3Response::new(output))
     }
 
-    fn check_copy_size(&self, version: &Version) -> S3Result<()> {
+    /// Refuses to copy more than one request may.
+    pub(super) fn check_copy_size(&self, bytes: u64) -> S3Result<()> {
         let most = self.limits.copy_bytes_max;
-        if version.size > most {
+        if bytes > most {
             return Err(s3_error!(
                 InvalidRequest,
                 "The specified copy source is larger than the maximum allowable size \

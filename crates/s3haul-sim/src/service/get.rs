@@ -18,7 +18,7 @@ use s3s::dto::{
 use s3s::stream::{ByteStream, RemainingLength};
 use s3s::{S3Request, S3Response, S3Result, StdError, s3_error};
 
-use super::conditions::ReadConditions;
+use super::conditions::read_conditions;
 use super::convert::{custom_error, echo_encryption, etag, show_checksums, timestamp};
 use super::customer_key::customer_key;
 use super::protect::hold_status;
@@ -145,12 +145,7 @@ impl SimService {
     ) -> S3Result<S3Response<GetObjectOutput>> {
         let input = &req.input;
         let settings = self.bucket_settings(&input.bucket)?;
-        let conditions = ReadConditions {
-            if_match: input.if_match.as_ref(),
-            if_none_match: input.if_none_match.as_ref(),
-            if_modified_since: input.if_modified_since.as_ref(),
-            if_unmodified_since: input.if_unmodified_since.as_ref(),
-        };
+        let conditions = read_conditions!(input);
         for _ in 0..OPEN_ATTEMPTS {
             let version =
                 self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
@@ -187,12 +182,7 @@ impl SimService {
         let settings = self.bucket_settings(&input.bucket)?;
         let version = self.find_shown(&input.bucket, &input.key, input.version_id.as_deref())?;
         customer_key!(input).check_read(&version.attributes)?;
-        let conditions = ReadConditions {
-            if_match: input.if_match.as_ref(),
-            if_none_match: input.if_none_match.as_ref(),
-            if_modified_since: input.if_modified_since.as_ref(),
-            if_unmodified_since: input.if_unmodified_since.as_ref(),
-        };
+        let conditions = read_conditions!(input);
         conditions.check_get(&version)?;
         let slice = Slice::of(&version, input.range.as_ref(), input.part_number)?;
         let mut output = HeadObjectOutput::default();

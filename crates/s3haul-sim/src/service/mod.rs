@@ -27,31 +27,7 @@ pub(crate) use finished::Finished;
 
 use std::sync::Arc;
 
-use s3s::dto::{
-    AbortMultipartUploadInput, AbortMultipartUploadOutput, CompleteMultipartUploadInput,
-    CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput, CreateBucketInput,
-    CreateBucketOutput, CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteBucketInput,
-    DeleteBucketOutput, DeleteBucketTaggingInput, DeleteBucketTaggingOutput,
-    DeleteBucketWebsiteInput, DeleteBucketWebsiteOutput, DeleteObjectInput, DeleteObjectOutput,
-    DeleteObjectTaggingInput, DeleteObjectTaggingOutput, DeleteObjectsInput, DeleteObjectsOutput,
-    GetBucketLocationInput, GetBucketLocationOutput, GetBucketTaggingInput, GetBucketTaggingOutput,
-    GetBucketVersioningInput, GetBucketVersioningOutput, GetBucketWebsiteInput,
-    GetBucketWebsiteOutput, GetObjectAclInput, GetObjectAclOutput, GetObjectAttributesInput,
-    GetObjectAttributesOutput, GetObjectInput, GetObjectLegalHoldInput, GetObjectLegalHoldOutput,
-    GetObjectLockConfigurationInput, GetObjectLockConfigurationOutput, GetObjectOutput,
-    GetObjectRetentionInput, GetObjectRetentionOutput, GetObjectTaggingInput,
-    GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
-    ListBucketsInput, ListBucketsOutput, ListMultipartUploadsInput, ListMultipartUploadsOutput,
-    ListPartsInput, ListPartsOutput, PutBucketTaggingInput, PutBucketTaggingOutput,
-    PutBucketVersioningInput, PutBucketVersioningOutput, PutBucketWebsiteInput,
-    PutBucketWebsiteOutput, PutObjectAclInput, PutObjectAclOutput, PutObjectInput,
-    PutObjectLegalHoldInput, PutObjectLegalHoldOutput, PutObjectLockConfigurationInput,
-    PutObjectLockConfigurationOutput, PutObjectOutput, PutObjectRetentionInput,
-    PutObjectRetentionOutput, PutObjectTaggingInput, PutObjectTaggingOutput, RestoreObjectInput,
-    RestoreObjectOutput, UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput,
-    UploadPartOutput,
-};
-use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
+use s3s::{S3, S3Request, S3Response, S3Result, dto, s3_error};
 
 use crate::clock::Clock;
 use crate::config::{Limits, ListQuirks};
@@ -97,6 +73,26 @@ impl SimService {
         Ok(Arc::clone(found))
     }
 
+    /// Changes the version that a request means. Returns the version as it is then.
+    fn change_version(
+        &self,
+        bucket: &str,
+        key: &str,
+        id: Option<&str>,
+        change: impl Fn(&mut Version) -> S3Result<()>,
+    ) -> S3Result<Arc<Version>> {
+        let mut wanted = self.find(bucket, key, id)?;
+        self.store.update(bucket, key, &mut |versions| {
+            let found = versions.iter_mut().find(|version| version.id == wanted.id);
+            let version =
+                found.ok_or_else(|| s3_error!(NoSuchKey, "The specified key does not exist."))?;
+            change(Arc::make_mut(version))?;
+            wanted = Arc::clone(version);
+            Ok(())
+        })?;
+        Ok(wanted)
+    }
+
     /// Puts a version in front, as the bucket's versioning wants it. Returns the id to show: none
     /// where the version has no id of its own.
     fn push_version(
@@ -134,18 +130,21 @@ fn fresh_version_id(now_ms: i64) -> String {
 /// Implements the trait by the methods of the same names.
 macro_rules! delegate {
     (
-        at once { $($method:ident($input:ty) -> $output:ty;)* }
-        in time { $($slow:ident($slow_input:ty) -> $slow_output:ty;)* }
+        at once { $($method:ident($input:ident) -> $output:ident;)* }
+        in time { $($slow:ident($slow_input:ident) -> $slow_output:ident;)* }
     ) => {
         #[async_trait::async_trait]
         impl S3 for SimService {
-            $(async fn $method(&self, req: S3Request<$input>) -> S3Result<S3Response<$output>> {
+            $(async fn $method(
+                &self,
+                req: S3Request<dto::$input>,
+            ) -> S3Result<S3Response<dto::$output>> {
                 SimService::$method(self, req)
             })*
             $(async fn $slow(
                 &self,
-                req: S3Request<$slow_input>,
-            ) -> S3Result<S3Response<$slow_output>> {
+                req: S3Request<dto::$slow_input>,
+            ) -> S3Result<S3Response<dto::$slow_output>> {
                 SimService::$slow(self, req).await
             })*
         }

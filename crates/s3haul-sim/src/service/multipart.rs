@@ -15,7 +15,7 @@ use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::SimService;
 use super::checksum::Algorithm;
-use super::conditions::ReadConditions;
+use super::conditions::source_conditions;
 use super::convert::{
     attributes_of, check_metadata, checksums_of, echo_encryption, etag, owner, parse_tagging,
     show_checksums, storage_class, timestamp,
@@ -151,23 +151,11 @@ impl SimService {
         check_part_number(input.part_number)?;
         let upload = self.open_upload(&input.bucket, &input.key, &input.upload_id)?;
         customer_key!(input).check_part(&upload.attributes)?;
-        let conditions = ReadConditions {
-            if_match: input.copy_source_if_match.as_ref(),
-            if_none_match: input.copy_source_if_none_match.as_ref(),
-            if_modified_since: input.copy_source_if_modified_since.as_ref(),
-            if_unmodified_since: input.copy_source_if_unmodified_since.as_ref(),
-        };
+        let conditions = source_conditions!(input);
         let from = self.copy_from(&input.copy_source, &source_key!(input), &conditions)?;
         let range = copy_range(input.copy_source_range.as_deref(), from.version.size)?;
         let length = range.end - range.start;
-        if length > self.limits.copy_bytes_max {
-            return Err(s3_error!(
-                InvalidRequest,
-                "The specified copy source is larger than the maximum allowable size \
-                 for a copy source: {}",
-                self.limits.copy_bytes_max
-            ));
-        }
+        self.check_copy_size(length)?;
         let piece = Piece { blob: from.version.blob.clone(), offset: range.start, length };
         let staged = self.assemble(vec![piece]).await?;
         let blob = staged.blob.clone();

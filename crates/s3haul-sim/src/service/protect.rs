@@ -3,8 +3,6 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the trait")]
 
-use std::sync::Arc;
-
 use s3s::dto::{
     GetObjectAclInput, GetObjectAclOutput, GetObjectLegalHoldInput, GetObjectLegalHoldOutput,
     GetObjectLockConfigurationInput, GetObjectLockConfigurationOutput, GetObjectRetentionInput,
@@ -28,17 +26,25 @@ const DAY_MS: i64 = 86_400_000;
 const RETENTION_DAYS_MAX: i32 = 36_500;
 const RETENTION_YEARS_MAX: i32 = 100;
 
+/// The grants that a request names; the inputs share their field names.
+macro_rules! grants_of {
+    ($input:expr) => {
+        [
+            ("FULL_CONTROL", $input.grant_full_control.as_deref()),
+            ("READ", $input.grant_read.as_deref()),
+            ("READ_ACP", $input.grant_read_acp.as_deref()),
+            ("WRITE_ACP", $input.grant_write_acp.as_deref()),
+        ]
+    };
+}
+pub(super) use grants_of;
+
 /// The protection that a request for a new object names; the inputs share their field names.
 macro_rules! protection_of {
     ($input:expr, $settings:expr, $now_ms:expr) => {
         $crate::service::protect::Said {
             acl: $input.acl.as_ref(),
-            grants: [
-                ("FULL_CONTROL", $input.grant_full_control.as_deref()),
-                ("READ", $input.grant_read.as_deref()),
-                ("READ_ACP", $input.grant_read_acp.as_deref()),
-                ("WRITE_ACP", $input.grant_write_acp.as_deref()),
-            ],
+            grants: $crate::service::protect::grants_of!($input),
             lock_mode: $input.object_lock_mode.as_ref().map(|mode| mode.as_str().to_owned()),
             retain_until_ms: $input
                 .object_lock_retain_until_date
@@ -284,17 +290,10 @@ impl SimService {
         change: impl Fn(&mut Protection) -> S3Result<()>,
     ) -> S3Result<()> {
         let (bucket, key, id) = name;
-        let wanted = self.find(bucket, key, id)?.id.clone();
-        self.store.update(bucket, key, &mut |versions| {
-            let found = versions.iter_mut().find(|version| version.id == wanted);
-            let version =
-                found.ok_or_else(|| s3_error!(NoSuchKey, "The specified key does not exist."))?;
-            let mut protection = version.protection.clone().unwrap_or_default();
-            change(&mut protection)?;
-            let protection = Some(protection);
-            *version = Arc::new(Version { protection, ..(**version).clone() });
-            Ok(())
-        })
+        self.change_version(bucket, key, id, |version| {
+            change(version.protection.get_or_insert_default())
+        })?;
+        Ok(())
     }
 
     pub(super) fn get_object_acl(
@@ -323,12 +322,7 @@ impl SimService {
         if input.access_control_policy.is_some() {
             return Err(s3_error!(NotImplemented, "Only canned ACLs and grants are implemented"));
         }
-        let grants = [
-            ("FULL_CONTROL", input.grant_full_control.as_deref()),
-            ("READ", input.grant_read.as_deref()),
-            ("READ_ACP", input.grant_read_acp.as_deref()),
-            ("WRITE_ACP", input.grant_write_acp.as_deref()),
-        ];
+        let grants = grants_of!(input);
         if input.acl.is_none() && grants.iter().all(|(_, grantees)| grantees.is_none()) {
             return Err(s3_error!(
                 MissingSecurityHeader,

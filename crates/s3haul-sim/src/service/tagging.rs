@@ -2,8 +2,6 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "the signatures are those of the trait")]
 
-use std::sync::Arc;
-
 use s3s::dto::{
     DeleteBucketTaggingInput, DeleteBucketTaggingOutput, DeleteObjectTaggingInput,
     DeleteObjectTaggingOutput, GetBucketTaggingInput, GetBucketTaggingOutput,
@@ -14,7 +12,6 @@ use s3s::{S3Request, S3Response, S3Result, s3_error};
 
 use super::convert::{BUCKET_TAGS_MAX, OBJECT_TAGS_MAX, check_tags};
 use super::{SimService, shown_version_id};
-use crate::store::Version;
 
 /// Tags as answers show them: in the order of their keys.
 fn tag_set(tags: &[(String, String)]) -> Vec<Tag> {
@@ -109,17 +106,10 @@ impl SimService {
         tags: &[(String, String)],
     ) -> S3Result<Option<String>> {
         let settings = self.bucket_settings(bucket)?;
-        let wanted = self.find(bucket, key, id)?.id.clone();
-        let mut shown = None;
-        self.store.update(bucket, key, &mut |versions| {
-            let found = versions.iter_mut().find(|version| version.id == wanted);
-            let version =
-                found.ok_or_else(|| s3_error!(NoSuchKey, "The specified key does not exist."))?;
-            let changed = Version { tags: tags.to_vec(), ..(**version).clone() };
-            shown = shown_version_id(&settings, &changed);
-            *version = Arc::new(changed);
+        let changed = self.change_version(bucket, key, id, |version| {
+            tags.clone_into(&mut version.tags);
             Ok(())
         })?;
-        Ok(shown)
+        Ok(shown_version_id(&settings, &changed))
     }
 }

@@ -23,10 +23,9 @@ use bytes::Bytes;
 use s3s::S3Result;
 use serde::{Deserialize, Serialize};
 
-use super::memory::Index;
 use super::{
-    Blob, Bucket, CHUNK_BYTES, Change, Entry, Part, Piece, Seek, Sink, Source, Step, Store,
-    StoreError, StoreResult, Upload, Version, Versions, codec,
+    Blob, Bucket, CHUNK_BYTES, Change, Index, Part, Piece, Sink, Source, Store, StoreError,
+    StoreResult, Upload, Version, Versions, codec,
 };
 
 /// Directory of everything that is not an object's natural file.
@@ -325,12 +324,8 @@ fn remove_and_prune(path: &Path, top: &Path) {
 }
 
 impl Store for DiskStore {
-    fn buckets(&self) -> Vec<(String, Bucket)> {
-        self.index.buckets()
-    }
-
-    fn bucket(&self, name: &str) -> Option<Bucket> {
-        self.index.bucket(name)
+    fn index(&self) -> &Index {
+        &self.index
     }
 
     fn put_bucket(&self, name: &str, bucket: Bucket) -> StoreResult {
@@ -348,19 +343,6 @@ impl Store for DiskStore {
         // Files that are no objects of ours stay where they are.
         let _ = fs::remove_dir(self.root.join(name));
         Ok(())
-    }
-
-    fn scan(
-        &self,
-        bucket: &str,
-        from: Seek,
-        visit: &mut dyn FnMut(Entry<'_>) -> Step,
-    ) -> StoreResult {
-        self.index.scan(bucket, from, visit)
-    }
-
-    fn versions(&self, bucket: &str, key: &str) -> StoreResult<Versions> {
-        self.index.versions(bucket, key)
     }
 
     fn update(&self, bucket: &str, key: &str, change: Change<'_>) -> S3Result<()> {
@@ -400,14 +382,6 @@ impl Store for DiskStore {
         Ok(())
     }
 
-    fn upload(&self, id: &str) -> Option<Arc<Upload>> {
-        self.index.upload(id)
-    }
-
-    fn uploads(&self, bucket: &str) -> Vec<Arc<Upload>> {
-        self.index.uploads(bucket)
-    }
-
     fn put_part(&self, id: &str, mut part: Part) -> StoreResult<bool> {
         let _held = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_open = self.index.upload(id).is_some();
@@ -429,10 +403,6 @@ impl Store for DiskStore {
             self.discard(&dropped.blob);
         }
         Ok(is_kept)
-    }
-
-    fn parts(&self, id: &str) -> Option<Vec<Part>> {
-        self.index.parts(id)
     }
 
     fn remove_upload(&self, id: &str) -> StoreResult<bool> {

@@ -6,10 +6,12 @@
 
 pub(crate) mod codec;
 pub(crate) mod disk;
+mod index;
 pub(crate) mod memory;
 mod model;
 pub(crate) mod synthetic;
 
+pub(crate) use index::Index;
 pub(crate) use model::{
     AclEntry, Attributes, Blob, Bucket, Checksums, DefaultRetention, Entry, Listed, Part, PartInfo,
     Piece, Protection, Restore, Seek, Step, Upload, Version, Versioning, Versions,
@@ -94,10 +96,16 @@ pub(crate) type Change<'a> = &'a mut dyn FnMut(&mut Versions) -> S3Result<()>;
 
 /// A place for buckets and objects.
 pub(crate) trait Store: Send + Sync + 'static {
+    /// What the store keeps in order: of computed objects only the bucket.
+    fn index(&self) -> &Index;
     /// All buckets in the order of their names.
-    fn buckets(&self) -> Vec<(String, Bucket)>;
+    fn buckets(&self) -> Vec<(String, Bucket)> {
+        self.index().buckets()
+    }
     /// One bucket's settings.
-    fn bucket(&self, name: &str) -> Option<Bucket>;
+    fn bucket(&self, name: &str) -> Option<Bucket> {
+        self.index().bucket(name)
+    }
     /// Creates a bucket or replaces its settings.
     fn put_bucket(&self, name: &str, bucket: Bucket) -> StoreResult;
     /// Removes an empty bucket.
@@ -108,16 +116,20 @@ pub(crate) trait Store: Send + Sync + 'static {
         bucket: &str,
         from: Seek,
         visit: &mut dyn FnMut(Entry<'_>) -> Step,
-    ) -> StoreResult;
+    ) -> StoreResult {
+        self.index().scan(bucket, from, visit)
+    }
     /// The versions of one key, newest first; empty where there is no such key.
-    fn versions(&self, bucket: &str, key: &str) -> StoreResult<Versions>;
+    fn versions(&self, bucket: &str, key: &str) -> StoreResult<Versions> {
+        self.index().versions(bucket, key)
+    }
     /// Changes the versions of one key atomically; an error of the change changes nothing.
     /// Blobs that no version names any more are removed.
     fn update(&self, bucket: &str, key: &str, change: Change<'_>) -> S3Result<()>;
     /// Starts a blob.
     fn stage(&self) -> StoreResult<Box<dyn Sink>>;
     /// Removes a finished blob that no version names.
-    fn discard(&self, blob: &Blob);
+    fn discard(&self, _blob: &Blob) {}
     /// Joins pieces of blobs to a new one.
     fn assemble(&self, pieces: &[Piece]) -> StoreResult<Blob>;
     /// Opens a range of a blob.
@@ -125,16 +137,24 @@ pub(crate) trait Store: Send + Sync + 'static {
     /// Notes a new multipart upload.
     fn put_upload(&self, upload: Upload) -> StoreResult;
     /// One multipart upload.
-    fn upload(&self, id: &str) -> Option<Arc<Upload>>;
+    fn upload(&self, id: &str) -> Option<Arc<Upload>> {
+        self.index().upload(id)
+    }
     /// All multipart uploads of a bucket, by key and id.
-    fn uploads(&self, bucket: &str) -> Vec<Arc<Upload>>;
+    fn uploads(&self, bucket: &str) -> Vec<Arc<Upload>> {
+        self.index().uploads(bucket)
+    }
     /// Stores a part in place of one of that number, unless the request for that began later.
     /// Returns false where the upload is unknown.
     fn put_part(&self, id: &str, part: Part) -> StoreResult<bool>;
     /// The parts of an upload in the order of their numbers.
-    fn parts(&self, id: &str) -> Option<Vec<Part>>;
+    fn parts(&self, id: &str) -> Option<Vec<Part>> {
+        self.index().parts(id)
+    }
     /// Forgets an upload and its parts.
-    fn remove_upload(&self, id: &str) -> StoreResult<bool>;
+    fn remove_upload(&self, id: &str) -> StoreResult<bool> {
+        Ok(self.index().remove_upload(id))
+    }
     /// Whether bodies need not be hashed (null and synthetic stores may say so).
     fn skips_hashing(&self) -> bool {
         false

@@ -18,8 +18,8 @@ use bytes::Bytes;
 use s3s::{S3Error, S3Result};
 
 use super::{
-    Blob, Bucket, CHUNK_BYTES, Change, Entry, Listed, Part, Piece, Seek, Sink, Source, Step, Store,
-    StoreError, StoreResult, Upload, Version, Versions,
+    Blob, Bucket, CHUNK_BYTES, Change, Entry, Index, Listed, Part, Piece, Seek, Sink, Source, Step,
+    Store, StoreError, StoreResult, Upload, Version, Versions,
 };
 
 /// Size of an object whose key file or formula names none.
@@ -109,7 +109,8 @@ fn is_before(key: &[u8], target: &[u8], after: bool) -> bool {
 /// The read-only store over a key source.
 pub(crate) struct SyntheticStore {
     keys: Box<dyn KeySource>,
-    bucket: (String, Bucket),
+    /// Holds the one bucket, and no objects.
+    index: Index,
     size: u64,
 }
 
@@ -137,11 +138,13 @@ impl SyntheticStore {
     fn new(keys: Box<dyn KeySource>, bucket: &str, region: &str, size: u64) -> Self {
         let settings =
             Bucket { region: region.to_owned(), created_ms: MODIFIED_MS, ..Bucket::default() };
-        Self { keys, bucket: (bucket.to_owned(), settings), size }
+        let index = Index::default();
+        index.put_bucket(bucket, settings);
+        Self { keys, index, size }
     }
 
     fn check(&self, bucket: &str) -> StoreResult {
-        if bucket == self.bucket.0 { Ok(()) } else { Err(StoreError::NoSuchBucket) }
+        self.index.bucket(bucket).map(drop).ok_or(StoreError::NoSuchBucket)
     }
 }
 
@@ -179,12 +182,8 @@ fn push_hex(text: &mut String, number: u64) {
 }
 
 impl Store for SyntheticStore {
-    fn buckets(&self) -> Vec<(String, Bucket)> {
-        vec![self.bucket.clone()]
-    }
-
-    fn bucket(&self, name: &str) -> Option<Bucket> {
-        (name == self.bucket.0).then(|| self.bucket.1.clone())
+    fn index(&self) -> &Index {
+        &self.index
     }
 
     fn put_bucket(&self, _name: &str, _bucket: Bucket) -> StoreResult {
@@ -251,8 +250,6 @@ impl Store for SyntheticStore {
         Err(StoreError::ReadOnly)
     }
 
-    fn discard(&self, _blob: &Blob) {}
-
     fn assemble(&self, _pieces: &[Piece]) -> StoreResult<Blob> {
         Err(StoreError::ReadOnly)
     }
@@ -268,24 +265,8 @@ impl Store for SyntheticStore {
         Err(StoreError::ReadOnly)
     }
 
-    fn upload(&self, _id: &str) -> Option<Arc<Upload>> {
-        None
-    }
-
-    fn uploads(&self, _bucket: &str) -> Vec<Arc<Upload>> {
-        Vec::new()
-    }
-
     fn put_part(&self, _id: &str, _part: Part) -> StoreResult<bool> {
         Err(StoreError::ReadOnly)
-    }
-
-    fn parts(&self, _id: &str) -> Option<Vec<Part>> {
-        None
-    }
-
-    fn remove_upload(&self, _id: &str) -> StoreResult<bool> {
-        Ok(false)
     }
 }
 
