@@ -1,11 +1,10 @@
-//! The client: settings, shared state, and the loop that runs one request to its end.
+//! The client: settings and shared state. How a request is sent is in [`crate::send`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
-use http::header::ETAG;
 use tokio::sync::Semaphore;
 
 use super::config::{ClientConfig, CredentialsConfig};
@@ -14,24 +13,16 @@ use crate::credentials::cache::CredentialsCache;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::limiter::Admission;
-use crate::message::answer::Answer;
-use crate::message::answer::{Belief, Dialect, Doubt, not_s3};
 use crate::message::checksum::{ChecksumAlgorithm, ChecksumMode};
 use crate::message::headers::SpareMaps;
 use crate::message::payload::DigestPlan;
-use crate::message::request::Request;
-use crate::net::body::OpenAnswer;
 use crate::net::connect::Dialer;
 use crate::net::pool::Pool;
 use crate::net::tls::Tls;
-use crate::send::attempt::Failure;
 use crate::send::bucket_endpoint::Sites;
 use crate::send::counts::Counters;
 use crate::send::hedge::Hedging;
-use crate::send::hedged_request::{attempt, heed};
-use crate::send::retry_loop::Run;
 use crate::send::shared::Shared;
-use crate::send::watch::Watch;
 use crate::sign::signature::{Signer, encode_path};
 use crate::units::RequestCounts;
 
@@ -132,97 +123,6 @@ impl Client {
         self.inner.config.endpoint.region.as_deref().unwrap_or(DEFAULT_REGION)
     }
 
-    /// Sends a request with retries and gives its whole answer, which is a success (2xx without
-    /// an error in its body) and S3's. A body that is longer than the operation's ever is, or
-    /// another document, is an error.
-    pub(crate) async fn call(&self, request: &Request<'_>) -> Result<Answer> {
-        let watch = self.watch(request);
-        let mut run =
-            Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
-        loop {
-            let result = match attempt(&mut run, request, watch.as_ref(), self.room.as_ref()).await
-            {
-                Ok(open) => run.read_whole(open).await,
-                Err(failure) => Err(failure),
-            };
-            match result {
-                Ok(answer) if answer.belief == Belief::Unmarked => {
-                    return Box::pin(self.vouched(run, request, answer)).await;
-                }
-                Ok(answer) => return Ok(answer),
-                Err(failure) => self.recover(&mut run, failure).await?,
-            }
-        }
-    }
-
-    /// An answer without a mark of S3, where the host is known for such answers.
-    async fn vouched(&self, run: Run<'_>, request: &Request<'_>, answer: Answer) -> Result<Answer> {
-        if self.may_be_unmarked(&run, request).await {
-            return Ok(answer);
-        }
-        Err(run.unmarked(answer.status, &answer.headers, &answer.body))
-    }
-
-    /// Whether the host of a request is known to answer without marks. If nothing is known of the
-    /// host, a document is requested from it first; requests that end at the same time share this
-    /// request.
-    async fn may_be_unmarked(&self, run: &Run<'_>, request: &Request<'_>) -> bool {
-        let (Some(dialect), Some(bucket)) = (run.dialect(), request.bucket) else { return false };
-        let _asking = match dialect.may_be_unmarked() {
-            Some(known) => return known,
-            None => dialect.asking().acquire().await,
-        };
-        if dialect.may_be_unmarked().is_none() {
-            let location = Request::location(bucket);
-            let mut asking = Run::new(&self.inner, &location);
-            if let Ok(open) = asking.attempt().await {
-                // What it learned of the host is what counts.
-                drop(asking.read_whole(open).await);
-            }
-        }
-        dialect.may_be_unmarked() == Some(true)
-    }
-
-    /// The error for an answer that is not what it should be inside.
-    pub(super) fn disbelieve(&self, request: &Request<'_>, answer: &Answer, doubt: Doubt) -> Error {
-        let site = self.inner.site(request.bucket, request.region_override);
-        let endpoint = site.map(|site| site.host.shown()).unwrap_or_default();
-        let Answer { status, headers, body, .. } = answer;
-        not_s3(&endpoint, doubt, *status, headers, body, &self.inner.secrets())
-    }
-
-    /// Sends a request with retries up to the headers of a successful answer and gives the body
-    /// to read. An answer with the `ETag` that the object is known to have needs no other proof.
-    pub(crate) async fn open(
-        &self,
-        request: &Request<'_>,
-        known_etag: Option<&str>,
-    ) -> Result<OpenAnswer> {
-        let watch = self.watch(request);
-        let mut run =
-            Run::new(&self.inner, request).watched(watch.as_ref()).halted_by(self.halting(request));
-        loop {
-            match attempt(&mut run, request, watch.as_ref(), self.room.as_ref()).await {
-                Ok(open) if open.belief == Belief::Sure || has_etag(&open, known_etag) => {
-                    return Ok(open);
-                }
-                Ok(open) => {
-                    let known = run.dialect().and_then(Dialect::may_be_unmarked);
-                    if known == Some(true) {
-                        return Ok(open);
-                    }
-                    let OpenAnswer { status, headers, body, .. } = open;
-                    // Its connection may be what the question is waiting for.
-                    drop(body);
-                    if !Box::pin(self.may_be_unmarked(&run, request)).await {
-                        return Err(run.unmarked(status, &headers, &[]));
-                    }
-                }
-                Err(failure) => self.recover(&mut run, failure).await?,
-            }
-        }
-    }
-
     /// A clone whose second requests take a permit each, of those that bound the requests of a
     /// job.
     #[must_use]
@@ -245,24 +145,6 @@ impl Client {
     /// Set once a signed listing was answered.
     pub fn has_listed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.inner.has_listed)
-    }
-
-    /// The flag that ends a request which was not sent yet.
-    fn halting(&self, request: &Request<'_>) -> Option<&AtomicBool> {
-        let halted = self.halted.as_deref()?;
-        let is_exempt = request.operation.is_listing() || request.operation.is_cleanup();
-        (!is_exempt).then_some(halted)
-    }
-
-    async fn recover(&self, run: &mut Run<'_>, failure: Failure) -> Result<()> {
-        if let Some(hedging) = &self.inner.hedging {
-            heed(hedging, &failure);
-        }
-        run.recover(failure).await
-    }
-
-    fn watch(&self, request: &Request<'_>) -> Option<Watch<'_>> {
-        Watch::of(request, self.inner.hedging.as_ref()?)
     }
 
     /// What a presigned URL is made of.
@@ -292,18 +174,6 @@ impl Client {
         let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);
         let sha256 = is_signed && (config.is_plain() || config.payload_signing);
         DigestPlan { sha256, md5: false, checksum: algorithm.or(default) }
-    }
-}
-
-/// Whether an answer is about the object that is known by this `ETag`.
-fn has_etag(open: &OpenAnswer, known: Option<&str>) -> bool {
-    let told = open.headers.get(ETAG).map(HeaderValue::as_bytes);
-    known.is_some_and(|known| !known.is_empty() && told == Some(known.as_bytes()))
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::new(error)
     }
 }
 

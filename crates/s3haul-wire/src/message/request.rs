@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use http::{HeaderName, HeaderValue, Method};
 
 use super::checksum::ChecksumAlgorithm;
+use super::headers::Headers;
 use super::payload::Payload;
+use crate::error::Error;
 
 /// What the answer to an operation must bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,24 +85,71 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// A request without query, headers and body.
+    pub(crate) fn new(
+        operation: Operation,
+        method: Method,
+        bucket: &'a str,
+        key: Option<&'a str>,
+    ) -> Self {
+        Self {
+            operation,
+            method,
+            bucket: Some(bucket),
+            key,
+            keys: 1,
+            query: Vec::new(),
+            headers: Vec::new(),
+            payload: Payload::empty(),
+            checksum: None,
+            md5: false,
+            region_override: None,
+        }
+    }
+
     /// Asks where a bucket is: the cheapest question that every service answers in a document, be
     /// it an error.
     pub(crate) fn location(bucket: &'a str) -> Self {
         let expects = Expects::Document("LocationConstraint");
         let (slow, error_in_200) = (false, false);
         let operation = Operation { name: "GetBucketLocation", slow, error_in_200, expects };
-        Self {
-            operation,
-            method: Method::GET,
-            bucket: Some(bucket),
-            key: None,
-            keys: 1,
-            query: vec![("location", "".into())],
-            headers: Vec::new(),
-            payload: Payload::empty(),
-            checksum: None,
-            md5: false,
-            region_override: None,
+        Self::new(operation, Method::GET, bucket, None).query("location", "")
+    }
+
+    /// Adds to the query.
+    pub(crate) fn query(mut self, name: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
+        self.query.push((name, value.into()));
+        self
+    }
+
+    /// Adds to the query what is there.
+    pub(crate) fn maybe(self, name: &'static str, value: Option<&'a str>) -> Self {
+        match value {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
+    /// Sets the headers.
+    pub(crate) fn headers(mut self, headers: Headers) -> Self {
+        self.headers = headers.0;
+        self
+    }
+
+    /// Sets the body, with the checksum that goes with it.
+    pub(crate) fn payload(mut self, payload: Payload, checksum: Option<ChecksumAlgorithm>) -> Self {
+        self.payload = payload;
+        self.checksum = checksum;
+        self
+    }
+
+    /// An error of this request, with the operation and what it was about.
+    pub(crate) fn blamed(&self, error: Error) -> Error {
+        let error = error.with_operation(self.operation.name);
+        match (self.bucket, self.key) {
+            (Some(bucket), Some(key)) => error.with_subject(format_args!("s3://{bucket}/{key}")),
+            (Some(bucket), None) => error.with_subject(format_args!("s3://{bucket}")),
+            _ => error,
         }
     }
 }

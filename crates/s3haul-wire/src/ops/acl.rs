@@ -5,12 +5,12 @@
 
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::headers::{self, Headers};
 use crate::message::properties::Grant;
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::xml::document::Element;
 
 /// Grantee of a permission.
@@ -124,7 +124,7 @@ fn grantee_text(grantee: &Grantee) -> String {
 impl Client {
     /// Access control list of an object.
     pub async fn get_object_acl(&self, bucket: &str, key: &str) -> Result<Acl> {
-        let request = request(
+        let request = Request::new(
             quick("GetObjectAcl", Expects::Document("AccessControlPolicy")),
             Method::GET,
             bucket,
@@ -139,7 +139,7 @@ impl Client {
     pub async fn put_object_acl(&self, bucket: &str, key: &str, canned: &str) -> Result<()> {
         let mut headers = Headers::with_capacity(1);
         headers.text(&headers::ACL, canned)?;
-        let mut request = request(
+        let mut request = Request::new(
             quick("PutObjectAcl", Expects::Nothing(&[200, 204])),
             Method::PUT,
             bucket,

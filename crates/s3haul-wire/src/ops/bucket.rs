@@ -3,13 +3,12 @@
 use bytes::Bytes;
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
-use crate::message::request::Expects;
-use crate::message::request::Request;
+use crate::message::request::{Expects, Request};
 use crate::xml::document::{Element, Writer, malformed, parse_time};
 
 /// A bucket of the account.
@@ -75,7 +74,7 @@ impl Client {
         let mut buckets = Vec::new();
         let mut token: Option<String> = None;
         loop {
-            let mut request = request(
+            let mut request = Request::new(
                 quick("ListBuckets", Expects::Document("ListAllMyBucketsResult")),
                 Method::GET,
                 "",
@@ -101,7 +100,7 @@ impl Client {
     /// Creates a bucket in the client's region.
     pub async fn create_bucket(&self, input: CreateBucket<'_>) -> Result<()> {
         let region = self.config().endpoint.region.as_deref().unwrap_or(DEFAULT_REGION);
-        let mut request = request(
+        let mut request = Request::new(
             quick("CreateBucket", Expects::Nothing(&[200, 201])),
             Method::PUT,
             input.bucket,
@@ -119,7 +118,7 @@ impl Client {
 
     /// Removes an empty bucket.
     pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
-        let request = request(
+        let request = Request::new(
             quick("DeleteBucket", Expects::Nothing(&[200, 204])),
             Method::DELETE,
             bucket,
@@ -131,7 +130,7 @@ impl Client {
     /// Checks that a bucket exists and may be used; returns its region if the server names it.
     pub async fn head_bucket(&self, bucket: &str) -> Result<Option<String>> {
         let request =
-            request(quick("HeadBucket", Expects::Nothing(&[200])), Method::HEAD, bucket, None);
+            Request::new(quick("HeadBucket", Expects::Nothing(&[200])), Method::HEAD, bucket, None);
         let answer = self.call(&request).await?;
         Ok(headers::text(&answer.headers, &headers::BUCKET_REGION))
     }
@@ -139,7 +138,7 @@ impl Client {
     /// Sets a bucket's website; redirects and routing rules that it had are gone.
     pub async fn put_bucket_website(&self, bucket: &str, website: &Website) -> Result<()> {
         let payload = Payload::from_bytes(website_configuration(website));
-        let mut request = request(
+        let mut request = Request::new(
             quick("PutBucketWebsite", Expects::Nothing(&[200, 204])),
             Method::PUT,
             bucket,
@@ -153,7 +152,7 @@ impl Client {
 
     /// A bucket's website.
     pub async fn get_bucket_website(&self, bucket: &str) -> Result<Website> {
-        let request = request(
+        let request = Request::new(
             quick("GetBucketWebsite", Expects::Document(WEBSITE)),
             Method::GET,
             bucket,
@@ -171,7 +170,7 @@ impl Client {
 
     /// Whether a bucket has versions.
     pub async fn get_bucket_versioning(&self, bucket: &str) -> Result<Versioning> {
-        let request = request(
+        let request = Request::new(
             quick("GetBucketVersioning", Expects::Document("VersioningConfiguration")),
             Method::GET,
             bucket,
@@ -192,7 +191,7 @@ impl Client {
         let mut writer = Writer::new("VersioningConfiguration", 128);
         writer.text("Status", if is_enabled { "Enabled" } else { "Suspended" });
         let payload = Payload::from_bytes(writer.finish("VersioningConfiguration"));
-        let mut request = request(
+        let mut request = Request::new(
             quick("PutBucketVersioning", Expects::Nothing(&[200, 204])),
             Method::PUT,
             bucket,

@@ -1,9 +1,8 @@
 //! Pieces that many operations need to build their requests.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use http::{HeaderMap, Method};
+use http::HeaderMap;
 
 use super::object::{Conditions, CopySource, HeadObject, Written};
 use crate::client::Client;
@@ -12,10 +11,8 @@ use crate::message::answer::Answer;
 use crate::message::answer::Doubt;
 use crate::message::checksum::{Checksum, ChecksumAlgorithm};
 use crate::message::headers::{self, Headers};
-use crate::message::payload::Payload;
 use crate::message::properties::{Protection, read_checksums};
-use crate::message::request::Expects;
-use crate::message::request::{Operation, Request};
+use crate::message::request::{Expects, Operation, Request};
 use crate::sign::signature::encode_path;
 use crate::units::ByteRange;
 use crate::xml::document::Element;
@@ -28,57 +25,6 @@ pub(super) const fn quick(name: &'static str, expects: Expects) -> Operation {
 /// An operation that may be silent for minutes and may say 200 before it fails.
 pub(super) const fn slow(name: &'static str, root: &'static str) -> Operation {
     Operation { name, slow: true, error_in_200: true, expects: Expects::Document(root) }
-}
-
-/// A request without query, headers and body.
-pub(super) fn request<'a>(
-    operation: Operation,
-    method: Method,
-    bucket: &'a str,
-    key: Option<&'a str>,
-) -> Request<'a> {
-    Request {
-        operation,
-        method,
-        bucket: Some(bucket),
-        key,
-        keys: 1,
-        query: Vec::new(),
-        headers: Vec::new(),
-        payload: Payload::empty(),
-        checksum: None,
-        md5: false,
-        region_override: None,
-    }
-}
-
-impl<'a> Request<'a> {
-    /// Adds to the query.
-    pub(super) fn query(mut self, name: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
-        self.query.push((name, value.into()));
-        self
-    }
-
-    /// Adds to the query what is there.
-    pub(super) fn maybe(self, name: &'static str, value: Option<&'a str>) -> Self {
-        match value {
-            Some(value) => self.query(name, value),
-            None => self,
-        }
-    }
-
-    /// Sets the headers.
-    pub(super) fn headers(mut self, headers: Headers) -> Self {
-        self.headers = headers.0;
-        self
-    }
-
-    /// Sets the body, with the checksum that goes with it.
-    pub(super) fn payload(mut self, payload: Payload, checksum: Option<ChecksumAlgorithm>) -> Self {
-        self.payload = payload;
-        self.checksum = checksum;
-        self
-    }
 }
 
 impl Conditions<'_> {
@@ -123,16 +69,6 @@ pub(super) fn range_text(range: ByteRange) -> Result<String> {
     Ok(text)
 }
 
-/// An error in what was answered to a request, with what was asked for.
-pub(super) fn answer_error(request: &Request<'_>, error: Error) -> Error {
-    let error = error.with_operation(request.operation.name);
-    match (request.bucket, request.key) {
-        (Some(bucket), Some(key)) => error.with_subject(format_args!("s3://{bucket}/{key}")),
-        (Some(bucket), None) => error.with_subject(format_args!("s3://{bucket}")),
-        _ => error,
-    }
-}
-
 impl Client {
     /// Root of an answer's document, which the operation names.
     pub(super) fn document(&self, request: &Request<'_>, answer: &Answer) -> Result<Element> {
@@ -143,7 +79,7 @@ impl Client {
     /// The error for a document that is not whole, or not what it should be inside.
     pub(super) fn damaged(&self, request: &Request<'_>, answer: &Answer) -> Error {
         let doubt = Doubt::Malformed(request.operation.document());
-        answer_error(request, self.disbelieve(request, answer, doubt))
+        request.blamed(self.disbelieve(request, answer, doubt))
     }
 
     /// Result of a write from the document of its answer, which must name the `ETag`.
@@ -210,7 +146,7 @@ impl Client {
                 Error::new(ErrorKind::Server, message).with_source(cause)
             }
         };
-        Err(answer_error(request, error))
+        Err(request.blamed(error))
     }
 
     /// Lets go of the headers of an answer.

@@ -6,12 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::sign::redact::Secrets;
 use crate::xml::document::{self, Element, Writer};
 
@@ -92,7 +92,7 @@ impl Client {
         let mut headers = Headers::default();
         headers.maybe(&http::header::IF_MATCH, input.if_match)?;
         bypass_governance(&mut headers, input.bypass_governance);
-        let request = request(
+        let request = Request::new(
             quick("DeleteObject", Expects::Nothing(&[200, 204])),
             Method::DELETE,
             input.bucket,
@@ -164,7 +164,7 @@ impl Client {
     ) -> Result<Vec<DeleteRefused>> {
         let mut headers = Headers::default();
         bypass_governance(&mut headers, input.bypass_governance);
-        let mut request = request(
+        let mut request = Request::new(
             quick("DeleteObjects", Expects::Document("DeleteResult")),
             Method::POST,
             input.bucket,

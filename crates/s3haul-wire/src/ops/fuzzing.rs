@@ -8,7 +8,7 @@ use super::object::covered;
 use super::{bucket, delete, multipart, tagging};
 use crate::message::properties::ObjectHead;
 use crate::ops::build::checksum_of;
-use crate::send::attempt::Failure;
+use crate::send::failure::Failure;
 use crate::sign::redact::Secrets;
 use crate::units::ByteRange;
 use crate::xml::document::Element;

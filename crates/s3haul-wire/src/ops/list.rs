@@ -3,12 +3,11 @@
 use http::Method;
 use http::header::SERVER;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::answer::Answer;
-use crate::message::request::Expects;
-use crate::message::request::Request;
+use crate::message::request::{Expects, Request};
 use crate::xml::document::malformed;
 use crate::xml::list_page::{ListPage, VersionPage};
 use crate::xml::list_scan;
@@ -129,9 +128,10 @@ fn listing<'a>(
     prefix: &'a str,
     delimiter: Option<&'a str>,
 ) -> Request<'a> {
-    let request = request(quick(operation, Expects::Document(root)), Method::GET, bucket, None)
-        .query("encoding-type", "url")
-        .maybe("delimiter", delimiter);
+    let request =
+        Request::new(quick(operation, Expects::Document(root)), Method::GET, bucket, None)
+            .query("encoding-type", "url")
+            .maybe("delimiter", delimiter);
     if prefix.is_empty() { request } else { request.query("prefix", prefix) }
 }
 

@@ -7,12 +7,12 @@
 
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::message::retention::Retention;
 use crate::message::retention::legal_hold_text;
 use crate::xml::document::Writer;
@@ -34,7 +34,7 @@ impl Client {
         if bypass_governance {
             headers.fixed(&headers::BYPASS_GOVERNANCE, "true");
         }
-        let mut request = request(
+        let mut request = Request::new(
             quick("PutObjectRetention", Expects::Nothing(&[200, 204])),
             Method::PUT,
             bucket,
@@ -51,7 +51,7 @@ impl Client {
     pub async fn put_object_legal_hold(&self, bucket: &str, key: &str, is_on: bool) -> Result<()> {
         let mut writer = Writer::new("LegalHold", 64);
         writer.text("Status", legal_hold_text(is_on));
-        let mut request = request(
+        let mut request = Request::new(
             quick("PutObjectLegalHold", Expects::Nothing(&[200, 204])),
             Method::PUT,
             bucket,
@@ -65,7 +65,7 @@ impl Client {
 
     /// Whether an object's newest version has a legal hold.
     pub async fn get_object_legal_hold(&self, bucket: &str, key: &str) -> Result<bool> {
-        let request = request(
+        let request = Request::new(
             quick("GetObjectLegalHold", Expects::Document("LegalHold")),
             Method::GET,
             bucket,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use md5::{Digest as _, Md5};
 
-use super::build::{answer_error, quick, range_text, request, slow};
+use super::build::{quick, range_text, slow};
 use super::object::{
     Conditions, CopySource, Expected, HeadObject, Written, is_retried_refusal, quoted_hex,
 };
@@ -17,7 +17,7 @@ use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
 use crate::message::properties::Protection;
 use crate::message::properties::{CustomerKey, Encryption, ObjectProperties};
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::ops::build::checksum_of;
 use crate::units::ByteRange;
 use crate::xml::document::{Element, Writer, malformed, parse_time};
@@ -171,7 +171,7 @@ impl Client {
         input.properties.write(&mut headers)?;
         let operation =
             quick("CreateMultipartUpload", Expects::Document("InitiateMultipartUploadResult"));
-        let request = request(operation, Method::POST, input.bucket, Some(input.key))
+        let request = Request::new(operation, Method::POST, input.bucket, Some(input.key))
             .query("uploads", "")
             .headers(headers);
         let answer = self.call(&request).await?;
@@ -189,12 +189,16 @@ impl Client {
         headers.customer_key(input.customer_key)?;
         let size = input.payload.len();
         let sent = input.payload.digests().checksum.clone();
-        let request =
-            request(quick("UploadPart", Expects::ETag), Method::PUT, input.bucket, Some(input.key))
-                .query("partNumber", input.part_number.to_string())
-                .query("uploadId", input.upload_id)
-                .headers(headers)
-                .payload(input.payload, checksum);
+        let request = Request::new(
+            quick("UploadPart", Expects::ETag),
+            Method::PUT,
+            input.bucket,
+            Some(input.key),
+        )
+        .query("partNumber", input.part_number.to_string())
+        .query("uploadId", input.upload_id)
+        .headers(headers)
+        .payload(input.payload, checksum);
         let answer = self.call(&request).await?;
         let UploadPart { encryption, customer_key, .. } = input;
         let protection = Protection { encryption, customer_key };
@@ -203,7 +207,7 @@ impl Client {
                 "the server ignores the encryption that was asked for ({protection}): the upload \
                  was not completed"
             );
-            return Err(answer_error(&request, Error::new(ErrorKind::Server, message)));
+            return Err(request.blamed(Error::new(ErrorKind::Server, message)));
         }
         let told = self.written(answer);
         let sent = sent.filter(|sent| Some(sent.algorithm) == checksum);
@@ -218,7 +222,7 @@ impl Client {
         headers.text(&headers::COPY_SOURCE_RANGE, &range_text(input.range)?)?;
         headers.customer_key(input.customer_key)?;
         let operation = slow("UploadPartCopy", "CopyPartResult");
-        let request = request(operation, Method::PUT, input.bucket, Some(input.key))
+        let request = Request::new(operation, Method::PUT, input.bucket, Some(input.key))
             .query("partNumber", input.part_number.to_string())
             .query("uploadId", input.upload_id)
             .headers(headers);
@@ -247,7 +251,7 @@ impl Client {
         input.conditions.write(&mut headers)?;
         headers.customer_key(input.customer_key)?;
         let operation = slow("CompleteMultipartUpload", "CompleteMultipartUploadResult");
-        let request = request(operation, Method::POST, input.bucket, Some(input.key))
+        let request = Request::new(operation, Method::POST, input.bucket, Some(input.key))
             .query("uploadId", input.upload_id)
             .headers(headers)
             .payload(Payload::from_bytes(complete_body(input.parts)), None);
@@ -307,7 +311,7 @@ impl Client {
     pub async fn abort_multipart(&self, bucket: &str, key: &str, upload_id: &str) -> Result<()> {
         let operation = quick("AbortMultipartUpload", Expects::Nothing(&[200, 204]));
         let request =
-            request(operation, Method::DELETE, bucket, Some(key)).query("uploadId", upload_id);
+            Request::new(operation, Method::DELETE, bucket, Some(key)).query("uploadId", upload_id);
         match self.call(&request).await {
             Err(error) if error.code() == "NoSuchUpload" => Ok(()),
             answer => answer.map(drop),
@@ -316,7 +320,7 @@ impl Client {
 
     /// One page of the parts of an upload.
     pub async fn list_parts(&self, input: ListParts<'_>) -> Result<PartPage> {
-        let mut request = request(
+        let mut request = Request::new(
             quick("ListParts", Expects::Document("ListPartsResult")),
             Method::GET,
             input.bucket,
@@ -340,7 +344,7 @@ impl Client {
     ) -> Result<UploadPage> {
         let operation =
             quick("ListMultipartUploads", Expects::Document("ListMultipartUploadsResult"));
-        let mut request = request(operation, Method::GET, bucket, None)
+        let mut request = Request::new(operation, Method::GET, bucket, None)
             .query("uploads", "")
             .query("encoding-type", "url")
             .maybe("key-marker", markers.map(|(key, _)| key))

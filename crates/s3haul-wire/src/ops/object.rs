@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use http::{HeaderMap, Method, StatusCode, header};
 
-use super::build::{answer_error, quick, range_text, request, slow};
+use super::build::{quick, range_text, slow};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::answer::Answer;
@@ -12,7 +12,7 @@ use crate::message::checksum::{Checksum, ChecksumAlgorithm, ChecksumMode};
 use crate::message::headers::{self, Headers};
 use crate::message::payload::{DigestPlan, Payload};
 use crate::message::properties::{CustomerKey, ObjectHead, ObjectProperties};
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::net::body::BodyStream;
 use crate::units::ByteRange;
 
@@ -160,7 +160,7 @@ impl Client {
             headers.fixed(&headers::CHECKSUM_MODE, "ENABLED");
         }
         headers.customer_key(input.customer_key)?;
-        let request = request(
+        let request = Request::new(
             quick("HeadObject", Expects::Object),
             Method::HEAD,
             input.bucket,
@@ -194,7 +194,7 @@ impl Client {
         }
         input.conditions.write(&mut headers)?;
         headers.customer_key(input.customer_key)?;
-        let request = request(
+        let request = Request::new(
             quick("GetObject", Expects::Object),
             Method::GET,
             input.bucket,
@@ -205,7 +205,7 @@ impl Client {
         let known_etag = input.conditions.if_match.or(input.known_etag);
         let answer = self.open(&request, known_etag).await?;
         let covered = covered(answer.status, &answer.headers, input.range)
-            .map_err(|error| answer_error(&request, error))?;
+            .map_err(|error| request.blamed(error))?;
         let head = ObjectHead::read(&answer.headers, covered.size);
         self.done(answer.headers);
         let mut body = answer.body;
@@ -230,10 +230,14 @@ impl Client {
         }
         input.properties.write(&mut headers)?;
         input.conditions.write(&mut headers)?;
-        let request =
-            request(quick("PutObject", Expects::ETag), Method::PUT, input.bucket, Some(input.key))
-                .headers(headers)
-                .payload(input.payload, checksum);
+        let request = Request::new(
+            quick("PutObject", Expects::ETag),
+            Method::PUT,
+            input.bucket,
+            Some(input.key),
+        )
+        .headers(headers)
+        .payload(input.payload, checksum);
         let protection = input.properties.protection();
         match self.call(&request).await {
             Ok(answer) => {
@@ -275,7 +279,7 @@ impl Client {
         if let Some(algorithm) = input.checksum {
             headers.fixed(&headers::CHECKSUM_ALGORITHM, algorithm.name());
         }
-        let request = request(
+        let request = Request::new(
             slow("CopyObject", "CopyObjectResult"),
             Method::PUT,
             input.bucket,

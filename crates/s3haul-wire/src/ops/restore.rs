@@ -4,11 +4,11 @@
 
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::payload::Payload;
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::xml::document::Writer;
 
 /// How fast, and at which price, an object is restored.
@@ -71,7 +71,7 @@ impl Client {
             writer.text("Tier", tier.name());
             writer.close("GlacierJobParameters");
         }
-        let mut request = request(
+        let mut request = Request::new(
             quick("RestoreObject", Expects::Nothing(&[200, 202])),
             Method::POST,
             input.bucket,

@@ -2,11 +2,11 @@
 
 use http::Method;
 
-use super::build::{quick, request};
+use super::build::quick;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::payload::{DigestPlan, Payload};
-use crate::message::request::Expects;
+use crate::message::request::{Expects, Request};
 use crate::xml::document::{Element, Writer};
 
 impl Client {
@@ -17,7 +17,7 @@ impl Client {
         key: &str,
         version_id: Option<&str>,
     ) -> Result<Vec<(String, String)>> {
-        let request = request(
+        let request = Request::new(
             quick("GetObjectTagging", Expects::Document("Tagging")),
             Method::GET,
             bucket,
@@ -60,7 +60,7 @@ impl Client {
         version_id: Option<&str>,
         tagging: Payload,
     ) -> Result<()> {
-        let mut request = request(
+        let mut request = Request::new(
             quick("PutObjectTagging", Expects::Nothing(&[200, 204])),
             Method::PUT,
             bucket,
@@ -80,7 +80,7 @@ impl Client {
         key: &str,
         version_id: Option<&str>,
     ) -> Result<()> {
-        let request = request(
+        let request = Request::new(
             quick("DeleteObjectTagging", Expects::Nothing(&[200, 204])),
             Method::DELETE,
             bucket,

@@ -30,7 +30,8 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::attempt::Failure;
+use super::attempt::Run;
+use super::failure::Failure;
 use super::hedge::Hedging;
 use super::retry::Verdict;
 use super::shared::Shared;
@@ -38,7 +39,6 @@ use super::watch::{Ended, Watch};
 use crate::error::ErrorKind;
 use crate::message::payload::{Payload, SendProgress};
 use crate::message::request::Request;
-use crate::send::retry_loop::Run;
 
 /// How long a part that was sent twice is waited for.
 const REST_TIME_MAX: Duration = Duration::from_secs(5);
@@ -114,16 +114,11 @@ pub(crate) fn heed(hedging: &Hedging, failure: &Failure) {
 
 /// Sends a request once, or twice where the first takes too long. The second one takes a permit of
 /// `room`, if there is one.
-pub(crate) async fn attempt(
-    run: &mut Run<'_>,
-    request: &Request<'_>,
-    watch: Option<&Watch<'_>>,
-    room: Option<&Arc<Semaphore>>,
-) -> Ended {
+pub(crate) async fn attempt(run: &mut Run<'_>, room: Option<&Arc<Semaphore>>) -> Ended {
+    let (shared, request, watch) = (run.shared, run.request, run.watch);
     if let Some(watch) = watch {
         watch.begin();
     }
-    let shared = run.shared();
     // The second place among the requests in flight is given back after the first request.
     let (ended, _room) = {
         let mut first = pin!(run.attempt());

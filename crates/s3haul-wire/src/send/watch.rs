@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::attempt::Failure;
+use super::failure::Failure;
 use super::hedge::{Class, Hedging};
 use crate::message::request::Request;
 use crate::net::body::OpenAnswer;

@@ -12,19 +12,7 @@ pub(crate) fn operation(name: &'static str) -> Operation {
 }
 
 pub(crate) fn request(method: Method, key: &str) -> Request<'_> {
-    Request {
-        operation: operation("TestObject"),
-        method,
-        bucket: Some("bucket"),
-        key: Some(key),
-        keys: 1,
-        query: Vec::new(),
-        headers: Vec::new(),
-        payload: Payload::empty(),
-        checksum: None,
-        md5: false,
-        region_override: None,
-    }
+    Request::new(operation("TestObject"), method, "bucket", Some(key))
 }
 
 pub(crate) fn get() -> Request<'static> {
