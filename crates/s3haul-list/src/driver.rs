@@ -11,61 +11,59 @@ use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
 
-use super::fetch::{Context, Dialect, Fetched, Position, Step, Verdict, Version};
+use super::fetch::{Context, Fetched, Position, Verdict};
 use super::keyspace::Keyspace;
 use super::notice::Notice;
-use super::page::{Merged, Page};
+use super::page::Merged;
 use crate::keyspace::ask::{Ask, Keys, KeyspaceOptions, ProbeId, SegmentId};
+use crate::page::Page as _;
 use crate::range::KeyRange;
 use crate::reorder::{Chain, Held, ReorderBuffer};
 use crate::request::{Message, Outbox, PageRange};
-use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::ListPage;
+use crate::source::{Fault, FolderNames, Source};
 
 /// Why the parallel listing ended.
-pub(super) enum End {
+pub(super) enum End<S: Source> {
     /// Everything was handed out.
     Done,
     /// The receiver of the pages is gone.
     Gone,
     /// It failed.
-    Failed(Error),
-    /// The server can only be listed serially, which may be worth a notice; what was handed out so
+    Failed(S::Error),
+    /// The source can only be listed serially, which may be worth a notice; what was handed out so
     /// far is a chain.
-    Serial(Box<(Option<Notice>, Chain)>),
+    Serial(Box<(Option<Notice>, Chain<S::Cursor>)>),
 }
 
 /// A request for a page.
-struct Request {
+struct Request<C> {
     segment: SegmentId,
-    position: Position,
-    version: Version,
+    position: Position<C>,
     /// Keys of the answer come after it.
     floor: String,
 }
 
-enum Reply<P> {
-    Page(Request, Result<Fetched<P>>),
-    Folders(ProbeId, Result<ListPage>),
+enum Reply<S: Source> {
+    Page(Request<S::Cursor>, Result<Fetched<S::Page, S::Cursor>, S::Error>),
+    Folders(ProbeId, Result<FolderNames, S::Error>),
 }
 
 /// A listing at work.
-pub(super) struct Driver<P> {
-    context: Arc<Context>,
-    dialect: Dialect,
+pub(super) struct Driver<S: Source> {
+    context: Arc<Context<S>>,
     keyspace: Keyspace,
     /// Where segments that have begun go on.
-    positions: HashMap<SegmentId, Position>,
+    positions: HashMap<SegmentId, Position<S::Cursor>>,
     /// The segment that began with the first key.
     root: Option<SegmentId>,
     /// Segments that were asked for.
     begun: u64,
-    requests: JoinSet<Reply<P>>,
-    buffer: ReorderBuffer<P>,
+    requests: JoinSet<Reply<S>>,
+    buffer: ReorderBuffer<S::Page, S::Cursor>,
 }
 
-impl<P: Page> Driver<P> {
-    pub(super) fn new(context: Arc<Context>) -> Self {
+impl<S: Source> Driver<S> {
+    pub(super) fn new(context: Arc<Context<S>>) -> Self {
         let request = &context.request;
         let window_pages = request.window();
         let keyspace = Keyspace::new(KeyspaceOptions {
@@ -79,7 +77,6 @@ impl<P: Page> Driver<P> {
         });
         let buffer = ReorderBuffer::new(request.order, &request.range.after, window_pages);
         Self {
-            dialect: Dialect::new(P::VERSION),
             keyspace,
             positions: HashMap::new(),
             root: None,
@@ -90,13 +87,8 @@ impl<P: Page> Driver<P> {
         }
     }
 
-    /// What was learnt of the server.
-    pub(super) fn into_dialect(self) -> Dialect {
-        self.dialect
-    }
-
     /// Lists to the end.
-    pub(super) async fn run(&mut self, outbox: &Outbox<P>) -> End {
+    pub(super) async fn run(&mut self, outbox: &Outbox<S::Page, S::Error>) -> End<S> {
         let end = self.work(outbox).await;
         self.requests.abort_all();
         if matches!(end, End::Failed(_)) {
@@ -110,7 +102,7 @@ impl<P: Page> Driver<P> {
         end
     }
 
-    async fn work(&mut self, outbox: &Outbox<P>) -> End {
+    async fn work(&mut self, outbox: &Outbox<S::Page, S::Error>) -> End<S> {
         loop {
             self.ask();
             if self.requests.is_empty() && !self.buffer.has_ready() {
@@ -133,13 +125,12 @@ impl<P: Page> Driver<P> {
     }
 
     /// How it ended when nothing is under way any more.
-    fn rest(&self) -> End {
+    fn rest(&self) -> End<S> {
         if self.keyspace.is_done() && self.buffer.is_empty() {
             return End::Done;
         }
         debug_assert!(false, "the keyspace asks for nothing and is not done");
-        let message = "the listing stopped before its end, which is a fault of this program";
-        End::Failed(Error::new(ErrorKind::Cancelled, message))
+        End::Failed(self.context.explain(Fault::Stopped, ""))
     }
 
     /// Sends what may be sent.
@@ -165,29 +156,22 @@ impl<P: Page> Driver<P> {
     }
 
     fn send_probe(&mut self, probe: ProbeId, folder: String, after: String) {
-        let (context, version) = (Arc::clone(&self.context), self.folder_version());
-        self.requests.spawn(async move {
-            Reply::Folders(probe, context.folders(&folder, &after, version).await)
-        });
-    }
-
-    fn folder_version(&self) -> Version {
-        if P::VERSION == Version::Two { self.dialect.version } else { Version::Two }
-    }
-
-    fn send(&mut self, segment: SegmentId, position: Position, floor: String) {
         let context = Arc::clone(&self.context);
-        let version = position.version(self.dialect.version);
-        let request = Request { segment, position, version, floor };
+        self.requests
+            .spawn(async move { Reply::Folders(probe, context.folders(&folder, &after).await) });
+    }
+
+    fn send(&mut self, segment: SegmentId, position: Position<S::Cursor>, floor: String) {
+        let context = Arc::clone(&self.context);
+        let request = Request { segment, position, floor };
         self.requests.spawn(async move {
-            let Request { position, version, floor, .. } = &request;
-            let result = context.fetch(position, *version, floor).await;
+            let result = context.fetch(&request.position, &request.floor).await;
             Reply::Page(request, result)
         });
     }
 
     /// Takes an answer and all others that are there.
-    fn take_all(&mut self, first: Result<Reply<P>, JoinError>) -> Result<(), End> {
+    fn take_all(&mut self, first: Result<Reply<S>, JoinError>) -> Result<(), End<S>> {
         let mut next = Some(first);
         while let Some(joined) = next {
             match joined.unwrap_or_else(carry_on) {
@@ -200,46 +184,36 @@ impl<P: Page> Driver<P> {
     }
 
     /// Names of folders are only good for guessing: without them the listing goes on.
-    fn on_folders(&mut self, probe: ProbeId, result: Result<ListPage>) {
-        let page = result
+    fn on_folders(&mut self, probe: ProbeId, result: Result<FolderNames, S::Error>) {
+        let folders = result
             .inspect_err(|error| tracing::debug!(%error, "the names of folders stay unknown"))
             .unwrap_or_default();
-        let names = Merged::new(&page, "");
-        let is_good = names.is_ascending();
-        let (groups, last) = (&page.common_prefixes[..], names.last());
-        if is_good {
-            self.keyspace.on_folders(probe, groups, last.filter(|_| page.is_truncated));
-        } else {
-            self.keyspace.on_folders(probe, &[], None);
-        }
+        self.keyspace.on_folders(probe, &folders.names, folders.last.as_deref());
     }
 
-    fn on_answer(&mut self, request: Request, result: Result<Fetched<P>>) -> Result<(), End> {
-        let step = self.dialect.step(&request.position, request.version, result);
-        let fetched = match step.map_err(End::Failed)? {
-            Step::Take(fetched) => fetched,
-            Step::Again => {
-                self.send(request.segment, request.position, request.floor);
-                return Ok(());
-            }
-        };
-        // Of such a server nothing is believed but a first page that is all, and it is seen before
+    fn on_answer(
+        &mut self,
+        request: Request<S::Cursor>,
+        result: Result<Fetched<S::Page, S::Cursor>, S::Error>,
+    ) -> Result<(), End<S>> {
+        let fetched = result.map_err(End::Failed)?;
+        // Of such a source nothing is believed but a first page that is all, and it is seen before
         // anything is handed out.
         let is_all = fetched.next.is_none() && request.floor.is_empty() && self.begun == 1;
-        let is_doubtful = request.position.is_start() && !is_all && fetched.page.may_leave_out();
+        let is_doubtful = request.position.is_start() && !is_all && fetched.may_leave_out;
         let notice = match fetched.verdict {
             Verdict::Good if is_doubtful => None,
             Verdict::Good => {
                 self.on_page(request, fetched);
                 return Ok(());
             }
-            Verdict::StartIgnored | Verdict::OldDocument => Some(Notice::NoStart),
+            Verdict::StartIgnored => Some(Notice::NoStart),
             Verdict::OutOfOrder => Some(Notice::OutOfOrder { after: request.floor }),
         };
         Err(End::Serial(Box::new((notice, self.buffer.chain().clone()))))
     }
 
-    fn on_page(&mut self, request: Request, fetched: Fetched<P>) {
+    fn on_page(&mut self, request: Request<S::Cursor>, fetched: Fetched<S::Page, S::Cursor>) {
         let Request { segment, position, floor, .. } = request;
         let Fetched { mut page, next, .. } = fetched;
         let names = Merged::new(&page, &floor);
@@ -247,7 +221,7 @@ impl<P: Page> Driver<P> {
         let is_whole = taken.count >= names.len();
         let (entries, groups) = names.split(taken.count);
         if !is_whole {
-            page.cut(entries, groups);
+            page.truncate(entries, groups);
         }
         let page_range = PageRange { page, covers: taken.covers };
         let chain = self.chain(segment, position, next.as_ref(), &page_range.covers, is_whole);
@@ -261,11 +235,11 @@ impl<P: Page> Driver<P> {
     fn chain(
         &self,
         segment: SegmentId,
-        position: Position,
-        next: Option<&Position>,
+        position: Position<S::Cursor>,
+        next: Option<&Position<S::Cursor>>,
         covers: &KeyRange,
         is_whole: bool,
-    ) -> Chain {
+    ) -> Chain<S::Cursor> {
         let next = if is_whole { next.cloned() } else { Some(position) };
         match (next, &covers.through) {
             (Some(position), Some(through)) if self.root == Some(segment) => {

@@ -6,35 +6,31 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::driver::{Driver, End};
-use super::fetch::{Context, Dialect};
+use super::fetch::Context;
 use super::notice::Notice;
-use super::page::Page;
 use super::serial::{self, From};
 use crate::ListRequest;
 use crate::PageRange;
-use crate::keyspace::ask::Keys;
 use crate::request::Message;
 use crate::request::Outbox;
 use crate::request::PAGES_AHEAD;
-use s3haul_wire::Client;
-use s3haul_wire::error::Result;
-use s3haul_wire::ops::{ListPage, VersionPage};
+use crate::source::Source;
 
 /// Requests in flight at most, whatever was asked.
 const CONCURRENCY_MAX: usize = 1 << 14;
 
 /// A listing under way; dropping it ends it, with all its requests.
 #[derive(Debug)]
-pub struct Listing<P = ListPage> {
-    messages: mpsc::Receiver<Message<P>>,
+pub struct Listing<P, E> {
+    messages: mpsc::Receiver<Message<P, E>>,
     notices: Vec<Notice>,
     tasks: JoinSet<()>,
 }
 
-impl<P> Listing<P> {
+impl<P, E> Listing<P, E> {
     /// The next page; none at the end. After an error there is nothing more, and what was handed
     /// out is not the whole listing. May be dropped while it waits; nothing is lost.
-    pub async fn next(&mut self) -> Option<Result<PageRange<P>>> {
+    pub async fn next(&mut self) -> Option<Result<PageRange<P>, E>> {
         loop {
             match self.messages.recv().await {
                 Some(Message::PageRange(page_range)) => return Some(Ok(page_range)),
@@ -69,42 +65,34 @@ impl<P> Listing<P> {
     }
 }
 
-/// Lists the objects of a bucket.
-pub fn list(client: Client, request: ListRequest) -> Listing {
-    start(client, request)
-}
-
-/// Lists the versions and delete markers of a bucket's objects.
-pub fn list_versions(client: Client, request: ListRequest) -> Listing<VersionPage> {
-    start(client, request)
-}
-
-fn start<P: Page>(client: Client, mut request: ListRequest) -> Listing<P> {
+/// Lists a source.
+///
+/// # Panics
+/// Outside a tokio runtime.
+pub fn list<S: Source>(source: S, mut request: ListRequest) -> Listing<S::Page, S::Error> {
     request.concurrency = request.concurrency.clamp(1, CONCURRENCY_MAX);
     let (outbox, messages) = mpsc::channel(PAGES_AHEAD);
     let mut tasks = JoinSet::new();
-    tasks.spawn(drive(Arc::new(Context::new(client, request)), outbox));
+    tasks.spawn(drive(Arc::new(Context::new(source, request)), outbox));
     Listing { messages, notices: Vec::new(), tasks }
 }
 
-async fn drive<P: Page>(context: Arc<Context>, outbox: Outbox<P>) {
+async fn drive<S: Source>(context: Arc<Context<S>>, outbox: Outbox<S::Page, S::Error>) {
     let end = if context.is_empty() {
-        let page_range = PageRange { page: P::default(), covers: context.request.range.clone() };
+        let covers = context.request.range.clone();
+        let page_range = PageRange { page: S::Page::default(), covers };
         // The receiver may be gone already.
         let _ = outbox.send(Message::PageRange(page_range)).await;
         End::Done
-    } else if context.is_directory_bucket() || context.request.is_serial {
-        let dialect = Dialect::new(P::VERSION);
-        serial::run(&context, dialect, From::beginning(&context), &outbox).await
+    } else if context.source.is_unordered() || context.request.is_serial {
+        serial::run(&context, From::beginning(&context), &outbox).await
     } else {
-        let mut driver = Driver::new(Arc::clone(&context));
-        match driver.run(&outbox).await {
+        match Driver::new(Arc::clone(&context)).run(&outbox).await {
             End::Serial(found) => {
                 let (notice, chain) = *found;
-                let dialect = driver.into_dialect();
                 match From::chain(chain, notice) {
-                    Ok(from) => serial::run(&context, dialect, from, &outbox).await,
-                    Err(error) => End::Failed(context.explain(error, "")),
+                    Ok(from) => serial::run(&context, from, &outbox).await,
+                    Err(fault) => End::Failed(context.explain(fault, "")),
                 }
             }
             end => end,
@@ -112,15 +100,5 @@ async fn drive<P: Page>(context: Arc<Context>, outbox: Outbox<P>) {
     };
     if let End::Failed(error) = end {
         let _ = outbox.send(Message::Failed(error)).await;
-    }
-}
-
-impl Keys for ListPage {
-    fn len(&self) -> usize {
-        ListPage::len(self)
-    }
-
-    fn key(&self, index: usize) -> &str {
-        ListPage::key(self, index).unwrap_or_default()
     }
 }

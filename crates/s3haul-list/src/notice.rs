@@ -14,14 +14,14 @@ pub enum Notice {
     },
     /// The server cannot list from the middle: the listing is serial.
     NoStart,
-    /// Directory buckets list in no order: the listing is serial.
-    DirectoryBucket,
+    /// The source lists in an order of its own, as directory buckets do: the listing is serial.
+    Unordered,
 }
 
 impl Notice {
     /// Whether keys may come in another order than that of their bytes.
     pub fn is_unordered(&self) -> bool {
-        matches!(self, Self::OutOfOrder { .. } | Self::DirectoryBucket)
+        matches!(self, Self::OutOfOrder { .. } | Self::Unordered)
     }
 }
 
@@ -35,8 +35,8 @@ impl fmt::Display for Notice {
             Self::NoStart => f.write_str(
                 "the server ignores where a listing should start: listing one page after the other",
             ),
-            Self::DirectoryBucket => f.write_str(
-                "directory buckets list in no order: listing one page after the other, in the \
+            Self::Unordered => f.write_str(
+                "the bucket lists its keys in no order: listing one page after the other, in the \
                  server's order",
             ),
         }

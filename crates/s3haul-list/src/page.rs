@@ -1,231 +1,75 @@
-//! What the driver must know of a page, whatever is listed: its entries in order, and how to cut
+//! What the lister must know of a page, whatever is listed: its entries in order, and how to cut
 //! it.
 
-use std::future::Future;
-
-use super::fetch::{Context, Position, Version};
 use crate::keyspace::ask::Keys;
-use s3haul_wire::error::Result;
-use s3haul_wire::ops::{ListObjects, ListPage, ListVersions, VersionPage};
 
-/// A page of a listing.
-pub(super) trait Page: Default + Send + Sync + 'static {
-    /// Whether several entries may have one key.
-    const HAS_REPEATS: bool;
-    /// Version of the API to begin with.
-    const VERSION: Version;
+/// A page of a listing: entries in the order of their keys, and common prefixes in theirs.
+pub trait Page: Default + Send + Sync + 'static {
+    /// Whether several entries may have one key, such as versions.
+    const HAS_REPEATS: bool = false;
 
-    /// Entries that are no group.
+    /// Number of entries.
     fn count(&self) -> usize;
     /// Key of one of them.
     fn key(&self, index: usize) -> &str;
     /// The keys of all of them in order.
-    fn keys(&self) -> impl Iterator<Item = &str>;
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        (0..self.count()).map(|index| self.key(index))
+    }
     /// Common prefixes.
-    fn groups(&self) -> &[String];
-    /// Keeps the first entries and groups only.
-    fn cut(&mut self, entries: usize, groups: usize);
-    /// Keeps the entries and groups that are wanted.
-    fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()>;
+    fn common_prefixes(&self) -> &[String];
+    /// Keeps the first entries and common prefixes only.
+    fn truncate(&mut self, entries: usize, common_prefixes: usize);
+    /// Keeps the entries and common prefixes whose names are wanted.
+    fn retain(&mut self, is_wanted: impl Fn(&str) -> bool);
     /// Bytes of memory, about.
     fn held_bytes(&self) -> usize;
-    /// Whether the server says that there is more.
-    fn is_truncated(&self) -> bool;
-    /// Where the next page begins, if the page says so.
-    fn next(&self, version: Version) -> Option<Position>;
-    /// Drops a first entry that was the last one of the page before.
-    fn drop_repeated(&mut self, position: &Position, floor: &str) -> Result<()>;
-    /// Whether it answers an older kind of request than was sent.
-    fn is_version_1(&self) -> bool {
-        false
-    }
-    /// Whether the server may leave keys out after the key that a listing starts after.
-    fn may_leave_out(&self) -> bool {
-        false
-    }
-    /// Asks for a page.
-    fn fetch(
-        context: &Context,
-        position: &Position,
-        version: Version,
-    ) -> impl Future<Output = Result<Self>> + Send;
 }
 
-impl Page for ListPage {
-    const HAS_REPEATS: bool = false;
-    const VERSION: Version = Version::Two;
+/// A page of keys, each with a value such as a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPage<T = ()> {
+    /// Keys in the order of their bytes, and what is known of them.
+    pub entries: Vec<(String, T)>,
+    /// Common prefixes in the order of their bytes.
+    pub common_prefixes: Vec<String>,
+}
 
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn key(&self, index: usize) -> &str {
-        ListPage::key(self, index).unwrap_or_default()
-    }
-
-    fn keys(&self) -> impl Iterator<Item = &str> {
-        ListPage::keys(self)
-    }
-
-    fn groups(&self) -> &[String] {
-        &self.common_prefixes
-    }
-
-    fn cut(&mut self, entries: usize, groups: usize) {
-        self.truncate(entries);
-        self.common_prefixes.truncate(groups);
-    }
-
-    fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-        self.common_prefixes.retain(|group| is_wanted(group));
-        ListPage::retain(self, is_wanted)
-    }
-
-    fn held_bytes(&self) -> usize {
-        ListPage::held_bytes(self)
-    }
-
-    fn is_truncated(&self) -> bool {
-        self.is_truncated
-    }
-
-    fn next(&self, version: Version) -> Option<Position> {
-        let token = self.next_token.clone()?;
-        Some(match version {
-            Version::Two => Position::Token(token),
-            Version::One => Position::Marker(token),
-        })
-    }
-
-    fn may_leave_out(&self) -> bool {
-        self.may_leave_out
-    }
-
-    /// S3 does not repeat keys. With a server that does, an object would be moved twice.
-    fn drop_repeated(&mut self, position: &Position, floor: &str) -> Result<()> {
-        let goes_on = matches!(position, Position::Token(_) | Position::Marker(_));
-        if goes_on && self.get(0).is_some_and(|first| first.key == floor) {
-            ListPage::retain(self, |name| name != floor)?;
-        }
-        Ok(())
-    }
-
-    fn is_version_1(&self) -> bool {
-        self.is_version_1
-    }
-
-    async fn fetch(context: &Context, position: &Position, version: Version) -> Result<Self> {
-        let request = &context.request;
-        let mut input = ListObjects {
-            bucket: &request.bucket,
-            prefix: &context.prefix,
-            delimiter: request.delimiter.as_deref(),
-            max_keys: request.page_size,
-            ..ListObjects::default()
-        };
-        match position {
-            Position::Start { after } => {
-                input.start_after = Some(after.as_str()).filter(|after| !after.is_empty());
-            }
-            Position::Token(at) | Position::Marker(at) | Position::Entry { key: at, .. } => {
-                input.continuation_token = Some(at);
-            }
-        }
-        match version {
-            Version::Two => context.client.list_objects_unchecked(input).await,
-            Version::One => context.client.list_objects_v1(input).await,
-        }
+impl<T> Default for KeyPage<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), common_prefixes: Vec::new() }
     }
 }
 
-impl Page for VersionPage {
-    const HAS_REPEATS: bool = true;
-    const VERSION: Version = Version::One;
-
+impl<T: Send + Sync + 'static> Page for KeyPage<T> {
     fn count(&self) -> usize {
-        self.versions.len()
+        self.entries.len()
     }
 
     fn key(&self, index: usize) -> &str {
-        self.versions.get(index).map_or("", |version| &version.key)
+        &self.entries[index].0
     }
 
-    fn keys(&self) -> impl Iterator<Item = &str> {
-        self.versions.iter().map(|version| version.key.as_str())
-    }
-
-    fn groups(&self) -> &[String] {
+    fn common_prefixes(&self) -> &[String] {
         &self.common_prefixes
     }
 
-    fn cut(&mut self, entries: usize, groups: usize) {
-        self.truncate(entries);
-        self.common_prefixes.truncate(groups);
+    fn truncate(&mut self, entries: usize, common_prefixes: usize) {
+        self.entries.truncate(entries);
+        self.common_prefixes.truncate(common_prefixes);
     }
 
-    fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-        self.common_prefixes.retain(|group| is_wanted(group));
-        self.versions.retain(|version| is_wanted(&version.key));
-        Ok(())
+    fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        self.entries.retain(|(key, _)| is_wanted(key));
+        self.common_prefixes.retain(|name| is_wanted(name));
     }
 
     fn held_bytes(&self) -> usize {
-        let texts = |version: &s3haul_wire::ops::ListedVersion| {
-            version.key.len() + version.version_id.len() + version.etag.len()
-        };
-        let groups: usize = self.common_prefixes.iter().map(|group| group.len() + 24).sum();
-        let versions: usize = self.versions.iter().map(|version| texts(version) + 160).sum();
-        groups + versions
-    }
-
-    fn may_leave_out(&self) -> bool {
-        self.may_leave_out
-    }
-
-    fn is_truncated(&self) -> bool {
-        self.is_truncated
-    }
-
-    fn next(&self, _version: Version) -> Option<Position> {
-        let key = self.next_key_marker.clone()?;
-        let last = self.versions.last();
-        let last = last.map(|version| (version.key.clone(), version.version_id.clone()));
-        Some(Position::Entry { key, version_id: self.next_version_id_marker.clone(), last })
-    }
-
-    /// Some servers begin a page with the entry that the marker names.
-    fn drop_repeated(&mut self, position: &Position, _floor: &str) -> Result<()> {
-        let (Position::Entry { last: Some(last), .. }, Some(first)) =
-            (position, self.versions.first())
-        else {
-            return Ok(());
-        };
-        if (&first.key, &first.version_id) == (&last.0, &last.1) {
-            self.versions.remove(0);
-        }
-        Ok(())
-    }
-
-    async fn fetch(context: &Context, position: &Position, _version: Version) -> Result<Self> {
-        let request = &context.request;
-        let mut input = ListVersions {
-            bucket: &request.bucket,
-            prefix: &context.prefix,
-            delimiter: request.delimiter.as_deref(),
-            max_keys: request.page_size,
-            ..ListVersions::default()
-        };
-        match position {
-            Position::Start { after: key } => {
-                input.key_marker = Some(key.as_str()).filter(|key| !key.is_empty());
-            }
-            Position::Entry { key, version_id, .. } => {
-                input.key_marker = Some(key);
-                input.version_id_marker = version_id.as_deref();
-            }
-            Position::Token(at) | Position::Marker(at) => input.key_marker = Some(at),
-        }
-        context.client.list_versions(input).await
+        let names = self.entries.iter().map(|(key, _)| key).chain(&self.common_prefixes);
+        let texts: usize = names.map(String::len).sum();
+        texts
+            + self.entries.len() * size_of::<(String, T)>()
+            + self.common_prefixes.len() * size_of::<String>()
     }
 }
 
@@ -248,7 +92,7 @@ enum Slot {
 impl<'a, P: Page> Merged<'a, P> {
     /// A page that was listed from after `floor` on.
     pub(super) fn new(page: &'a P, floor: &str) -> Self {
-        let groups = page.groups();
+        let groups = page.common_prefixes();
         let mut merged = Self { page, slots: Vec::new(), first: None };
         if groups.is_empty() {
             return merged;
@@ -318,7 +162,7 @@ impl<P: Page> Keys for Merged<'_, P> {
             (Some(first), _) if index == 0 => first,
             (_, None) => self.page.key(index),
             (_, Some(Slot::Entry(at))) => self.page.key(*at),
-            (_, Some(Slot::Group(at))) => &self.page.groups()[*at],
+            (_, Some(Slot::Group(at))) => &self.page.common_prefixes()[*at],
         }
     }
 }

@@ -18,13 +18,13 @@ const HELD_BYTES_MAX: usize = 160 << 20;
 /// The listing that began at the first key and followed the server, as far as it was handed out
 /// and nothing else was.
 #[derive(Clone, Debug)]
-pub(super) enum Chain {
+pub(super) enum Chain<C> {
     /// Nothing was handed out.
     Fresh,
     /// It can be gone on with.
     At {
         /// Where to go on: after the last page or, where that was cut, at it.
-        position: Position,
+        position: Position<C>,
         /// Everything up to this key was handed out.
         through: String,
         /// The last page was handed out as it was received.
@@ -36,21 +36,21 @@ pub(super) enum Chain {
 
 /// A page and what it means for the order and the chain.
 #[derive(Debug)]
-pub(super) struct Held<P> {
+pub(super) struct Held<P, C> {
     pub(super) page_range: PageRange<P>,
     pub(super) segment: SegmentId,
     /// Whether it is the segment's last.
     pub(super) is_end: bool,
-    pub(super) chain: Chain,
+    pub(super) chain: Chain<C>,
 }
 
 /// Pages that wait.
 #[derive(Debug)]
-pub(super) struct ReorderBuffer<P> {
+pub(super) struct ReorderBuffer<P, C> {
     order: Order,
-    ready: VecDeque<Held<P>>,
+    ready: VecDeque<Held<P, C>>,
     /// Pages of segments whose turn has not come.
-    waiting: HashMap<SegmentId, Vec<Held<P>>>,
+    waiting: HashMap<SegmentId, Vec<Held<P, C>>>,
     /// Those segments, by the key after which they began.
     starts: HashMap<String, SegmentId>,
     /// The segment whose turn it is, once it has a page.
@@ -61,10 +61,10 @@ pub(super) struct ReorderBuffer<P> {
     pages: usize,
     bytes: usize,
     window_pages: usize,
-    chain: Chain,
+    chain: Chain<C>,
 }
 
-impl<P: Page> ReorderBuffer<P> {
+impl<P: Page, C> ReorderBuffer<P, C> {
     /// Nothing received yet of what follows a key.
     pub(super) fn new(order: Order, after: &str, window_pages: usize) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl<P: Page> ReorderBuffer<P> {
     }
 
     /// Takes a page.
-    pub(super) fn put(&mut self, held: Held<P>) {
+    pub(super) fn put(&mut self, held: Held<P, C>) {
         self.bytes += held.page_range.page.held_bytes();
         self.pages += 1;
         if self.order == Order::Any {
@@ -104,14 +104,14 @@ impl<P: Page> ReorderBuffer<P> {
 
     /// What was guessed beside the first page waits for it: a server whose first page is out of
     /// order is then listed anew, for nothing was handed out.
-    fn put_in_any_order(&mut self, held: Held<P>) {
+    fn put_in_any_order(&mut self, held: Held<P, C>) {
         if self.frontier.as_ref() == Some(&held.page_range.covers.after) {
             self.frontier = None;
         }
         self.ready.push_back(held);
     }
 
-    fn make_ready(&mut self, held: Held<P>) {
+    fn make_ready(&mut self, held: Held<P, C>) {
         self.present = if held.is_end { None } else { Some(held.segment) };
         if held.is_end {
             self.frontier.clone_from(&held.page_range.covers.through);
@@ -146,7 +146,7 @@ impl<P: Page> ReorderBuffer<P> {
         self.bytes -= held.page_range.page.held_bytes();
         self.pages -= 1;
         let page = &held.page_range.page;
-        let is_empty = page.count() == 0 && page.groups().is_empty();
+        let is_empty = page.count() == 0 && page.common_prefixes().is_empty();
         // Once lost it stays so; what brings nothing from elsewhere changes nothing.
         match (&self.chain, held.chain) {
             (Chain::Lost, _) => {}
@@ -157,7 +157,7 @@ impl<P: Page> ReorderBuffer<P> {
     }
 
     /// How far the chain was handed out.
-    pub(super) fn chain(&self) -> &Chain {
+    pub(super) fn chain(&self) -> &Chain<C> {
         &self.chain
     }
 
@@ -180,11 +180,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::page::KeyPage;
     use crate::range::KeyRange;
-    use s3haul_wire::ops::{ListPage, ListedObject};
 
     /// Pages of segments that tile all keys; page `n` covers `n..=n + 1`, or nothing.
-    fn pages(lengths: &[usize]) -> Vec<Vec<Held<ListPage>>> {
+    fn pages(lengths: &[usize]) -> Vec<Vec<Held<KeyPage, String>>> {
         let key = |n: usize| if n == 0 { String::new() } else { format!("{n:04}") };
         let total: usize = lengths.iter().sum();
         let mut next = 0;
@@ -193,7 +193,7 @@ mod tests {
             let end = next + length;
             let held = |after: usize, through: usize, is_end: bool| Held {
                 page_range: PageRange {
-                    page: ListPage::default(),
+                    page: KeyPage::default(),
                     covers: KeyRange {
                         after: key(after),
                         through: (through < total || !is_end).then(|| key(through)),
@@ -229,21 +229,14 @@ mod tests {
     fn a_chain_that_was_left_stays_left() {
         let mut buffer = ReorderBuffer::new(Order::Any, "", 8);
         let mut take = |keys: &[&str], chain| {
-            let object = |key| ListedObject {
-                key,
-                size: 0,
-                last_modified_s: 0,
-                etag: "",
-                storage_class: "",
-                ..ListedObject::default()
-            };
-            let page = ListPage::from_objects(keys.iter().map(|key| object(*key))).unwrap();
+            let entries = keys.iter().map(|key| ((*key).to_owned(), ())).collect();
+            let page = KeyPage { entries, ..KeyPage::default() };
             let page_range = PageRange { page, covers: KeyRange::default() };
             buffer.put(Held { page_range, segment: SegmentId(0), is_end: false, chain });
             buffer.take();
             buffer.chain().clone()
         };
-        let position = Position::Token("t".to_owned());
+        let position = Position::Cursor("t".to_owned());
         let at = Chain::At { position, through: "a".to_owned(), is_whole: true };
         assert!(matches!(take(&["a"], at.clone()), Chain::At { .. }));
         assert!(matches!(take(&[], Chain::Lost), Chain::At { .. }));

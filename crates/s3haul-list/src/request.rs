@@ -7,7 +7,6 @@ use tokio::sync::mpsc;
 
 use crate::notice::Notice;
 use crate::range::KeyRange;
-use s3haul_wire::ops::ListPage;
 
 /// Pages that wait for the consumer beside those that wait for their turn.
 pub(crate) const PAGES_AHEAD: usize = 4;
@@ -28,8 +27,6 @@ pub enum Order {
 /// What to list.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
-    /// Bucket.
-    pub bucket: String,
     /// Only keys that start so.
     pub prefix: String,
     /// Only keys in this range.
@@ -40,7 +37,7 @@ pub struct ListRequest {
     pub order: Order,
     /// Requests in flight at most.
     pub concurrency: usize,
-    /// Keys a request, at most 1,000; none: the server's default.
+    /// Keys a request, at most 1,000 for S3; none: the source's default.
     pub page_size: Option<u32>,
     /// Whether to guess beside the first page. For listings that are probably long.
     pub is_eager: bool,
@@ -54,11 +51,10 @@ pub struct ListRequest {
     pub permits: Option<Arc<Semaphore>>,
 }
 
-impl ListRequest {
-    /// All keys of a bucket.
-    pub fn new(bucket: impl Into<String>) -> Self {
+impl Default for ListRequest {
+    /// All keys.
+    fn default() -> Self {
         Self {
-            bucket: bucket.into(),
             prefix: String::new(),
             range: KeyRange::default(),
             delimiter: None,
@@ -71,7 +67,9 @@ impl ListRequest {
             permits: None,
         }
     }
+}
 
+impl ListRequest {
     pub(crate) fn is_ascending(&self) -> bool {
         self.order == Order::Ascending
     }
@@ -89,21 +87,21 @@ impl ListRequest {
 /// A page and the range of keys it settles: no other page has keys in it. Versions of one key may
 /// be on several pages, which follow one another; the first of them has the key in its range.
 #[derive(Clone, Debug)]
-pub struct PageRange<P = ListPage> {
+pub struct PageRange<P> {
     /// Objects, in order; it may be empty.
     pub page: P,
-    /// Range of keys that is now known. Empty (`after` is `through`) where the server lists in an
+    /// Range of keys that is now known. Empty (`after` is `through`) where the source lists in an
     /// order of its own; then the last page settles all.
     pub covers: KeyRange,
 }
 
 /// Message from the driver to the caller of the listing.
 #[derive(Debug)]
-pub(crate) enum Message<P> {
+pub(crate) enum Message<P, E> {
     PageRange(PageRange<P>),
     Notice(Notice),
-    Failed(s3haul_wire::Error),
+    Failed(E),
 }
 
 /// The driver's end of it.
-pub(crate) type Outbox<P> = mpsc::Sender<Message<P>>;
+pub(crate) type Outbox<P, E> = mpsc::Sender<Message<P, E>>;

@@ -5,17 +5,17 @@
 //! taken for the last one. As long as the pages are in order, their ranges are reported.
 
 use super::driver::End;
-use super::fetch::{Context, Dialect, Fetched, Position, Step, Verdict};
+use super::fetch::{Context, Fetched, Position, Verdict};
 use super::notice::Notice;
-use super::page::{Merged, Page};
+use super::page::{Merged, Page as _};
 use crate::range::KeyRange;
 use crate::reorder::Chain;
 use crate::request::{Message, Outbox, PageRange};
-use s3haul_wire::error::{Error, ErrorKind, Result};
+use crate::source::{Fault, Source};
 
 /// Where a serial listing begins.
-pub(super) struct From {
-    position: Position,
+pub(super) struct From<C> {
+    position: Position<C>,
     /// Up to this key everything was handed out before.
     settled: Option<String>,
     /// Whether what comes may be at or before `settled`, and is dropped then.
@@ -23,62 +23,46 @@ pub(super) struct From {
     notice: Option<Notice>,
 }
 
-impl From {
+impl<C> From<C> {
     /// At the first key.
-    pub(super) fn beginning(context: &Context) -> Self {
-        let is_unordered = context.is_directory_bucket();
+    pub(super) fn beginning<S: Source<Cursor = C>>(context: &Context<S>) -> Self {
+        let is_unordered = context.source.is_unordered();
         let after = if is_unordered { String::new() } else { context.request.range.after.clone() };
-        let notice =
-            (is_unordered && context.request.is_ascending()).then_some(Notice::DirectoryBucket);
+        let notice = (is_unordered && context.request.is_ascending()).then_some(Notice::Unordered);
         Self { position: Position::Start { after }, settled: None, is_overlapping: false, notice }
     }
 
     /// Where a parallel listing had to be given up.
-    pub(super) fn chain(chain: Chain, notice: Option<Notice>) -> Result<Self> {
+    pub(super) fn chain(chain: Chain<C>, notice: Option<Notice>) -> Result<Self, Fault> {
         let is_unordered = notice.as_ref().is_some_and(Notice::is_unordered);
         let (position, settled, is_overlapping) = match chain {
             Chain::Fresh => (Position::Start { after: String::new() }, None, false),
             Chain::At { position, through, is_whole } if is_whole || !is_unordered => {
                 (position, Some(through), !is_whole)
             }
-            _ => return Err(cannot_go_on(notice.as_ref())),
+            _ => return Err(Fault::CannotGoOn(notice)),
         };
         Ok(Self { position, settled, is_overlapping, notice })
     }
 }
 
-/// Why a listing that has begun cannot be done again.
-fn cannot_go_on(notice: Option<&Notice>) -> Error {
-    let why = match notice {
-        None => "may leave keys out of a listing that starts within a folder",
-        Some(Notice::NoStart) => "ignores where a listing should start",
-        _ => "does not list keys in the order of their bytes",
-    };
-    let message = format!(
-        "the server {why}, and pages were handed out before that was seen: list with `--serial`"
-    );
-    Error::new(ErrorKind::Server, message)
-}
-
 /// A serial listing at work.
-struct Serial<'a, P> {
-    context: &'a Context,
-    dialect: Dialect,
-    from: From,
-    /// The last name that the server returned, wanted or not.
+struct Serial<'a, S: Source> {
+    context: &'a Context<S>,
+    from: From<S::Cursor>,
+    /// The last name that the source returned, wanted or not.
     last: String,
     is_ordered: bool,
-    outbox: &'a Outbox<P>,
+    outbox: &'a Outbox<S::Page, S::Error>,
 }
 
 /// Lists to the end.
-pub(super) async fn run<P: Page>(
-    context: &Context,
-    mut dialect: Dialect,
-    mut from: From,
-    outbox: &Outbox<P>,
-) -> End {
-    let is_ordered = !context.is_directory_bucket()
+pub(super) async fn run<S: Source>(
+    context: &Context<S>,
+    mut from: From<S::Cursor>,
+    outbox: &Outbox<S::Page, S::Error>,
+) -> End<S> {
+    let is_ordered = !context.source.is_unordered()
         && from.notice.as_ref().is_none_or(|notice| !notice.is_unordered());
     if let Some(notice) = from.notice.take()
         && outbox.send(Message::Notice(notice)).await.is_err()
@@ -90,8 +74,7 @@ pub(super) async fn run<P: Page>(
         (_, Some(settled)) if !from.is_overlapping => settled.clone(),
         _ => String::new(),
     };
-    dialect.start_at_first_key();
-    let mut serial = Serial { context, dialect, from, last, is_ordered, outbox };
+    let mut serial = Serial { context, from, last, is_ordered, outbox };
     loop {
         match serial.step().await {
             Ok(None) => {}
@@ -101,17 +84,12 @@ pub(super) async fn run<P: Page>(
     }
 }
 
-impl<P: Page> Serial<'_, P> {
+impl<S: Source> Serial<'_, S> {
     /// Requests a page and hands it out; `None` if the listing continues.
-    async fn step(&mut self) -> Result<Option<End>> {
+    async fn step(&mut self) -> Result<Option<End<S>>, S::Error> {
         let position = self.from.position.clone();
-        let version = position.version(self.dialect.version);
-        let result = self.context.fetch::<P>(&position, version, &self.last).await;
-        let Step::Take(fetched) = self.dialect.step(&position, version, result)? else {
-            return Ok(None);
-        };
-        let has_start = matches!(&position, Position::Start { after } if !after.is_empty());
-        if has_start && fetched.page.may_leave_out() {
+        let fetched = self.context.fetch(&position, &self.last).await?;
+        if position.is_after_key() && fetched.may_leave_out {
             return Ok(self.start_anew());
         }
         if fetched.verdict != Verdict::Good && self.is_ordered {
@@ -121,13 +99,17 @@ impl<P: Page> Serial<'_, P> {
     }
 
     /// A page came that is out of order, or begins too early.
-    async fn disorder(&mut self, position: &Position, fetched: Fetched<P>) -> Result<Option<End>> {
-        if matches!(position, Position::Start { after } if !after.is_empty()) {
+    async fn disorder(
+        &mut self,
+        position: &Position<S::Cursor>,
+        fetched: Fetched<S::Page, S::Cursor>,
+    ) -> Result<Option<End<S>>, S::Error> {
+        if position.is_after_key() {
             return Ok(self.start_anew());
         }
         let notice = Notice::OutOfOrder { after: self.last.clone() };
         if self.from.settled.is_some() && self.from.is_overlapping {
-            return Err(self.context.explain(cannot_go_on(Some(&notice)), &self.last));
+            return Err(self.context.explain(Fault::CannotGoOn(Some(notice)), &self.last));
         }
         self.is_ordered = false;
         if self.outbox.send(Message::Notice(notice)).await.is_err() {
@@ -137,14 +119,16 @@ impl<P: Page> Serial<'_, P> {
     }
 
     /// Nothing was handed out yet: from the first key, and what is not wanted is dropped.
-    fn start_anew(&mut self) -> Option<End> {
+    fn start_anew(&mut self) -> Option<End<S>> {
         self.from.position = Position::Start { after: String::new() };
-        self.dialect.start_at_first_key();
         self.last.clear();
         None
     }
 
-    async fn hand_out(&mut self, fetched: Fetched<P>) -> Result<Option<End>> {
+    async fn hand_out(
+        &mut self,
+        fetched: Fetched<S::Page, S::Cursor>,
+    ) -> Result<Option<End<S>>, S::Error> {
         let Fetched { mut page, next, .. } = fetched;
         let (range, prefix) = (&self.context.request.range, &self.context.request.prefix);
         let mut is_past = false;
@@ -162,7 +146,7 @@ impl<P: Page> Serial<'_, P> {
             let is_after = name > range.after.as_str() || is_open;
             let is_new = !is_overlapping || name > settled.as_str();
             is_after && range.reaches(name) && name.starts_with(prefix.as_str()) && is_new
-        })?;
+        });
         let is_end = is_past || next.is_none();
         let covers = self.settle(settled, is_end);
         if let Some(next) = next {

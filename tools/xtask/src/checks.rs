@@ -79,6 +79,8 @@ fn fmt() -> Result<()> {
 fn clippy() -> Result<()> {
     let args = ["-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
     process::run(process::cargo(&["clippy"]).args(args))?;
+    let alone = ["clippy", "-q", "-p", "s3haul-list", "--no-default-features", "--all-targets"];
+    process::run(process::cargo(&alone).args(["--", "-D", "warnings"]))?;
     process::run(&mut process::bench_cargo("clippy", &args))
 }
 

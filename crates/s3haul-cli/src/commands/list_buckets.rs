@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use s3haul_list::{ListRequest, list};
+use s3haul_list::{ListRequest, list, objects};
 use s3haul_wire::Client;
 use s3haul_wire::Error;
 use s3haul_wire::ops::{Bucket, ListBuckets};
@@ -149,9 +149,9 @@ impl Looking {
         let request = ListRequest {
             concurrency: self.concurrency,
             permits: Some(Arc::clone(&self.permits)),
-            ..ListRequest::new(bucket)
+            ..ListRequest::default()
         };
-        let mut listing = list(self.client.clone(), request);
+        let mut listing = list(objects(self.client.clone(), bucket), request);
         let mut counts = BucketCounts::default();
         while let Some(piece) = listing.next().await {
             let page = piece?.page;

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 use s3haul::script::{Limits, Runtime};
-use s3haul_list::{ListRequest, Listing, Notice, Order, list, list_versions};
-use s3haul_wire::Client;
+use s3haul_list::{ListRequest, Notice, Order, list, objects, versions};
 use s3haul_wire::ops::{ListPage, ListedObject, VersionPage};
+use s3haul_wire::{Client, Error};
 use tokio::task::{JoinError, JoinSet};
 
 use super::asker::Asker;
@@ -34,6 +34,8 @@ const ASKING_WORKERS: usize = 16;
 /// Pages that wait for each worker.
 const PAGES_PER_WORKER: usize = 2;
 
+type Listing<P> = s3haul_list::Listing<P, Error>;
+
 /// Works on pages, all on one thread.
 pub(crate) trait PageWorker<P = ListPage> {
     /// What it has at the end.
@@ -50,7 +52,7 @@ pub(crate) trait PageWorker<P = ListPage> {
 /// A page of objects or of versions.
 pub(crate) trait Entries: Send + Sized + 'static {
     /// Lists such pages.
-    fn list(client: Client, request: ListRequest) -> Listing<Self>;
+    fn list(client: Client, bucket: &str, request: ListRequest) -> Listing<Self>;
     /// The page, where it is one of objects.
     fn objects(&self) -> Option<&ListPage>;
     /// Number of entries.
@@ -60,8 +62,8 @@ pub(crate) trait Entries: Send + Sized + 'static {
 }
 
 impl Entries for ListPage {
-    fn list(client: Client, request: ListRequest) -> Listing {
-        list(client, request)
+    fn list(client: Client, bucket: &str, request: ListRequest) -> Listing<Self> {
+        list(objects(client, bucket), request)
     }
 
     fn objects(&self) -> Option<&ListPage> {
@@ -78,8 +80,8 @@ impl Entries for ListPage {
 }
 
 impl Entries for VersionPage {
-    fn list(client: Client, request: ListRequest) -> Listing<Self> {
-        list_versions(client, request)
+    fn list(client: Client, bucket: &str, request: ListRequest) -> Listing<Self> {
+        list(versions(client, bucket), request)
     }
 
     fn objects(&self) -> Option<&ListPage> {
@@ -213,7 +215,7 @@ where
         request.concurrency = request.concurrency.div_ceil(LISTING_SHARE);
         request.permits = Some(asker.permits());
     }
-    let listing = P::list(client, request);
+    let listing = P::list(client, &settings.bucket, request);
     let (is_json, printer) = (settings.json, Arc::clone(printer));
     let tell = move |notice: Notice| tell(&notice, is_json, &printer);
     let chosen = (settings.selection.clone(), asker);

@@ -103,13 +103,15 @@ async fn objects(
         order: Order::Ascending,
         concurrency: settings.concurrency,
         page_size: settings.page_size,
-        ..ListRequest::new(settings.object.bucket.clone())
+        ..ListRequest::default()
     };
     let selection = settings.selection.clone();
     let rows = Rows::factory(settings, printer, whole_keys);
     // `ls` prints no notice about the server's order: `aws` does not either.
     let tell = |_| {};
-    let done = run_workers(list(client, request), Order::Ascending, selection, tell, rows).await?;
+    let source = s3haul_list::objects(client, settings.object.bucket.as_str());
+    let listing = list(source, request);
+    let done = run_workers(listing, Order::Ascending, selection, tell, rows).await?;
     // In the order of keys there is one worker.
     Ok(done.into_iter().next().unwrap_or((Totals::default(), true)))
 }

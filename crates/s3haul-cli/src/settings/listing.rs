@@ -105,7 +105,7 @@ impl ListingSettings {
             page_size: self.page_size,
             is_eager: !self.is_serial,
             is_serial: self.is_serial,
-            ..ListRequest::new(self.bucket.clone())
+            ..ListRequest::default()
         }
     }
 }

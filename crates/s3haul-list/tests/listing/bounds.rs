@@ -20,8 +20,8 @@ fn numbered(count: usize) -> std::collections::BTreeSet<String> {
 async fn a_listing_of_one_page_costs_one_request() {
     for order in [Order::Any, Order::Ascending] {
         let server = Server::new(1, &numbered(1)).with(|state| state.latency_ms_max = 1000);
-        let request = ListRequest { order, ..ListRequest::new("bucket") };
-        let found = all(&mut list(server.client(), request.clone()), &request).await.unwrap();
+        let request = ListRequest { order, ..ListRequest::default() };
+        let found = all(&mut list(server.objects(), request.clone()), &request).await.unwrap();
         assert_eq!((found.len(), server.state().requests), (1, 1));
     }
 }
@@ -33,7 +33,7 @@ async fn without_a_reader_no_more_pages_are_requested() {
         let server = Server::new(2, &numbered(1200));
         let mut request = ListRequest { concurrency: 8, ..request(&mut random, order) };
         request.window_pages = Some(16);
-        let mut listing = list(server.client(), request.clone());
+        let mut listing = list(server.objects(), request.clone());
         let (mut taken, mut found) = (0, 0);
         loop {
             tokio::time::sleep(Duration::from_secs(random.u64(0..2) * 5)).await;
@@ -58,9 +58,9 @@ async fn a_slow_beginning_fills_the_window_and_no_more() {
         concurrency: 8,
         window_pages: Some(24),
         is_eager: true,
-        ..ListRequest::new("bucket")
+        ..ListRequest::default()
     };
-    let mut listing = list(server.client(), request);
+    let mut listing = list(server.objects(), request);
     let (mut taken, mut found, mut held_max) = (0, 0, 0);
     while let Some(page_range) = listing.next().await {
         found += page_range.unwrap().page.len();
@@ -80,7 +80,7 @@ async fn dropping_a_listing_leaves_nothing_running() {
         for round in 0..12 {
             let server = Server::new(round, &numbered(500));
             let request = request(&mut random, order);
-            let mut listing = list(server.client(), request);
+            let mut listing = list(server.objects(), request);
             for _ in 0..random.usize(0..30) {
                 listing.next().await.unwrap().unwrap();
             }
@@ -105,7 +105,7 @@ async fn an_error_midway_is_returned_once_and_ends_the_listing() {
             let server = Server::new(from, &numbered(1000));
             server.state().refusal = Some((from, 403, "AccessDenied"));
             let request = ListRequest { prefix: "key".to_owned(), ..request(&mut random, order) };
-            let mut listing = list(server.client(), request);
+            let mut listing = list(server.objects(), request);
             let (pieces, error) = collect(&mut listing).await;
             let error = error.unwrap();
             assert_eq!(error.kind(), ErrorKind::AccessDenied);
@@ -122,7 +122,7 @@ async fn an_error_midway_is_returned_once_and_ends_the_listing() {
 async fn a_missing_bucket_is_an_ordinary_error() {
     let server = Server::new(1, &numbered(1));
     server.state().refusal = Some((1, 404, "NoSuchBucket"));
-    let (pieces, error) = collect(&mut list(server.client(), ListRequest::new("bucket"))).await;
+    let (pieces, error) = collect(&mut list(server.objects(), ListRequest::default())).await;
     let error = error.unwrap();
     assert_eq!((pieces.len(), error.kind()), (0, ErrorKind::NotFound));
     assert_eq!(
@@ -137,7 +137,7 @@ async fn throttled_requests_are_sent_again() {
     let keys = keys(&mut random, 500);
     let server = Server::new(3, &keys).with(|state| state.throttled_permille = 200);
     let request = ListRequest { concurrency: 16, ..request(&mut random, Order::Ascending) };
-    let found = all(&mut list(server.client(), request.clone()), &request).await.unwrap();
+    let found = all(&mut list(server.objects(), request.clone()), &request).await.unwrap();
     assert!(found.iter().eq(keys.iter()));
 }
 
@@ -145,9 +145,9 @@ async fn throttled_requests_are_sent_again() {
 async fn permits_are_shared_with_others() {
     let permits = std::sync::Arc::new(tokio::sync::Semaphore::new(3));
     let server = Server::new(4, &numbered(1000));
-    let mut request = ListRequest::new("bucket");
-    request.permits = Some(std::sync::Arc::clone(&permits));
-    let found = all(&mut list(server.client(), request.clone()), &request).await.unwrap();
+    let permits_too = Some(std::sync::Arc::clone(&permits));
+    let request = ListRequest { permits: permits_too, ..ListRequest::default() };
+    let found = all(&mut list(server.objects(), request.clone()), &request).await.unwrap();
     assert_eq!((found.len(), server.state().in_flight_max), (1000, 3));
     assert_eq!(permits.available_permits(), 3);
 }

@@ -51,12 +51,14 @@ pub(crate) fn request(random: &mut fastrand::Rng, order: Order) -> ListRequest {
         order,
         concurrency: random.usize(1..24),
         is_eager: random.bool(),
-        ..ListRequest::new("bucket")
+        ..ListRequest::default()
     }
 }
 
 /// All pieces of a listing, or those before the error.
-pub(crate) async fn collect<P>(listing: &mut Listing<P>) -> (Vec<PageRange<P>>, Option<Error>) {
+pub(crate) async fn collect<P>(
+    listing: &mut Listing<P, Error>,
+) -> (Vec<PageRange<P>>, Option<Error>) {
     let mut pieces = Vec::new();
     while let Some(page_range) = listing.next().await {
         match page_range {
@@ -79,7 +81,10 @@ pub(crate) fn names(page: &ListPage) -> Vec<String> {
 }
 
 /// All names that a listing gives, checked against the ranges of its pieces.
-pub(crate) async fn all(listing: &mut Listing, request: &ListRequest) -> Result<Vec<String>> {
+pub(crate) async fn all(
+    listing: &mut Listing<ListPage, Error>,
+    request: &ListRequest,
+) -> Result<Vec<String>> {
     let (pieces, error) = collect(listing).await;
     if let Some(error) = error {
         return Err(error);
@@ -125,7 +130,7 @@ async fn every_key_comes_once_in_both_orders() {
         let server = Server::new(round, &keys).with(|state| state.page_max = page_max);
         for order in [Order::Any, Order::Ascending] {
             let request = request(&mut random, order);
-            let mut listing = list(server.client(), request.clone());
+            let mut listing = list(server.objects(), request.clone());
             let mut found = all(&mut listing, &request).await.unwrap();
             let wanted: Vec<_> = keys.iter().cloned().collect();
             if order == Order::Any {
@@ -161,7 +166,7 @@ async fn ranges_prefixes_and_groups_give_what_a_naive_listing_gives() {
                 Some(some(&mut random)).filter(|through| *through > request.range.after);
         }
         request.delimiter = random.bool().then(|| "/".to_owned());
-        let found = all(&mut list(server.client(), request.clone()), &request).await.unwrap();
+        let found = all(&mut list(server.objects(), request.clone()), &request).await.unwrap();
         assert_eq!(found, naive(&keys, &request), "round {round}, {request:?}");
     }
 }
@@ -193,7 +198,7 @@ async fn shards_of_a_listing_are_the_listing() {
     let mut found = Vec::new();
     for range in halves {
         let request = ListRequest { range, ..request(&mut random, Order::Ascending) };
-        found.extend(all(&mut list(server.client(), request.clone()), &request).await.unwrap());
+        found.extend(all(&mut list(server.objects(), request.clone()), &request).await.unwrap());
     }
     assert!(found.iter().eq(keys.iter()));
 }

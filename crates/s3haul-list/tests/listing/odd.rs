@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use s3haul_list::{ListRequest, Notice, Order, list, list_versions};
+use s3haul_list::{ListRequest, Notice, Order, list};
 use s3haul_wire::ErrorKind;
 use s3haul_wire::ops::VersionPage;
 
@@ -11,7 +11,7 @@ use super::{all, collect, keys, names, request, seed};
 
 /// Lists; returns all names, sorted, and the notices about the server.
 async fn listed(server: &Server, request: ListRequest) -> (Vec<String>, Vec<Notice>) {
-    let mut listing = list(server.client(), request);
+    let mut listing = list(server.objects(), request);
     let (pieces, error) = collect(&mut listing).await;
     assert!(error.is_none(), "{error:?}");
     let mut found: Vec<_> = pieces.iter().flat_map(|page_range| names(&page_range.page)).collect();
@@ -36,7 +36,7 @@ async fn servers_that_know_version_1_only_are_asked_so() {
                 let server = Server::new(1, &keys).with(|state| state.manner = manner);
                 let request =
                     ListRequest { delimiter: delimiter.clone(), ..request(&mut random, order) };
-                let mut listing = list(server.client(), request.clone());
+                let mut listing = list(server.objects(), request.clone());
                 let mut found = all(&mut listing, &request).await.unwrap();
                 found.sort();
                 let s3 = Server::new(1, &keys);
@@ -80,7 +80,7 @@ async fn servers_that_start_nowhere_are_listed_serially() {
         if random.bool() {
             request.range.after = random.choice(keys.iter()).unwrap().clone();
         }
-        let mut listing = list(server.client(), request.clone());
+        let mut listing = list(server.objects(), request.clone());
         let mut found = all(&mut listing, &request).await.unwrap();
         found.sort();
         let wanted: Vec<_> = keys.iter().filter(|key| request.range.contains(key)).collect();
@@ -106,7 +106,7 @@ async fn a_server_out_of_order_gives_every_key_once_or_an_error_that_names_the_f
         let server = Server::new(round, &keys).with(|state| state.manner = manner);
         let order = if random.bool() { Order::Any } else { Order::Ascending };
         let request = ListRequest { is_serial: round % 4 == 0, ..request(&mut random, order) };
-        let mut listing = list(server.client(), request.clone());
+        let mut listing = list(server.objects(), request.clone());
         let (pieces, error) = collect(&mut listing).await;
         let mut found: Vec<_> =
             pieces.iter().flat_map(|page_range| names(&page_range.page)).collect();
@@ -140,7 +140,7 @@ async fn a_first_page_out_of_order_is_seen_before_anything_is_handed_out() {
             state.keys.insert("a/".to_owned(), vec!["null".to_owned()]);
             state.slow_before = "-".to_owned();
         });
-        let request = ListRequest { is_eager: true, ..ListRequest::new("bucket") };
+        let request = ListRequest { is_eager: true, ..ListRequest::default() };
         let (found, notices) = listed(&server, request).await;
         assert_eq!(found.len(), keys.len() + 2, "round {round}");
         assert!(matches!(notices[..], [Notice::OutOfOrder { .. }]), "{notices:?}");
@@ -158,12 +158,12 @@ async fn a_listing_that_leads_nowhere_is_an_error() {
                 state.manner = manner;
                 state.page_max = 1;
             });
-            let request = ListRequest { is_serial, ..ListRequest::new("bucket") };
-            let (_, error) = collect(&mut list(server.client(), request.clone())).await;
+            let request = ListRequest { is_serial, ..ListRequest::default() };
+            let (_, error) = collect(&mut list(server.objects(), request.clone())).await;
             let error = error.unwrap();
             assert_eq!(error.kind(), ErrorKind::Server);
             assert!(error.to_string().contains(text), "{error}");
-            let (_, error) = collect(&mut list_versions(server.client(), request)).await;
+            let (_, error) = collect(&mut list(server.versions(), request)).await;
             assert_eq!(error.unwrap().kind(), ErrorKind::Server);
         }
     }
@@ -173,8 +173,8 @@ async fn a_listing_that_leads_nowhere_is_an_error() {
 async fn a_server_that_always_promises_more_is_not_listed_for_ever() {
     for is_serial in [false, true] {
         let server = Server::new(1, &BTreeSet::new()).with(|state| state.manner = Manner::Endless);
-        let request = ListRequest { is_serial, ..ListRequest::new("bucket") };
-        let (_, error) = collect(&mut list(server.client(), request)).await;
+        let request = ListRequest { is_serial, ..ListRequest::default() };
+        let (_, error) = collect(&mut list(server.objects(), request)).await;
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Server);
         assert!(error.to_string().contains("has no end"), "{error}");
@@ -198,11 +198,11 @@ async fn a_server_that_leaves_keys_out_after_some_starts_is_asked_by_tokens_alon
         let found = listed(&server, request.clone()).await;
         let s3 = Server::new(1, &keys);
         assert_eq!(found, (listed(&s3, request.clone()).await.0, Vec::new()));
-        let (pieces, error) = collect(&mut list_versions(server.client(), request.clone())).await;
+        let (pieces, error) = collect(&mut list(server.versions(), request.clone())).await;
         assert!(error.is_none(), "{error:?}");
         let count = |page: &VersionPage| page.versions.len();
         let found: usize = pieces.iter().map(|page_range| count(&page_range.page)).sum();
-        let (pieces, _) = collect(&mut list_versions(s3.client(), request)).await;
+        let (pieces, _) = collect(&mut list(s3.versions(), request)).await;
         assert_eq!(found, pieces.iter().map(|page_range| count(&page_range.page)).sum::<usize>());
     }
 }

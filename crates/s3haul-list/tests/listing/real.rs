@@ -1,6 +1,6 @@
 //! The embedded server over real sockets, on several threads.
 
-use s3haul_list::{ListRequest, Order, list, list_versions};
+use s3haul_list::{ListRequest, Order, list, objects, versions};
 use s3haul_sim::{DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, RunningServer, SimServer};
 use s3haul_wire::env::Env;
 use s3haul_wire::{Client, CredentialsConfig};
@@ -27,16 +27,19 @@ async fn computed_keys_come_once_over_sockets() {
                 concurrency: 16,
                 page_size: Some(50),
                 is_eager: true,
-                ..ListRequest::new("synthetic")
+                ..ListRequest::default()
             };
             let mut found =
-                all(&mut list(client(&server), request.clone()), &request).await.unwrap();
+                all(&mut list(objects(client(&server), "synthetic"), request.clone()), &request)
+                    .await
+                    .unwrap();
             if order == Order::Any {
                 found.sort();
             }
             assert_eq!(found.len(), 3_000, "{spec}");
             assert!(found.is_sorted_by(|left, right| left < right), "{spec}");
-            let (pieces, error) = collect(&mut list_versions(client(&server), request)).await;
+            let (pieces, error) =
+                collect(&mut list(versions(client(&server), "synthetic"), request)).await;
             assert!(error.is_none(), "{error:?}");
             let count: usize = pieces.iter().map(|page_range| page_range.page.versions.len()).sum();
             assert_eq!(count, 3_000, "{spec}");

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
+use s3haul_list::{Objects, Versions};
 use s3haul_wire::env::{BoxFuture, Clock, Connector, Env, Io};
 use s3haul_wire::{Client, ClientConfig, CredentialsConfig, EndpointConfig};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
@@ -95,10 +96,20 @@ impl Server {
     }
 
     /// A client of it, over pipes and by tokio's clock.
-    pub fn client(&self) -> Client {
+    fn client(&self) -> Client {
         let clock = TokioClock(SystemTime::now(), tokio::time::Instant::now());
         let env = Env::new(Arc::new(self.clone()), Arc::new(clock), 7);
         Client::new(config("http://127.0.0.1:9000", CredentialsConfig::Anonymous), env).unwrap()
+    }
+
+    /// Its objects.
+    pub fn objects(&self) -> Objects {
+        s3haul_list::objects(self.client(), "bucket")
+    }
+
+    /// Its versions.
+    pub fn versions(&self) -> Versions {
+        s3haul_list::versions(self.client(), "bucket")
     }
 
     async fn serve(self, mut pipe: DuplexStream) -> io::Result<()> {

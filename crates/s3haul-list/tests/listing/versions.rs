@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use s3haul_list::{ListRequest, Order, list_versions};
+use s3haul_list::{ListRequest, Order, list};
 
 use super::server::{Manner, Server};
 use super::{collect, keys, request, seed};
@@ -44,13 +44,13 @@ async fn pages_that_never_get_past_their_first_entry_are_an_error() {
         state.manner = Manner::RepeatsVersion;
         state.keys.insert("a".to_owned(), vec!["v1".to_owned(), "v2".to_owned()]);
     });
-    let request = ListRequest { page_size: Some(1), ..ListRequest::new("bucket") };
-    let (_, error) = collect(&mut list_versions(server.client(), request)).await;
+    let request = ListRequest { page_size: Some(1), ..ListRequest::default() };
+    let (_, error) = collect(&mut list(server.versions(), request)).await;
     assert!(error.unwrap().to_string().contains("does not advance"));
 }
 
 async fn listed(server: &Server, request: &ListRequest) -> Vec<(String, String)> {
-    let mut listing = list_versions(server.client(), request.clone());
+    let mut listing = list(server.versions(), request.clone());
     let (pieces, error) = collect(&mut listing).await;
     assert!(error.is_none(), "{error:?}");
     let versions = pieces.into_iter().flat_map(|page_range| page_range.page.versions);

@@ -256,18 +256,26 @@ impl ListPage {
     }
 
     /// Keeps the objects whose keys are wanted.
-    pub fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-        let wanted: Vec<_> = self.iter().map(|object| is_wanted(object.key)).collect();
+    pub fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        let wanted: Vec<_> = self.keys().map(is_wanted).collect();
         if wanted.iter().all(|is_wanted| *is_wanted) {
-            return Ok(());
+            return;
         }
-        let kept = self.iter().zip(&wanted).filter(|(_, is_wanted)| **is_wanted);
-        let kept = Self::from_objects(kept.map(|(object, _)| object))?;
+        let (mut keys, mut etags, mut rows) = (String::new(), String::new(), Vec::new());
+        let (mut before, mut end) = ((0, 0), (0, 0));
+        for (row, is_wanted) in self.rows.iter().zip(&wanted) {
+            if *is_wanted {
+                let object = self.object(row, before);
+                keys.push_str(object.key);
+                etags.push_str(object.etag);
+                end = (end.0 + row.key_end - before.0, end.1 + row.etag_end - before.1);
+                rows.push(Row { key_end: end.0, etag_end: end.1, ..*row });
+            }
+            before = (row.key_end, row.etag_end);
+        }
         let mut wanted = wanted.into_iter();
         self.versions.retain(|_| wanted.next().unwrap_or_default());
-        (self.keys, self.etags) = (kept.keys, kept.etags);
-        (self.rows, self.storage_classes) = (kept.rows, kept.storage_classes);
-        Ok(())
+        (self.keys, self.etags, self.rows) = (keys, etags, rows);
     }
 
     /// Bytes of memory that the page holds, about.
@@ -442,9 +450,9 @@ mod tests {
     #[test]
     fn unwanted_objects_are_dropped_and_the_others_stay_as_they_were() {
         let (whole, mut kept) = (page(), page());
-        kept.retain(|key| key != "a").unwrap();
+        kept.retain(|key| key != "a");
         assert!(kept.iter().eq(whole.iter().skip(1)));
-        kept.retain(|_| true).unwrap();
+        kept.retain(|_| true);
         assert_eq!(kept.len(), 2);
     }
 
@@ -469,7 +477,7 @@ mod tests {
             };
             (0..page.len()).map(row).collect()
         };
-        page.retain(|key| key != "a").unwrap();
+        page.retain(|key| key != "a");
         let row = |key: &str, id: &str| (key.to_owned(), id.to_owned());
         assert_eq!(rows(&page), [row("b", "m"), row("b", "2"), row("c", "3")]);
         assert!(page.is_delete_marker(0) && !page.is_delete_marker(1));

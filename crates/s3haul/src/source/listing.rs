@@ -11,7 +11,7 @@ use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{Version, VersionRule, VersionSelector};
 use s3haul_list::{
-    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, list_versions,
+    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
 use s3haul_wire::Client;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -56,8 +56,8 @@ enum Stage {
 /// Pages of one range.
 #[derive(Debug)]
 enum Pages {
-    Objects(Listing),
-    Versions(Listing<VersionPage>),
+    Objects(Listing<ListPage, Error>),
+    Versions(Listing<VersionPage, Error>),
 }
 
 /// A page that was listed.
@@ -129,6 +129,7 @@ fn select(selector: &mut VersionSelector, versions: &[ListedVersion]) -> Result<
 #[derive(Debug)]
 pub(crate) struct NameListing {
     client: Client,
+    bucket: String,
     request: ListRequest,
     root: String,
     ranges: VecDeque<NameRange>,
@@ -163,12 +164,13 @@ impl NameListing {
         let is_cut = ranges.len() != 1 || ranges[0] != whole;
         Self {
             client: place.client(engine).clone(),
+            bucket: place.bucket(engine).to_owned(),
             request: ListRequest {
                 order: Order::Ascending,
                 concurrency: engine.limits.at_once().div_ceil(LISTING_SHARE),
                 page_size: names.page_size,
                 permits: Some(engine.limits.requests()),
-                ..ListRequest::new(place.bucket(engine))
+                ..ListRequest::default()
             },
             root: names.root.to_owned(),
             stage: match ranges.len() {
@@ -192,7 +194,7 @@ impl NameListing {
             if let Some(listing) = &mut self.current {
                 let page = listing.next(self.selector.as_mut()).await;
                 for notice in listing.take_notices() {
-                    tracing::info!(%notice, bucket = self.request.bucket, "listing");
+                    tracing::info!(%notice, bucket = self.bucket, "listing");
                 }
                 match page {
                     Ok(Some(page)) => return Ok(Some(self.hand_out(page))),
@@ -255,10 +257,10 @@ impl NameListing {
 
     fn start(&mut self, prefix: String, range: KeyRange) {
         let request = ListRequest { prefix, range, ..self.request.clone() };
-        let client = self.client.clone();
+        let (client, bucket) = (self.client.clone(), self.bucket.as_str());
         self.current = Some(Box::new(match self.selector {
-            Some(_) => Pages::Versions(list_versions(client, request)),
-            None => Pages::Objects(list(client, request)),
+            Some(_) => Pages::Versions(list(versions(client, bucket), request)),
+            None => Pages::Objects(list(objects(client, bucket), request)),
         }));
     }
 
@@ -277,8 +279,8 @@ impl NameListing {
             self.ranges = VecDeque::from([hull]);
             return None;
         };
-        let is_last =
-            !page.is_truncated && (after.is_empty() || !is_doubtful(page.len(), &self.request));
+        let is_last = !page.is_truncated
+            && (after.is_empty() || !is_doubtful(page.len(), self.request.page_size));
         if is_last {
             self.ranges.clear();
             return Some(page);
@@ -309,7 +311,7 @@ impl NameListing {
         let permits = self.request.permits.as_deref()?;
         let permit = permits.acquire().await.ok()?;
         let start_after = Some(after).filter(|after| !after.is_empty());
-        let bucket = self.request.bucket.as_str();
+        let bucket = self.bucket.as_str();
         let input = ListObjects { bucket, prefix, start_after, max_keys, ..ListObjects::default() };
         // Boxed: it is rarely asked for, and its future is as large as a listing.
         let page = Box::pin(self.client.list_objects(input)).await;
