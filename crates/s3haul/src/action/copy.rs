@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
+use crate::action::planned::{Action, Planned};
+use crate::action::request_counts::{of_copy, of_relay};
 use crate::engine::copy_props::{CopyPlan, inherit};
 use crate::engine::core::Engine;
 use crate::engine::limits::Tasks;
@@ -25,29 +27,56 @@ use crate::engine::server_copy::said_properties;
 use crate::engine::server_copy::source_replaced;
 use crate::engine::server_copy::write_tags;
 use crate::engine::worker_pool::WorkerPool;
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::CopyAction;
+use crate::plan::compare::Reason;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{Conditions, CopyObject, CopySource};
+use s3haul_wire::units::RequestCounts;
 
-/// Copies all that comes until the channel closes.
-pub(crate) async fn run_copies(engine: Arc<Engine>, actions: Receiver<Vec<CopyAction>>) {
-    let work = |engine, action| async move { copy_small(&engine, action).await };
-    let (mut pool, mut tasks) = (WorkerPool::new(&engine, work), Tasks::new());
-    while let Ok(batch) = actions.recv().await {
-        for action in batch {
-            if engine.is_large_copy(action.size) {
-                pool.flush().await;
-                start_large(&engine, action, &mut tasks).await;
-            } else {
-                pool.add(action, &mut tasks).await;
-            }
-        }
-        pool.flush().await;
-        tasks.reap();
+impl Planned for CopyAction {
+    fn bytes(&self) -> u64 {
+        self.size
     }
-    drop(pool);
-    tasks.finish().await;
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        let of = if engine.relays { of_relay } else { of_copy };
+        (of(&engine.settings, self.size, self.head.is_some()), 0)
+    }
+}
+
+impl Action for CopyAction {
+    type Place = ();
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
+
+    fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
+        let target = Some(engine.target_object(self.target_key));
+        let source = engine.source_version(self.source_key, self.version_id);
+        let event = engine.event(ActionKind::Copy, source, target, self.size);
+        ObjectEvent { reason: self.reason.map(Reason::name), ..event }
+    }
+
+    async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
+        let work = |engine, action| async move { copy_small(&engine, action).await };
+        let (mut pool, mut tasks) = (WorkerPool::new(&engine, work), Tasks::new());
+        while let Ok(batch) = actions.recv().await {
+            for action in batch {
+                if engine.is_large_copy(action.size) {
+                    pool.flush().await;
+                    start_large(&engine, action, &mut tasks).await;
+                } else {
+                    pool.add(action, &mut tasks).await;
+                }
+            }
+            pool.flush().await;
+            tasks.reap();
+        }
+        drop(pool);
+        tasks.finish().await;
+    }
 }
 
 async fn copy_small(engine: &Arc<Engine>, mut action: CopyAction) {
@@ -79,10 +108,7 @@ async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
         Ok(()) => remove_source_object(engine, &action.source_key, &action.etag, action.size).await,
         failed => failed,
     };
-    let source = engine.source_version(action.source_key, action.version_id);
-    let target = Some(engine.target_object(action.target_key));
-    let (size, reason) = (action.size, action.reason);
-    engine.conclude_because(ActionKind::Copy, source, target, size, reason, result);
+    engine.conclude(action.event(engine, &()), result);
 }
 
 /// One `CopyObject`.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_channel::Receiver;
 use futures_util::future::join_all;
 
+use crate::action::planned::{Action, Planned};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::remove_object::is_gone;
@@ -18,42 +19,57 @@ use crate::engine::remove_object::removal_kind;
 use crate::engine::remove_object::remove_one;
 use crate::engine::settings::KEYS_MAX;
 use crate::engine::worker_pool::WorkerCount;
+use crate::event::ObjectEvent;
 use crate::plan::action::DeleteAction;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
 use s3haul_wire::ops::{DeleteObjects, DeleteRefused, ObjectIdentifier};
+use s3haul_wire::units::RequestCounts;
 
 /// `DeleteObject` requests that one batch has in flight where it goes key by key; the request
 /// permits bound all batches together.
 const SINGLES_IN_FLIGHT_MAX: usize = 64;
 
-/// Removes all that comes until the channel closes.
-pub(crate) async fn run_deletes(
-    engine: Arc<Engine>,
-    place: Place,
-    actions: Receiver<Vec<DeleteAction>>,
-) {
-    let batches_refused = Arc::new(AtomicBool::new(false));
-    let (mut tasks, workers) = (Tasks::new(), WorkerCount::default());
-    let (batches_in, batches_out) = async_channel::bounded::<Vec<DeleteAction>>(1);
-    while let Ok(mut rest) = actions.recv().await {
-        while !rest.is_empty() {
-            let behind = rest.split_off(rest.len().min(KEYS_MAX));
-            if workers.should_grow(&engine) {
-                let (engine, queue) = (Arc::clone(&engine), batches_out.clone());
-                let refused = Arc::clone(&batches_refused);
-                tasks.spawn(async move {
-                    while let Ok(batch) = queue.recv().await {
-                        remove_batch(&engine, place, batch, &refused).await;
-                    }
-                });
-            }
-            let sent = batches_in.send(rest).await;
-            debug_assert!(sent.is_ok(), "a receiver is held here");
-            rest = behind;
-        }
+impl Planned for DeleteAction {
+    /// One `DeleteObjects` takes as many.
+    const BATCH_MAX: usize = KEYS_MAX;
+
+    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
+        (RequestCounts::default(), 1)
     }
-    drop((batches_in, batches_out));
-    tasks.finish().await;
+}
+
+impl Action for DeleteAction {
+    type Place = Place;
+
+    fn event(self, engine: &Engine, place: &Place) -> ObjectEvent {
+        let source = place.version(engine, self.key, self.version_id);
+        engine.event(removal_kind(engine), source, None, self.size)
+    }
+
+    async fn run(engine: Arc<Engine>, place: Place, actions: Receiver<Vec<Self>>) {
+        let batches_refused = Arc::new(AtomicBool::new(false));
+        let (mut tasks, workers) = (Tasks::new(), WorkerCount::default());
+        let (batches_in, batches_out) = async_channel::bounded::<Vec<DeleteAction>>(1);
+        while let Ok(mut rest) = actions.recv().await {
+            while !rest.is_empty() {
+                let behind = rest.split_off(rest.len().min(KEYS_MAX));
+                if workers.should_grow(&engine) {
+                    let (engine, queue) = (Arc::clone(&engine), batches_out.clone());
+                    let refused = Arc::clone(&batches_refused);
+                    tasks.spawn(async move {
+                        while let Ok(batch) = queue.recv().await {
+                            remove_batch(&engine, place, batch, &refused).await;
+                        }
+                    });
+                }
+                let sent = batches_in.send(rest).await;
+                debug_assert!(sent.is_ok(), "a receiver is held here");
+                rest = behind;
+            }
+        }
+        drop((batches_in, batches_out));
+        tasks.finish().await;
+    }
 }
 
 async fn remove_batch(
@@ -185,8 +201,7 @@ fn gone_is_removed(result: Result<()>) -> Result<()> {
 }
 
 fn conclude(engine: &Engine, place: Place, action: DeleteAction, result: Result<()>) {
-    let source = place.version(engine, action.key, action.version_id);
-    engine.conclude(removal_kind(engine), source, None, action.size, result);
+    engine.conclude(action.event(engine, &place), result);
 }
 
 fn identifier(action: &DeleteAction) -> ObjectIdentifier {
@@ -362,7 +377,7 @@ mod tests {
         assert!(result.is_err());
         let (source, target) =
             (engine.source_object("k".to_owned()), engine.target_object("k".to_owned()));
-        engine.conclude(ActionKind::Copy, source, Some(target), 1, result);
+        engine.conclude(engine.event(ActionKind::Copy, source, Some(target), 1), result);
         let counts = engine.report.counts();
         assert_eq!((counts.failed, counts.not_tried), (1, 0));
     }

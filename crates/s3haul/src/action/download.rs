@@ -8,7 +8,6 @@ pub(crate) mod in_parts;
 mod path_collisions;
 pub(crate) mod target;
 
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,10 +18,13 @@ use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use crate::action::download::in_parts::asks_for_checksum;
 use crate::action::download::path_collisions::PathClaims;
 use crate::action::download::target::DownloadTarget;
 use crate::action::download::target::SaveResult;
 use crate::action::download::target::access_of;
+use crate::action::planned::{Action, Planned};
+use crate::action::request_counts::of_download;
 use crate::engine::budget::Share;
 use crate::engine::core::Engine;
 use crate::engine::inline_io::{HUNG, INLINE_SIZE_MAX, InlineGate, InlinePermit, requeue};
@@ -36,6 +38,7 @@ use crate::fs::{CreateError, Finish};
 use crate::location::Location;
 use crate::plan::action::DownloadAction;
 use crate::plan::compare::Reason;
+use s3haul_wire::units::RequestCounts;
 
 /// Objects a blocking call.
 const BATCH_FILES_MAX: usize = 64;
@@ -93,16 +96,37 @@ impl Writing {
     }
 }
 
-/// Downloads all that comes until the channel closes.
-pub(crate) async fn run_downloads(
-    engine: Arc<Engine>,
-    target: DownloadTarget,
-    actions: Receiver<Vec<DownloadAction>>,
-) {
-    // Among the threads that receive: the caller's may be another, which would have to be woken.
-    let mut tasks = Tasks::new();
-    tasks.spawn(download_all(engine, target, actions));
-    tasks.finish().await;
+impl Planned for DownloadAction {
+    fn bytes(&self) -> u64 {
+        self.size
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_download(&engine.settings, self.size, asks_for_checksum(engine, self)), 0)
+    }
+}
+
+impl Action for DownloadAction {
+    type Place = DownloadTarget;
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
+
+    fn event(self, engine: &Engine, target: &DownloadTarget) -> ObjectEvent {
+        let path = Location::Local(target.path_of(&self.relative));
+        let source = engine.source_version(self.key, self.version_id);
+        let event = engine.event(ActionKind::Download, source, Some(path), self.size);
+        ObjectEvent { reason: self.reason.map(Reason::name), ..event }
+    }
+
+    async fn run(engine: Arc<Engine>, target: DownloadTarget, actions: Receiver<Vec<Self>>) {
+        // Among the threads that receive: the caller's may be another, which would have to be
+        // woken.
+        let mut tasks = Tasks::new();
+        tasks.spawn(download_all(engine, target, actions));
+        tasks.finish().await;
+    }
 }
 
 async fn download_all(
@@ -265,11 +289,11 @@ pub(crate) async fn conclude(
     action: DownloadAction,
     result: SaveResult,
 ) {
-    let path = target.path_of(&action.relative);
     let result = match result {
         Err(CreateError::Escape(escape)) => {
             engine.report.warning(escape.warning());
-            return skip(engine, action, path);
+            let event = action.event(engine, target);
+            return engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
         }
         Err(CreateError::Failed(error)) => Err(error),
         Ok(committed) => {
@@ -279,22 +303,7 @@ pub(crate) async fn conclude(
             remove_source_object(engine, &action.key, &action.etag, action.size).await
         }
     };
-    let source = engine.source_version(action.key, action.version_id);
-    let target = Some(Location::Local(path));
-    let (size, reason) = (action.size, action.reason);
-    engine.conclude_because(ActionKind::Download, source, target, size, reason, result);
-}
-
-fn skip(engine: &Engine, action: DownloadAction, path: PathBuf) {
-    engine.report.object(ObjectEvent {
-        action: ActionKind::Download,
-        is_move: engine.settings.is_move,
-        source: engine.source_version(action.key, action.version_id),
-        target: Some(Location::Local(path)),
-        bytes: action.size,
-        reason: action.reason.map(Reason::name),
-        outcome: Outcome::Skipped,
-    });
+    engine.conclude(action.event(engine, target), result);
 }
 
 #[cfg(test)]
@@ -350,7 +359,8 @@ mod tests {
         let (engine, _ended) = engine(&world, Tuning::default());
         let root = TargetRoot::open(folder.path()).unwrap();
         let (actions, taken) = async_channel::unbounded();
-        let downloads = tokio::spawn(run_downloads(engine, DownloadTarget::Below(root), taken));
+        let downloads =
+            tokio::spawn(DownloadAction::run(engine, DownloadTarget::Below(root), taken));
         // Until writing is known to be quick.
         actions.send(named("quick", 100)).await.unwrap();
         let is_there = |number: usize| folder.path().join(format!("quick{number}")).exists();

@@ -4,6 +4,7 @@
 pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod download;
+pub(crate) mod planned;
 pub(crate) mod remove_files;
 pub(crate) mod request_counts;
 pub(crate) mod restore;

@@ -7,35 +7,50 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
+use crate::action::planned::{Action, Planned};
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::{CreateError, EscapeReason, TargetRoot};
 use crate::location::Location;
 use crate::plan::action::RemoveFileAction;
+use s3haul_wire::units::RequestCounts;
 
-/// Removes all that comes until the channel closes.
-pub(crate) async fn run_file_removals(
-    engine: Arc<Engine>,
-    root: TargetRoot,
-    actions: Receiver<Vec<RemoveFileAction>>,
-) {
-    while let Ok(batch) = actions.recv().await {
-        let (engine, root) = (Arc::clone(&engine), root.clone());
-        blocking(move || batch.into_iter().for_each(|action| remove(&engine, &root, &action)))
-            .await;
+impl Planned for RemoveFileAction {
+    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
+        (RequestCounts::default(), 0)
     }
 }
 
-fn remove(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
+impl Action for RemoveFileAction {
+    type Place = TargetRoot;
+
+    fn event(self, engine: &Engine, root: &TargetRoot) -> ObjectEvent {
+        let source = Location::Local(root.path_of(&self.relative));
+        engine.event(ActionKind::Delete, source, None, self.size)
+    }
+
+    async fn run(engine: Arc<Engine>, root: TargetRoot, actions: Receiver<Vec<Self>>) {
+        while let Ok(batch) = actions.recv().await {
+            let (engine, root) = (Arc::clone(&engine), root.clone());
+            blocking(move || batch.into_iter().for_each(|action| remove(&engine, &root, action)))
+                .await;
+        }
+    }
+}
+
+fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
+    let leave = |action: RemoveFileAction, outcome| {
+        engine.report.object(ObjectEvent { outcome, ..action.event(engine, root) });
+    };
     if engine.report.ends_early() {
-        return leave(engine, root, action, Outcome::NotTried);
+        return leave(action, Outcome::NotTried);
     }
     let result = match root.remove(&action.relative) {
         Err(CreateError::Escape(escape)) if escape.reason == EscapeReason::InUse => {
             // A leftover when it was found, and by now a file on its way: most likely of this job,
             // which downloads the same name again.
-            return leave(engine, root, action, Outcome::Skipped);
+            return leave(action, Outcome::Skipped);
         }
         Err(CreateError::Escape(escape)) => {
             return engine.report.warning(escape.warning());
@@ -43,19 +58,5 @@ fn remove(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction) {
         Err(CreateError::Failed(error)) => Err(error),
         Ok(()) => Ok(()),
     };
-    let source = Location::Local(root.path_of(&action.relative));
-    engine.conclude(ActionKind::Delete, source, None, action.size, result);
-}
-
-/// Reports a file that stays.
-fn leave(engine: &Engine, root: &TargetRoot, action: &RemoveFileAction, outcome: Outcome) {
-    engine.report.object(ObjectEvent {
-        action: ActionKind::Delete,
-        is_move: false,
-        source: Location::Local(root.path_of(&action.relative)),
-        target: None,
-        bytes: action.size,
-        reason: None,
-        outcome,
-    });
+    engine.conclude(action.event(engine, root), result);
 }

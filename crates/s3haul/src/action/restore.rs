@@ -10,32 +10,48 @@ use std::time::Duration;
 
 use async_channel::Receiver;
 
+use crate::action::planned::{Action, Planned};
+use crate::action::request_counts::of_restore;
 use crate::engine::core::Engine;
 use crate::engine::object::head;
 use crate::engine::worker_pool::run_each;
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::RestoreAction;
 use crate::plan::restore::RestoreTask;
 use crate::plan::restore::{ArchiveFacts, ArchiveState, INTELLIGENT_TIERING, is_never_archived};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{RestoreObject, Restoring};
+use s3haul_wire::units::RequestCounts;
 
 /// Pause before an object that is being restored is looked at again; it doubles each time.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// Longest pause.
 const PAUSE_MAX: Duration = Duration::from_mins(1);
 
-/// Does the job's task to all that comes until the channel closes.
-pub(crate) async fn run_restores(engine: Arc<Engine>, actions: Receiver<Vec<RestoreAction>>) {
-    let work = |engine: Arc<Engine>, action: RestoreAction| async move {
-        let result = match engine.settings.restore {
-            RestoreTask::Tell => tell(&engine, &action).await,
-            RestoreTask::Begin { waits, .. } => restore(&engine, &action.key, waits).await,
+impl Planned for RestoreAction {
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_restore(&engine.settings, &self.storage_class), 0)
+    }
+}
+
+impl Action for RestoreAction {
+    type Place = ();
+
+    fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
+        engine.event(ActionKind::Restore, engine.source_object(self.key), None, self.size)
+    }
+
+    async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
+        let work = |engine: Arc<Engine>, action: Self| async move {
+            let result = match engine.settings.restore {
+                RestoreTask::Tell => tell(&engine, &action).await,
+                RestoreTask::Begin { waits, .. } => restore(&engine, &action.key, waits).await,
+            };
+            engine.conclude_in_place(action.event(&engine, &()), result);
         };
-        engine.conclude_in_place(ActionKind::Restore, action.key, action.size, result);
-    };
-    run_each(engine, actions, work).await;
+        run_each(engine, actions, work).await;
+    }
 }
 
 /// Begins restores without reporting: the later pass that waits for the objects retries those that

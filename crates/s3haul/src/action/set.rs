@@ -9,29 +9,45 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
+use crate::action::planned::{Action, Planned};
+use crate::action::request_counts::of_set;
 use crate::engine::copy_props::{CopyPlan, forget_metadata};
 use crate::engine::core::Engine;
 use crate::engine::object::head;
 use crate::engine::server_copy::{assemble, carry_tags, part_size, source_replaced};
 use crate::engine::settings::must_copy_in_parts;
 use crate::engine::worker_pool::run_each;
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::{CopyAction, SetAction};
 use crate::plan::change::{LegalHoldStep, SelfCopy, Steps};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Acl, Conditions, CopyObject, CopySource};
+use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{ObjectHead, ObjectProperties, Retention};
 
 /// Code of an object that never had a legal hold.
 const NO_LOCK: &str = "NoSuchObjectLockConfiguration";
 
-/// Does the job's change to all that comes until the channel closes.
-pub(crate) async fn run_changes(engine: Arc<Engine>, actions: Receiver<Vec<SetAction>>) {
-    let work = |engine: Arc<Engine>, action: SetAction| async move {
-        let result = change(&engine, &action.key).await;
-        engine.conclude_in_place(ActionKind::Set, action.key, action.size, result);
-    };
-    run_each(engine, actions, work).await;
+impl Planned for SetAction {
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_set(&engine.settings, self.size), 0)
+    }
+}
+
+impl Action for SetAction {
+    type Place = ();
+
+    fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
+        engine.event(ActionKind::Set, engine.source_object(self.key), None, self.size)
+    }
+
+    async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
+        let work = |engine: Arc<Engine>, action: Self| async move {
+            let result = change(&engine, &action.key).await;
+            engine.conclude_in_place(action.event(&engine, &()), result);
+        };
+        run_each(engine, actions, work).await;
+    }
 }
 
 /// Changes one object; returns whether there was something to do.

@@ -42,7 +42,8 @@ pub(crate) async fn upload_stream(
     let sent = send_stream(engine, input, &key, expected_size).await;
     let (size, result) = sent.map_or_else(|error| (0, Err(error)), |size| (size, Ok(())));
     let target = Some(engine.target_object(key));
-    engine.conclude(ActionKind::Upload, Location::Stream, target, size, result);
+    let event = engine.event(ActionKind::Upload, Location::Stream, target, size);
+    engine.conclude(event, result);
 }
 
 async fn send_stream(
@@ -184,7 +185,8 @@ pub(crate) async fn download_stream(
         },
     };
     let source = engine.source_version(key, version_id);
-    engine.conclude(ActionKind::Download, source, Some(Location::Stream), size, result);
+    let event = engine.event(ActionKind::Download, source, Some(Location::Stream), size);
+    engine.conclude(event, result);
 }
 
 /// Size of an object. A response to HEAD may leave out the length: that an object is empty is only

@@ -8,25 +8,41 @@ use std::sync::{Arc, OnceLock};
 
 use async_channel::Receiver;
 
+use crate::action::planned::{Action, Planned};
+use crate::action::request_counts::of_tags;
 use crate::engine::core::Engine;
 use crate::engine::worker_pool::run_each;
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::TagAction;
 use crate::plan::tags::{Tag, TagChange, TagTask};
 use s3haul_wire::Payload;
 use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::units::RequestCounts;
 
-/// Does the job's task to all that comes until the channel closes.
-pub(crate) async fn run_tags(engine: Arc<Engine>, actions: Receiver<Vec<TagAction>>) {
-    let same = Arc::new(OnceLock::new());
-    let work = move |engine: Arc<Engine>, action: TagAction| {
-        let same = Arc::clone(&same);
-        async move {
-            let result = tag(&engine, &action.key, &same).await;
-            conclude(&engine, action, result);
-        }
-    };
-    run_each(engine, actions, work).await;
+impl Planned for TagAction {
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_tags(&engine.settings), 0)
+    }
+}
+
+impl Action for TagAction {
+    type Place = ();
+
+    fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
+        engine.event(ActionKind::Tag, engine.source_object(self.key), None, self.size)
+    }
+
+    async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
+        let same = Arc::new(OnceLock::new());
+        let work = move |engine: Arc<Engine>, action: Self| {
+            let same = Arc::clone(&same);
+            async move {
+                let result = tag(&engine, &action.key, &same).await;
+                engine.conclude_in_place(action.event(&engine, &()), result);
+            }
+        };
+        run_each(engine, actions, work).await;
+    }
 }
 
 /// Performs the task on one object; returns whether there was something to do. A payload that is
@@ -68,8 +84,4 @@ async fn write(
         }
     }
     .map(|()| true)
-}
-
-fn conclude(engine: &Engine, action: TagAction, result: Result<bool>) {
-    engine.conclude_in_place(ActionKind::Tag, action.key, action.size, result);
 }

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 
+use crate::action::planned::{Action, Planned};
+use crate::action::request_counts::of_upload;
 use crate::engine::batch_queue::{BatchReceiver, BatchSender, batch_queue};
 use crate::engine::budget::{self, Share};
 use crate::engine::buffers::Buffers;
@@ -33,7 +35,7 @@ use crate::plan::action::UploadAction;
 use crate::plan::compare::Reason;
 use crate::plan::preserve::Attributes;
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::units::{ByteRange, MIB};
+use s3haul_wire::units::{ByteRange, MIB, RequestCounts};
 use s3haul_wire::{DigestPlan, ObjectProperties, Payload};
 
 /// Files a blocking call.
@@ -69,12 +71,35 @@ struct SmallFile {
     attributes: Option<Attributes>,
 }
 
-/// Uploads all that comes until the channel closes.
-pub(crate) async fn run_uploads(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
-    // Among the threads that send: the caller's may be another, which would have to be woken.
-    let mut tasks = Tasks::new();
-    tasks.spawn(upload_all(engine, actions));
-    tasks.finish().await;
+impl Planned for UploadAction {
+    fn bytes(&self) -> u64 {
+        self.size
+    }
+
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
+        (of_upload(&engine.settings, self.size), 0)
+    }
+}
+
+impl Action for UploadAction {
+    type Place = ();
+
+    fn because(self, reason: Reason) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
+
+    fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
+        let (source, target) = (Location::Local(self.path), engine.target_object(self.key));
+        let event = engine.event(ActionKind::Upload, source, Some(target), self.size);
+        ObjectEvent { reason: self.reason.map(Reason::name), ..event }
+    }
+
+    async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
+        // Among the threads that send: the caller's may be another, which would have to be woken.
+        let mut tasks = Tasks::new();
+        tasks.spawn(upload_all(engine, actions));
+        tasks.finish().await;
+    }
 }
 
 async fn upload_all(engine: Arc<Engine>, actions: Receiver<Vec<UploadAction>>) {
@@ -441,17 +466,19 @@ async fn finish(engine: &Engine, action: UploadAction, size: u64, result: Sent) 
     if let Err(error) = &result
         && let Some(text) = fs::read::skip_warning(&action.path, error)
     {
-        return skip_with_warning(engine, action, text);
+        // A file that is gone or unreadable by now is skipped as the AWS tools skip it while
+        // walking.
+        engine.report.warning(text);
+        let event = action.event(engine, &());
+        return engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
     }
-    let UploadAction { path, key, reason, .. } = action;
     let removed = match result {
         Ok(sent) if engine.settings.is_move => {
-            remove_source(engine, path.clone(), sent, size).await
+            remove_source(engine, action.path.clone(), sent, size).await
         }
         result => result.map(|_| ()),
     };
-    let (source, target) = (Location::Local(path), Some(engine.target_object(key)));
-    engine.conclude_because(ActionKind::Upload, source, target, size, reason, removed);
+    engine.conclude(UploadAction { size, ..action }.event(engine, &()), removed);
 }
 
 /// Removes the file of a move, unless it is no longer what was sent.
@@ -475,18 +502,4 @@ async fn remove_source(
         engine.report.unmoved(size);
     }
     removed
-}
-
-/// A file that is gone or unreadable by now is skipped as the AWS tools skip it while walking.
-fn skip_with_warning(engine: &Engine, action: UploadAction, text: String) {
-    engine.report.warning(text);
-    engine.report.object(ObjectEvent {
-        action: ActionKind::Upload,
-        is_move: engine.settings.is_move,
-        source: Location::Local(action.path),
-        target: Some(engine.target_object(action.key)),
-        bytes: action.size,
-        reason: action.reason.map(Reason::name),
-        outcome: Outcome::Skipped,
-    });
 }

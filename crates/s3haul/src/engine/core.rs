@@ -17,7 +17,6 @@ use crate::engine::reporter::Reporter;
 use crate::engine::shared_limits::SharedLimits;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::{Location, ObjectName};
-use crate::plan::compare::Reason;
 use crate::plan::content_type::ContentTypes;
 use s3haul_wire::error::{Error, ErrorKind};
 use s3haul_wire::{Client, CustomerKey};
@@ -169,56 +168,51 @@ impl Engine {
         Location::Object(ObjectName::new(self.settings.target_bucket.clone(), key))
     }
 
-    /// Reports the outcome of an object. A target that exists and must not be replaced is no
-    /// failure.
-    pub(crate) fn conclude(
+    /// The event of an object in a dry run; after it was acted on, its outcome is replaced.
+    pub(crate) fn event(
         &self,
         action: ActionKind,
         source: Location,
         target: Option<Location>,
         bytes: u64,
-        result: Result<(), Error>,
-    ) {
-        self.conclude_because(action, source, target, bytes, None, result);
+    ) -> ObjectEvent {
+        let is_move = self.settings.is_move;
+        let outcome = Outcome::DryRun;
+        ObjectEvent { action, is_move, source, target, bytes, reason: None, outcome }
     }
 
-    /// The same for what was decided by a comparison.
-    pub(crate) fn conclude_because(
-        &self,
-        action: ActionKind,
-        source: Location,
-        target: Option<Location>,
-        bytes: u64,
-        reason: Option<Reason>,
-        result: Result<(), Error>,
-    ) {
+    /// Reports the outcome of an object. A target that exists and must not be replaced is no
+    /// failure.
+    pub(crate) fn conclude(&self, event: ObjectEvent, result: Result<(), Error>) {
         let outcome = match result {
             Ok(()) => Outcome::Done,
             Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
             Err(error) => Outcome::Failed(error),
         };
-        let is_move = self.settings.is_move;
-        let reason = reason.map(Reason::name);
-        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
+        self.report.object(ObjectEvent { outcome, ..event });
     }
 
     /// Reports the outcome of an object that was changed in place, and whether anything had to be
     /// done.
-    pub(crate) fn conclude_in_place(
-        &self,
-        action: ActionKind,
-        key: String,
-        bytes: u64,
-        result: Result<bool, Error>,
-    ) {
+    pub(crate) fn conclude_in_place(&self, event: ObjectEvent, result: Result<bool, Error>) {
         let outcome = match result {
             Ok(true) => Outcome::Done,
             Ok(false) => Outcome::Skipped,
             Err(error) => Outcome::Failed(error),
         };
-        let (source, target, reason) = (self.source_object(key), None, None);
-        let is_move = false;
-        self.report.object(ObjectEvent { action, is_move, source, target, bytes, reason, outcome });
+        self.report.object(ObjectEvent { outcome, ..event });
+    }
+
+    /// Reports an entry that failed before it became an action.
+    pub(crate) fn conclude_unplanned(
+        &self,
+        action: ActionKind,
+        source: Location,
+        target: Option<Location>,
+        error: Error,
+    ) {
+        self.report.planned(0);
+        self.conclude(self.event(action, source, target, 0), Err(error));
     }
 
     fn is_refused_overwrite(&self, error: &Error) -> bool {

@@ -89,6 +89,8 @@ impl Default for Tuning {
 /// What holds for every object of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
+    /// Actions are only reported.
+    pub(crate) is_dry_run: bool,
     /// The job is about one object.
     pub(crate) is_one: bool,
     /// The command is `mv`.

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::queue::Screened;
 use crate::action::download::target::DownloadTarget;
+use crate::action::planned::Action as _;
 use crate::engine::core::Engine;
-use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
-use crate::job::describe::event;
+use crate::event::{Event, EventSink, ObjectEvent, Outcome};
 use crate::location::Location;
 use crate::plan::action::DownloadAction;
 use s3haul_wire::error::{Error, ErrorKind};
@@ -102,11 +102,7 @@ impl CaseGuard {
              downloaded.",
             self.way(engine, &action)
         ));
-        let path = Location::Local(target.path_of(&action.relative));
-        let source = engine.source_version(action.key, action.version_id);
-        let event = event(engine, ActionKind::Download, source, Some(path), action.size);
-        engine.report.planned(action.size);
-        engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+        action.leave_out(engine, target);
     }
 
     fn warning(&self, engine: &Engine, action: &DownloadAction) -> String {

@@ -1,8 +1,7 @@
-//! Job configuration, and what is prepared from it before the job runs: the specification, the
-//! queue between planner and action, and what a dry run reports.
+//! Job configuration, and what is prepared from it before the job runs: the specification
+//! and the queue between planner and action.
 
 pub(crate) mod case_conflict;
-pub(crate) mod describe;
 pub mod manifest_entry;
 pub mod names;
 pub(crate) mod prepare;

@@ -1,12 +1,5 @@
 //! From what was typed to what is meant, before anything is begun.
 
-use async_channel::Receiver;
-
-use crate::engine::core::Engine;
-use crate::entry::Root;
-use crate::event::ObjectEvent;
-use crate::job::queue::Planned;
-use crate::job::queue::Queue;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +8,7 @@ use super::case_conflict::CaseGuard;
 use super::spec::{TransferCommand, TransferSpec};
 use crate::engine::limits::blocking;
 use crate::engine::settings::Settings;
+use crate::entry::Root;
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, FileKind};
 use crate::plan::filter::{Filter, FilterKind, FilterRule};
@@ -97,6 +91,7 @@ impl Prepared {
             _ => None,
         };
         Settings {
+            is_dry_run: spec.dry_run,
             is_one: !self.plan.is_directory,
             is_move: spec.command == TransferCommand::Move,
             source_bucket: bucket_of(Some(&self.plan.source)),
@@ -311,13 +306,4 @@ fn filter_of(spec: &TransferSpec, plan: &PathPlan, path_prefix: &str) -> Filter 
         })
         .collect();
     Filter::new(&rules, &plan.filter_roots, path_prefix)
-}
-
-/// Queue of a job; in a dry run everything ends there, and after an early end.
-pub(crate) fn queue<A: Planned>(
-    job: &Prepared,
-    engine: &Arc<Engine>,
-    describe: impl Fn(&Engine, A) -> ObjectEvent + Send + Sync + 'static,
-) -> (Queue<A>, Receiver<Vec<A>>) {
-    Queue::new(engine, Some(Box::new(describe)), job.spec.dry_run)
 }

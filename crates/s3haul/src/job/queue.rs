@@ -4,146 +4,28 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 
-use crate::action::download::in_parts::asks_for_checksum;
-use crate::action::request_counts::{
-    of_copy, of_download, of_relay, of_restore, of_set, of_tags, of_upload,
-};
+use crate::action::planned::{Action, Planned};
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::event::{ObjectEvent, Outcome};
-use crate::plan::action::{
-    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, RestoreAction, SetAction,
-    TagAction, UploadAction,
-};
-use crate::plan::compare::Reason;
-use s3haul_wire::units::RequestCounts;
-
-/// Actions that are handed over together, except deletions.
-const BATCH_MAX: usize = 256;
-
-/// An action that can be counted and reported.
-pub(crate) trait Planned: Send + 'static {
-    /// Actions that are handed over together at most.
-    const BATCH_MAX: usize = BATCH_MAX;
-
-    /// Bytes that it will move.
-    fn bytes(&self) -> u64;
-
-    /// Requests that it takes when nothing fails, and keys that are removed together with others.
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64);
-
-    /// The same with the reason that a comparison gave; what needs none drops it.
-    #[must_use]
-    fn because(self, _reason: Reason) -> Self
-    where
-        Self: Sized,
-    {
-        self
-    }
-}
-
-impl Planned for UploadAction {
-    fn bytes(&self) -> u64 {
-        self.size
-    }
-
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
-        (of_upload(&engine.settings, self.size), 0)
-    }
-
-    fn because(self, reason: Reason) -> Self {
-        Self { reason: Some(reason), ..self }
-    }
-}
-
-impl Planned for DownloadAction {
-    fn bytes(&self) -> u64 {
-        self.size
-    }
-
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
-        (of_download(&engine.settings, self.size, asks_for_checksum(engine, self)), 0)
-    }
-
-    fn because(self, reason: Reason) -> Self {
-        Self { reason: Some(reason), ..self }
-    }
-}
-
-impl Planned for CopyAction {
-    fn bytes(&self) -> u64 {
-        self.size
-    }
-
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
-        let of = if engine.relays { of_relay } else { of_copy };
-        (of(&engine.settings, self.size, self.head.is_some()), 0)
-    }
-
-    fn because(self, reason: Reason) -> Self {
-        Self { reason: Some(reason), ..self }
-    }
-}
-
-impl Planned for DeleteAction {
-    /// One `DeleteObjects` takes as many.
-    const BATCH_MAX: usize = 1000;
-
-    fn bytes(&self) -> u64 {
-        0
-    }
-
-    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
-        (RequestCounts::default(), 1)
-    }
-}
-
-impl Planned for TagAction {
-    fn bytes(&self) -> u64 {
-        0
-    }
-
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
-        (of_tags(&engine.settings), 0)
-    }
-}
-
-impl Planned for SetAction {
-    fn bytes(&self) -> u64 {
-        0
-    }
-
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
-        (of_set(&engine.settings, self.size), 0)
-    }
-}
-
-impl Planned for RestoreAction {
-    fn bytes(&self) -> u64 {
-        0
-    }
-
-    fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
-        (of_restore(&engine.settings, &self.storage_class), 0)
-    }
-}
-
-impl Planned for RemoveFileAction {
-    fn bytes(&self) -> u64 {
-        0
-    }
-
-    fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
-        (RequestCounts::default(), 0)
-    }
-}
 
 /// The event of an action that is not done: in a dry run, or after the job ended early. The outcome
 /// is filled in.
-pub(crate) type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
+type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
 
 /// Drops actions that need not be done, and reports them. Blocks.
 type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
+
+/// A queue of actions, and the future that does them.
+pub(crate) fn start<A: Action>(
+    engine: &Arc<Engine>,
+    place: A::Place,
+) -> (Queue<A>, impl Future<Output = ()> + Send + use<A>) {
+    let described = place.clone();
+    let describe = move |engine: &Engine, action: A| action.event(engine, &described);
+    let (queue, actions) = Queue::new(engine, Some(Box::new(describe)));
+    (queue, A::run(Arc::clone(engine), place, actions))
+}
 
 /// What is left of actions that were looked at.
 pub(crate) struct Screened<A> {
@@ -158,7 +40,6 @@ pub(crate) struct Queue<A> {
     engine: Arc<Engine>,
     sender: Sender<Vec<A>>,
     describe: Option<Describe<A>>,
-    is_dry_run: bool,
     screen: Option<Screen<A>>,
     /// Queued actions are not reported.
     is_silent: bool,
@@ -171,25 +52,23 @@ pub(crate) struct Closed;
 impl<A: Planned> Queue<A> {
     /// A queue that holds `max_queue_size` actions, about. In a dry run it passes nothing on, and
     /// neither does it after an early end; without `describe` it always does.
-    pub(crate) fn new(
-        engine: &Arc<Engine>,
-        describe: Option<Describe<A>>,
-        is_dry_run: bool,
-    ) -> (Self, Receiver<Vec<A>>) {
+    fn new(engine: &Arc<Engine>, describe: Option<Describe<A>>) -> (Self, Receiver<Vec<A>>) {
         let batches = engine.settings.tuning.max_queue_size / A::BATCH_MAX;
         let (sender, receiver) = async_channel::bounded(batches.max(1));
         let engine = Arc::clone(engine);
         let (screen, is_silent) = (None, false);
-        (Self { engine, sender, describe, is_dry_run, screen, is_silent }, receiver)
+        (Self { engine, sender, describe, screen, is_silent }, receiver)
     }
 
-    /// A queue of actions that are reported as planned elsewhere, if at all.
-    pub(crate) fn silent(
-        engine: &Arc<Engine>,
-        describe: Option<Describe<A>>,
-    ) -> (Self, Receiver<Vec<A>>) {
-        let (queue, actions) = Self::new(engine, describe, false);
-        (Self { is_silent: true, ..queue }, actions)
+    /// A queue that passes everything on, also in a dry run and after an early end.
+    pub(crate) fn passing(engine: &Arc<Engine>) -> (Self, Receiver<Vec<A>>) {
+        Self::new(engine, None)
+    }
+
+    /// The same for actions that are reported as planned elsewhere, if at all.
+    #[must_use]
+    pub(crate) fn silent(self) -> Self {
+        Self { is_silent: true, ..self }
     }
 
     /// Looks at actions on a thread that may block before they are queued by [`Self::push`].
@@ -222,12 +101,12 @@ impl<A: Planned> Queue<A> {
     }
 
     fn passes_nothing_on(&self) -> bool {
-        self.is_dry_run || self.engine.report.ends_early()
+        self.engine.settings.is_dry_run || self.engine.report.ends_early()
     }
 
     /// The outcome of an action that is not done; a dry run counts its requests.
     fn undone(&self, action: &A) -> Outcome {
-        if !self.is_dry_run {
+        if !self.engine.settings.is_dry_run {
             return Outcome::NotTried;
         }
         let (requests, keys) = action.requests(&self.engine);

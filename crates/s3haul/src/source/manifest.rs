@@ -123,18 +123,8 @@ fn refusal(job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> Option<&'s
 fn refuse(job: &Prepared, engine: &Engine, entry: &ManifestEntry, reason: &str) {
     let bucket = entry.bucket.as_ref().unwrap_or(&engine.settings.source_bucket);
     let source = Location::Object(ObjectName::new(bucket.clone(), entry.key.clone()));
-    conclude_failed(job, engine, source, None, Error::new(ErrorKind::Config, reason));
-}
-
-fn conclude_failed(
-    job: &Prepared,
-    engine: &Engine,
-    source: Location,
-    target: Option<Location>,
-    error: Error,
-) {
-    engine.report.planned(0);
-    engine.conclude(job.plan.action, source, target, 0, Err(error));
+    let error = Error::new(ErrorKind::Config, reason);
+    engine.conclude_unplanned(job.plan.action, source, None, error);
 }
 
 /// Entries as a listing would have them. Objects of which more has to be known take a HEAD request;
@@ -209,5 +199,5 @@ fn report_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
         ActionKind::Download => job.plan.target.as_ref().map(|target| target.with(relative)),
         _ => None,
     };
-    conclude_failed(job, engine, engine.source_object(key), target, error);
+    engine.conclude_unplanned(job.plan.action, engine.source_object(key), target, error);
 }

@@ -180,8 +180,7 @@ async fn object<'a>(
         Ok(place) => place,
         // A manifest had this name, and it was refused then, too.
         Err(error) if job.spec.manifest.is_some() => {
-            engine.report.planned(0);
-            engine.conclude(action, named.source.clone(), named.target.clone(), 0, Err(error));
+            engine.conclude_unplanned(action, named.source.clone(), named.target.clone(), error);
             return Ok(None);
         }
         Err(error) => return Err(error),
@@ -207,9 +206,8 @@ async fn object<'a>(
             Ok(None)
         }
         Err(error) => {
-            engine.report.planned(0);
             let (source, target) = (named.source.clone(), named.target.clone());
-            engine.conclude(action, source, target, 0, Err(error));
+            engine.conclude_unplanned(action, source, target, error);
             Ok(None)
         }
     }

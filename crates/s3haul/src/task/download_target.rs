@@ -6,37 +6,44 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::action::download::target::DownloadTarget;
+use crate::action::planned::Action as _;
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
-use crate::event::ActionKind;
-use crate::event::ObjectEvent;
-use crate::event::Outcome;
 use crate::fs::TargetRoot;
-use crate::job::describe::event;
 use crate::job::prepare::Prepared;
-use crate::job::queue::Queue;
-use crate::job::queue::Screened;
+use crate::job::queue::{Queue, Screened, start};
 use crate::job::spec::TransferCommand;
-use crate::location::Location;
 use crate::plan::action::DownloadAction;
 use crate::plan::paths::Side;
 use s3haul_wire::error::Result;
 
+/// The queue of a job's downloads, with the checks that run before they are queued, and the future
+/// that does them.
+pub(crate) fn start_downloads(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    target: DownloadTarget,
+) -> (Queue<DownloadAction>, impl Future<Output = ()> + Send + use<>) {
+    let (mut queue, downloads) = start(engine, target.clone());
+    screen(job, target, &mut queue);
+    (queue, downloads)
+}
+
 /// Installs the checks of downloads that run before they are queued, if the job has any.
-pub(crate) fn screen(job: &Prepared, target: &DownloadTarget, queue: &mut Queue<DownloadAction>) {
+fn screen(job: &Prepared, target: DownloadTarget, queue: &mut Queue<DownloadAction>) {
     // A sync compares before, but for names that an earlier run gave.
     let is_compared = job.spec.command == TransferCommand::Sync && job.spec.names.is_none();
     let no_overwrite = job.spec.no_overwrite && !is_compared;
-    let (place, guard) = (target.clone(), job.case_guard.clone());
+    let guard = job.case_guard.clone();
     if !no_overwrite && guard.is_none() {
         return;
     }
     queue.screen_with(Arc::new(move |engine, mut actions| {
         if no_overwrite {
-            actions = skip_existing(engine, &place, actions);
+            actions = skip_existing(engine, &target, actions);
         }
         match &guard {
-            Some(guard) => guard.screen(engine, &place, actions),
+            Some(guard) => guard.screen(engine, &target, actions),
             None => Screened { actions, is_end: false },
         }
     }));
@@ -51,11 +58,7 @@ fn skip_existing(
     let (existing, missing): (Vec<_>, Vec<_>) =
         actions.into_iter().partition(|action| target.exists(&action.relative));
     for action in existing {
-        let path = Location::Local(target.path_of(&action.relative));
-        let source = engine.source_version(action.key, action.version_id);
-        let event = event(engine, ActionKind::Download, source, Some(path), action.size);
-        engine.report.planned(action.size);
-        engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+        action.leave_out(engine, target);
     }
     missing
 }

@@ -2,28 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::action::restore::{run_beginnings, run_restores};
-use crate::action::set::run_changes;
+use crate::action::restore::run_beginnings;
 use crate::engine::core::{Engine, Place};
 use crate::entry::{Entry, ObjectEntry};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
-use crate::job::describe::event;
 use crate::job::prepare::Prepared;
-use crate::job::prepare::queue;
-use crate::job::queue::Queue;
+use crate::job::queue::{Queue, start};
 use crate::plan::action::{RestoreAction, SetAction};
 use crate::select::choose::Taken;
-use crate::task::pipeline::{MakeAction, pipeline, try_plan};
+use crate::task::pipeline::{pipeline, try_plan};
 use s3haul_wire::units::RequestCounts;
 
 /// Changes all that the source gives.
 pub(crate) async fn set(job: &Arc<Prepared>, engine: &Arc<Engine>) {
-    let describe = |engine: &Engine, action: SetAction| {
-        let source = engine.source_object(action.key);
-        event(engine, ActionKind::Set, source, None, action.size)
-    };
-    let make = Box::new(|_: &_, engine: &_, taken: Taken<'_>| set_action(engine, taken.entry));
-    pipeline(job, engine, queue(job, engine, describe), make, run_changes).await;
+    pipeline(job, engine, start(engine, ()), set_action).await;
     // The first object that is copied is looked at afterwards.
     if engine.settings.change.copies() && engine.report.requests_planned().write > 0 {
         engine.report.would_send(RequestCounts { read: 1, ..RequestCounts::default() }, 0);
@@ -31,7 +23,7 @@ pub(crate) async fn set(job: &Arc<Prepared>, engine: &Arc<Engine>) {
 }
 
 /// The action of a change; `None` if the listing shows that the object is already as wanted.
-fn set_action(engine: &Engine, entry: Entry<'_>) -> Option<SetAction> {
+fn set_action(_: &Prepared, engine: &Engine, Taken { entry, .. }: Taken<'_>) -> Option<SetAction> {
     let ObjectEntry { listed, .. } = entry.object()?;
     let wanted = engine.settings.change.only_class();
     if wanted.is_some_and(|class| class == listed.storage_class) {
@@ -44,39 +36,25 @@ fn set_action(engine: &Engine, entry: Entry<'_>) -> Option<SetAction> {
 /// Restores all objects of the source, or reports their state. If the job waits, all restores are
 /// begun before, so that they run while one object after the other is waited for.
 pub(crate) async fn restore(job: &Arc<Prepared>, engine: &Arc<Engine>) {
-    let make: MakeAction<RestoreAction> = Box::new(|_, engine, taken| {
-        let action = restore_action(engine, taken.entry);
-        if action.is_none() {
-            skip(engine, ActionKind::Restore, taken.entry);
-        }
-        action
-    });
     if engine.settings.restore.waits() && !job.spec.dry_run {
         if begin(job, engine).await {
-            wait(job, engine, make).await;
+            wait(job, engine).await;
         }
         return;
     }
     let before = engine.source.requests_sent();
-    pipeline(job, engine, queue(job, engine, describe_restore), make, run_restores).await;
+    pipeline(job, engine, start(engine, ()), restore_or_skip).await;
     if engine.settings.restore.waits() {
         // A dry run, for which the objects were listed once.
         engine.report.would_send(engine.source.requests_sent() - before, 0);
     }
 }
 
-fn describe_restore(engine: &Engine, action: RestoreAction) -> ObjectEvent {
-    let source = engine.source_object(action.key);
-    event(engine, ActionKind::Restore, source, None, action.size)
-}
-
 /// Begins all restores; they are reported as planned. `false` if the objects could not be listed.
 async fn begin(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
-    let (queue, actions) = Queue::new(engine, None, false);
-    let make: MakeAction<RestoreAction> =
-        Box::new(|_, engine, taken| restore_action(engine, taken.entry));
+    let (queue, actions) = Queue::passing(engine);
     let planned = async {
-        let planned = try_plan(job, engine, &queue, &make).await;
+        let planned = try_plan(job, engine, &queue, restore_action).await;
         drop(queue);
         planned
     };
@@ -92,19 +70,24 @@ async fn begin(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
 }
 
 /// Waits for the objects, which were reported as planned before.
-async fn wait(job: &Arc<Prepared>, engine: &Arc<Engine>, make: MakeAction<RestoreAction>) {
-    let (queue, actions) = Queue::silent(engine, Some(Box::new(describe_restore)));
+async fn wait(job: &Arc<Prepared>, engine: &Arc<Engine>) {
+    let (queue, restores) = start(engine, ());
+    let queue = queue.silent();
     let planned = async {
-        if let Err(error) = try_plan(job, engine, &queue, &make).await {
+        if let Err(error) = try_plan(job, engine, &queue, restore_or_skip).await {
             engine.report.fatal(error);
         }
         drop(queue);
     };
-    tokio::join!(planned, run_restores(Arc::clone(engine), actions));
+    tokio::join!(planned, restores);
 }
 
 /// The action of a restore; `None` if the listing shows that there is nothing to do.
-fn restore_action(engine: &Engine, entry: Entry<'_>) -> Option<RestoreAction> {
+fn restore_action(
+    _: &Prepared,
+    engine: &Engine,
+    Taken { entry, .. }: Taken<'_>,
+) -> Option<RestoreAction> {
     let ObjectEntry { listed, .. } = entry.object()?;
     let is_skipped = engine.settings.restore.skips(listed.storage_class);
     (!is_skipped).then(|| RestoreAction {
@@ -114,10 +97,20 @@ fn restore_action(engine: &Engine, entry: Entry<'_>) -> Option<RestoreAction> {
     })
 }
 
+/// The same, with a report of those that need none.
+fn restore_or_skip(job: &Prepared, engine: &Engine, taken: Taken<'_>) -> Option<RestoreAction> {
+    let entry = taken.entry;
+    let action = restore_action(job, engine, taken);
+    if action.is_none() {
+        skip(engine, ActionKind::Restore, entry);
+    }
+    action
+}
+
 /// Reports that nothing is to be done, as the listing shows.
 fn skip(engine: &Engine, action: ActionKind, entry: Entry<'_>) {
     let source = entry.location(engine, Place::Source);
-    let skipped = event(engine, action, source, None, entry.size());
+    let skipped = engine.event(action, source, None, entry.size());
     engine.report.planned(0);
     engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..skipped });
 }

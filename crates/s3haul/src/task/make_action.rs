@@ -75,11 +75,15 @@ pub(crate) fn copy_action(job: &Prepared, engine: &Engine, taken: Taken<'_>) -> 
 }
 
 /// The action for a removal from the source; `None` for what is no object.
-pub(crate) fn delete_action(job: &Prepared, taken: &Taken<'_>) -> Option<DeleteAction> {
+pub(crate) fn delete_action(
+    job: &Prepared,
+    _: &Engine,
+    Taken { entry, .. }: Taken<'_>,
+) -> Option<DeleteAction> {
     // `rm` removes whatever is there, as the AWS tools do. But if conditions were checked, they may
     // have been checked against an old manifest: then the object must still be the same.
     let is_checked = job.chooser.is_some() || job.spec.conditions.needs_facts();
-    let action = object_removal(taken.entry)?;
+    let action = object_removal(entry)?;
     let needs_etag = job.spec.manifest.is_some() && is_checked;
     let etag = if needs_etag { action.etag } else { String::new() };
     Some(DeleteAction { etag, ..action })
@@ -103,8 +107,12 @@ pub(crate) fn file_removal(entry: Entry<'_>) -> Option<RemoveFileAction> {
 }
 
 /// The action for tags; `None` for what is no object.
-pub(crate) fn tag_action(taken: &Taken<'_>) -> Option<TagAction> {
-    let ObjectEntry { listed, .. } = taken.entry.object()?;
+pub(crate) fn tag_action(
+    _: &Prepared,
+    _: &Engine,
+    Taken { entry, .. }: Taken<'_>,
+) -> Option<TagAction> {
+    let ObjectEntry { listed, .. } = entry.object()?;
     Some(TagAction { key: listed.key.to_owned(), size: listed.size })
 }
 

@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use async_channel::Receiver;
-
+use crate::action::planned::Planned;
 use crate::engine::core::Engine;
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Closed, Planned, Queue};
+use crate::job::queue::{Closed, Queue};
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::{Taken, chooser_that_learns, learn, select};
 use crate::source::entries::{Entries, Pass, is_listed};
@@ -15,22 +14,20 @@ use crate::source::versions::{check_limit, limit_reached};
 use s3haul_wire::error::Result;
 
 /// Makes the action of an entry; `None` if it is left out.
-pub(crate) type MakeAction<A> =
-    Box<dyn Fn(&Prepared, &Engine, Taken<'_>) -> Option<A> + Send + Sync>;
+pub(crate) type MakeAction<A> = fn(&Prepared, &Engine, Taken<'_>) -> Option<A>;
 
-/// Plans all actions of a job while `run` does them.
-pub(crate) async fn pipeline<A: Planned, R: Future<Output = ()>>(
+/// Plans all actions of a job while they are done.
+pub(crate) async fn pipeline<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
-    (queue, actions): (Queue<A>, Receiver<Vec<A>>),
+    (queue, acting): (Queue<A>, impl Future<Output = ()>),
     make: MakeAction<A>,
-    run: impl FnOnce(Arc<Engine>, Receiver<Vec<A>>) -> R,
 ) {
     let planned = async {
         plan(job, engine, &queue, make).await;
         drop(queue);
     };
-    tokio::join!(planned, run(Arc::clone(engine), actions));
+    tokio::join!(planned, acting);
 }
 
 /// Plans all actions of a job. A failure to list or to find the one object ends the planning and is
@@ -41,7 +38,7 @@ pub(crate) async fn plan<A: Planned>(
     queue: &Queue<A>,
     make: MakeAction<A>,
 ) {
-    match try_plan(job, engine, queue, &make).await {
+    match try_plan(job, engine, queue, make).await {
         Ok(Ok(())) if job.removes_named() => {}
         Ok(Ok(())) => engine.report.plan_complete(),
         Ok(Err(Closed)) => {}
@@ -54,7 +51,7 @@ pub(crate) async fn try_plan<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     queue: &Queue<A>,
-    make: &MakeAction<A>,
+    make: MakeAction<A>,
 ) -> Result<Result<(), Closed>> {
     learn_sources(job, engine).await?;
     let limit = limit_of_removals(job, engine, make).await?;
@@ -71,7 +68,7 @@ async fn queue_all<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     queue: &Queue<A>,
-    make: &MakeAction<A>,
+    make: MakeAction<A>,
     (limit, gathered): (RemovalLimit, &mut Vec<A>),
 ) -> Result<Result<(), Closed>> {
     let together = if job.removes() && is_listed(job) { A::BATCH_MAX } else { 1 };
@@ -99,7 +96,7 @@ async fn queue_all<A: Planned>(
 async fn limit_of_removals<A: Planned>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
-    make: &MakeAction<A>,
+    make: MakeAction<A>,
 ) -> Result<RemovalLimit> {
     if !job.removes() || job.spec.sync.max_delete == RemovalLimit::None {
         return Ok(RemovalLimit::None);

@@ -10,31 +10,25 @@ mod renamed;
 
 use std::sync::Arc;
 
-use crate::action::copy::run_copies;
-use crate::action::delete::run_deletes;
-use crate::action::download::run_downloads;
 use crate::action::download::target::DownloadTarget;
-use crate::action::remove_files::run_file_removals;
-use crate::action::upload::run_uploads;
+use crate::action::planned::Action;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
-use crate::job::describe::{
-    describe_copy, describe_delete, describe_download, describe_file_removal, describe_upload,
-};
 use crate::job::prepare::Prepared;
-use crate::job::prepare::queue;
+use crate::job::queue::{Queue, start};
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
-use crate::task::download_target::screen;
+use crate::task::download_target::start_downloads;
 use crate::task::make_action::{
     copy_action, download_action, file_removal, object_removal, upload_action,
 };
-use planner::Plan;
+use crate::task::pipeline::MakeAction;
+use planner::{MakeRemoval, Plan};
 use s3haul_wire::error::Result;
 
 /// Runs a `sync`. An error comes back only where nothing was begun.
@@ -42,12 +36,37 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
     if job.spec.to_key.is_some() {
         return renamed::sync(&job, &engine).await;
     }
+    let (job, engine) = (&job, &engine);
+    let in_bucket = || (start(engine, Place::Target), object_removal as _);
     match job.plan.action {
-        ActionKind::Upload => upload(&job, &engine).await,
-        ActionKind::Download => return download(&job, &engine).await,
-        _ => copy(&job, &engine).await,
+        ActionKind::Upload => {
+            run(job, engine, start(engine, ()), upload_action, in_bucket()).await;
+        }
+        ActionKind::Download => {
+            let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else {
+                return Ok(());
+            };
+            let root = blocking(move || TargetRoot::open(&folder)).await?;
+            let downloads = start_downloads(job, engine, DownloadTarget::Below(root.clone()));
+            let in_folder = (start(engine, root), file_removal as _);
+            run(job, engine, downloads, download_action, in_folder).await;
+        }
+        _ => run(job, engine, start(engine, ()), copy_action, in_bucket()).await,
     }
     Ok(())
+}
+
+/// Merges both sides while the transfers and removals of the difference are done.
+async fn run<A: Action, D: Action>(
+    job: &Arc<Prepared>,
+    engine: &Arc<Engine>,
+    (transfers, transferring): (Queue<A>, impl Future<Output = ()>),
+    make_transfer: MakeAction<A>,
+    ((removals, removing), make_removal): ((Queue<D>, impl Future<Output = ()>), MakeRemoval<D>),
+) {
+    let Some(sides) = sides(job, engine) else { return };
+    let plan = Plan { make_transfer, make_removal, transfers, removals };
+    tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
 }
 
 /// Opens both sides of a job.
@@ -102,42 +121,4 @@ fn names_request<'a>(
         versions: job.spec.versions.filter(|_| place == Place::Source),
         proves_emptiness: place == Place::Source && options.delete,
     }
-}
-
-async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
-    let (transfers, actions) = queue(job, engine, describe_upload);
-    let (removals, removed) = queue(job, engine, describe_delete(Place::Target));
-    let Some(sides) = sides(job, engine) else { return };
-    let make_transfer = Box::new(upload_action);
-    let plan = Plan { make_transfer, make_removal: object_removal, transfers, removals };
-    let uploads = run_uploads(Arc::clone(engine), actions);
-    let deletes = run_deletes(Arc::clone(engine), Place::Target, removed);
-    tokio::join!(planner::plan(job, engine, sides, plan), uploads, deletes);
-}
-
-async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
-    let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else { return Ok(()) };
-    let root = blocking(move || TargetRoot::open(&folder)).await?;
-    let place = DownloadTarget::Below(root.clone());
-    let (mut transfers, actions) = queue(job, engine, describe_download(place.clone()));
-    screen(job, &place, &mut transfers);
-    let (removals, removed) = queue(job, engine, describe_file_removal(root.clone()));
-    let Some(sides) = sides(job, engine) else { return Ok(()) };
-    let make_transfer = Box::new(download_action);
-    let plan = Plan { make_transfer, make_removal: file_removal, transfers, removals };
-    let downloads = run_downloads(Arc::clone(engine), place, actions);
-    let deletes = run_file_removals(Arc::clone(engine), root, removed);
-    tokio::join!(planner::plan(job, engine, sides, plan), downloads, deletes);
-    Ok(())
-}
-
-async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
-    let (transfers, actions) = queue(job, engine, describe_copy);
-    let (removals, removed) = queue(job, engine, describe_delete(Place::Target));
-    let Some(sides) = sides(job, engine) else { return };
-    let make_transfer = Box::new(copy_action);
-    let plan = Plan { make_transfer, make_removal: object_removal, transfers, removals };
-    let copies = run_copies(Arc::clone(engine), actions);
-    let deletes = run_deletes(Arc::clone(engine), Place::Target, removed);
-    tokio::join!(planner::plan(job, engine, sides, plan), copies, deletes);
 }

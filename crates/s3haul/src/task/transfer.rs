@@ -7,33 +7,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::in_place::{restore, set};
 use super::sync::sync;
-use crate::action::copy::run_copies;
-use crate::action::delete::run_deletes;
-use crate::action::download::run_downloads;
 use crate::action::stream::{download_stream, upload_stream};
-use crate::action::tag::run_tags;
-use crate::action::upload::run_uploads;
 use crate::engine::core::{Engine, Place};
 use crate::engine::object::head;
 use crate::engine::reporter::Reporter;
 use crate::engine::route::is_same_service;
 use crate::event::{ActionKind, EventSink};
 use crate::job::case_conflict::Releasing;
-use crate::job::describe::describe_copy;
-use crate::job::describe::describe_delete;
-use crate::job::describe::describe_download;
-use crate::job::describe::describe_tag;
-use crate::job::describe::describe_upload;
-use crate::job::describe::event;
 use crate::job::prepare::Prepared;
-use crate::job::prepare::queue;
+use crate::job::queue::start;
 use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use crate::location::Location;
-use crate::select::choose::Taken;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
-use crate::task::download_target::open_target;
-use crate::task::download_target::screen;
+use crate::task::download_target::{open_target, start_downloads};
 use crate::task::make_action::{
     copy_action, delete_action, download_action, tag_action, upload_action,
 };
@@ -133,32 +120,16 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
 /// Does what the paths say to all that the source gives.
 async fn act(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     match job.plan.action {
-        ActionKind::Upload => {
-            let queue = queue(job, engine, describe_upload);
-            pipeline(job, engine, queue, Box::new(upload_action), run_uploads).await;
-        }
+        ActionKind::Upload => pipeline(job, engine, start(engine, ()), upload_action).await,
         ActionKind::Download => {
-            let target = open_target(job).await?;
-            let (mut queue, actions) = queue(job, engine, describe_download(target.clone()));
-            screen(job, &target, &mut queue);
-            let run = |engine, actions| run_downloads(engine, target, actions);
-            pipeline(job, engine, (queue, actions), Box::new(download_action), run).await;
+            let downloads = start_downloads(job, engine, open_target(job).await?);
+            pipeline(job, engine, downloads, download_action).await;
         }
-        ActionKind::Copy => {
-            let queue = queue(job, engine, describe_copy);
-            pipeline(job, engine, queue, Box::new(copy_action), run_copies).await;
-        }
+        ActionKind::Copy => pipeline(job, engine, start(engine, ()), copy_action).await,
         ActionKind::Delete | ActionKind::Undelete => {
-            let queue = queue(job, engine, describe_delete(Place::Source));
-            let run = |engine, actions| run_deletes(engine, Place::Source, actions);
-            let make = Box::new(|job: &_, _: &_, taken: Taken<'_>| delete_action(job, &taken));
-            pipeline(job, engine, queue, make, run).await;
+            pipeline(job, engine, start(engine, Place::Source), delete_action).await;
         }
-        ActionKind::Tag => {
-            let queue = queue(job, engine, describe_tag);
-            let make = Box::new(|_: &_, _: &_, taken: Taken<'_>| tag_action(&taken));
-            pipeline(job, engine, queue, make, run_tags).await;
-        }
+        ActionKind::Tag => pipeline(job, engine, start(engine, ()), tag_action).await,
         ActionKind::Set => set(job, engine).await,
         ActionKind::Restore => restore(job, engine).await,
     }
@@ -170,13 +141,8 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
         let key = job.target_key("-");
         if job.spec.dry_run {
             let target = Some(engine.target_object(key));
-            return engine.report.object(event(
-                engine,
-                ActionKind::Upload,
-                Location::Stream,
-                target,
-                0,
-            ));
+            let event = engine.event(ActionKind::Upload, Location::Stream, target, 0);
+            return engine.report.object(event);
         }
         return upload_stream(engine, streams.input, key, job.spec.expected_size).await;
     }
@@ -193,14 +159,15 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
             engine.report.planned(0);
             engine.report.plan_complete();
             let (source, target) = (engine.source_object(key), Some(Location::Stream));
-            engine.conclude(ActionKind::Download, source, target, 0, Err(error));
+            let event = engine.event(ActionKind::Download, source, target, 0);
+            engine.conclude(event, Err(error));
         }
         Ok(head) if job.spec.dry_run => {
             let source = engine.source_version(key, version_id);
             let target = Some(Location::Stream);
             let requests = RequestCounts { read: 1, ..RequestCounts::default() };
             engine.report.would_send(requests, 0);
-            engine.report.object(event(engine, ActionKind::Download, source, target, head.size));
+            engine.report.object(engine.event(ActionKind::Download, source, target, head.size));
         }
         Ok(head) => download_stream(engine, streams.output, (key, version_id), &head).await,
     }

@@ -100,7 +100,7 @@ async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> 
     };
     sender.send(vec![action]).await.unwrap();
     drop(sender);
-    run_copies(engine, actions).await;
+    CopyAction::run(engine, (), actions).await;
     assert_eq!((report.counts().done, report.counts().failed), (1, 0));
     let name = |seen: &Seen| {
         let line = seen.line();

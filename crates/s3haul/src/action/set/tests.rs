@@ -65,7 +65,7 @@ async fn set(change: ObjectChange, size: u64, tags: &'static str) -> (Vec<Seen>,
     let (sender, actions) = async_channel::bounded(1);
     sender.send(vec![SetAction { key: "k".to_owned(), size }]).await.unwrap();
     drop(sender);
-    run_changes(engine, actions).await;
+    SetAction::run(engine, (), actions).await;
     (world.seen(), report.counts())
 }
 

@@ -11,19 +11,16 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::{GONE, NamedPlace, foreign, is_gone, is_plain, next, open};
-use crate::action::delete::run_deletes;
-use crate::action::remove_files::run_file_removals;
+use crate::action::planned::Action;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
 use crate::entry::{facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
-use crate::job::describe::{describe_delete, describe_file_removal};
 use crate::job::names::{NameSource, Named};
 use crate::job::prepare::Prepared;
-use crate::job::prepare::queue;
-use crate::job::queue::{Planned, Queue};
+use crate::job::queue::{Queue, start};
 use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::paths::Side;
@@ -64,8 +61,7 @@ pub(crate) async fn is_still_taken(
         Ok(false) => LEFT_OUT,
         Err(error) if is_gone(&error) => GONE,
         Err(error) => {
-            engine.report.planned(0);
-            engine.conclude(job.plan.action, named.source.clone(), None, 0, Err(error));
+            engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
             return false;
         }
     };
@@ -80,27 +76,25 @@ pub(crate) async fn remove(job: Arc<Prepared>, engine: Arc<Engine>, names: Arc<d
             Ok(root) => root,
             Err(error) => return engine.report.fatal(error),
         };
-        let (queue, actions) = queue(&job, &engine, describe_file_removal(root.clone()));
-        let planned = plan_removals(&job, &engine, queue, &names);
-        tokio::join!(planned, run_file_removals(Arc::clone(&engine), root, actions));
+        let (queue, removing) = start(&engine, root);
+        let planned = plan_removals::<RemoveFileAction>(&job, &engine, queue, &names);
+        tokio::join!(planned, removing);
     } else {
-        let (queue, actions) = queue(&job, &engine, describe_delete(Place::Target));
-        let planned = plan_removals(&job, &engine, queue, &names);
-        tokio::join!(planned, run_deletes(Arc::clone(&engine), Place::Target, actions));
+        let (queue, removing) = start(&engine, Place::Target);
+        let planned = plan_removals::<DeleteAction>(&job, &engine, queue, &names);
+        tokio::join!(planned, removing);
     }
 }
 
 /// Something that a `sync` removes from its target.
-trait Removal: Planned {
+trait Removal: Action {
     /// The removal of a name, if it is still there, and whether the conditions of this run take it.
     fn look(
         job: &Prepared,
         engine: &Engine,
         named: &Named,
         relative: &str,
-    ) -> impl Future<Output = Result<Option<(Self, bool)>>> + Send
-    where
-        Self: Sized;
+    ) -> impl Future<Output = Result<Option<(Self, bool)>>> + Send;
 }
 
 impl Removal for RemoveFileAction {
@@ -211,8 +205,7 @@ async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> 
             Ok(None)
         }
         Err(error) => {
-            engine.report.planned(0);
-            engine.conclude(ActionKind::Delete, named.source.clone(), None, 0, Err(error));
+            engine.conclude_unplanned(ActionKind::Delete, named.source.clone(), None, error);
             Ok(None)
         }
     }

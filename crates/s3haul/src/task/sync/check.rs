@@ -120,8 +120,7 @@ impl Checks {
             pair.source.get().location(engine, Place::Source),
             pair.target.get().location(engine, Place::Target),
         );
-        engine.report.planned(0);
-        engine.conclude(job.plan.action, source, Some(target), 0, Err(error));
+        engine.conclude_unplanned(job.plan.action, source, Some(target), error);
     }
 }
 

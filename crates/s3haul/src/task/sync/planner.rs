@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::check::{Checked, Checks};
+use crate::action::planned::Action;
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Closed, Planned, Queue};
+use crate::job::queue::{Closed, Queue};
 use crate::plan::compare::{Reason, difference};
 use crate::plan::join::Presence;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
@@ -64,7 +65,7 @@ struct Decided<A, D> {
 
 /// Plans a `sync`: merges both sides to their end, or to the first error. That is reported as
 /// fatal, and nothing is decided about the names from there on.
-pub(crate) async fn plan<A: Planned, D: Planned>(
+pub(crate) async fn plan<A: Action, D: Action>(
     job: &Prepared,
     engine: &Arc<Engine>,
     (mut source, mut target): (SideStream, SideStream),
@@ -97,7 +98,7 @@ pub(crate) async fn plan<A: Planned, D: Planned>(
     }
 }
 
-impl<A: Planned, D: Planned> Visitor for Planner<'_, A, D> {
+impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
     async fn flush(&mut self) -> ControlFlow<()> {
         flow(self.push_all().await.is_ok())
     }
@@ -130,7 +131,7 @@ fn flow(is_open: bool) -> ControlFlow<()> {
     if is_open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-impl<A: Planned, D: Planned> Planner<'_, A, D> {
+impl<A: Action, D: Action> Planner<'_, A, D> {
     fn transfer(&mut self, (batch, row): (&EntryBatch, usize), reason: Reason) {
         let taken = Taken::of_row(batch, row);
         let action =

@@ -9,28 +9,23 @@ use std::sync::Arc;
 use async_channel::Receiver;
 
 use super::check::{Checks, Decision, Looker};
-use crate::action::copy::run_copies;
-use crate::action::download::run_downloads;
 use crate::action::download::target::DownloadTarget;
-use crate::action::upload::run_uploads;
-use crate::engine::core::{Engine, Place};
+use crate::action::planned::{Action, Planned};
+use crate::engine::core::Engine;
 use crate::engine::limits::Tasks;
 use crate::engine::limits::blocking;
 use crate::entry::{EntryBatch, OwnedEntry, Root};
-use crate::event::ActionKind;
+use crate::event::{ActionKind, ObjectEvent};
 use crate::fs::FileBatch;
-use crate::job::describe::{describe_copy, describe_download, describe_upload};
 use crate::job::prepare::Prepared;
-use crate::job::prepare::queue;
-use crate::job::queue::{Closed, Planned, Queue};
-use crate::location::Location;
+use crate::job::queue::{Closed, Queue, start};
 use crate::plan::action::{CopyAction, DownloadAction, UploadAction};
 use crate::plan::compare::{Reason, difference};
 use crate::select::choose::Taken;
 use crate::source::side::Pair;
-use crate::task::download_target::{open_target, screen};
+use crate::task::download_target::{open_target, start_downloads};
 use crate::task::make_action::{copy_action, download_action, upload_action};
-use crate::task::pipeline::plan;
+use crate::task::pipeline::{MakeAction, pipeline};
 use s3haul_wire::error::{ErrorKind, Result};
 use s3haul_wire::ops::HeadObject;
 use s3haul_wire::units::RequestCounts;
@@ -42,93 +37,95 @@ struct Candidate<A> {
 }
 
 impl<A: Planned> Planned for Candidate<A> {
-    fn bytes(&self) -> u64 {
-        self.action.bytes()
-    }
-
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         self.action.requests(engine)
     }
 }
 
 /// An action with a name at the target.
-trait Renamed: Planned + Sync {
+trait Renamed: Action + Sync {
+    const MAKE: MakeAction<Self>;
+
     fn target_name(&self) -> &str;
+
+    /// What has a name at the target; `None` where there is nothing.
+    fn find(
+        engine: &Engine,
+        place: &Self::Place,
+        name: &str,
+    ) -> impl Future<Output = Result<Option<OwnedEntry>>> + Send;
 }
 
 impl Renamed for UploadAction {
+    const MAKE: MakeAction<Self> = upload_action;
+
     fn target_name(&self) -> &str {
         &self.key
+    }
+
+    async fn find(engine: &Engine, (): &(), name: &str) -> Result<Option<OwnedEntry>> {
+        head(engine, name).await
     }
 }
 
 impl Renamed for CopyAction {
+    const MAKE: MakeAction<Self> = copy_action;
+
     fn target_name(&self) -> &str {
         &self.target_key
+    }
+
+    async fn find(engine: &Engine, (): &(), name: &str) -> Result<Option<OwnedEntry>> {
+        head(engine, name).await
     }
 }
 
 impl Renamed for DownloadAction {
+    const MAKE: MakeAction<Self> = download_action;
+
     fn target_name(&self) -> &str {
         &self.relative
     }
-}
 
-/// Where names are looked up.
-#[derive(Clone)]
-enum Target {
-    Bucket,
-    Folder(DownloadTarget),
+    async fn find(_: &Engine, folder: &DownloadTarget, name: &str) -> Result<Option<OwnedEntry>> {
+        Ok(file(folder, name).await)
+    }
 }
 
 /// Runs a `sync` with new names. An error comes back only where nothing was begun.
 pub(crate) async fn sync(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     match job.plan.action {
-        ActionKind::Upload => upload(job, engine).await,
-        ActionKind::Download => return download(job, engine).await,
-        _ => copy(job, engine).await,
+        ActionKind::Upload => run::<UploadAction>(job, engine, (), start(engine, ())).await,
+        ActionKind::Download => {
+            let target = open_target(job).await?;
+            let downloads = start_downloads(job, engine, target.clone());
+            run(job, engine, target, downloads).await;
+        }
+        _ => run::<CopyAction>(job, engine, (), start(engine, ())).await,
     }
     Ok(())
 }
 
-async fn upload(job: &Arc<Prepared>, engine: &Arc<Engine>) {
-    let (transfers, actions) = queue(job, engine, describe_upload);
-    let (planned, found) = plan_candidates(job, engine, upload_action);
-    let compared = compare_all(job, engine, Target::Bucket, found, transfers);
-    tokio::join!(planned, compared, run_uploads(Arc::clone(engine), actions));
-}
-
-async fn download(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
-    let target = open_target(job).await?;
-    let (mut transfers, actions) = queue(job, engine, describe_download(target.clone()));
-    screen(job, &target, &mut transfers);
-    let (planned, found) = plan_candidates(job, engine, download_action);
-    let compared = compare_all(job, engine, Target::Folder(target.clone()), found, transfers);
-    tokio::join!(planned, compared, run_downloads(Arc::clone(engine), target, actions));
-    Ok(())
-}
-
-async fn copy(job: &Arc<Prepared>, engine: &Arc<Engine>) {
-    let (transfers, actions) = queue(job, engine, describe_copy);
-    let (planned, found) = plan_candidates(job, engine, copy_action);
-    let compared = compare_all(job, engine, Target::Bucket, found, transfers);
-    tokio::join!(planned, compared, run_copies(Arc::clone(engine), actions));
-}
-
-/// Plans what has to be done if the target differs.
-fn plan_candidates<A: Planned>(
+/// Plans what has to be done if the target differs, looks whether it does, and does it.
+async fn run<A: Renamed>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
-    make: fn(&Prepared, &Engine, Taken<'_>) -> Option<A>,
-) -> (impl Future<Output = ()>, Receiver<Vec<Candidate<A>>>) {
-    let (candidates, found) = Queue::silent(engine, None);
-    let make = move |job: &Prepared, engine: &Engine, taken: Taken<'_>| {
-        let source = taken.to_owned_entry()?;
-        Some(Candidate { action: make(job, engine, taken)?, source })
-    };
-    let (job, engine) = (Arc::clone(job), Arc::clone(engine));
-    let planned = async move { plan(&job, &engine, &candidates, Box::new(make)).await };
-    (planned, found)
+    place: A::Place,
+    (transfers, transferring): (Queue<A>, impl Future<Output = ()>),
+) {
+    let (candidates, found) = Queue::passing(engine);
+    let comparing = compare_all(job, engine, place, found, transfers);
+    let compared = pipeline(job, engine, (candidates.silent(), comparing), candidate);
+    tokio::join!(compared, transferring);
+}
+
+fn candidate<A: Renamed>(
+    job: &Prepared,
+    engine: &Engine,
+    taken: Taken<'_>,
+) -> Option<Candidate<A>> {
+    let source = taken.to_owned_entry()?;
+    Some(Candidate { action: (A::MAKE)(job, engine, taken)?, source })
 }
 
 /// A candidate that was looked up.
@@ -139,7 +136,7 @@ type Compared<A> = (Candidate<A>, Decision);
 async fn compare_all<A: Renamed>(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
-    target: Target,
+    place: A::Place,
     found: Receiver<Vec<Candidate<A>>>,
     transfers: Queue<A>,
 ) {
@@ -152,21 +149,21 @@ async fn compare_all<A: Renamed>(
                 ended.extend(tasks.next().await);
             }
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
-            let (target, looker) = (target.clone(), looker.clone());
+            let (place, looker) = (place.clone(), looker.clone());
             tasks.spawn(async move {
-                let decision = compare(&job, &engine, &target, looker, &candidate).await;
+                let decision = compare(&job, &engine, &place, looker, &candidate).await;
                 (candidate, decision)
             });
         }
         while let Some(compared) = tasks.try_next() {
             ended.push(compared);
         }
-        if pass_on(job, engine, &target, &transfers, ended).await.is_err() {
+        if pass_on(engine, &place, &transfers, ended).await.is_err() {
             return;
         }
     }
     while let Some(compared) = tasks.next().await {
-        if pass_on(job, engine, &target, &transfers, vec![compared]).await.is_err() {
+        if pass_on(engine, &place, &transfers, vec![compared]).await.is_err() {
             return;
         }
     }
@@ -174,26 +171,20 @@ async fn compare_all<A: Renamed>(
 
 /// Queues what differs, and reports what could not be looked up.
 async fn pass_on<A: Renamed>(
-    job: &Prepared,
     engine: &Engine,
-    target: &Target,
+    place: &A::Place,
     transfers: &Queue<A>,
     ended: Vec<Compared<A>>,
 ) -> Result<(), Closed> {
     let mut actions = Vec::new();
-    for (Candidate { action, source }, decision) in ended {
+    for (Candidate { action, .. }, decision) in ended {
         match decision {
             Ok(Some(reason)) => actions.push(action.because(reason)),
             Ok(None) => {}
             Err(error) => {
-                let name = action.target_name().to_owned();
-                let place = match target {
-                    Target::Bucket => engine.target_object(name),
-                    Target::Folder(folder) => Location::Local(folder.path_of(&name)),
-                };
-                let source = source.get().location(engine, Place::Source);
                 engine.report.planned(0);
-                engine.conclude(job.plan.action, source, Some(place), 0, Err(error));
+                engine
+                    .conclude(ObjectEvent { bytes: 0, ..action.event(engine, place) }, Err(error));
             }
         }
     }
@@ -204,16 +195,12 @@ async fn pass_on<A: Renamed>(
 async fn compare<A: Renamed>(
     job: &Prepared,
     engine: &Arc<Engine>,
-    target: &Target,
+    place: &A::Place,
     looker: Option<Looker>,
     candidate: &Candidate<A>,
 ) -> Decision {
     let name = candidate.action.target_name();
-    let there = match target {
-        Target::Bucket => head(engine, name).await?,
-        Target::Folder(folder) => file(folder, name).await,
-    };
-    let Some(there) = there else { return Ok(Some(Reason::Missing)) };
+    let Some(there) = A::find(engine, place, name).await? else { return Ok(Some(Reason::Missing)) };
     let (facts, other) = (candidate.source.get().facts(), there.get().facts());
     let different = difference(Checks::listing_rule(job), job.plan.action, facts, other);
     match looker {
