@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls_pki_types::PrivateKeyDer;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::client::Client;
 use crate::config::{ClientConfig, EndpointConfig, ProxyConfig, RetryConfig, TlsConfig};
@@ -282,12 +282,21 @@ async fn a_proxy_that_refuses_is_named_and_final() {
     }
 }
 
+/// An address that refuses connections for as long as the socket is kept: it has the port and does
+/// not listen.
+fn refusing_address() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
 #[tokio::test]
 async fn exempt_networks_are_reached_without_the_proxy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { answer(listener.accept().await.unwrap().0).await });
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let (_bound, closed) = refusing_address();
     let http = Some(format!("http://{closed}"));
     let no_proxy = Some("store.test,127.0.0.0/8".to_owned());
     let config = ProxyConfig { http, https: None, no_proxy };
@@ -297,7 +306,7 @@ async fn exempt_networks_are_reached_without_the_proxy() {
 
 #[tokio::test]
 async fn a_dead_proxy_is_named_without_its_password() {
-    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let (_bound, closed) = refusing_address();
     let url = format!("http://user:secret@{closed}");
     let config = ProxyConfig { https: Some(url), ..ProxyConfig::default() };
     let error = client("https://store.test".to_owned(), TlsConfig::default(), config)
