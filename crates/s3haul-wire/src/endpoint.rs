@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::config::{AddressingStyle, EndpointConfig, without_user};
 use crate::error::{Error, ErrorKind, Result};
+use crate::sign::signature::encode_query_value;
 
 /// Region where none is set.
 pub(crate) const DEFAULT_REGION: &str = "us-east-1";
@@ -242,7 +243,7 @@ fn at_custom(url: &SplitUrl, label: Option<&str>, path: Option<&str>, region: &s
     let mut path_prefix = url.path.clone();
     if let Some(path) = path {
         path_prefix.push('/');
-        path_prefix.push_str(&encode_segment(path));
+        path_prefix.push_str(&encode_query_value(path));
     }
     Target { https: url.https, host, port: url.port, path_prefix, region: region.to_owned() }
 }
@@ -280,7 +281,7 @@ fn bucket_target(
     if hostable && config.addressing != AddressingStyle::Path {
         return Ok(amazon(format!("{bucket}.{host}"), String::new(), region));
     }
-    Ok(amazon(host, format!("/{}", encode_segment(bucket)), region))
+    Ok(amazon(host, format!("/{}", encode_query_value(bucket)), region))
 }
 
 fn accelerated(config: &EndpointConfig, bucket: &str, region: &str) -> Result<Target> {
@@ -330,19 +331,6 @@ fn access_point(config: &EndpointConfig, custom: Option<&SplitUrl>, arn: &str) -
     }
     let host = amazon_host(config, "s3-accesspoint", region);
     Ok(amazon(format!("{label}.{host}"), String::new(), region))
-}
-
-/// Percent-encodes one path segment (bucket names are nearly always plain).
-fn encode_segment(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(byte as char);
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
 }
 
 #[cfg(test)]

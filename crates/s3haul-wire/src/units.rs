@@ -2,6 +2,7 @@
 
 mod local_time;
 
+use std::fmt::Write as _;
 use std::ops::{Add, Sub};
 
 pub use local_time::LocalTime;
@@ -71,6 +72,15 @@ impl Sub for RequestCounts {
             delete: self.delete.saturating_sub(earlier.delete),
         }
     }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// A size or rate in a configuration file that cannot be read, with the text of the AWS tools.

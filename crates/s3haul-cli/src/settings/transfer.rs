@@ -15,6 +15,7 @@ use s3haul::job::{
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
+use s3haul::plan::paths::may_be_same_object;
 use s3haul::plan::s3_uri;
 use s3haul_wire::{ClientConfig, CustomerKey};
 
@@ -126,7 +127,8 @@ impl TransferSettings {
         transfer.spec.to_key = script::to_key(task.to_key.as_deref())?;
         let (source, target) = (&task.source, &task.target);
         let both_remote = s3_uri::is_s3(source) && s3_uri::is_s3(target);
-        if both_remote && may_be_same_object(source, target) {
+        let names = s3_uri::parse(source).ok().zip(s3_uri::parse(target).ok());
+        if both_remote && names.is_some_and(|(from, to)| may_be_same_object(&from, &to)) {
             if task.validate_same_s3_paths {
                 return Err(Failure::usage(
                     "--validate-same-s3-paths cannot look up the buckets behind access points \
@@ -434,24 +436,6 @@ const SAME_PATH_WARNING: &str = "warning: Provided s3 paths may resolve to same 
     s3 paths are not the same, specify the --validate-same-s3-paths flag or set the \
     AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS environment variable to true. To resolve s3 outposts \
     access point path, the arn must be used instead of the alias.";
-
-/// Whether source and target have the same key and one of them is an access point, so that both
-/// may be the same object.
-fn may_be_same_object(source: &str, target: &str) -> bool {
-    let (Ok(source), Ok(target)) = (s3_uri::parse(source), s3_uri::parse(target)) else {
-        return false;
-    };
-    let (source_key, target_key) = (&source.key, &target.key);
-    let base = source_key.rsplit('/').next().unwrap_or_default();
-    let same_key = source_key == target_key
-        || ((target_key.ends_with('/') || target_key.is_empty())
-            && *source_key == format!("{target_key}{base}"));
-    same_key && [source.bucket, target.bucket].iter().any(|bucket| is_access_point(bucket))
-}
-
-fn is_access_point(bucket: &str) -> bool {
-    bucket.starts_with("arn:") || bucket.ends_with("-s3alias") || bucket.ends_with("--op-s3")
-}
 
 #[cfg(test)]
 #[path = "transfer_tests.rs"]

@@ -3,7 +3,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/singlesignon/latest/PortalAPIReference/API_GetRoleCredentials.html>.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
@@ -18,6 +17,7 @@ use super::chain::failed;
 use crate::credentials::profile::{ConfigFiles, Profile, text};
 use crate::error::{Error, Result};
 use crate::sign::signature::encode_query;
+use crate::units::hex;
 
 /// A token that ends sooner is renewed first.
 const RENEW_BEFORE: Duration = Duration::from_mins(5);
@@ -126,11 +126,7 @@ fn expired() -> Error {
 
 async fn cached_token(context: &Context, role: &Role<'_>) -> Result<Token> {
     let hash = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, role.cache_name.as_bytes());
-    let mut path = "~/.aws/sso/cache/".to_owned();
-    for byte in hash.as_ref() {
-        let _ = write!(path, "{byte:02x}");
-    }
-    path.push_str(".json");
+    let path = format!("~/.aws/sso/cache/{}.json", hex(hash.as_ref()));
     let path = context
         .expand_home_dir(&path)
         .ok_or_else(|| failed("no home folder to find the SSO token in"))?;

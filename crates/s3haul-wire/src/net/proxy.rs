@@ -4,6 +4,7 @@
 
 use base64::Engine as _;
 use http::HeaderValue;
+use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::no_proxy::is_exempt;
@@ -70,27 +71,11 @@ fn parse(url: &str) -> Result<ProxyTarget> {
 }
 
 fn basic(user_info: &str) -> Option<HeaderValue> {
-    let encoded = base64::engine::general_purpose::STANDARD.encode(percent_decode(user_info));
+    let plain: Vec<u8> = percent_decode_str(user_info).collect();
+    let encoded = base64::engine::general_purpose::STANDARD.encode(plain);
     let mut value = HeaderValue::from_str(&format!("Basic {encoded}")).ok()?;
     value.set_sensitive(true);
     Some(value)
-}
-
-fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            out.push(byte);
-            at += 3;
-        } else {
-            out.push(bytes[at]);
-            at += 1;
-        }
-    }
-    out
 }
 
 /// Asks the proxy for a tunnel to `host:port`.

@@ -3,14 +3,11 @@
 //! <https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAcl.html>,
 //! <https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectAcl.html>
 
-use http::Method;
-
-use super::build::quick;
+use super::build::{get, put};
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::headers::{self, Headers};
 use crate::message::properties::Grant;
-use crate::message::request::{Expects, Request};
 use crate::xml::document::Element;
 
 /// Grantee of a permission.
@@ -124,13 +121,8 @@ fn grantee_text(grantee: &Grantee) -> String {
 impl Client {
     /// Access control list of an object.
     pub async fn get_object_acl(&self, bucket: &str, key: &str) -> Result<Acl> {
-        let request = Request::new(
-            quick("GetObjectAcl", Expects::Document("AccessControlPolicy")),
-            Method::GET,
-            bucket,
-            Some(key),
-        )
-        .query("acl", "");
+        let request =
+            get("GetObjectAcl", "AccessControlPolicy", bucket, Some(key)).query("acl", "");
         let answer = self.call(&request).await?;
         Ok(Acl::read(&self.document(&request, &answer)?))
     }
@@ -139,15 +131,7 @@ impl Client {
     pub async fn put_object_acl(&self, bucket: &str, key: &str, canned: &str) -> Result<()> {
         let mut headers = Headers::with_capacity(1);
         headers.text(&headers::ACL, canned)?;
-        let mut request = Request::new(
-            quick("PutObjectAcl", Expects::Nothing(&[200, 204])),
-            Method::PUT,
-            bucket,
-            Some(key),
-        )
-        .query("acl", "")
-        .headers(headers);
-        request.md5 = true;
+        let request = put("PutObjectAcl", bucket, Some(key)).query("acl", "").headers(headers);
         self.call(&request).await.map(drop)
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::Method;
 
-use super::build::quick;
+use super::build::{delete, get, put, quick};
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::headers::{self, Headers};
@@ -74,16 +74,11 @@ impl Client {
         let mut buckets = Vec::new();
         let mut token: Option<String> = None;
         loop {
-            let mut request = Request::new(
-                quick("ListBuckets", Expects::Document("ListAllMyBucketsResult")),
-                Method::GET,
-                "",
-                None,
-            )
-            .query("max-buckets", BUCKETS_PER_PAGE)
-            .maybe("prefix", input.prefix)
-            .maybe("bucket-region", input.region)
-            .maybe("continuation-token", token.as_deref());
+            let mut request = get("ListBuckets", "ListAllMyBucketsResult", "", None)
+                .query("max-buckets", BUCKETS_PER_PAGE)
+                .maybe("prefix", input.prefix)
+                .maybe("bucket-region", input.region)
+                .maybe("continuation-token", token.as_deref());
             request.bucket = None;
             let answer = self.call(&request).await?;
             let root = self.document(&request, &answer)?;
@@ -118,12 +113,7 @@ impl Client {
 
     /// Removes an empty bucket.
     pub async fn delete_bucket(&self, bucket: &str) -> Result<()> {
-        let request = Request::new(
-            quick("DeleteBucket", Expects::Nothing(&[200, 204])),
-            Method::DELETE,
-            bucket,
-            None,
-        );
+        let request = delete("DeleteBucket", bucket, None);
         self.call(&request).await.map(drop)
     }
 
@@ -138,27 +128,14 @@ impl Client {
     /// Sets a bucket's website; redirects and routing rules that it had are gone.
     pub async fn put_bucket_website(&self, bucket: &str, website: &Website) -> Result<()> {
         let payload = Payload::from_bytes(website_configuration(website));
-        let mut request = Request::new(
-            quick("PutBucketWebsite", Expects::Nothing(&[200, 204])),
-            Method::PUT,
-            bucket,
-            None,
-        )
-        .query("website", "")
-        .payload(payload, None);
-        request.md5 = true;
+        let request =
+            put("PutBucketWebsite", bucket, None).query("website", "").payload(payload, None);
         self.call(&request).await.map(drop)
     }
 
     /// A bucket's website.
     pub async fn get_bucket_website(&self, bucket: &str) -> Result<Website> {
-        let request = Request::new(
-            quick("GetBucketWebsite", Expects::Document(WEBSITE)),
-            Method::GET,
-            bucket,
-            None,
-        )
-        .query("website", "");
+        let request = get("GetBucketWebsite", WEBSITE, bucket, None).query("website", "");
         let answer = self.call(&request).await?;
         let root = self.document(&request, &answer)?;
         let inner = |element, name| root.child(element).and_then(|found| found.filled(name));
@@ -170,13 +147,8 @@ impl Client {
 
     /// Whether a bucket has versions.
     pub async fn get_bucket_versioning(&self, bucket: &str) -> Result<Versioning> {
-        let request = Request::new(
-            quick("GetBucketVersioning", Expects::Document("VersioningConfiguration")),
-            Method::GET,
-            bucket,
-            None,
-        )
-        .query("versioning", "");
+        let request = get("GetBucketVersioning", "VersioningConfiguration", bucket, None)
+            .query("versioning", "");
         let answer = self.call(&request).await?;
         let root = self.document(&request, &answer)?;
         Ok(match root.text_of("Status") {
@@ -191,15 +163,8 @@ impl Client {
         let mut writer = Writer::new("VersioningConfiguration", 128);
         writer.text("Status", if is_enabled { "Enabled" } else { "Suspended" });
         let payload = Payload::from_bytes(writer.finish("VersioningConfiguration"));
-        let mut request = Request::new(
-            quick("PutBucketVersioning", Expects::Nothing(&[200, 204])),
-            Method::PUT,
-            bucket,
-            None,
-        )
-        .query("versioning", "")
-        .payload(payload, None);
-        request.md5 = true;
+        let request =
+            put("PutBucketVersioning", bucket, None).query("versioning", "").payload(payload, None);
         self.call(&request).await.map(drop)
     }
 

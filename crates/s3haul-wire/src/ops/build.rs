@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 
 use super::object::{Conditions, CopySource, HeadObject, Written};
 use crate::client::Client;
@@ -25,6 +25,27 @@ pub(super) const fn quick(name: &'static str, expects: Expects) -> Operation {
 /// An operation that may be silent for minutes and may say 200 before it fails.
 pub(super) const fn slow(name: &'static str, root: &'static str) -> Operation {
     Operation { name, slow: true, error_in_200: true, expects: Expects::Document(root) }
+}
+
+/// A request for a document.
+pub(super) fn get<'a>(
+    name: &'static str,
+    root: &'static str,
+    bucket: &'a str,
+    key: Option<&'a str>,
+) -> Request<'a> {
+    Request::new(quick(name, Expects::Document(root)), Method::GET, bucket, key)
+}
+
+/// A request that sets something; S3 wants a digest of its body.
+pub(super) fn put<'a>(name: &'static str, bucket: &'a str, key: Option<&'a str>) -> Request<'a> {
+    let operation = quick(name, Expects::Nothing(&[200, 204]));
+    Request { md5: true, ..Request::new(operation, Method::PUT, bucket, key) }
+}
+
+/// A request that removes something.
+pub(super) fn delete<'a>(name: &'static str, bucket: &'a str, key: Option<&'a str>) -> Request<'a> {
+    Request::new(quick(name, Expects::Nothing(&[200, 204])), Method::DELETE, bucket, key)
 }
 
 impl Conditions<'_> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Method;
 
-use super::build::quick;
+use super::build::{delete, quick};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::headers::{self, Headers};
@@ -92,14 +92,9 @@ impl Client {
         let mut headers = Headers::default();
         headers.maybe(&http::header::IF_MATCH, input.if_match)?;
         bypass_governance(&mut headers, input.bypass_governance);
-        let request = Request::new(
-            quick("DeleteObject", Expects::Nothing(&[200, 204])),
-            Method::DELETE,
-            input.bucket,
-            Some(input.key),
-        )
-        .maybe("versionId", input.version_id)
-        .headers(headers);
+        let request = delete("DeleteObject", input.bucket, Some(input.key))
+            .maybe("versionId", input.version_id)
+            .headers(headers);
         self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 

@@ -1,13 +1,12 @@
 //! Listing the objects and versions of a bucket, a page a request.
 
-use http::Method;
 use http::header::SERVER;
 
-use super::build::quick;
+use super::build::get;
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::answer::Answer;
-use crate::message::request::{Expects, Request};
+use crate::message::request::Request;
 use crate::xml::document::malformed;
 use crate::xml::list_page::{ListPage, VersionPage};
 use crate::xml::list_scan;
@@ -128,10 +127,9 @@ fn listing<'a>(
     prefix: &'a str,
     delimiter: Option<&'a str>,
 ) -> Request<'a> {
-    let request =
-        Request::new(quick(operation, Expects::Document(root)), Method::GET, bucket, None)
-            .query("encoding-type", "url")
-            .maybe("delimiter", delimiter);
+    let request = get(operation, root, bucket, None)
+        .query("encoding-type", "url")
+        .maybe("delimiter", delimiter);
     if prefix.is_empty() { request } else { request.query("prefix", prefix) }
 }
 

@@ -5,14 +5,11 @@
 //! <https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectLegalHold.html>. S3 wants a
 //! digest of the bodies.
 
-use http::Method;
-
-use super::build::quick;
+use super::build::{get, put};
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::headers::{self, Headers};
 use crate::message::payload::Payload;
-use crate::message::request::{Expects, Request};
 use crate::message::retention::Retention;
 use crate::message::retention::legal_hold_text;
 use crate::xml::document::Writer;
@@ -34,16 +31,10 @@ impl Client {
         if bypass_governance {
             headers.fixed(&headers::BYPASS_GOVERNANCE, "true");
         }
-        let mut request = Request::new(
-            quick("PutObjectRetention", Expects::Nothing(&[200, 204])),
-            Method::PUT,
-            bucket,
-            Some(key),
-        )
-        .query("retention", "")
-        .headers(headers)
-        .payload(Payload::from_bytes(writer.finish("Retention")), None);
-        request.md5 = true;
+        let request = put("PutObjectRetention", bucket, Some(key))
+            .query("retention", "")
+            .headers(headers)
+            .payload(Payload::from_bytes(writer.finish("Retention")), None);
         self.call(&request).await.map(drop)
     }
 
@@ -51,27 +42,16 @@ impl Client {
     pub async fn put_object_legal_hold(&self, bucket: &str, key: &str, is_on: bool) -> Result<()> {
         let mut writer = Writer::new("LegalHold", 64);
         writer.text("Status", legal_hold_text(is_on));
-        let mut request = Request::new(
-            quick("PutObjectLegalHold", Expects::Nothing(&[200, 204])),
-            Method::PUT,
-            bucket,
-            Some(key),
-        )
-        .query("legal-hold", "")
-        .payload(Payload::from_bytes(writer.finish("LegalHold")), None);
-        request.md5 = true;
+        let request = put("PutObjectLegalHold", bucket, Some(key))
+            .query("legal-hold", "")
+            .payload(Payload::from_bytes(writer.finish("LegalHold")), None);
         self.call(&request).await.map(drop)
     }
 
     /// Whether an object's newest version has a legal hold.
     pub async fn get_object_legal_hold(&self, bucket: &str, key: &str) -> Result<bool> {
-        let request = Request::new(
-            quick("GetObjectLegalHold", Expects::Document("LegalHold")),
-            Method::GET,
-            bucket,
-            Some(key),
-        )
-        .query("legal-hold", "");
+        let request =
+            get("GetObjectLegalHold", "LegalHold", bucket, Some(key)).query("legal-hold", "");
         let answer = self.call(&request).await?;
         Ok(self.document(&request, &answer)?.text_of("Status") == "ON")
     }

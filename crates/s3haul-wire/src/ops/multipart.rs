@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use md5::{Digest as _, Md5};
 
-use super::build::{quick, range_text, slow};
+use super::build::{delete, get, quick, range_text, slow};
 use super::object::{
     Conditions, CopySource, Expected, HeadObject, Written, is_retried_refusal, quoted_hex,
 };
@@ -309,9 +309,8 @@ impl Client {
 
     /// Drops a multipart upload and its parts; succeeds also where it is gone.
     pub async fn abort_multipart(&self, bucket: &str, key: &str, upload_id: &str) -> Result<()> {
-        let operation = quick("AbortMultipartUpload", Expects::Nothing(&[200, 204]));
         let request =
-            Request::new(operation, Method::DELETE, bucket, Some(key)).query("uploadId", upload_id);
+            delete("AbortMultipartUpload", bucket, Some(key)).query("uploadId", upload_id);
         match self.call(&request).await {
             Err(error) if error.code() == "NoSuchUpload" => Ok(()),
             answer => answer.map(drop),
@@ -320,13 +319,8 @@ impl Client {
 
     /// One page of the parts of an upload.
     pub async fn list_parts(&self, input: ListParts<'_>) -> Result<PartPage> {
-        let mut request = Request::new(
-            quick("ListParts", Expects::Document("ListPartsResult")),
-            Method::GET,
-            input.bucket,
-            Some(input.key),
-        )
-        .query("uploadId", input.upload_id);
+        let mut request = get("ListParts", "ListPartsResult", input.bucket, Some(input.key))
+            .query("uploadId", input.upload_id);
         if let Some(marker) = input.part_number_marker {
             request = request.query("part-number-marker", marker.to_string());
         }
@@ -342,9 +336,7 @@ impl Client {
         prefix: &str,
         markers: Option<(&str, &str)>,
     ) -> Result<UploadPage> {
-        let operation =
-            quick("ListMultipartUploads", Expects::Document("ListMultipartUploadsResult"));
-        let mut request = Request::new(operation, Method::GET, bucket, None)
+        let mut request = get("ListMultipartUploads", "ListMultipartUploadsResult", bucket, None)
             .query("uploads", "")
             .query("encoding-type", "url")
             .maybe("key-marker", markers.map(|(key, _)| key))

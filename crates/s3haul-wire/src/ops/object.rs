@@ -1,7 +1,5 @@
 //! Reading, writing and copying single objects.
 
-use std::fmt::Write as _;
-
 use http::{HeaderMap, Method, StatusCode, header};
 
 use super::build::{quick, range_text, slow};
@@ -14,7 +12,7 @@ use crate::message::payload::{DigestPlan, Payload};
 use crate::message::properties::{CustomerKey, ObjectHead, ObjectProperties};
 use crate::message::request::{Expects, Request};
 use crate::net::body::BodyStream;
-use crate::units::ByteRange;
+use crate::units::{ByteRange, hex};
 
 /// Conditions on the object that is read or replaced.
 #[derive(Clone, Copy, Debug, Default)]
@@ -336,13 +334,7 @@ pub(super) fn is_retried_refusal(error: &Error) -> bool {
 
 /// Bytes as a quoted hexadecimal number, which is how an `ETag` shows an MD5.
 pub(super) fn quoted_hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2 + 2);
-    text.push('"');
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text.push('"');
-    text
+    format!("\"{}\"", hex(bytes))
 }
 
 fn directive(replace: bool) -> &'static str {

@@ -1,12 +1,9 @@
 //! Tags of objects.
 
-use http::Method;
-
-use super::build::quick;
+use super::build::{delete, get, put};
 use crate::client::Client;
 use crate::error::Result;
 use crate::message::payload::{DigestPlan, Payload};
-use crate::message::request::{Expects, Request};
 use crate::xml::document::{Element, Writer};
 
 impl Client {
@@ -17,14 +14,9 @@ impl Client {
         key: &str,
         version_id: Option<&str>,
     ) -> Result<Vec<(String, String)>> {
-        let request = Request::new(
-            quick("GetObjectTagging", Expects::Document("Tagging")),
-            Method::GET,
-            bucket,
-            Some(key),
-        )
-        .query("tagging", "")
-        .maybe("versionId", version_id);
+        let request = get("GetObjectTagging", "Tagging", bucket, Some(key))
+            .query("tagging", "")
+            .maybe("versionId", version_id);
         let answer = self.call(&request).await?;
         Ok(read_tags(&self.document(&request, &answer)?))
     }
@@ -60,16 +52,10 @@ impl Client {
         version_id: Option<&str>,
         tagging: Payload,
     ) -> Result<()> {
-        let mut request = Request::new(
-            quick("PutObjectTagging", Expects::Nothing(&[200, 204])),
-            Method::PUT,
-            bucket,
-            Some(key),
-        )
-        .query("tagging", "")
-        .maybe("versionId", version_id)
-        .payload(tagging, None);
-        request.md5 = true;
+        let request = put("PutObjectTagging", bucket, Some(key))
+            .query("tagging", "")
+            .maybe("versionId", version_id)
+            .payload(tagging, None);
         self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 
@@ -80,14 +66,9 @@ impl Client {
         key: &str,
         version_id: Option<&str>,
     ) -> Result<()> {
-        let request = Request::new(
-            quick("DeleteObjectTagging", Expects::Nothing(&[200, 204])),
-            Method::DELETE,
-            bucket,
-            Some(key),
-        )
-        .query("tagging", "")
-        .maybe("versionId", version_id);
+        let request = delete("DeleteObjectTagging", bucket, Some(key))
+            .query("tagging", "")
+            .maybe("versionId", version_id);
         self.call(&request).await.map(|answer| self.done(answer.headers))
     }
 }

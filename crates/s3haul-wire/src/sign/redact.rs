@@ -4,7 +4,6 @@
 //! Two nets: the secrets that are known, in the forms in which they travel, and whatever stands
 //! where secrets usually stand. What is caught is shown as `******`.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
@@ -13,6 +12,7 @@ use http::header::{HeaderName, HeaderValue, PROXY_AUTHORIZATION};
 use regex_lite::Regex;
 
 use crate::sign::signature::{Credentials, encode_query_value};
+use crate::units::hex;
 
 /// What is shown in the place of a secret.
 const HIDDEN: &str = "******";
@@ -43,10 +43,7 @@ impl Secrets {
         }
         let engines = [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD];
         forms.extend(engines.iter().map(|engine| engine.encode(secret)));
-        let hex = secret.iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
+        let hex = hex(secret);
         forms.extend([hex.to_uppercase(), hex]);
         let known = Arc::make_mut(&mut self.forms);
         known.extend(forms.into_iter().filter(|form| form.len() >= LENGTH_MIN));

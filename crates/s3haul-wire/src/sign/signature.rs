@@ -7,7 +7,6 @@
 //!
 //! Source: <https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html>.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -24,7 +23,6 @@ static X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-securit
 const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
-const SECONDS_PER_DAY: u64 = 86_400;
 
 /// Credentials that sign. `Debug` never shows them.
 #[derive(Clone, PartialEq, Eq)]
@@ -80,7 +78,6 @@ impl Stamp {
 
 /// What all signatures of one day share.
 struct Day {
-    number: u64,
     key: hmac::Key,
     /// `20130524/us-east-1/s3/aws4_request`.
     scope: String,
@@ -192,22 +189,22 @@ impl Signer {
         {
             return stamp.clone();
         }
-        let number = second / SECONDS_PER_DAY;
+        let time = time_text(second);
+        let date = time.split('T').next().unwrap_or_default();
         let day = match cached.as_ref() {
-            Some(stamp) if stamp.day.number == number => Arc::clone(&stamp.day),
-            _ => Arc::new(self.day(number)),
+            Some(stamp) if stamp.day.scope.starts_with(date) => Arc::clone(&stamp.day),
+            _ => Arc::new(self.day(date)),
         };
-        let time = HeaderValue::from_str(&time_text(second)).expect("digits and letters");
+        let time = HeaderValue::from_str(&time).expect("digits and letters");
         let stamp = Stamp { second, time, day };
         *cached = Some(stamp.clone());
         stamp
     }
 
-    fn day(&self, number: u64) -> Day {
-        let date = date_text(number);
+    fn day(&self, date: &str) -> Day {
         let secret = format!("AWS4{}", self.credentials.secret_access_key);
         let mut key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-        for step in [date.as_str(), &self.region, "s3", "aws4_request"] {
+        for step in [date, &self.region, "s3", "aws4_request"] {
             let tag = hmac::sign(&key, step.as_bytes());
             key = hmac::Key::new(hmac::HMAC_SHA256, tag.as_ref());
         }
@@ -215,7 +212,7 @@ impl Signer {
         let id = &self.credentials.access_key_id;
         let authorization_start =
             format!("AWS4-HMAC-SHA256 Credential={id}/{scope}, SignedHeaders=");
-        Day { number, key, scope, authorization_start }
+        Day { key, scope, authorization_start }
     }
 }
 
@@ -315,34 +312,11 @@ fn hex(hash: &[u8]) -> [u8; 64] {
     digits
 }
 
-/// `20130524` for a number of days since 1970.
-fn date_text(days: u64) -> String {
-    let (year, month, day) = civil(days);
-    format!("{year:04}{month:02}{day:02}")
-}
-
 /// `20130524T000000Z` for seconds since 1970.
 fn time_text(second: u64) -> String {
-    let mut text = date_text(second / SECONDS_PER_DAY);
-    let rest = second % SECONDS_PER_DAY;
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    let _ = write!(text, "T{hour:02}{minute:02}{second:02}Z");
-    text
-}
-
-/// Year, month and day for a number of days since 1970; years begin in March inside, so that the
-/// leap day is the last.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+    let second = i64::try_from(second).unwrap_or(i64::MAX);
+    let time = jiff::Timestamp::from_second(second).unwrap_or(jiff::Timestamp::MAX);
+    time.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 /// Percent-encodes a key for a path: all but unreserved characters and `/`.

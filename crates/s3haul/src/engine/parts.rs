@@ -12,12 +12,6 @@ pub const PARTS_MAX: u64 = 10_000;
 pub const PART_SIZE_MIN: u64 = 5 * MIB;
 /// Largest part of an upload or copy.
 pub const PART_SIZE_MAX: u64 = 5 * GIB;
-/// Largest object: all parts as large as can be.
-pub const OBJECT_SIZE_MAX: u64 = PART_SIZE_MAX * PARTS_MAX;
-/// Size from which objects are transferred in parts, unless configured.
-pub const DEFAULT_MULTIPART_THRESHOLD: u64 = 8 * MIB;
-/// Size of a part, unless configured.
-pub const DEFAULT_PART_SIZE: u64 = 8 * MIB;
 
 /// Part size for an upload or copy: the configured one, doubled until the parts are few enough,
 /// then brought within S3's limits. Without a size (a stream) only the limits hold.
@@ -151,7 +145,7 @@ mod tests {
         #[test]
         fn uploads_stay_within_the_limits(
             configured in 1..=PART_SIZE_MAX * 2,
-            size in 0..=OBJECT_SIZE_MAX,
+            size in 0..=PART_SIZE_MAX * PARTS_MAX,
         ) {
             let part_size = upload_part_size(configured, Some(size));
             prop_assert!((PART_SIZE_MIN..=PART_SIZE_MAX).contains(&part_size));

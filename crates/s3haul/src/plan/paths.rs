@@ -226,19 +226,6 @@ impl PathPlan {
         })
     }
 
-    /// The text of the AWS tools (with its `warning: `) for a move between names that may stand
-    /// for one and the same object, which would then be lost. Not to be shown when
-    /// `--validate-same-s3-paths` is given: the underlying buckets are compared then.
-    pub fn alias_warning(&self) -> Option<&'static str> {
-        let (Command::Mv, Side::Object(source), Some(Side::Object(target))) =
-            (self.command, &self.source, &self.target)
-        else {
-            return None;
-        };
-        let has_alias = s3_uri::is_alias(&source.bucket) || s3_uri::is_alias(&target.bucket);
-        (has_alias && has_same_key(source, target)).then_some(ALIAS_WARNING)
-    }
-
     /// Whether one side is standard input or output.
     pub fn is_stream(&self) -> bool {
         self.source == Side::Stream || self.target == Some(Side::Stream)
@@ -265,11 +252,6 @@ impl PathPlan {
         parent_prefix(target.path_prefix(), self.is_directory)
     }
 
-    /// Location of the source with a relative name.
-    pub fn source_for(&self, relative: &str) -> Location {
-        if self.is_directory { self.source.with(relative) } else { self.source.location() }
-    }
-
     /// Location of the target for a relative name; `None` for `rm`.
     pub fn target_for(&self, relative: &str) -> Option<Location> {
         let target = self.target.as_ref()?;
@@ -285,12 +267,6 @@ impl PathPlan {
         }
     }
 }
-
-const ALIAS_WARNING: &str = "warning: Provided s3 paths may resolve to same underlying s3 \
-    object(s) and result in deletion instead of being moved. To resolve and validate underlying \
-    s3 paths are not the same, specify the --validate-same-s3-paths flag or set the \
-    AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS environment variable to true. To resolve s3 outposts \
-    access point path, the arn must be used instead of the alias.";
 
 fn action_of(arguments: &PathArguments<'_>) -> Result<ActionKind, PathError> {
     let source = s3_uri::is_s3(arguments.source);
@@ -349,10 +325,11 @@ fn is_same_path(source: &str, target: &str) -> bool {
     source == target || (target.ends_with('/') && source == format!("{target}{name}"))
 }
 
-/// Whether two S3 paths have the same key, so that a move through an access point alias may be a
-/// move onto itself: the AWS tools warn then.
-pub fn has_same_key(source: &ObjectName, target: &ObjectName) -> bool {
-    is_same_path(&format!("/{}", source.key), &format!("/{}", target.key))
+/// Whether two S3 paths have the same key and one of them is an access point, so that a move may be
+/// a move onto itself: the AWS tools warn then.
+pub fn may_be_same_object(source: &ObjectName, target: &ObjectName) -> bool {
+    let has_alias = s3_uri::is_alias(&source.bucket) || s3_uri::is_alias(&target.bucket);
+    has_alias && is_same_path(&format!("/{}", source.key), &format!("/{}", target.key))
 }
 
 fn check_directory_buckets(arguments: &PathArguments<'_>) -> Result<(), PathError> {

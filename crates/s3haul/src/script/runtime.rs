@@ -6,7 +6,7 @@ use super::engine::{Engine, Limits, Thrown};
 use super::error::ScriptError;
 use super::program::Program;
 use super::role::Role;
-use s3haul_wire::ops::{ListPage, ListedObject};
+use s3haul_wire::ops::ListedObject;
 
 /// An engine with programs loaded, at most one of each role. It may move between threads.
 ///
@@ -46,23 +46,6 @@ impl Runtime {
         I: Iterator<Item = ListedObject<'a>> + Clone,
     {
         self.call("select", objects, |select, columns| select.call((columns,)))
-    }
-
-    /// The page with the objects only that the filter selects.
-    pub fn filter_page(&mut self, page: ListPage) -> crate::Result<ListPage> {
-        if !self.has(Role::Filter) {
-            return Ok(page);
-        }
-        let selected = self.select(page.iter())?;
-        if selected.len() == page.len() {
-            return Ok(page);
-        }
-        let objects = selected.into_iter().filter_map(|index| page.get(index));
-        let mut filtered = ListPage::from_objects(objects)?;
-        filtered.common_prefixes = page.common_prefixes;
-        filtered.is_truncated = page.is_truncated;
-        filtered.next_token = page.next_token;
-        Ok(filtered)
     }
 
     /// New keys of objects; none for those to be left out, because the filter does not select

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use s3haul_wire::ops::{ListPage, ListedObject};
+use s3haul_wire::ops::ListedObject;
 
 fn object(key: &str, size: u64) -> ListedObject<'_> {
     ListedObject {
@@ -68,17 +68,6 @@ fn what_the_server_does_not_tell_is_undefined() {
     let both = [bare, object("l", 1), bare];
     let mut runtime = runtime(&[(Role::Filter, text)]);
     assert_eq!(runtime.select(both.iter().copied()).unwrap(), [0, 2]);
-}
-
-#[test]
-fn a_page_keeps_the_selected_objects_and_its_token() {
-    let mut page = ListPage::from_objects(objects()).unwrap();
-    (page.is_truncated, page.next_token) = (true, Some("t".to_owned()));
-    let mut runtime = runtime(&[(Role::Filter, "js:({Size}) => Size < 100")]);
-    let filtered = runtime.filter_page(page).unwrap();
-    let keys: Vec<_> = filtered.iter().map(|object| object.key).collect();
-    assert_eq!(keys, ["a/1.jpg", "b"]);
-    assert_eq!((filtered.is_truncated, filtered.next_token.as_deref()), (true, Some("t")));
 }
 
 #[test]

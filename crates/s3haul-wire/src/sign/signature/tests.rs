@@ -135,17 +135,6 @@ fn blanks_in_values_do_not_change_the_signature() {
     assert_ne!(sign("a b c"), sign("ab c"));
 }
 
-proptest! {
-    #[test]
-    fn dates_are_those_of_a_calendar(second in 0_u64..253_402_300_799) {
-        let expected = jiff::Timestamp::from_second(i64::try_from(second).unwrap())
-            .unwrap()
-            .strftime("%Y%m%dT%H%M%SZ")
-            .to_string();
-        prop_assert_eq!(time_text(second), expected);
-    }
-}
-
 /// A request that both signers sign.
 #[derive(Clone, Debug)]
 struct Case {

@@ -96,7 +96,7 @@ fn climbs_out(name: &str) -> bool {
 
 fn check_plan(plan: &PathPlan, relative: &str) {
     assert_eq!(plan.target.is_none(), !matches!(plan.command.name(), "cp" | "mv" | "sync"));
-    let _ = (plan.alias_warning(), plan.single_name(), plan.is_stream());
+    let _ = (plan.single_name(), plan.is_stream());
     if plan.is_directory && plan.action == ActionKind::Download {
         let root = plan.target_directory().expect("names are added to a directory");
         let Some(Location::Local(path)) = plan.target_for(relative) else {

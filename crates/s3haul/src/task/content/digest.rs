@@ -1,7 +1,6 @@
 //! Digests of files and objects by reading them once, with little memory.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ use crate::fs::meta::source_changed;
 use crate::fs::read::{advise_sequential, open_with_identity, read_range_into};
 use crate::plan::content::{Algorithm, Recipe};
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::units::{ByteRange, KIB};
+use s3haul_wire::units::{ByteRange, KIB, hex};
 use s3haul_wire::{ChecksumAlgorithm, Hasher};
 
 /// Bytes of a file that are read at once.
@@ -185,15 +184,6 @@ fn text(algorithm: Algorithm, digest: &[u8]) -> String {
         Algorithm::Md5 => hex(digest),
         _ => BASE64.encode(digest),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[expect(clippy::large_enum_variant, reason = "there are two for each object that is read")]
