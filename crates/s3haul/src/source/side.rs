@@ -180,9 +180,12 @@ impl SideStream {
 
     /// Whether the merge is to see the entry of the row.
     fn accept(&mut self) -> Result<bool> {
-        let Some(entry) = self.head().filter(|entry| !is_marker(entry)) else { return Ok(false) };
-        let is_wanted = self.filter.includes(entry.relative());
-        let file = if self.becomes_files { collapse(entry.relative()) } else { Cow::Borrowed("") };
+        let Some(entry) = self.batch.get(self.row).filter(|entry| !is_marker(entry)) else {
+            return Ok(false);
+        };
+        let relative = entry.relative();
+        let is_wanted = self.filter.includes(relative);
+        let file = if self.becomes_files { collapse(relative) } else { Cow::Borrowed("") };
         if let Cow::Owned(file) = file {
             self.gaps.insert(file);
         }
@@ -190,14 +193,11 @@ impl SideStream {
         if !is_wanted {
             return Ok(false);
         }
-        let mut last = std::mem::take(&mut self.last);
-        let relative = self.head().map_or("", |entry| entry.relative());
-        if !last.is_empty() && relative <= last.as_str() {
-            return Err(disorder(&last, relative));
+        if !self.last.is_empty() && relative <= self.last.as_str() {
+            return Err(disorder(&self.last, relative));
         }
-        last.clear();
-        last.push_str(relative);
-        self.last = last;
+        self.last.clear();
+        self.last.push_str(relative);
         Ok(true)
     }
 

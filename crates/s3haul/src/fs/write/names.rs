@@ -128,8 +128,11 @@ pub(in crate::fs) fn temporary_name(name: &str, random: Option<u32>) -> String {
     while !name.is_char_boundary(end) {
         end -= 1;
     }
-    let random = random.map_or(String::new(), |random| format!(".{random:08x}"));
-    format!(".{}{random}{TEMPORARY_END}", &name[..end])
+    let start = &name[..end];
+    match random {
+        None => [".", start, TEMPORARY_END].concat(),
+        Some(random) => format!(".{start}.{random:08x}{TEMPORARY_END}"),
+    }
 }
 
 /// Whether a file's name (without folders) is one of [`temporary_name`].

@@ -56,5 +56,5 @@ fn relative_to(path: &str, start: &str) -> String {
 /// Whether a relative key would climb out of the directory it is put below: such objects are
 /// skipped with a warning.
 pub fn references_parent(key: &str) -> bool {
-    normalize(&format!("./{key}")).starts_with("../")
+    key.contains("..") && normalize(&format!("./{key}")).starts_with("../")
 }
