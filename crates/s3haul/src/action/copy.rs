@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::{of_copy, of_relay};
 use crate::engine::copy_props::{CopyPlan, inherit};
 use crate::engine::core::Engine;

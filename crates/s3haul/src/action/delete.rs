@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_channel::Receiver;
 use futures_util::future::join_all;
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::remove_object::is_gone;

@@ -23,7 +23,7 @@ use crate::action::download::path_collisions::PathClaims;
 use crate::action::download::target::DownloadTarget;
 use crate::action::download::target::SaveResult;
 use crate::action::download::target::access_of;
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_download;
 use crate::engine::budget::Share;
 use crate::engine::core::Engine;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::event::{ActionKind, ObjectEvent, Outcome};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_channel::Receiver;
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_restore;
 use crate::engine::core::Engine;
 use crate::engine::object::head;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_channel::Receiver;
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_set;
 use crate::engine::copy_props::{CopyPlan, forget_metadata};
 use crate::engine::core::Engine;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_channel::Receiver;
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_tags;
 use crate::engine::core::Engine;
 use crate::engine::worker_pool::run_each;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 
-use crate::action::planned::{Action, Planned};
+use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_upload;
 use crate::engine::batch_queue::{BatchReceiver, BatchSender, batch_queue};
 use crate::engine::budget::{self, Share};

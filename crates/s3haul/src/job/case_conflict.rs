@@ -7,19 +7,17 @@
 //! dry run, where nothing ends, remembers the last names. A name that is there in its very spelling
 //! is no conflict: it is replaced.
 
-use std::collections::{HashMap, VecDeque};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use super::queue::Screened;
 use crate::action::download::target::DownloadTarget;
-use crate::action::planned::Action as _;
+use crate::action::queue::{Action as _, Screened};
 use crate::engine::core::Engine;
 use crate::event::{Event, EventSink, ObjectEvent, Outcome};
 use crate::location::Location;
 use crate::plan::action::DownloadAction;
 use s3haul_wire::error::{Error, ErrorKind};
+use std::collections::{HashMap, VecDeque};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Names that a dry run remembers.
 const DRY_NAMES_MAX: usize = 100_000;

@@ -1,11 +1,9 @@
-//! Job configuration, and what is prepared from it before the job runs: the specification
-//! and the queue between planner and action.
+//! Job configuration, and what is prepared from it before the job runs.
 
 pub(crate) mod case_conflict;
 pub mod manifest_entry;
 pub mod names;
 pub(crate) mod prepare;
-pub(crate) mod queue;
 pub(crate) mod spec;
 pub mod value;
 

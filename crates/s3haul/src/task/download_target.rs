@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::action::download::target::DownloadTarget;
-use crate::action::planned::Action as _;
+use crate::action::queue::{Action as _, Queue, Screened, start};
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::fs::TargetRoot;
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Queue, Screened, start};
 use crate::job::spec::TransferCommand;
 use crate::plan::action::DownloadAction;
 use crate::plan::paths::Side;

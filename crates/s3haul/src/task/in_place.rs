@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::action::queue::{Queue, start};
 use crate::action::restore::run_beginnings;
 use crate::engine::core::{Engine, Place};
 use crate::entry::{Entry, ObjectEntry};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Queue, start};
 use crate::plan::action::{RestoreAction, SetAction};
 use crate::select::choose::Taken;
 use crate::task::pipeline::{pipeline, try_plan};

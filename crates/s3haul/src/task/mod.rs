@@ -4,7 +4,6 @@ pub(crate) mod compare;
 pub(crate) mod content;
 pub(crate) mod download_target;
 pub(crate) mod in_place;
-pub(crate) mod make_action;
 pub(crate) mod open_uploads;
 pub(crate) mod pipeline;
 pub(crate) mod sync;

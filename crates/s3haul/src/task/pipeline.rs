@@ -1,16 +1,25 @@
 //! One pipeline for every task that acts on single entries: batches of a source are selected,
 //! become actions, and these are queued for the workers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::action::planned::Planned;
+use crate::action::queue::{Closed, Planned, Queue};
 use crate::engine::core::Engine;
+use crate::entry::{Entry, ObjectEntry};
+use crate::event::ActionKind;
+use crate::fs::{collapse, warning};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Closed, Queue};
+use crate::job::spec::TransferCommand;
+use crate::plan::action::{
+    CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
+};
+use crate::plan::paths::references_parent;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::{Taken, chooser_that_learns, learn, select};
 use crate::source::entries::{Entries, Pass, is_listed};
 use crate::source::versions::{check_limit, limit_reached};
+use s3haul_wire::ObjectHead;
 use s3haul_wire::error::Result;
 
 /// Makes the action of an entry; `None` if it is left out.
@@ -125,4 +134,141 @@ async fn learn_sources(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> 
         learn(job, chooser, batch.entries).await?;
     }
     Ok(())
+}
+
+/// The action for an upload; `None` for what is no file.
+pub(crate) fn upload_action(job: &Prepared, _: &Engine, taken: Taken<'_>) -> Option<UploadAction> {
+    let file = taken.entry.file()?;
+    let key = taken.name.unwrap_or_else(|| job.target_key(file.relative));
+    Some(UploadAction { path: file.path(), key, size: file.size, reason: None })
+}
+
+/// The action for a download; `None` for what is no object, or left out with a warning.
+pub(crate) fn download_action(
+    job: &Prepared,
+    engine: &Engine,
+    taken: Taken<'_>,
+) -> Option<DownloadAction> {
+    let object = taken.entry.object()?;
+    let ObjectEntry { listed, relative, .. } = object;
+    if is_archived(job, engine, &object, taken.head.as_deref()) {
+        return None;
+    }
+    let name = taken.name.as_deref().unwrap_or(relative);
+    if references_parent(name) {
+        engine.report.warning(warning::skipping(name, warning::PARENT_REFERENCE));
+        return None;
+    }
+    let collapsed = collapse(name);
+    let is_respelled = taken.name.is_none() && matches!(collapsed, Cow::Owned(_));
+    let plain_key = is_respelled.then(|| {
+        let root = listed.key.strip_suffix(relative).unwrap_or_default();
+        format!("{root}{collapsed}")
+    });
+    Some(DownloadAction {
+        key: listed.key.to_owned(),
+        version_id: object.version_id.map(str::to_owned),
+        relative: collapsed.into_owned(),
+        plain_key,
+        size: listed.size,
+        etag: listed.etag.to_owned(),
+        last_modified_s: listed.last_modified_s,
+        head: taken.head,
+        reason: None,
+    })
+}
+
+/// The action for a copy; `None` for what is no object, or left out with a warning.
+pub(crate) fn copy_action(job: &Prepared, engine: &Engine, taken: Taken<'_>) -> Option<CopyAction> {
+    let object = taken.entry.object()?;
+    if is_archived(job, engine, &object, taken.head.as_deref()) {
+        return None;
+    }
+    Some(CopyAction {
+        source_key: object.listed.key.to_owned(),
+        version_id: object.version_id.map(str::to_owned),
+        target_key: taken.name.unwrap_or_else(|| job.target_key(object.relative)),
+        size: object.listed.size,
+        etag: object.listed.etag.to_owned(),
+        head: taken.head,
+        reason: None,
+    })
+}
+
+/// The action for a removal from the source; `None` for what is no object.
+pub(crate) fn delete_action(
+    job: &Prepared,
+    _: &Engine,
+    Taken { entry, .. }: Taken<'_>,
+) -> Option<DeleteAction> {
+    // `rm` removes whatever is there, as the AWS tools do. But if conditions were checked, they may
+    // have been checked against an old manifest: then the object must still be the same.
+    let is_checked = job.chooser.is_some() || job.spec.conditions.needs_facts();
+    let action = object_removal(entry)?;
+    let needs_etag = job.spec.manifest.is_some() && is_checked;
+    let etag = if needs_etag { action.etag } else { String::new() };
+    Some(DeleteAction { etag, ..action })
+}
+
+/// The removal of an object in the state that was listed; `None` for what is no object.
+pub(crate) fn object_removal(entry: Entry<'_>) -> Option<DeleteAction> {
+    let ObjectEntry { listed, version_id, .. } = entry.object()?;
+    Some(DeleteAction {
+        key: listed.key.to_owned(),
+        version_id: version_id.map(str::to_owned),
+        size: listed.size,
+        etag: listed.etag.to_owned(),
+    })
+}
+
+/// The removal of a file; `None` for what is no file.
+pub(crate) fn file_removal(entry: Entry<'_>) -> Option<RemoveFileAction> {
+    let file = entry.file()?;
+    Some(RemoveFileAction { relative: file.relative.to_owned(), size: file.size })
+}
+
+/// The action for tags; `None` for what is no object.
+pub(crate) fn tag_action(
+    _: &Prepared,
+    _: &Engine,
+    Taken { entry, .. }: Taken<'_>,
+) -> Option<TagAction> {
+    let ObjectEntry { listed, .. } = entry.object()?;
+    Some(TagAction { key: listed.key.to_owned(), size: listed.size })
+}
+
+/// Whether an object is archived and not restored, so that it cannot be read; warns.
+fn is_archived(
+    job: &Prepared,
+    engine: &Engine,
+    object: &ObjectEntry<'_>,
+    head: Option<&ObjectHead>,
+) -> bool {
+    let is_archive = matches!(object.listed.storage_class, "GLACIER" | "DEEP_ARCHIVE");
+    let restore = head.and_then(|head| head.restore.as_deref());
+    let is_restored = restore.is_some_and(|state| state.contains("ongoing-request=\"false\""));
+    if !is_archive || is_restored || job.spec.force_glacier_transfer {
+        return false;
+    }
+    if !job.spec.ignore_glacier_warnings {
+        let operation = match (engine.settings.is_move, job.plan.action) {
+            (true, _) => "move",
+            (false, ActionKind::Download) => "download",
+            (false, _) => "copy",
+        };
+        let command = match job.spec.command {
+            TransferCommand::Sync => "sync",
+            TransferCommand::Move => "mv",
+            _ => "cp",
+        };
+        let path = format!("s3://{}/{}", engine.settings.source_bucket, object.listed.key);
+        let reason = format!(
+            "Object is of storage class GLACIER. Unable to perform {operation} operations on \
+             GLACIER objects. You must restore the object to be able to perform the operation. \
+             See `s3haul {command} --help` for additional parameter options to ignore or force \
+             these transfers."
+        );
+        engine.report.warning(warning::skipping(path, &reason));
+    }
+    true
 }

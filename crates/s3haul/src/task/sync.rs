@@ -11,23 +11,21 @@ mod renamed;
 use std::sync::Arc;
 
 use crate::action::download::target::DownloadTarget;
-use crate::action::planned::Action;
+use crate::action::queue::{Action, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Queue, start};
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
 use crate::task::download_target::start_downloads;
-use crate::task::make_action::{
-    copy_action, download_action, file_removal, object_removal, upload_action,
+use crate::task::pipeline::{
+    MakeAction, copy_action, download_action, file_removal, object_removal, upload_action,
 };
-use crate::task::pipeline::MakeAction;
 use planner::{MakeRemoval, Plan};
 use s3haul_wire::error::Result;
 

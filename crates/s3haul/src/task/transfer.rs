@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::in_place::{restore, set};
 use super::sync::sync;
+use crate::action::queue::start;
 use crate::action::stream::{download_stream, upload_stream};
 use crate::engine::core::{Engine, Place};
 use crate::engine::object::head;
@@ -15,16 +16,14 @@ use crate::engine::route::is_same_service;
 use crate::event::{ActionKind, EventSink};
 use crate::job::case_conflict::Releasing;
 use crate::job::prepare::Prepared;
-use crate::job::queue::start;
 use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
 use crate::location::Location;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
 use crate::task::download_target::{open_target, start_downloads};
-use crate::task::make_action::{
-    copy_action, delete_action, download_action, tag_action, upload_action,
+use crate::task::pipeline::{
+    copy_action, delete_action, download_action, pipeline, tag_action, upload_action,
 };
-use crate::task::pipeline::pipeline;
 use s3haul_wire::error::Result;
 use s3haul_wire::units::RequestCounts;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::{GONE, NamedPlace, foreign, is_gone, is_plain, next, open};
-use crate::action::planned::Action;
+use crate::action::queue::{Action, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
@@ -20,7 +20,6 @@ use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
 use crate::job::names::{NameSource, Named};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Queue, start};
 use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::paths::Side;

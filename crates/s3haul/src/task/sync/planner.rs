@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::check::{Checked, Checks};
-use crate::action::planned::Action;
+use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
 use crate::job::prepare::Prepared;
-use crate::job::queue::{Closed, Queue};
 use crate::plan::compare::{Reason, difference};
 use crate::plan::join::Presence;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};

@@ -1,20 +1,57 @@
-//! The queue between planning and acting: bounded, and where a dry run ends.
+//! Actions, and the queue between planning and acting: bounded, and where a dry run ends.
 
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
 
-use crate::action::planned::{Action, Planned};
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::event::{ObjectEvent, Outcome};
+use crate::plan::compare::Reason;
+use s3haul_wire::units::RequestCounts;
 
-/// The event of an action that is not done: in a dry run, or after the job ended early. The outcome
-/// is filled in.
-type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
+/// What can be counted and queued.
+pub(crate) trait Planned: Send + Sized + 'static {
+    /// Actions that are queued together at most.
+    const BATCH_MAX: usize = 256;
 
-/// Drops actions that need not be done, and reports them. Blocks.
-type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
+    /// Bytes that it will move.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    /// Requests that it takes when nothing fails, and keys that are removed together with others.
+    fn requests(&self, engine: &Engine) -> (RequestCounts, u64);
+}
+
+/// One thing to be done to one object or file.
+pub(crate) trait Action: Planned {
+    /// What all actions of a queue have in common: where they write, or where they remove.
+    type Place: Clone + Send + Sync + 'static;
+
+    /// The same with the reason that a comparison gave; what needs none drops it.
+    #[must_use]
+    fn because(self, _reason: Reason) -> Self {
+        self
+    }
+
+    /// Its event; the outcome, which is that of a dry run, is replaced by the real one.
+    fn event(self, engine: &Engine, place: &Self::Place) -> ObjectEvent;
+
+    /// Does all that comes until the channel closes.
+    fn run(
+        engine: Arc<Engine>,
+        place: Self::Place,
+        actions: Receiver<Vec<Self>>,
+    ) -> impl Future<Output = ()> + Send;
+
+    /// Reports that it is left out before it is queued.
+    fn leave_out(self, engine: &Engine, place: &Self::Place) {
+        engine.report.planned(self.bytes());
+        let event = self.event(engine, place);
+        engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
+    }
+}
 
 /// A queue of actions, and the future that does them.
 pub(crate) fn start<A: Action>(
@@ -26,6 +63,13 @@ pub(crate) fn start<A: Action>(
     let (queue, actions) = Queue::new(engine, Some(Box::new(describe)));
     (queue, A::run(Arc::clone(engine), place, actions))
 }
+
+/// The event of an action that is not done: in a dry run, or after the job ended early. The outcome
+/// is filled in.
+type Describe<A> = Box<dyn Fn(&Engine, A) -> ObjectEvent + Send + Sync>;
+
+/// Drops actions that need not be done, and reports them. Blocks.
+type Screen<A> = Arc<dyn Fn(&Engine, Vec<A>) -> Screened<A> + Send + Sync>;
 
 /// What is left of actions that were looked at.
 pub(crate) struct Screened<A> {
