@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use s3haul::event::{ActionKind, Event, Outcome};
+use s3haul::job::value::OutputLines;
 use s3haul_wire::units::format_size;
 
 use crate::printer::Printer;
-use crate::render::{AwsProgress, Lines, OutputSettings};
+use crate::render::{AwsProgress, OutputSettings};
 
 /// Time between looks.
 const TICK: Duration = Duration::from_millis(100);
@@ -186,7 +187,7 @@ impl Ticker {
     /// Flushes lines for all commands of the process; those that show nothing need no thread.
     pub(crate) fn for_all(printer: &Arc<Printer>) -> Self {
         let settings = OutputSettings {
-            lines: Lines::OnlyErrors,
+            lines: OutputLines::Errors,
             json: false,
             bar: false,
             aws_progress: None,
@@ -256,7 +257,7 @@ impl Display {
             let (rate, waited) = (Rate::default(), Duration::MAX);
             return Self::Aws { settings, rate, waited, last: None };
         }
-        let all = settings.lines == Lines::All;
+        let all = settings.lines == OutputLines::All;
         if !(settings.bar && all && printer.error_is_terminal()) {
             return Self::Nothing;
         }

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use bytes::Bytes;
 use s3haul::event::ActionKind;
 use s3haul::plan::compare::{Facts, Rule, difference};
-use s3haul::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
+use s3haul::plan::filter::{Filter, FilterRoots, FilterRule};
 use s3haul::plan::join::{Presence, presence};
 use s3haul_wire::controller::Bounds;
 use s3haul_wire::env::Env;
@@ -157,12 +157,11 @@ fn join(page: &ListPage, rows: usize) {
 
 /// Names against a usual set of rules.
 fn filter(names: usize) {
-    let rule = |kind, pattern: &str| FilterRule { kind, pattern: pattern.to_owned() };
     let rules = [
-        rule(FilterKind::Exclude, "*"),
-        rule(FilterKind::Include, "*.jpg"),
-        rule(FilterKind::Include, "photos/20[0-9][0-9]/*"),
-        rule(FilterKind::Exclude, "*/.thumbnails/*"),
+        FilterRule::Exclude("*".to_owned()),
+        FilterRule::Include("*.jpg".to_owned()),
+        FilterRule::Include("photos/20[0-9][0-9]/*".to_owned()),
+        FilterRule::Exclude("*/.thumbnails/*".to_owned()),
     ];
     let roots = FilterRoots { source: "/data".to_owned(), target: "bucket".to_owned() };
     let filter = Filter::new(&rules, &roots, "/data/");

@@ -10,7 +10,11 @@ pub(crate) struct FilterArgs {
     pub(crate) rules: Vec<FilterRule>,
 }
 
-const NAMES: [(&str, bool); 2] = [("include", true), ("exclude", false)];
+/// What makes a rule of a pattern.
+type MakeRule = fn(String) -> FilterRule;
+
+const NAMES: [(&str, MakeRule); 2] =
+    [("include", FilterRule::Include), ("exclude", FilterRule::Exclude)];
 
 impl Args for FilterArgs {
     fn augment_args(command: Command) -> Command {
@@ -39,14 +43,11 @@ fn pattern_arg(name: &'static str) -> Arg {
 impl FromArgMatches for FilterArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut found: Vec<(usize, FilterRule)> = Vec::new();
-        for (name, include) in NAMES {
+        for (name, rule) in NAMES {
             let indices = matches.indices_of(name).into_iter().flatten();
             let values = matches.get_many::<String>(name).into_iter().flatten();
-            found.extend(
-                indices.zip(values).map(|(index, pattern)| {
-                    (index, FilterRule { include, pattern: pattern.clone() })
-                }),
-            );
+            found
+                .extend(indices.zip(values).map(|(index, pattern)| (index, rule(pattern.clone()))));
         }
         found.sort_by_key(|(index, _)| *index);
         Ok(Self { rules: found.into_iter().map(|(_, rule)| rule).collect() })

@@ -1,5 +1,7 @@
 //! The command line as `aws s3` has it.
 
+use s3haul::job::FilterRule;
+
 use super::*;
 
 fn parts(line: &str) -> (GlobalArgs, Command) {
@@ -38,9 +40,10 @@ fn filters_keep_their_order() {
     let (_, command) = parts("rm s3://b --recur --excl a --include b --exclude=c --include d");
     let Command::Rm(args) = command else { panic!() };
     assert!(args.objects.recursive, "unambiguous beginnings of flags are enough");
-    let rules: Vec<_> =
-        args.objects.filters.rules.iter().map(|f| (f.include, &*f.pattern)).collect();
-    assert_eq!(rules, [(false, "a"), (true, "b"), (false, "c"), (true, "d")]);
+    let (exclude, include) =
+        (|p: &str| FilterRule::Exclude(p.into()), |p: &str| FilterRule::Include(p.into()));
+    let rules = [exclude("a"), include("b"), exclude("c"), include("d")];
+    assert_eq!(args.objects.filters.rules, rules);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use s3haul::job::value::OutputLines;
+
 use crate::args::{Command, GlobalArgs, JobCommand, JobRunArgs, PrintJobArgs};
 use crate::commands::{
     buckets, cat, compare, confirm, head, list, list_buckets, ls, presign, run, script, serve,
@@ -13,7 +15,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
-use crate::render::{Lines, json};
+use crate::render::json;
 use crate::runtime;
 use crate::settings::{
     CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, ListBucketsSettings,
@@ -108,7 +110,7 @@ impl Work<'_> {
     /// Whether it is said what is being waited for.
     pub(crate) fn says_waits(&self) -> bool {
         match self {
-            Self::Transfer(settings, _) => settings.output.lines == Lines::All,
+            Self::Transfer(settings, _) => settings.output.lines == OutputLines::All,
             Self::Query(_) | Self::Whole(..) => true,
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use s3haul::event::EventSink;
+use s3haul::job::value::OutputLines;
 use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer};
 use s3haul_wire::ErrorKind;
 use s3haul_wire::units::RequestCounts;
@@ -17,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
-use crate::render::{CommandSink, Lines, OutputSettings, estimate, events, tags};
+use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{ReportSettings, TransferSettings};
 use crate::standard_streams;
@@ -167,12 +168,12 @@ fn print_estimate(
     sink: &CommandSink,
     printer: &Printer,
 ) {
-    let is_shown = report.estimate || output.lines == Lines::All;
+    let is_shown = report.estimate || output.lines == OutputLines::All;
     if !is_shown || summary.cancelled || summary.fatal {
         return;
     }
     if output.json {
-        if output.lines != Lines::Silent {
+        if output.lines != OutputLines::None {
             printer.output(|buffer| estimate::push_json(buffer, summary, &report.prices));
         }
     } else if report.estimate || printer.error_is_terminal() {

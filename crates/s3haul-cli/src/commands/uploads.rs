@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use s3haul::job::run_uploads;
+use s3haul::job::value::OutputLines;
 use s3haul::summary::OpenUpload;
 use s3haul_wire::Error;
 use s3haul_wire::units::LocalTime;
@@ -12,7 +13,6 @@ use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::Lines;
 use crate::render::uploads::UploadLines;
 use crate::settings::UploadsSettings;
 
@@ -60,9 +60,9 @@ impl Told<'_> {
             *status = exit::FAILED;
         }
         let is_wanted = match settings.lines {
-            Lines::All => true,
-            Lines::OnlyErrors => error.is_some() || settings.dry_run,
-            Lines::Silent => false,
+            OutputLines::All => true,
+            OutputLines::Errors => error.is_some() || settings.dry_run,
+            OutputLines::None => false,
         };
         if !is_wanted {
             return;

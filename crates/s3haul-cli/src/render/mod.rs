@@ -16,5 +16,5 @@ pub(crate) mod summary;
 pub(crate) mod tags;
 pub(crate) mod uploads;
 
-pub(crate) use output::{AwsProgress, Lines, OutputSettings};
+pub(crate) use output::{AwsProgress, OutputSettings};
 pub(crate) use sink::CommandSink;

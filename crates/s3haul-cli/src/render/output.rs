@@ -2,27 +2,6 @@
 
 use s3haul::job::value::{OutputLines, TagsFormat};
 
-/// Which lines are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lines {
-    /// All.
-    All,
-    /// Errors, warnings and what a dry run would do.
-    OnlyErrors,
-    /// None.
-    Silent,
-}
-
-impl From<OutputLines> for Lines {
-    fn from(lines: OutputLines) -> Self {
-        match lines {
-            OutputLines::All => Self::All,
-            OutputLines::Errors => Self::OnlyErrors,
-            OutputLines::None => Self::Silent,
-        }
-    }
-}
-
 /// Progress in the form of `aws s3`, printed also where there is no terminal because a flag of
 /// its own asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +16,7 @@ pub(crate) struct AwsProgress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutputSettings {
     /// Which lines.
-    pub(crate) lines: Lines,
+    pub(crate) lines: OutputLines,
     /// Events as JSON.
     pub(crate) json: bool,
     /// A progress bar, where there is a terminal.

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
+use s3haul::job::value::OutputLines;
 use s3haul::location::{Location, ObjectName};
 use s3haul_wire::Error;
 
 use super::archive::ArchiveRow;
 use super::events;
 use super::lines::LineStyle;
-use super::output::{Lines, OutputSettings};
+use super::output::OutputSettings;
 use super::tags;
 use crate::hints;
 use crate::printer::Printer;
@@ -78,10 +79,10 @@ impl CommandSink {
 
     fn json(&self, event: &Event) {
         let is_line = match event {
-            Event::Object(object) if self.settings.lines == Lines::OnlyErrors => {
+            Event::Object(object) if self.settings.lines == OutputLines::Errors => {
                 matches!(object.outcome, Outcome::Failed(_) | Outcome::NotTried | Outcome::DryRun)
             }
-            Event::Tags { .. } | Event::Archive { .. } => self.settings.lines == Lines::All,
+            Event::Tags { .. } | Event::Archive { .. } => self.settings.lines == OutputLines::All,
             Event::Object(_) | Event::Warning { .. } | Event::Fatal { .. } => true,
             Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => false,
         };
@@ -94,12 +95,12 @@ impl CommandSink {
     /// Whether nothing is printed of an object that is done, or something else.
     fn hides_done(&self) -> bool {
         let OutputSettings { lines, tags, archive_states, .. } = self.settings;
-        lines == Lines::OnlyErrors || tags.is_some() || archive_states
+        lines == OutputLines::Errors || tags.is_some() || archive_states
     }
 
     /// Whether tags are printed in a format of their own.
     pub(crate) fn prints_tags(&self) -> bool {
-        self.settings.lines == Lines::All && !self.settings.json
+        self.settings.lines == OutputLines::All && !self.settings.json
     }
 
     fn tags(&self, object: &ObjectName, tags: &[(String, String)]) {
@@ -135,7 +136,7 @@ impl CommandSink {
 
     /// Prints a line to standard error unless the user wants silence.
     pub(crate) fn notice(&self, text: &str) {
-        if self.settings.lines != Lines::Silent {
+        if self.settings.lines != OutputLines::None {
             self.text("", text);
         }
     }
@@ -152,7 +153,7 @@ impl CommandSink {
 impl EventSink for CommandSink {
     fn emit(&self, event: &Event) {
         self.totals.observe(event);
-        if self.settings.lines == Lines::Silent {
+        if self.settings.lines == OutputLines::None {
             return;
         }
         if self.settings.json {
@@ -163,7 +164,7 @@ impl EventSink for CommandSink {
             Event::Tags { object, tags } => self.tags(object, tags),
             Event::Archive { object, storage_class, state, until } => {
                 let row = ArchiveRow { object, storage_class, state, until: until.as_deref() };
-                if self.settings.lines == Lines::All {
+                if self.settings.lines == OutputLines::All {
                     self.printer.output(|buffer| row.push(buffer, self.output.escape));
                 }
             }

@@ -4,12 +4,12 @@ use std::num::NonZeroU32;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use s3haul::job::FilterRule;
 use s3haul::job::value::{
-    CarriedProperties, Compare, CopyTask, DirectiveOfMetadata, Filter, Job, ManifestFile, Moment,
-    MoveTask, Objects, OnCaseConflict, Output, OutputLines, RemoveTask, RemovedVersions, Reports,
-    Select, Service, Services, SyncTask, Task, TransferOptions, UndeleteTask,
+    Compare, CopyTask, Job, ManifestFile, Moment, MoveTask, Objects, Output, OutputLines,
+    RemoveTask, RemovedVersions, Reports, Select, Service, Services, SyncTask, Task,
+    TransferOptions, UndeleteTask,
 };
+use s3haul::job::{CaseConflict, CopyProps, MetadataDirective};
 use s3haul::plan::s3_uri;
 
 use super::Settings;
@@ -254,12 +254,8 @@ fn select(
     script: Option<&str>,
     (raw, requests): (bool, &RequestArgs),
 ) -> Result<Select, Failure> {
-    let filter = |rule: &FilterRule| {
-        let kind = if rule.include { Filter::Include } else { Filter::Exclude };
-        kind(rule.pattern.clone())
-    };
     Ok(Select {
-        filters: filters.rules.iter().map(filter).collect(),
+        filters: filters.rules.clone(),
         script: script.map(str::to_owned),
         raw,
         page_size: requests.page_size.and_then(NonZeroU32::new),
@@ -303,24 +299,24 @@ fn transfer(args: &CopyArgs) -> Result<TransferOptions, Failure> {
         ignore_glacier_warnings: args.ignore_glacier_warnings,
         checksum_mode: args.checksum_mode.is_some(),
         metadata_directive: directive.map(|name| match name {
-            "REPLACE" => DirectiveOfMetadata::Replace,
-            _ => DirectiveOfMetadata::Copy,
+            "REPLACE" => MetadataDirective::Replace,
+            _ => MetadataDirective::Copy,
         }),
         copy_props: copy_props(args.copy_props.as_deref())?,
         case_conflict: match args.case_conflict.as_deref() {
-            Some("skip") => OnCaseConflict::Skip,
-            Some("warn") => OnCaseConflict::Warn,
-            Some("error") => OnCaseConflict::Error,
-            _ => OnCaseConflict::Ignore,
+            Some("skip") => CaseConflict::Skip,
+            Some("warn") => CaseConflict::Warn,
+            Some("error") => CaseConflict::Error,
+            _ => CaseConflict::Ignore,
         },
     })
 }
 
-fn copy_props(name: Option<&str>) -> Result<CarriedProperties, Failure> {
+fn copy_props(name: Option<&str>) -> Result<CopyProps, Failure> {
     match name {
-        None | Some("default") => Ok(CarriedProperties::Default),
-        Some("none") => Ok(CarriedProperties::None),
-        Some("metadata-directive") => Ok(CarriedProperties::MetadataDirective),
+        None | Some("default") => Ok(CopyProps::Default),
+        Some("none") => Ok(CopyProps::None),
+        Some("metadata-directive") => Ok(CopyProps::MetadataDirective),
         Some(other) => Err(Failure::usage(format!(
             "--copy-props {other} is not supported yet: use none, metadata-directive or default"
         ))),

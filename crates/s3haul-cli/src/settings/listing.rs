@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use s3haul::location::ObjectName;
 use s3haul::plan::conditions::Conditions;
-use s3haul::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
+use s3haul::plan::filter::{Filter, FilterRoots};
 use s3haul::plan::wildcard::Wildcard;
 use s3haul::script::Program;
 use s3haul_list::{KeyRange, ListRequest, Order};
@@ -167,16 +167,8 @@ pub(crate) struct NameFilter(Arc<Filter>);
 
 impl NameFilter {
     fn new(args: &FilterArgs, root: &str) -> Self {
-        let rules: Vec<FilterRule> = args
-            .rules
-            .iter()
-            .map(|rule| FilterRule {
-                kind: if rule.include { FilterKind::Include } else { FilterKind::Exclude },
-                pattern: rule.pattern.clone(),
-            })
-            .collect();
         let roots = FilterRoots { source: root.to_owned(), target: root.to_owned() };
-        Self(Arc::new(Filter::new(&rules, &roots, root)))
+        Self(Arc::new(Filter::new(&args.rules, &roots, root)))
     }
 
     fn includes(&self, name: &str) -> bool {
@@ -187,13 +179,13 @@ impl NameFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::job::FilterRule as Rule;
+    use s3haul::job::FilterRule;
     use s3haul_wire::ops::ListedObject;
 
     fn selection(key: &str, filters: &[(bool, &str)], conditions: &ConditionArgs) -> Selection {
-        let rule = |(include, pattern): &(bool, &str)| Rule {
-            include: *include,
-            pattern: (*pattern).into(),
+        let rule = |(include, pattern): &(bool, &str)| {
+            let rule = if *include { FilterRule::Include } else { FilterRule::Exclude };
+            rule((*pattern).into())
         };
         let filters = FilterArgs { rules: filters.iter().map(rule).collect() };
         let object = ObjectName::new("b", key);

@@ -6,12 +6,12 @@ use crate::settings::check::refuse_json;
 use std::num::NonZeroU32;
 
 use s3haul::job::value::{
-    CarriedProperties, CopyTask, DirectiveOfMetadata, Filter, MoveTask, Objects, OnCaseConflict,
-    Output, RemoveTask, Select, SyncTask, Task, TransferOptions, WriteOptions,
+    CopyTask, MoveTask, Objects, Output, OutputLines, RemoveTask, Select, SyncTask, Task,
+    TransferOptions, WriteOptions,
 };
 use s3haul::job::{
-    CaseConflict, CopyProps, FilterRule, MetadataDirective, RestoreTask, SyncOptions, TagTask,
-    TransferCommand, TransferSpec, Tuning,
+    CaseConflict, CopyProps, RestoreTask, SyncOptions, TagTask, TransferCommand, TransferSpec,
+    Tuning,
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
@@ -25,7 +25,7 @@ use super::object::{checksum_algorithm, properties};
 use super::versions::{apply_as_of, check_manifest};
 use super::{JobRequest, ManifestSettings, ReportSettings, script};
 use crate::failure::Failure;
-use crate::render::{AwsProgress, Lines, OutputSettings};
+use crate::render::{AwsProgress, OutputSettings};
 use crate::settings::check::address;
 
 /// A transfer, ready to run.
@@ -180,7 +180,7 @@ pub(super) fn require_object(objects: &Objects) -> Result<(), Failure> {
 
 fn assemble(frame: Frame, spec: TransferSpec) -> TransferSettings {
     let output = OutputSettings {
-        lines: frame.output.lines.into(),
+        lines: frame.output.lines,
         json: frame.output.json,
         bar: frame.output.progress,
         aws_progress: None,
@@ -217,7 +217,7 @@ fn blank_spec(
         recursive: false,
         dry_run: false,
         raw: false,
-        filters: Vec::<FilterRule>::new(),
+        filters: Vec::new(),
         conditions: Conditions::default(),
         names: None,
         manifest: None,
@@ -289,12 +289,8 @@ pub(super) fn copying(
 
 /// Which objects are taken, but for the script.
 fn apply_select(spec: &mut TransferSpec, select: &Select) -> Result<(), Failure> {
-    let rule = |filter: &Filter| match filter {
-        Filter::Include(pattern) => FilterRule { include: true, pattern: pattern.clone() },
-        Filter::Exclude(pattern) => FilterRule { include: false, pattern: pattern.clone() },
-    };
     spec.raw = select.raw;
-    spec.filters = select.filters.iter().map(rule).collect();
+    spec.filters.clone_from(&select.filters);
     spec.conditions = of_select(select)?;
     spec.page_size = select.page_size.map(NonZeroU32::get);
     Ok(())
@@ -308,21 +304,9 @@ fn apply_transfer(spec: &mut TransferSpec, options: &TransferOptions) {
     spec.force_glacier_transfer = options.force_glacier_transfer;
     spec.ignore_glacier_warnings = options.ignore_glacier_warnings;
     spec.checksum_mode = options.checksum_mode;
-    spec.metadata_directive = options.metadata_directive.map(|directive| match directive {
-        DirectiveOfMetadata::Copy => MetadataDirective::Copy,
-        DirectiveOfMetadata::Replace => MetadataDirective::Replace,
-    });
-    spec.copy_props = match options.copy_props {
-        CarriedProperties::None => CopyProps::None,
-        CarriedProperties::MetadataDirective => CopyProps::MetadataDirective,
-        CarriedProperties::Default => CopyProps::Default,
-    };
-    spec.case_conflict = match options.case_conflict {
-        OnCaseConflict::Ignore => CaseConflict::Ignore,
-        OnCaseConflict::Skip => CaseConflict::Skip,
-        OnCaseConflict::Warn => CaseConflict::Warn,
-        OnCaseConflict::Error => CaseConflict::Error,
-    };
+    spec.metadata_directive = options.metadata_directive;
+    spec.copy_props = options.copy_props;
+    spec.case_conflict = options.case_conflict;
 }
 
 fn apply_write(
@@ -360,11 +344,11 @@ fn check_case_conflict(spec: &mut TransferSpec) -> Result<Option<String>, Failur
 /// What a copy prints, other than what all commands do.
 fn copy_output(plain: OutputSettings, job: &Output, paths: PathPair) -> OutputSettings {
     let mut lines = plain.lines;
-    if paths == PathPair::Stream && lines == Lines::All && !job.json {
-        lines = Lines::OnlyErrors;
+    if paths == PathPair::Stream && lines == OutputLines::All && !job.json {
+        lines = OutputLines::Errors;
     }
     let asked = job.progress_multiline || job.progress_frequency_s.is_some();
-    let aws_progress = (asked && job.progress && lines == Lines::All).then(|| AwsProgress {
+    let aws_progress = (asked && job.progress && lines == OutputLines::All).then(|| AwsProgress {
         multiline: job.progress_multiline,
         frequency_s: job.progress_frequency_s.unwrap_or(0),
     });

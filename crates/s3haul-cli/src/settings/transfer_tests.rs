@@ -1,5 +1,7 @@
 //! Flags of transfers into jobs.
 
+use s3haul::job::FilterRule;
+
 use super::*;
 use crate::args::{self, Command};
 use crate::env_vars;
@@ -37,8 +39,8 @@ fn flags_reach_the_job() {
     assert_eq!((spec.source.as_str(), spec.target.as_deref()), ("a", Some("s3://b/k")));
     assert!(spec.recursive && spec.dry_run && spec.no_overwrite);
     assert!(!spec.follow_symlinks && !spec.guess_mime_type);
-    let filters: Vec<_> = spec.filters.iter().map(|f| (f.include, f.pattern.as_str())).collect();
-    assert_eq!(filters, [(false, "*"), (true, "*.txt")]);
+    let filters = [FilterRule::Exclude("*".into()), FilterRule::Include("*.txt".into())];
+    assert_eq!(spec.filters, filters);
     assert_eq!(spec.page_size, Some(7));
     assert_eq!(spec.expected_size, Some(9));
     assert_eq!(spec.properties.metadata.unwrap().len(), 2);
@@ -78,11 +80,11 @@ fn arguments_that_make_no_sense_are_refused() {
 
 #[test]
 fn streams_print_only_errors() {
-    assert_eq!(transfer("cp - s3://b/k").unwrap().output.lines, Lines::OnlyErrors);
-    assert_eq!(transfer("cp - s3://b/k --quiet").unwrap().output.lines, Lines::Silent);
-    assert_eq!(transfer("cp f s3://b/k").unwrap().output.lines, Lines::All);
+    assert_eq!(transfer("cp - s3://b/k").unwrap().output.lines, OutputLines::Errors);
+    assert_eq!(transfer("cp - s3://b/k --quiet").unwrap().output.lines, OutputLines::None);
+    assert_eq!(transfer("cp f s3://b/k").unwrap().output.lines, OutputLines::All);
     let pipe = transfer("pipe s3://b/k").unwrap();
-    assert_eq!((pipe.spec.source.as_str(), pipe.output.lines), ("-", Lines::OnlyErrors));
+    assert_eq!((pipe.spec.source.as_str(), pipe.output.lines), ("-", OutputLines::Errors));
 }
 
 #[test]

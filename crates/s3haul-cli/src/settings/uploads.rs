@@ -1,5 +1,6 @@
 //! `uploads`.
 
+use s3haul::job::value::OutputLines;
 use s3haul::job::{UploadsSpec, UploadsTask};
 use s3haul::plan::s3_uri;
 use s3haul_wire::ClientConfig;
@@ -9,7 +10,6 @@ use super::check::check_bucket;
 use super::timestamp::age;
 use crate::args::{UploadsCommand, UploadsSelectionArgs};
 use crate::failure::Failure;
-use crate::render::Lines;
 use crate::settings::check::address;
 use crate::settings::check::invalid_argument_type;
 
@@ -29,7 +29,7 @@ pub(crate) struct UploadsSettings {
     /// Nothing is aborted.
     pub(crate) dry_run: bool,
     /// Lines of what is aborted.
-    pub(crate) lines: Lines,
+    pub(crate) lines: OutputLines,
     /// JSON output.
     pub(crate) json: bool,
 }
@@ -46,7 +46,7 @@ impl UploadsSettings {
             UploadsCommand::Abort(args) => {
                 let task = if args.dryrun { UploadsTask::List } else { UploadsTask::Abort };
                 let plain = Self::plain(settings, &args.selection, task)?;
-                let (dry_run, lines) = (args.dryrun, super::job::lines(&args.output).into());
+                let (dry_run, lines) = (args.dryrun, super::job::lines(&args.output));
                 Ok(Self { aborts: true, dry_run, lines, ..plain })
             }
         }
@@ -75,7 +75,7 @@ impl UploadsSettings {
             aborts: false,
             sizes: false,
             dry_run: false,
-            lines: Lines::All,
+            lines: OutputLines::All,
             json: settings.json,
         })
     }

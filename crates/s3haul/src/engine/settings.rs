@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::shared_limits::SharedLimits;
 use crate::plan::change::ObjectChange;
 use crate::plan::restore::RestoreTask;
@@ -19,19 +21,23 @@ pub(crate) const KEYS_MAX: usize = 1000;
 /// Largest object that `CopyObject` takes.
 const COPY_OBJECT_SIZE_MAX: u64 = 5 * GIB;
 
-/// `--metadata-directive`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where the metadata of a copy is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum MetadataDirective {
-    /// Keep the source's metadata.
+    /// The source.
     Copy,
-    /// Write what the command line says.
+    /// This job.
     Replace,
 }
 
-/// `--copy-props`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a copy carries over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum CopyProps {
-    /// Nothing is carried over.
+    /// Nothing.
     None,
     /// Metadata and content headers.
     MetadataDirective,
@@ -111,9 +117,9 @@ pub(crate) struct Settings {
     pub(crate) streams_copies: bool,
     /// `--preserve`.
     pub(crate) preserves: bool,
-    /// `--metadata-directive`.
+    /// Where the metadata of a copy is from.
     pub(crate) metadata_directive: Option<MetadataDirective>,
-    /// `--copy-props`.
+    /// What a copy carries over.
     pub(crate) copy_props: CopyProps,
     /// SSE-C key of the source objects.
     pub(crate) source_customer_key: Option<CustomerKey>,

@@ -7,6 +7,8 @@
 //! dry run, where nothing ends, remembers the last names. A name that is there in its very spelling
 //! is no conflict: it is replaced.
 
+use serde::{Deserialize, Serialize};
+
 use crate::action::download::target::DownloadTarget;
 use crate::action::queue::{Action as _, Screened};
 use crate::engine::core::Engine;
@@ -24,10 +26,12 @@ const DRY_NAMES_MAX: usize = 100_000;
 /// Where it is explained.
 const TOPIC: &str = "`s3haul cp --help`";
 
-/// What is done about a name that differs only by case from another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is done about downloads whose names differ only by case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum CaseConflict {
-    /// Nothing: it is not looked for.
+    /// They are not looked for.
     #[default]
     Ignore,
     /// The object is left out, with a warning.

@@ -11,7 +11,7 @@ use crate::engine::settings::Settings;
 use crate::entry::Root;
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, FileKind};
-use crate::plan::filter::{Filter, FilterKind, FilterRule};
+use crate::plan::filter::Filter;
 use crate::plan::paths::{
     Command, LocalFacts, PathArguments, PathError, PathErrorKind, PathPlan, Side, absolute,
 };
@@ -297,13 +297,5 @@ fn filter_of(spec: &TransferSpec, plan: &PathPlan, path_prefix: &str) -> Filter 
     if spec.filters.is_empty() {
         return Filter::all();
     }
-    let rules: Vec<_> = spec
-        .filters
-        .iter()
-        .map(|rule| FilterRule {
-            kind: if rule.include { FilterKind::Include } else { FilterKind::Exclude },
-            pattern: rule.pattern.clone(),
-        })
-        .collect();
-    Filter::new(&rules, &plan.filter_roots, path_prefix)
+    Filter::new(&spec.filters, &plan.filter_roots, path_prefix)
 }

@@ -12,6 +12,7 @@ use crate::job::manifest_entry::Manifest;
 use crate::job::names::NameSource;
 use crate::plan::change::ObjectChange;
 use crate::plan::conditions::Conditions;
+use crate::plan::filter::FilterRule;
 use crate::plan::restore::RestoreTask;
 use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
@@ -39,15 +40,6 @@ pub enum TransferCommand {
     Restore,
     /// `undelete`: removes delete markers; which ones is [`TransferSpec::versions`].
     Undelete,
-}
-
-/// One `--include` or `--exclude`, in command-line order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilterRule {
-    /// True for `--include`.
-    pub include: bool,
-    /// The pattern as typed.
-    pub pattern: String,
 }
 
 /// Options of `sync` beside those of `cp`.

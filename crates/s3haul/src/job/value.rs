@@ -22,9 +22,8 @@ pub use in_place::{
 pub use moment::Moment;
 pub use service::{Addressing, Checksums, Credentials, EndpointUrl, Limits, Service, Services};
 pub use task::{
-    CarriedProperties, Checksum, Compare, CopyTask, DirectiveOfMetadata, Filter, ManifestFile,
-    ManifestFormat, MoveTask, ObjectEncryption, OnCaseConflict, Select, SyncTask, Task,
-    TransferOptions, WriteOptions,
+    Checksum, Compare, CopyTask, ManifestFile, ManifestFormat, MoveTask, ObjectEncryption, Select,
+    SyncTask, Task, TransferOptions, WriteOptions,
 };
 
 /// The version that this library writes, and the newest that it reads.

@@ -8,26 +8,36 @@
 
 mod ranges;
 
+use serde::{Deserialize, Serialize};
+
 use super::glob::{self, Text, Token};
 
 pub use ranges::{NameRange, RangeBounds};
 
-/// Whether a rule takes in or leaves out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FilterKind {
-    /// `--include`.
-    Include,
-    /// `--exclude`.
-    Exclude,
+/// A pattern: * matches anything, ? one character, `[abc]` one of several. Of several rules the
+/// last that matches counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum FilterRule {
+    /// What matches is taken.
+    Include(String),
+    /// What matches is left out.
+    Exclude(String),
 }
 
-/// One rule, in command-line order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilterRule {
-    /// What a match does.
-    pub kind: FilterKind,
+impl FilterRule {
+    /// Whether what matches is taken.
+    fn is_include(&self) -> bool {
+        matches!(self, Self::Include(_))
+    }
+
     /// The pattern as given.
-    pub pattern: String,
+    pub(super) fn pattern(&self) -> &str {
+        match self {
+            Self::Include(pattern) | Self::Exclude(pattern) => pattern,
+        }
+    }
 }
 
 /// Roots that the patterns are joined to, such as `/home/me/data` and `bucket/prefix/`.
@@ -49,7 +59,7 @@ pub struct Filter {
 
 #[derive(Clone, Debug)]
 struct Rule {
-    kind: FilterKind,
+    is_include: bool,
     matcher: Matcher,
     /// The pattern's tokens over the whole path, for decisions about directories.
     tokens: Vec<Token>,
@@ -74,13 +84,15 @@ impl Filter {
         let mut compiled = Vec::new();
         for rule in rules {
             for root in [&roots.source, &roots.target] {
-                let tokens = glob::compile_fnmatch(&join(root, &rule.pattern));
+                let tokens = glob::compile_fnmatch(&join(root, rule.pattern()));
                 if let Some(matcher) = specialize(tokens.clone(), path_prefix) {
-                    compiled.push(Rule { kind: rule.kind, matcher, tokens });
+                    compiled.push(Rule { is_include: rule.is_include(), matcher, tokens });
                 }
             }
         }
-        compiled.dedup_by(|next, kept| next.kind == kept.kind && next.tokens == kept.tokens);
+        compiled.dedup_by(|next, kept| {
+            next.is_include == kept.is_include && next.tokens == kept.tokens
+        });
         Self { rules: compiled, path_prefix: path_prefix.to_owned() }
     }
 
@@ -91,13 +103,13 @@ impl Filter {
 
     /// Whether no rule can ever leave anything out.
     pub fn is_all(&self) -> bool {
-        self.rules.iter().all(|rule| rule.kind == FilterKind::Include)
+        self.rules.iter().all(|rule| rule.is_include)
     }
 
     /// Whether the file or object of this relative name is taken in.
     pub fn includes(&self, relative: &str) -> bool {
         let decisive = self.rules.iter().rev().find(|rule| rule.matcher.matches(relative));
-        decisive.is_none_or(|rule| rule.kind == FilterKind::Include)
+        decisive.is_none_or(|rule| rule.is_include)
     }
 
     /// Whether everything below a directory (relative, ending in `/`) is surely left out, so that
@@ -105,17 +117,16 @@ impl Filter {
     pub fn excludes_all_below(&self, directory: &str) -> bool {
         let path = format!("{}{directory}", self.path_prefix);
         for rule in self.rules.iter().rev() {
-            match rule.kind {
-                FilterKind::Include if may_match_below(&rule.tokens, &path) => return false,
-                FilterKind::Include => {}
-                FilterKind::Exclude => {
-                    // A pattern that ends in a star and matches the directory matches whatever
-                    // follows.
-                    let open_ended = rule.tokens.last() == Some(&Token::Star);
-                    if open_ended && glob::matches(&rule.tokens, Text::new(&path, "")) {
-                        return true;
-                    }
+            if rule.is_include {
+                if may_match_below(&rule.tokens, &path) {
+                    return false;
                 }
+                continue;
+            }
+            // A pattern that ends in a star and matches the directory matches whatever follows.
+            let open_ended = rule.tokens.last() == Some(&Token::Star);
+            if open_ended && glob::matches(&rule.tokens, Text::new(&path, "")) {
+                return true;
             }
         }
         false

@@ -344,7 +344,7 @@ async fn filters_times_and_what_cannot_be_looked_at() {
         world.object(key, b"1").await;
     }
     let mut spec = spec(&world, "in", "s3://bucket/x", Depth::Listed);
-    spec.filters = vec![FilterRule { include: false, pattern: "*.log".to_owned() }];
+    spec.filters = vec![FilterRule::Exclude("*.log".to_owned())];
     let (summary, seen) = run(&world, spec.clone()).await;
     assert_eq!(*seen.lines.lock().unwrap(), ["a.txt same size"]);
     assert_eq!((summary.unwrap().warnings, seen.warnings.lock().unwrap().len()), (1, 1));

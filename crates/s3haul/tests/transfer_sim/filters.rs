@@ -5,9 +5,9 @@ use s3haul::job::{FilterRule, RemovalLimit, SyncOptions, TransferCommand, Transf
 use crate::world::World;
 
 fn rules(patterns: &[(bool, &str)]) -> Vec<FilterRule> {
-    let rule = |(include, pattern): &(bool, &str)| FilterRule {
-        include: *include,
-        pattern: (*pattern).to_owned(),
+    let rule = |(include, pattern): &(bool, &str)| {
+        let rule = if *include { FilterRule::Include } else { FilterRule::Exclude };
+        rule((*pattern).to_owned())
     };
     patterns.iter().map(rule).collect()
 }

@@ -237,7 +237,7 @@ async fn a_removal_is_done_only_where_the_source_is_known_not_to_have_it() {
         let source = Location::Object(ObjectName::new("bucket", format!("x/{name}")));
         Named { action: ActionKind::Delete, source, target: None, collides: false }
     });
-    let filters = vec![FilterRule { include: false, pattern: "kept/*".to_owned() }];
+    let filters = vec![FilterRule::Exclude("kept/*".to_owned())];
     let summary = removing(&world, ("in", "s3://bucket/x"), names.into(), filters).await;
     let told = (summary.done, summary.failed, summary.warnings);
     assert_eq!(told, (1, 1, 1), "{:?}", world.log.lines());

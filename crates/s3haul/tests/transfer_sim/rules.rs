@@ -253,7 +253,10 @@ async fn filters_hold_for_every_source() {
         world.file(&format!("in/{name}"), b"1");
         world.object(&format!("x/{name}"), b"1").await;
     }
-    let rule = |include, pattern: &str| FilterRule { include, pattern: pattern.to_owned() };
+    let rule = |include, pattern: &str| {
+        let rule = if include { FilterRule::Include } else { FilterRule::Exclude };
+        rule(pattern.to_owned())
+    };
     let filters = vec![rule(false, "*"), rule(true, "*.txt")];
     for (source, target) in
         [("in", "s3://bucket/y"), ("s3://bucket/x", "out"), ("s3://bucket/x", "s3://bucket/z")]

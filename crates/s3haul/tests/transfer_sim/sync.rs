@@ -216,7 +216,7 @@ async fn filters_hold_for_both_sides() {
     for key in ["x/c.log", "x/d.txt"] {
         world.object(key, b"1").await;
     }
-    let filters = vec![FilterRule { include: false, pattern: "*.log".to_owned() }];
+    let filters = vec![FilterRule::Exclude("*.log".to_owned())];
     let options = spec(&world, "in", "s3://bucket/x", deleting());
     world.run(TransferSpec { filters, ..options }).await.unwrap();
     assert_eq!(world.keys().await, ["x/a.txt", "x/c.log"]);
@@ -280,7 +280,7 @@ async fn what_the_filter_leaves_out_of_the_source_alone_is_not_removed() {
     for key in ["x/a", "x/tmp/x"] {
         world.object(key, b"1").await;
     }
-    let filters = vec![FilterRule { include: false, pattern: "tmp/*".to_owned() }];
+    let filters = vec![FilterRule::Exclude("tmp/*".to_owned())];
     let options = spec(&world, "s3://bucket/x", "out[1]", deleting());
     world.run(TransferSpec { filters, ..options }).await.unwrap();
     assert_eq!(world.files(), ["out[1]/a", "out[1]/tmp/x"]);
@@ -305,9 +305,9 @@ async fn a_source_of_nothing_but_folder_markers_is_empty() {
         for key in ["s/", "s/d/", "x/", "x/a"] {
             world.object(key, if key.ends_with('/') { b"" } else { b"1" }).await;
         }
-        let filters = rules.iter().map(|(pattern, include)| FilterRule {
-            include: *include,
-            pattern: (*pattern).to_owned(),
+        let filters = rules.iter().map(|(pattern, include)| {
+            let rule = if *include { FilterRule::Include } else { FilterRule::Exclude };
+            rule((*pattern).to_owned())
         });
         let options = spec(&world, "s3://bucket/s", "s3://bucket/x", deleting());
         let options = TransferSpec { filters: filters.collect(), ..options };

@@ -144,7 +144,7 @@ async fn a_dry_run_only_counts() {
     for key in ["x/a", "x/b.log", "x/c"] {
         put(&world, key, "").await;
     }
-    let filters = vec![FilterRule { include: false, pattern: "*.log".to_owned() }];
+    let filters = vec![FilterRule::Exclude("*.log".to_owned())];
     let dry = TransferSpec { filters, dry_run: true, ..spec(&world, "s3://bucket/x/", add("t=1")) };
     world.sim.ledger().clear();
     let summary = world.run(dry.clone()).await.unwrap();

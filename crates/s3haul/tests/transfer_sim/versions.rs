@@ -130,7 +130,10 @@ async fn patterns_leave_versions_out_and_ranges_are_listed_apart() {
             put(&world, &format!("t{}/{n:02}", n % 3), size).await;
         }
     }
-    let rule = |include, pattern: &str| FilterRule { include, pattern: pattern.to_owned() };
+    let rule = |include, pattern: &str| {
+        let rule = if include { FilterRule::Include } else { FilterRule::Exclude };
+        rule(pattern.to_owned())
+    };
     let filters = vec![rule(false, "*"), rule(true, "t0/*"), rule(true, "t2/*"), rule(true, "d/b")];
     let spec =
         removal(&world, "s3://bucket/", VersionRule::Noncurrent { keep: 0, older_than_s: None });

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::in_place::{RemoveTask, RestoreTask, SetTask, TagTask, UndeleteTask};
 use super::{Moment, is_default, is_true};
+use crate::engine::settings::{CopyProps, MetadataDirective};
+use crate::job::case_conflict::CaseConflict;
+use crate::plan::filter::FilterRule;
 
 /// The command and its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,7 +186,7 @@ pub enum ManifestFormat {
 pub struct Select {
     /// Patterns in the order in which they count: the last one that matches a name decides.
     #[serde(skip_serializing_if = "is_default")]
-    pub filters: Vec<Filter>,
+    pub filters: Vec<FilterRule>,
     /// Regular expressions, one of which has to be found in the name below the source.
     #[serde(skip_serializing_if = "is_default")]
     pub regex: Vec<String>,
@@ -211,17 +214,6 @@ pub struct Select {
     /// Keys in a page of a listing.
     #[serde(skip_serializing_if = "is_default")]
     pub page_size: Option<NonZeroU32>,
-}
-
-/// A pattern: * matches anything, ? one character, `[abc]` one of several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum Filter {
-    /// What matches is taken.
-    Include(String),
-    /// What matches is left out.
-    Exclude(String),
 }
 
 /// How files and objects are transferred.
@@ -252,13 +244,13 @@ pub struct TransferOptions {
     pub checksum_mode: bool,
     /// Where the metadata of a copy is from.
     #[serde(skip_serializing_if = "is_default")]
-    pub metadata_directive: Option<DirectiveOfMetadata>,
+    pub metadata_directive: Option<MetadataDirective>,
     /// What a copy carries over.
     #[serde(skip_serializing_if = "is_default")]
-    pub copy_props: CarriedProperties,
+    pub copy_props: CopyProps,
     /// What is done about downloads whose names differ only by case.
     #[serde(skip_serializing_if = "is_default")]
-    pub case_conflict: OnCaseConflict,
+    pub case_conflict: CaseConflict,
 }
 
 impl Default for TransferOptions {
@@ -272,8 +264,8 @@ impl Default for TransferOptions {
             ignore_glacier_warnings: false,
             checksum_mode: false,
             metadata_directive: None,
-            copy_props: CarriedProperties::default(),
-            case_conflict: OnCaseConflict::default(),
+            copy_props: CopyProps::default(),
+            case_conflict: CaseConflict::default(),
         }
     }
 }
@@ -378,47 +370,6 @@ pub enum Checksum {
     Sha1,
     /// SHA-256.
     Sha256,
-}
-
-/// Where the metadata of a copy is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum DirectiveOfMetadata {
-    /// The source.
-    Copy,
-    /// This job.
-    Replace,
-}
-
-/// What a copy carries over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum CarriedProperties {
-    /// Nothing.
-    None,
-    /// Metadata and content headers.
-    MetadataDirective,
-    /// Metadata, content headers and tags.
-    #[default]
-    Default,
-}
-
-/// What is done about downloads whose names differ only by case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum OnCaseConflict {
-    /// They are not looked for.
-    #[default]
-    Ignore,
-    /// The object is left out, with a warning.
-    Skip,
-    /// The object is downloaded, with a warning.
-    Warn,
-    /// The job ends.
-    Error,
 }
 
 /// What counts as a difference.

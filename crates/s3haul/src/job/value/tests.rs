@@ -7,6 +7,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use super::*;
+use crate::job::{CaseConflict, CopyProps, FilterRule, MetadataDirective};
 
 /// The published schema.
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/job.schema.json");
@@ -157,7 +158,8 @@ fn limits() -> impl Strategy<Value = Limits> {
 }
 
 fn select() -> impl Strategy<Value = Select> {
-    let filter = prop_oneof![text().prop_map(Filter::Include), text().prop_map(Filter::Exclude)];
+    let filter =
+        prop_oneof![text().prop_map(FilterRule::Include), text().prop_map(FilterRule::Exclude)];
     let texts = (vec(filter, 0..3), vec(text(), 0..3), vec(text(), 0..3), of(text()));
     let numbers = (any::<[Option<u64>; 2]>(), of(moment()), of(moment()), of(1_u32..));
     (texts, numbers, any::<bool>()).prop_map(|(texts, numbers, raw)| {
@@ -180,18 +182,17 @@ fn select() -> impl Strategy<Value = Select> {
 }
 
 fn transfer() -> impl Strategy<Value = TransferOptions> {
-    let directive =
-        prop_oneof![Just(DirectiveOfMetadata::Copy), Just(DirectiveOfMetadata::Replace)];
+    let directive = prop_oneof![Just(MetadataDirective::Copy), Just(MetadataDirective::Replace)];
     let carried = prop_oneof![
-        Just(CarriedProperties::None),
-        Just(CarriedProperties::MetadataDirective),
-        Just(CarriedProperties::Default),
+        Just(CopyProps::None),
+        Just(CopyProps::MetadataDirective),
+        Just(CopyProps::Default),
     ];
     let conflict = prop_oneof![
-        Just(OnCaseConflict::Ignore),
-        Just(OnCaseConflict::Skip),
-        Just(OnCaseConflict::Warn),
-        Just(OnCaseConflict::Error),
+        Just(CaseConflict::Ignore),
+        Just(CaseConflict::Skip),
+        Just(CaseConflict::Warn),
+        Just(CaseConflict::Error),
     ];
     (any::<[bool; 7]>(), of(directive), carried, conflict).prop_map(
         |(flags, metadata_directive, copy_props, case_conflict)| TransferOptions {

@@ -5,7 +5,7 @@
 //! ranges hold every name that the filter includes, and usually others: names are still asked
 //! about one by one.
 
-use super::{Filter, FilterKind, Matcher};
+use super::{Filter, Matcher};
 use crate::plan::glob::Token;
 
 /// More ranges than this become one: each is a listing of its own.
@@ -126,7 +126,7 @@ impl Filter {
         let mut taken = Vec::new();
         for rule in self.rules.iter().rev() {
             let (reach, is_exact) = rule.matcher.reach();
-            if rule.kind == FilterKind::Include {
+            if rule.is_include {
                 taken.extend(open.iter().filter_map(|range| range.and(&reach)));
             }
             if is_exact {

@@ -4,16 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn rule(kind: FilterKind, pattern: &str) -> FilterRule {
-    FilterRule { kind, pattern: pattern.to_owned() }
-}
-
 fn exclude(pattern: &str) -> FilterRule {
-    rule(FilterKind::Exclude, pattern)
+    FilterRule::Exclude(pattern.to_owned())
 }
 
 fn include(pattern: &str) -> FilterRule {
-    rule(FilterKind::Include, pattern)
+    FilterRule::Include(pattern.to_owned())
 }
 
 fn roots(source: &str, target: &str) -> FilterRoots {
@@ -25,9 +21,9 @@ fn naive(rules: &[FilterRule], roots: &FilterRoots, path: &str) -> bool {
     let mut included = true;
     for rule in rules {
         for root in [&roots.source, &roots.target] {
-            let pattern = glob::compile_fnmatch(&join(root, &rule.pattern));
+            let pattern = glob::compile_fnmatch(&join(root, rule.pattern()));
             if glob::matches(&pattern, Text::new(path, "")) {
-                included = rule.kind == FilterKind::Include;
+                included = rule.is_include();
             }
         }
     }
@@ -107,11 +103,12 @@ fn directories_are_left_out_only_when_all_of_them_is() {
 }
 
 fn any_rules() -> impl Strategy<Value = Vec<FilterRule>> {
-    let kind = prop_oneof![Just(FilterKind::Include), Just(FilterKind::Exclude)];
-    let pattern = "[ab/*?\\[\\]!-]{0,6}";
-    proptest::collection::vec((kind, pattern), 0..5).prop_map(|rules| {
-        rules.into_iter().map(|(kind, pattern)| FilterRule { kind, pattern }).collect()
-    })
+    let pattern = || "[ab/*?\\[\\]!-]{0,6}";
+    let rule = prop_oneof![
+        pattern().prop_map(FilterRule::Include),
+        pattern().prop_map(FilterRule::Exclude),
+    ];
+    proptest::collection::vec(rule, 0..5)
 }
 
 proptest! {

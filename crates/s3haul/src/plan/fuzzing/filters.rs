@@ -1,7 +1,7 @@
 //! Filters, their ranges and wildcards against patterns matched the slow way.
 
 use super::fnmatch;
-use crate::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
+use crate::plan::filter::{Filter, FilterRoots, FilterRule};
 use crate::plan::wildcard::Wildcard;
 
 /// Longest pattern, root or name that the slow way is given.
@@ -25,9 +25,9 @@ pub fn filters(data: &[u8]) {
     let roots = FilterRoots { source: root().to_owned(), target: root().to_owned() };
     let (mut rules, mut names) = (Vec::new(), Vec::new());
     for line in lines.filter(|line| !line.is_empty()) {
-        let kind = match line.as_bytes()[0] {
-            b'+' => FilterKind::Include,
-            b'-' => FilterKind::Exclude,
+        let kind: fn(String) -> FilterRule = match line.as_bytes()[0] {
+            b'+' => FilterRule::Include,
+            b'-' => FilterRule::Exclude,
             _ => {
                 if names.len() < LINES_MAX {
                     names.push(line);
@@ -35,7 +35,7 @@ pub fn filters(data: &[u8]) {
                 continue;
             }
         };
-        rules.push(FilterRule { kind, pattern: short(&line[1..]).to_owned() });
+        rules.push(kind(short(&line[1..]).to_owned()));
     }
     rules.truncate(LINES_MAX);
     let prefix = format!("{}/", roots.source.trim_end_matches('/'));
@@ -82,21 +82,21 @@ fn plain(rules: &[FilterRule], roots: &FilterRoots, path: &str) -> bool {
     let decisive = rules.iter().rev().find(|rule| {
         [&roots.source, &roots.target].into_iter().any(|root| {
             let pattern = match () {
-                () if rule.pattern.starts_with('/') => rule.pattern.clone(),
-                () if root.is_empty() || root.ends_with('/') => format!("{root}{}", rule.pattern),
-                () => format!("{root}/{}", rule.pattern),
+                () if rule.pattern().starts_with('/') => rule.pattern().to_owned(),
+                () if root.is_empty() || root.ends_with('/') => format!("{root}{}", rule.pattern()),
+                () => format!("{root}/{}", rule.pattern()),
             };
             fnmatch::matches(&pattern, path, true)
         })
     });
-    decisive.is_none_or(|rule| rule.kind == FilterKind::Include)
+    decisive.is_none_or(|rule| matches!(rule, FilterRule::Include(_)))
 }
 
 fn check_wildcards(rules: &[FilterRule], name: &str) {
     for rule in rules {
-        let Some(wildcard) = Wildcard::parse(&rule.pattern) else { continue };
+        let Some(wildcard) = Wildcard::parse(rule.pattern()) else { continue };
         let is_match = wildcard.matches(name);
-        assert_eq!(is_match, fnmatch::matches(&rule.pattern, name, false), "{rule:?} {name:?}");
+        assert_eq!(is_match, fnmatch::matches(rule.pattern(), name, false), "{rule:?} {name:?}");
         if is_match {
             assert!(name.starts_with(wildcard.prefix()) && name.ends_with(wildcard.relative(name)));
         }

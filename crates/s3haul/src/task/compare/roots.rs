@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::CompareSpec;
 use crate::fs::{FileInfo, FileKind};
-use crate::plan::filter::{Filter, FilterKind, FilterRoots, FilterRule};
+use crate::plan::filter::{Filter, FilterRoots};
 use crate::plan::paths::{Side, absolute};
 use crate::plan::s3_uri;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -24,19 +24,11 @@ pub(crate) fn roots(spec: &CompareSpec) -> Result<[Root; 2]> {
     let source = side(&spec.source, &directory)?;
     let target = side(&spec.target, &directory)?;
     let roots = FilterRoots { source: filter_root(&source), target: filter_root(&target) };
-    let rules: Vec<_> = spec
-        .filters
-        .iter()
-        .map(|rule| FilterRule {
-            kind: if rule.include { FilterKind::Include } else { FilterKind::Exclude },
-            pattern: rule.pattern.clone(),
-        })
-        .collect();
     let filter = |side: &Side| {
-        if rules.is_empty() {
+        if spec.filters.is_empty() {
             Filter::all()
         } else {
-            Filter::new(&rules, &roots, &side.path_prefix())
+            Filter::new(&spec.filters, &roots, &side.path_prefix())
         }
     };
     let root = |side: Side| Root { filter: Arc::new(filter(&side)), side };

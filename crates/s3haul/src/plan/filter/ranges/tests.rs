@@ -8,9 +8,9 @@ use crate::plan::filter::{FilterRoots, FilterRule};
 fn filter(rules: &[(bool, &str)]) -> Filter {
     let rules: Vec<_> = rules
         .iter()
-        .map(|(is_include, pattern)| FilterRule {
-            kind: if *is_include { FilterKind::Include } else { FilterKind::Exclude },
-            pattern: (*pattern).to_owned(),
+        .map(|(is_include, pattern)| {
+            let rule = if *is_include { FilterRule::Include } else { FilterRule::Exclude };
+            rule((*pattern).to_owned())
         })
         .collect();
     let roots = FilterRoots { source: "b/root/".to_owned(), target: "/data/".to_owned() };
