@@ -1,8 +1,7 @@
 //! Requests about one object that several actions make.
 
-use super::core::Engine;
+use super::core::{Engine, Place};
 use crate::engine::range_reader::wants_checksums;
-use s3haul_wire::Client;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::ObjectProperties;
 use s3haul_wire::Payload;
@@ -19,24 +18,30 @@ pub(crate) async fn head(
     key: &str,
     version_id: Option<&str>,
 ) -> Result<ObjectHead> {
-    head_with(engine, &engine.source, key, version_id).await
+    head_at(engine, Place::Source, key, version_id).await
 }
 
-/// The same with another client of the source.
-pub(crate) async fn head_with(
+/// The same of an object of either side.
+pub(crate) async fn head_at(
     engine: &Engine,
-    client: &Client,
+    place: Place,
     key: &str,
     version_id: Option<&str>,
 ) -> Result<ObjectHead> {
     let input = HeadObject {
-        bucket: &engine.settings.source_bucket,
+        bucket: place.bucket(engine),
         key,
         version_id,
-        customer_key: engine.settings.source_customer_key.as_ref(),
-        checksums: wants_checksums(engine),
+        customer_key: place.customer_key(engine),
+        // Those of the target are of no use to what is written there.
+        checksums: place != Place::Target && wants_checksums(engine),
     };
-    engine.send(|| client.head_object(input)).await
+    engine.send(|| place.client(engine).head_object(input)).await
+}
+
+/// Whether an object is not there, though its bucket is.
+pub(crate) fn is_missing(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
 }
 
 /// One `PutObject`.
@@ -72,15 +77,7 @@ pub(crate) async fn put(
 /// With `--no-overwrite`, learns before much is sent that it is not wanted. The request that
 /// writes holds the same condition again, at servers that know it there.
 pub(crate) async fn refuse_existing(engine: &Engine, key: &str) -> Result<()> {
-    let settings = &engine.settings;
-    if !settings.no_overwrite {
-        return Ok(());
-    }
-    let bucket = &settings.target_bucket;
-    let customer_key = settings.properties.customer_key.as_ref();
-    let input = HeadObject { bucket, key, customer_key, ..HeadObject::default() };
-    let head = engine.send(|| engine.target.head_object(input)).await;
-    if head.is_ok() {
+    if engine.settings.no_overwrite && head_at(engine, Place::Target, key, None).await.is_ok() {
         return Err(Error::new(ErrorKind::PreconditionFailed, "the target exists"));
     }
     Ok(())

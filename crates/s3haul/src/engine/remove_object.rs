@@ -1,7 +1,7 @@
 //! Removing one object: by itself, or as the source of a move whose target is safe.
 
 use crate::engine::core::{Engine, Place};
-use crate::engine::object::head_with;
+use crate::engine::object::head_at;
 use crate::event::ActionKind;
 use s3haul_wire::error::Error;
 use s3haul_wire::error::ErrorKind;
@@ -60,7 +60,7 @@ async fn remove_checked(engine: &Engine, key: &str, etag: &str, error: Error) ->
     if !is_refused && error.code() != "NotImplemented" {
         return Err(error);
     }
-    match head_with(engine, Place::Moved.client(engine), key, None).await {
+    match head_at(engine, Place::Moved, key, None).await {
         Err(error) if is_gone(&error) => Ok(()),
         Ok(found) if found.etag == etag && !is_refused => {
             remove_one(engine, Place::Moved, key, None, None).await

@@ -9,6 +9,8 @@
 //! The rules agree with themselves: what is left of a removal that was stopped at any point is what
 //! the same rule takes the next time.
 
+use s3haul_wire::error::{Error as WireError, ErrorKind};
+use s3haul_wire::ops::ListedVersion;
 use thiserror::Error;
 
 /// A version or delete marker, as far as the rules look at it.
@@ -143,6 +145,20 @@ impl VersionSelector {
             VersionRule::Hiding { since_s } => self.hides(standing, version, since_s),
             VersionRule::AsOf { .. } => false,
         })
+    }
+
+    /// The same of one as it was listed; fails where the server's order leaves it open.
+    pub(crate) fn takes_listed(
+        &mut self,
+        listed: &ListedVersion,
+    ) -> s3haul_wire::error::Result<bool> {
+        let taken = self.takes(&Version {
+            key: &listed.key,
+            is_latest: listed.is_latest,
+            is_delete_marker: listed.is_delete_marker,
+            last_modified_s: listed.last_modified_s,
+        });
+        taken.map_err(|disorder| WireError::new(ErrorKind::Server, disorder.to_string()))
     }
 
     /// Goes on to the next of the stream.

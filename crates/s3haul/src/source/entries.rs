@@ -8,7 +8,7 @@ use super::report::ReportStream;
 use super::versions::version_of_source;
 use super::walk::FileStream;
 use crate::engine::core::{Engine, Place};
-use crate::engine::object::head;
+use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
@@ -151,19 +151,19 @@ async fn named_object(job: &Prepared, engine: &Engine) -> Result<Option<SourceBa
 
 /// Headers of the one object that a command names.
 async fn find(engine: &Engine, key: &str, version_id: Option<&str>) -> Result<ObjectHead> {
-    head(engine, key, version_id).await.map_err(|error| match error.kind() {
-        ErrorKind::NotFound if error.code() != "NoSuchBucket" => {
-            let service = ServiceError {
-                code: "404".to_owned(),
-                message: format!("Key \"{key}\" does not exist"),
-                ..error.service_error().cloned().unwrap_or_default()
-            };
-            let renamed = Error::service(ErrorKind::NotFound, "HeadObject", service);
-            match error.subject() {
-                Some(subject) => renamed.with_subject(subject),
-                None => renamed,
-            }
+    head(engine, key, version_id).await.map_err(|error| {
+        if !is_missing(&error) {
+            return error;
         }
-        _ => error,
+        let service = ServiceError {
+            code: "404".to_owned(),
+            message: format!("Key \"{key}\" does not exist"),
+            ..error.service_error().cloned().unwrap_or_default()
+        };
+        let renamed = Error::service(ErrorKind::NotFound, "HeadObject", service);
+        match error.subject() {
+            Some(subject) => renamed.with_subject(subject),
+            None => renamed,
+        }
     })
 }

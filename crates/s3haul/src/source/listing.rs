@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use crate::engine::core::{Engine, Place};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
-use crate::plan::versions::{Version, VersionRule, VersionSelector};
+use crate::plan::versions::{VersionRule, VersionSelector};
 use s3haul_list::{
     KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
 use s3haul_wire::Client;
-use s3haul_wire::error::{Error, ErrorKind, Result};
+use s3haul_wire::error::{Error, Result};
 use s3haul_wire::ops::{ListObjects, ListPage, ListedVersion, VersionPage};
 
 /// One in so many of the requests that a job may have in flight lists.
@@ -109,16 +109,7 @@ impl Pages {
 fn select(selector: &mut VersionSelector, versions: &[ListedVersion]) -> Result<ListPage> {
     let mut taken = Vec::new();
     for listed in versions {
-        let version = Version {
-            key: &listed.key,
-            is_latest: listed.is_latest,
-            is_delete_marker: listed.is_delete_marker,
-            last_modified_s: listed.last_modified_s,
-        };
-        let is_taken = selector
-            .takes(&version)
-            .map_err(|disorder| Error::new(ErrorKind::Server, disorder.to_string()))?;
-        if is_taken {
+        if selector.takes_listed(listed)? {
             taken.push(listed);
         }
     }

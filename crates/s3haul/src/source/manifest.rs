@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use super::entries::Pass;
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
-use crate::engine::object::head;
+use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, SourceBatch};
 use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
@@ -189,8 +189,7 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
 
 /// Reports an object whose HEAD request failed. Removing what is not there is a success.
 fn report_missing(job: &Prepared, engine: &Engine, key: String, error: Error) {
-    let is_gone = error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket";
-    if is_gone && job.plan.action == ActionKind::Delete {
+    if is_missing(&error) && job.plan.action == ActionKind::Delete {
         return;
     }
     let relative = key.strip_prefix(job.source_key()).unwrap_or_default();

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
-use crate::engine::object::head;
+use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::event::ActionKind;
 use crate::fs::{FileBatch, FileInfo, Walk, WalkOptions, collapse, warning};
@@ -201,7 +201,7 @@ async fn object<'a>(
     }
     match head(engine, place.key, place.version_id).await {
         Ok(head) => Ok(Some(Row { place, head: Some(Box::new(head)), name })),
-        Err(error) if is_gone(&error) => {
+        Err(error) if is_missing(&error) => {
             engine.report.warning(warning::skipping(&named.source, GONE));
             Ok(None)
         }
@@ -262,10 +262,6 @@ fn file_target(job: &Prepared, named: &Named, relative: &str) -> Result<Option<S
     let folder = job.plan.target_directory().filter(|_| job.spec.to_key.is_some());
     let name = folder.and_then(|folder| path.strip_prefix(folder).ok()).and_then(Path::to_str);
     name.map(|name| Some(name.to_owned())).ok_or_else(|| foreign(named))
-}
-
-fn is_gone(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket"
 }
 
 fn foreign(named: &Named) -> Error {

@@ -13,12 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::engine::copy_props::{CopyPlan, forget_metadata, inherit};
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::integrity::{Piece, check, combine, expected_of, may_read_again};
 use crate::engine::limits::blocking;
 use crate::engine::multipart::MultipartUpload;
-use crate::engine::object::head;
-use crate::engine::object::{put, refuse_existing};
+use crate::engine::object::{head, head_at, put, refuse_existing};
 use crate::engine::parts::{Part, parts};
 use crate::engine::range_reader::{ObjectState, RangeReader, back_off};
 use crate::engine::receive::{Answer, receive};
@@ -28,7 +27,6 @@ use crate::engine::server_copy::{
 use crate::engine::settings::MetadataDirective;
 use crate::plan::action::CopyAction;
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::HeadObject;
 use s3haul_wire::{
     Checksum, ChecksumAlgorithm, CredentialsConfig, DigestPlan, Hasher, ObjectHead,
     ObjectProperties, Payload,
@@ -75,7 +73,7 @@ async fn refuse_one_object(engine: &Engine, action: &CopyAction) -> Result<()> {
     }
     let result = async {
         let source = head(engine, &action.source_key, None).await?;
-        let target = target_head(engine, &action.target_key).await?;
+        let target = head_at(engine, Place::Target, &action.target_key, None).await?;
         let state = |head: ObjectHead| (head.etag, head.last_modified_s);
         if state(source) != state(target) {
             return Ok(());
@@ -92,17 +90,6 @@ async fn refuse_one_object(engine: &Engine, action: &CopyAction) -> Result<()> {
         engine.report.unmoved(action.size);
     }
     result
-}
-
-async fn target_head(engine: &Engine, key: &str) -> Result<ObjectHead> {
-    let settings = &engine.settings;
-    let input = HeadObject {
-        bucket: &settings.target_bucket,
-        key,
-        customer_key: settings.properties.customer_key.as_ref(),
-        ..HeadObject::default()
-    };
-    engine.send(|| engine.target.head_object(input)).await
 }
 
 async fn send_whole(

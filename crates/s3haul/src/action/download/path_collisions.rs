@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use crate::engine::core::Engine;
 use crate::plan::action::DownloadAction;
-use crate::plan::versions::{Version, VersionRule, VersionSelector};
+use crate::plan::versions::{VersionRule, VersionSelector};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{ListObjects, ListVersions};
 
@@ -73,14 +73,7 @@ async fn has_version(engine: &Engine, key: &str, rule: VersionRule) -> Result<bo
         };
         let page = engine.send(|| engine.source.list_versions(input)).await?;
         for version in page.versions.iter().filter(|version| version.key == key) {
-            let version = Version {
-                key,
-                is_latest: version.is_latest,
-                is_delete_marker: version.is_delete_marker,
-                last_modified_s: version.last_modified_s,
-            };
-            let is_taken = selector.takes(&version);
-            if is_taken.map_err(|error| Error::new(ErrorKind::Server, error.to_string()))? {
+            if selector.takes_listed(version)? {
                 return Ok(true);
             }
         }

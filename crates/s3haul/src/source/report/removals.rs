@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::{GONE, NamedPlace, foreign, is_gone, is_plain, next, open};
+use super::{GONE, NamedPlace, foreign, is_plain, next, open};
 use crate::action::queue::{Action, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::head;
+use crate::engine::object::{head, head_at, is_missing};
 use crate::entry::{facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
@@ -24,7 +24,7 @@ use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::paths::Side;
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::{HeadObject, ListObjects};
+use s3haul_wire::ops::ListObjects;
 
 /// What is said of a removal that would be a mistake by now.
 const BACK: &str = "It is not removed, because the source has it by now.";
@@ -58,7 +58,7 @@ pub(crate) async fn is_still_taken(
     let why = match meets().await {
         Ok(true) => return true,
         Ok(false) => LEFT_OUT,
-        Err(error) if is_gone(&error) => GONE,
+        Err(error) if is_missing(&error) => GONE,
         Err(error) => {
             engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
             return false;
@@ -121,16 +121,14 @@ impl Removal for DeleteAction {
         relative: &str,
     ) -> Result<Option<(Self, bool)>> {
         let Location::Object(name) = &named.source else { return Ok(None) };
-        let input = HeadObject { bucket: &name.bucket, key: &name.key, ..HeadObject::default() };
-        let head = engine.send(|| engine.target.head_object(input)).await;
-        match head {
+        match head_at(engine, Place::Target, &name.key, None).await {
             Ok(head) => {
                 let facts = facts_of_object(&listed_as(&name.key, &head));
                 let is_taken = job.spec.conditions.takes(relative, &facts);
                 let (key, size, etag) = (name.key.clone(), head.size, head.etag);
                 Ok(Some((Self { key, version_id: None, size, etag }, is_taken)))
             }
-            Err(error) if is_gone(&error) => Ok(None),
+            Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -231,7 +229,7 @@ async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<b
         Location::Local(path) => blocking(move || exists(&path)).await,
         Location::Object(name) => match head(engine, &name.key, None).await {
             Ok(_) => Ok(true),
-            Err(error) if is_gone(&error) => Ok(false),
+            Err(error) if is_missing(&error) => Ok(false),
             Err(error) => Err(error),
         },
         Location::Stream => Ok(true),

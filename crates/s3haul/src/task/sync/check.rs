@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::content::examine;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
+use crate::engine::object::head_at;
 use crate::entry::Entry;
 use crate::event::ActionKind;
 use crate::fs::meta::nanoseconds;
@@ -16,7 +17,6 @@ use crate::plan::preserve::{self, Preserved};
 use crate::source::side::Pair;
 use s3haul_wire::env::BoxFuture;
 use s3haul_wire::error::{ErrorKind, Result};
-use s3haul_wire::ops::HeadObject;
 
 /// Looks at a pair of equal size: why the source is to be transferred, or nothing.
 type Look = Arc<dyn Fn(Arc<Engine>, Arc<Pair>) -> BoxFuture<'static, Decision> + Send + Sync>;
@@ -142,14 +142,7 @@ async fn by_preserved_time(
         // Between two objects the listings decide.
         _ => return Ok(None),
     };
-    let input = HeadObject {
-        bucket: place.bucket(&engine),
-        key: object.listed.key,
-        version_id: object.version_id,
-        customer_key: place.customer_key(&engine),
-        ..HeadObject::default()
-    };
-    let head = engine.send(|| place.client(&engine).head_object(input)).await;
+    let head = head_at(&engine, place, object.listed.key, object.version_id).await;
     let head = match head {
         Err(error) if place == Place::Target && error.kind() == ErrorKind::NotFound => {
             return Ok(Some(Reason::Missing));

@@ -11,9 +11,10 @@ use async_channel::Receiver;
 use super::check::{Checks, Decision, Looker};
 use crate::action::download::target::DownloadTarget;
 use crate::action::queue::{Action, Closed, Planned, Queue, start};
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::limits::blocking;
+use crate::engine::object::{head_at, is_missing};
 use crate::entry::{EntryBatch, OwnedEntry, Root};
 use crate::event::{ActionKind, ObjectEvent};
 use crate::fs::FileBatch;
@@ -24,8 +25,7 @@ use crate::select::choose::Taken;
 use crate::source::side::Pair;
 use crate::task::download_target::{open_target, start_downloads};
 use crate::task::pipeline::{MakeAction, copy_action, download_action, pipeline, upload_action};
-use s3haul_wire::error::{ErrorKind, Result};
-use s3haul_wire::ops::HeadObject;
+use s3haul_wire::error::Result;
 use s3haul_wire::units::RequestCounts;
 
 /// An action that has to be done only if the target differs.
@@ -213,23 +213,13 @@ async fn compare<A: Renamed>(
 
 /// The object of a name; none where there is none.
 async fn head(engine: &Engine, key: &str) -> Result<Option<OwnedEntry>> {
-    let settings = &engine.settings;
-    let input = HeadObject {
-        bucket: &settings.target_bucket,
-        key,
-        customer_key: settings.properties.customer_key.as_ref(),
-        ..HeadObject::default()
-    };
-    let head = engine.send(|| engine.target.head_object(input)).await;
-    match head {
+    match head_at(engine, Place::Target, key, None).await {
         Ok(head) => {
             let root = Arc::new(Root::Prefix(String::new()));
             let batch = EntryBatch::of_heads([(key, None, &head)], root)?;
             Ok(OwnedEntry::of_row(&batch, 0))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound && error.code() != "NoSuchBucket" => {
-            Ok(None)
-        }
+        Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
