@@ -8,7 +8,6 @@ pub(crate) mod escape;
 pub(crate) mod estimate;
 pub(crate) mod events;
 pub(crate) mod json;
-pub(crate) mod lines;
 pub(crate) mod listing;
 mod output;
 mod sink;

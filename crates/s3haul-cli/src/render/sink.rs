@@ -1,17 +1,18 @@
-//! Takes the events of a job and prints them.
+//! Takes the events of a job and prints them: as the lines of `aws s3`, byte for byte, or as JSON.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
+use s3haul::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
 use s3haul::job::value::OutputLines;
 use s3haul::location::{Location, ObjectName};
+use s3haul::plan::paths::display_local;
 use s3haul_wire::Error;
 
 use super::archive::ArchiveRow;
+use super::escape::push_name;
 use super::events;
-use super::lines::LineStyle;
 use super::output::OutputSettings;
 use super::tags;
 use crate::hints;
@@ -175,5 +176,209 @@ impl EventSink for CommandSink {
             }
             Event::Planned { .. } | Event::PlanComplete | Event::Progress { .. } => {}
         }
+    }
+}
+
+/// How names are shown.
+#[derive(Clone, Debug)]
+struct LineStyle {
+    /// Working directory that local paths are shown relative to.
+    working_dir: String,
+    /// Control characters are escaped.
+    escape: bool,
+    /// What a command on tags does to them, after the word `tag`.
+    tag_change: Option<&'static str>,
+}
+
+impl LineStyle {
+    /// Appends the line of an object: `upload: ./a to s3://b/a`, `(dryrun) delete: s3://b/a`,
+    /// `download failed: s3://b/a to ./a REASON`.
+    fn push_object(&self, buffer: &mut Vec<u8>, event: &ObjectEvent) {
+        if matches!(event.outcome, Outcome::DryRun) {
+            buffer.extend_from_slice(b"(dryrun) ");
+        }
+        buffer.extend_from_slice(verb(event).as_bytes());
+        if let Some(change) = self.tag_change {
+            buffer.push(b' ');
+            buffer.extend_from_slice(change.as_bytes());
+        }
+        let failed = matches!(event.outcome, Outcome::Failed(_));
+        buffer.extend_from_slice(if failed { b" failed: " } else { b": " });
+        self.push_location(buffer, &event.source);
+        self.push_version(buffer, event);
+        if let Some(target) = &event.target {
+            buffer.extend_from_slice(b" to ");
+            self.push_location(buffer, target);
+        }
+        if let Outcome::Failed(error) = &event.outcome {
+            buffer.push(b' ');
+            push_name(buffer, &reason(error, event), self.escape);
+        }
+        buffer.push(b'\n');
+    }
+
+    /// Appends which version was removed.
+    fn push_version(&self, buffer: &mut Vec<u8>, event: &ObjectEvent) {
+        let is_removal = matches!(event.action, ActionKind::Delete | ActionKind::Undelete);
+        if let Some(version_id) = event.source.version_id().filter(|_| is_removal) {
+            buffer.extend_from_slice(b" (version ");
+            push_name(buffer, version_id, self.escape);
+            buffer.push(b')');
+        }
+    }
+
+    fn push_location(&self, buffer: &mut Vec<u8>, location: &Location) {
+        match location {
+            Location::Object(name) => {
+                buffer.extend_from_slice(b"s3://");
+                push_name(buffer, &name.bucket, self.escape);
+                buffer.push(b'/');
+                push_name(buffer, &name.key, self.escape);
+            }
+            Location::Local(path) => {
+                let shown = display_local(&path.to_string_lossy(), &self.working_dir);
+                push_name(buffer, &shown, self.escape);
+            }
+            Location::Stream => buffer.push(b'-'),
+        }
+    }
+
+    /// Appends free text and a line feed.
+    fn push_text(&self, buffer: &mut Vec<u8>, prefix: &str, text: &str) {
+        buffer.extend_from_slice(prefix.as_bytes());
+        push_name(buffer, text, self.escape);
+        buffer.push(b'\n');
+    }
+}
+
+/// Why an object failed. The path of its file, which stands in the line already, is not repeated.
+fn reason(error: &Error, event: &ObjectEvent) -> String {
+    let text = error.to_string();
+    let sides = [Some(&event.source), event.target.as_ref()];
+    sides.into_iter().flatten().fold(text, |text, side| match side {
+        Location::Local(path) => text.replace(&format!("`{}`", path.display()), "the file"),
+        _ => text,
+    })
+}
+
+/// The word that `aws s3` has for an action.
+fn verb(event: &ObjectEvent) -> &'static str {
+    match event.action {
+        ActionKind::Delete => "delete",
+        ActionKind::Tag => "tag",
+        ActionKind::Set => "set",
+        ActionKind::Restore => "restore",
+        ActionKind::Undelete => "undelete",
+        _ if event.is_move => "move",
+        ActionKind::Upload => "upload",
+        ActionKind::Download => "download",
+        ActionKind::Copy => "copy",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use s3haul_wire::ErrorKind;
+    use s3haul_wire::error::ServiceError;
+
+    fn line(
+        action: ActionKind,
+        is_move: bool,
+        source: Location,
+        target: Option<Location>,
+        outcome: Outcome,
+    ) -> String {
+        let reason = None;
+        let event = ObjectEvent { action, is_move, source, target, bytes: 0, reason, outcome };
+        let tag_change = (action == ActionKind::Tag).then_some("add");
+        let style = LineStyle { working_dir: "/w/d".into(), escape: false, tag_change };
+        let mut buffer = Vec::new();
+        style.push_object(&mut buffer, &event);
+        String::from_utf8(buffer).unwrap()
+    }
+
+    fn local(path: &str) -> Location {
+        Location::Local(path.into())
+    }
+
+    fn object(bucket: &str, key: &str) -> Location {
+        Location::Object(ObjectName::new(bucket, key))
+    }
+
+    #[test]
+    fn lines_are_those_of_aws() {
+        use ActionKind::{Copy, Delete, Download, Tag, Undelete, Upload};
+        let v = || Location::Object(ObjectName::new("b", "k").in_version(Some("1".into())));
+        let b = || object("b", "k/l");
+        let lines = [
+            (
+                line(Upload, false, local("/w/d/f"), Some(b()), Outcome::Done),
+                "upload: ./f to s3://b/k/l\n",
+            ),
+            (
+                line(Download, false, b(), Some(local("/w/x/f")), Outcome::Done),
+                "download: s3://b/k/l to ../x/f\n",
+            ),
+            (
+                line(Download, false, b(), Some(local("/w/d/e/f")), Outcome::DryRun),
+                "(dryrun) download: s3://b/k/l to e/f\n",
+            ),
+            (
+                line(Copy, false, b(), Some(object("c", "k")), Outcome::Done),
+                "copy: s3://b/k/l to s3://c/k\n",
+            ),
+            (
+                line(Upload, true, local("/w/d/f"), Some(b()), Outcome::Done),
+                "move: ./f to s3://b/k/l\n",
+            ),
+            (line(Delete, false, b(), None, Outcome::DryRun), "(dryrun) delete: s3://b/k/l\n"),
+            (line(Tag, false, b(), None, Outcome::Done), "tag add: s3://b/k/l\n"),
+            (line(Delete, false, v(), None, Outcome::Done), "delete: s3://b/k (version 1)\n"),
+            (line(Undelete, false, v(), None, Outcome::Done), "undelete: s3://b/k (version 1)\n"),
+            (
+                line(Download, false, v(), Some(local("/w/d/f")), Outcome::Done),
+                "download: s3://b/k to ./f\n",
+            ),
+            (
+                line(Upload, false, Location::Stream, Some(b()), Outcome::Done),
+                "upload: - to s3://b/k/l\n",
+            ),
+        ];
+        for (line, expected) in lines {
+            assert_eq!(line, expected);
+        }
+    }
+
+    #[test]
+    fn a_long_name_stands_in_a_line_for_each_side_and_no_more() {
+        let name = "n".repeat(300);
+        let path = format!("/w/d/{name}");
+        let cause = std::io::Error::other("File name too long");
+        let error = Error::local("could not create", path.as_ref(), cause);
+        let (source, target) = (object("b", &name), Some(local(&path)));
+        assert_eq!(
+            line(ActionKind::Download, false, source, target, Outcome::Failed(error)),
+            format!(
+                "download failed: s3://b/{name} to ./{name} could not create the file: File name \
+                 too long\n"
+            )
+        );
+    }
+
+    #[test]
+    fn failures_end_with_the_reason() {
+        let service = ServiceError {
+            code: "AccessDenied".into(),
+            message: "Access Denied".into(),
+            ..ServiceError::default()
+        };
+        let error = Error::service(ErrorKind::AccessDenied, "PutObject", service);
+        let (source, target) = (local("/w/d/f"), Some(object("b", "k")));
+        assert_eq!(
+            line(ActionKind::Upload, false, source, target, Outcome::Failed(error)),
+            "upload failed: ./f to s3://b/k An error occurred (AccessDenied) when calling the \
+             PutObject operation: Access Denied\n"
+        );
     }
 }

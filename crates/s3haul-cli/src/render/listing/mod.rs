@@ -6,7 +6,6 @@
 
 mod entry;
 mod json;
-mod lines;
 mod parquet;
 mod rows;
 mod table;

@@ -1,6 +1,5 @@
 //! The format of a listing, chosen once and applied to row after row.
 
-use super::lines::push_lines;
 use s3haul_wire::ops::ListPage;
 use s3haul_wire::units::LocalTime;
 
@@ -77,7 +76,7 @@ impl RowFormat {
     pub(crate) fn push_page(&mut self, buffer: &mut Vec<u8>, page: &ListPage) -> bool {
         let is_plain = self.format == Format::Text && self.style == RowStyle::default();
         if is_plain {
-            push_lines(buffer, page, &mut self.time);
+            text::push_lines(buffer, page, &mut self.time);
         }
         is_plain
     }
