@@ -26,7 +26,6 @@ mod short_help;
 mod sides;
 mod stream;
 mod summarize;
-mod sync;
 mod tag;
 mod transfer;
 mod uploads;
@@ -62,9 +61,8 @@ pub(crate) use set::{ChangeArgs, SetArgs};
 pub(crate) use sides::SidesArgs;
 pub(crate) use stream::{CatArgs, HeadArgs, PipeArgs, PresignArgs, PresignMethod};
 pub(crate) use summarize::{SummarizeArgs, SummaryFormat};
-pub(crate) use sync::SyncArgs;
 pub(crate) use tag::{TagCommand, TagRemoveArgs, TagsFormat};
-pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, RmArgs};
+pub(crate) use transfer::{CopyArgs, CpArgs, MvArgs, RmArgs, SyncArgs};
 pub(crate) use uploads::{UploadsCommand, UploadsSelectionArgs};
 pub(crate) use versions::{
     AsOfArgs, RemovalGuardArgs, RemovedVersionsArgs, UndeleteArgs, VersionsArgs,

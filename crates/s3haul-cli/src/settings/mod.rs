@@ -31,7 +31,6 @@ mod shorthand;
 mod sides;
 mod stream;
 mod summarize;
-mod sync;
 mod tag;
 mod timestamp;
 mod transfer;

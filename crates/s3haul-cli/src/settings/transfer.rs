@@ -6,12 +6,12 @@ use crate::settings::check::refuse_json;
 use std::num::NonZeroU32;
 
 use s3haul::job::value::{
-    CopyTask, MoveTask, Objects, Output, OutputLines, RemoveTask, Select, SyncTask, Task,
+    Compare, CopyTask, MoveTask, Objects, Output, OutputLines, RemoveTask, Select, SyncTask, Task,
     TransferOptions, WriteOptions,
 };
 use s3haul::job::{
-    CaseConflict, CopyProps, RestoreTask, SyncOptions, TagTask, TransferCommand, TransferSpec,
-    Tuning,
+    CaseConflict, CopyProps, RemovalLimit, RestoreTask, Rule, SyncOptions, TagTask,
+    TransferCommand, TransferSpec, Tuning,
 };
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::content_type::KNOWN_FILES;
@@ -22,7 +22,7 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, properties};
-use super::versions::{apply_as_of, check_manifest};
+use super::versions::{apply_as_of, check_manifest, removal_limit, rule_as_of};
 use super::{JobRequest, ManifestSettings, ReportSettings, script};
 use crate::failure::Failure;
 use crate::render::{AwsProgress, OutputSettings};
@@ -51,7 +51,7 @@ pub(crate) struct TransferSettings {
 
 /// What copies, moves and syncs have in common.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Copying<'a> {
+struct Copying<'a> {
     source: &'a str,
     target: &'a str,
     /// All below the source; for `sync`, this goes without saying.
@@ -140,6 +140,26 @@ impl TransferSettings {
         Ok(transfer)
     }
 
+    fn sync(frame: Frame, task: &SyncTask) -> Result<Self, Failure> {
+        let sync = SyncOptions {
+            rule: rule(task),
+            delete: task.delete,
+            max_delete: task.max_delete.as_deref().map_or(Ok(RemovalLimit::None), removal_limit)?,
+            allow_empty_source: task.allow_empty_source,
+        };
+        let reports = frame.reports.clone();
+        let mut transfer = copying(frame, TransferCommand::Sync, &task.into())?;
+        transfer.spec.sync = sync;
+        apply_as_of(&mut transfer.spec, task.as_of)?;
+        transfer.spec.sync.rule = rule_as_of(&transfer.spec, transfer.spec.sync.rule);
+        transfer.spec.filter = script::filter(task.select.script.as_deref())?;
+        transfer.spec.to_key = script::to_key(task.to_key.as_deref())?;
+        // A sync has no patterns in its paths.
+        transfer.spec.raw = true;
+        transfer.report = ReportSettings::new(&reports, &transfer.spec)?;
+        Ok(transfer)
+    }
+
     fn removal(frame: Frame, task: &RemoveTask) -> Result<Self, Failure> {
         Self::in_place(frame, TransferCommand::Remove, "rm", &task.objects())?.guarded(task)
     }
@@ -164,6 +184,18 @@ impl TransferSettings {
         let report = ReportSettings::new(&frame.reports, &spec)?;
         Ok(Self { report, manifest, ..assemble(frame, spec) })
     }
+}
+
+/// What counts as a difference.
+fn rule(task: &SyncTask) -> Rule {
+    let rule = match task.compare {
+        Compare::SizeAndTime => Rule::SizeAndTime,
+        Compare::Newer => Rule::NewerSource,
+        Compare::SizeOnly => Rule::SizeOnly,
+        Compare::ExactTimestamps => Rule::ExactTimes,
+        Compare::Checksum => Rule::Content,
+    };
+    if task.transfer.no_overwrite { Rule::Never } else { rule }
 }
 
 /// Refuses the address of a bucket where one object is meant.
@@ -251,7 +283,7 @@ fn blank_spec(
 }
 
 /// What `cp`, `mv` and `sync` have in common.
-pub(super) fn copying(
+fn copying(
     mut frame: Frame,
     command: TransferCommand,
     job: &Copying<'_>,

@@ -1,5 +1,6 @@
-//! The lines of `aws s3 ls`: of a page at a time where that is whole and plain, put together from
-//! parts of fixed places instead of being formatted, for there are millions of them; else one by one.
+//! The lines of `aws s3 ls`, one by one or, where a page is whole and plain, all of it at once:
+//! there are millions of them, so that each is put together from parts of fixed places instead of
+//! being formatted.
 
 use s3haul_wire::ops::ListPage;
 use s3haul_wire::units::{LocalTime, RequestCounts, TIME_BYTES, format_size};
