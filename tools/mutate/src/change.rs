@@ -1,7 +1,8 @@
 //! Changed copies of inputs.
 
+use fastrand::Rng;
+
 use crate::corpus::Corpus;
-use crate::dice::Dice;
 
 /// Bytes that a changed copy may have more than the longest input.
 const ROOM: usize = 8 * 1024;
@@ -28,25 +29,30 @@ const NUMBERS: [&str; 12] = [
 /// Makes changed copies of a corpus.
 pub(crate) struct Changer<'a> {
     corpus: &'a Corpus,
-    dice: Dice,
+    random: Rng,
     /// Longest changed copy in bytes.
     bytes_max: usize,
 }
 
 impl<'a> Changer<'a> {
-    pub(crate) fn new(corpus: &'a Corpus, dice: Dice) -> Self {
+    pub(crate) fn new(corpus: &'a Corpus, random: Rng) -> Self {
         let longest = corpus.inputs.iter().map(|(_, input)| input.len()).max();
-        Self { corpus, dice, bytes_max: longest.unwrap_or_default() + ROOM }
+        Self { corpus, random, bytes_max: longest.unwrap_or_default() + ROOM }
+    }
+
+    /// A number below `most`; 0 where there is none.
+    fn below(&mut self, most: usize) -> usize {
+        self.random.usize(..most.max(1))
     }
 
     fn input(&mut self) -> &'a [u8] {
-        self.dice.one_of(&self.corpus.inputs).map_or(&[], |(_, input)| input)
+        self.random.choice(&self.corpus.inputs).map_or(&[], |(_, input)| input)
     }
 
     /// The next copy.
     pub(crate) fn changed(&mut self) -> Vec<u8> {
         let mut copy = self.input().to_vec();
-        for _ in 0..=self.dice.below(CHANGES_MAX) {
+        for _ in 0..=self.below(CHANGES_MAX) {
             self.change(&mut copy);
             copy.truncate(self.bytes_max);
         }
@@ -54,16 +60,16 @@ impl<'a> Changer<'a> {
     }
 
     fn change(&mut self, copy: &mut Vec<u8>) {
-        match self.dice.below(10) {
+        match self.below(10) {
             0 => {
-                let (at, bit) = (self.dice.below(copy.len()), self.dice.below(8));
+                let (at, bit) = (self.below(copy.len()), self.below(8));
                 if let Some(byte) = copy.get_mut(at) {
                     *byte ^= 1 << bit;
                 }
             }
             1 => {
-                let at = self.dice.below(copy.len());
-                let value = self.dice.one_of(BYTES).copied().unwrap_or_default();
+                let at = self.below(copy.len());
+                let value = self.random.choice(BYTES).copied().unwrap_or_default();
                 if let Some(byte) = copy.get_mut(at) {
                     *byte = value;
                 }
@@ -76,14 +82,14 @@ impl<'a> Changer<'a> {
             4 => self.splice(copy),
             5 => self.number(copy),
             6 => {
-                let length = self.dice.below(5);
-                let bytes: Vec<u8> = (0..length).map(|_| self.dice.byte()).collect();
+                let length = self.below(5);
+                let bytes: Vec<u8> = (0..length).map(|_| self.random.u8(..)).collect();
                 self.insert(copy, &bytes);
             }
             _ => {
-                let word = self.dice.one_of(&self.corpus.words).cloned().unwrap_or_default();
+                let word = self.random.choice(&self.corpus.words).cloned().unwrap_or_default();
                 let piece = self.piece(copy.len());
-                if self.dice.below(3) == 0 {
+                if self.below(3) == 0 {
                     copy.drain(piece);
                 }
                 self.insert(copy, &word);
@@ -93,20 +99,20 @@ impl<'a> Changer<'a> {
 
     /// Some bytes, mostly few.
     fn piece(&mut self, length: usize) -> std::ops::Range<usize> {
-        let start = self.dice.below(length + 1);
-        let most = if self.dice.below(4) == 0 { length - start } else { 8.min(length - start) };
-        start..start + self.dice.below(most + 1)
+        let start = self.below(length + 1);
+        let most = if self.below(4) == 0 { length - start } else { 8.min(length - start) };
+        start..start + self.below(most + 1)
     }
 
     fn insert(&mut self, copy: &mut Vec<u8>, bytes: &[u8]) {
-        let at = self.dice.below(copy.len() + 1);
+        let at = self.below(copy.len() + 1);
         copy.splice(at..at, bytes.iter().copied());
     }
 
     fn repeat(&mut self, copy: &mut Vec<u8>) {
         let piece = self.piece(copy.len());
-        let most = if self.dice.below(8) == 0 { 200 } else { 4 };
-        let times = 1 + self.dice.below(most);
+        let most = if self.below(8) == 0 { 200 } else { 4 };
+        let times = 1 + self.below(most);
         let repeated = copy[piece].repeat(times);
         let room = self.bytes_max.saturating_sub(copy.len()).min(repeated.len());
         self.insert(copy, &repeated[..room]);
@@ -115,35 +121,35 @@ impl<'a> Changer<'a> {
     /// Goes on with the end of another input.
     fn splice(&mut self, copy: &mut Vec<u8>) {
         let other = self.input();
-        let (at, from) = (self.dice.below(copy.len() + 1), self.dice.below(other.len() + 1));
+        let (at, from) = (self.below(copy.len() + 1), self.below(other.len() + 1));
         copy.truncate(at);
         copy.extend_from_slice(&other[from..]);
     }
 
     /// Puts a number in the place of another.
     fn number(&mut self, copy: &mut Vec<u8>) {
-        let from = self.dice.below(copy.len() + 1);
+        let from = self.below(copy.len() + 1);
         let digit = |byte: &u8| byte.is_ascii_digit();
         let Some(offset) = copy[from..].iter().position(digit) else { return };
         let start = from + offset;
         let length = copy[start..].iter().take_while(|byte| digit(byte)).count();
-        let number = self.dice.one_of(&NUMBERS).copied().unwrap_or_default();
+        let number = self.random.choice(&NUMBERS).copied().unwrap_or_default();
         copy.splice(start..start + length, number.bytes());
     }
 
     /// A long input: the start of one, then a piece or a word again and again, then the rest.
     pub(crate) fn long(&mut self, bytes: usize) -> Vec<u8> {
         let input = self.input();
-        let at = self.dice.below(input.len() + 1);
-        let piece = match self.dice.below(3) {
-            0 => self.dice.one_of(&self.corpus.words).cloned().unwrap_or_default(),
+        let at = self.below(input.len() + 1);
+        let piece = match self.below(3) {
+            0 => self.random.choice(&self.corpus.words).cloned().unwrap_or_default(),
             1 => input.to_vec(),
             _ => {
                 let piece = self.piece(input.len());
                 input[piece].to_vec()
             }
         };
-        let piece = if piece.is_empty() { vec![self.dice.byte()] } else { piece };
+        let piece = if piece.is_empty() { vec![self.random.u8(..)] } else { piece };
         let mut long = input[..at].to_vec();
         while long.len() < bytes {
             long.extend_from_slice(&piece);

@@ -107,8 +107,9 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts a program and waits until it answers on a port.
-    pub fn start(command: &mut Command, port: u16) -> Result<Self> {
+    /// Starts a program and waits until it answers on a port: in HTTP, or with a connection where
+    /// it speaks TLS.
+    pub fn start(command: &mut Command, port: u16, is_secure: bool) -> Result<Self> {
         let child = command.stdin(Stdio::null()).spawn();
         let mut child = child.with_context(|| format!("could not start {command:?}"))?;
         // Its standard input ends with this process, however that ends.
@@ -125,17 +126,17 @@ impl Daemon {
             }
         };
         let mut daemon = Self { child, guard };
-        daemon.wait_until_ready(port)?;
+        daemon.wait_until(|| if is_secure { listens(port) } else { answers(port) })?;
         Ok(daemon)
     }
 
-    fn wait_until_ready(&mut self, port: u16) -> Result<()> {
+    fn wait_until(&mut self, is_ready: impl Fn() -> bool) -> Result<()> {
         let begin = Instant::now();
         while begin.elapsed() < START_MAX {
             if let Some(status) = self.child.try_wait()? {
                 bail!("it ended ({status})");
             }
-            if answers(port) {
+            if is_ready() {
                 return Ok(());
             }
             sleep(POLL);
@@ -157,6 +158,20 @@ impl Drop for Daemon {
 /// A port that was free a moment ago.
 pub fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Whether files in a folder may have user attributes, which versitygw wants for its metadata.
+pub fn has_extended_attributes(folder: &Path) -> bool {
+    // Python's is the one tool for it that comes with everything else the tests use.
+    let python = std::env::var_os("S3HAUL_TEST_PYTHON").unwrap_or_else(|| "python3".into());
+    let script = "import os, sys; os.setxattr(sys.argv[1], 'user.probe', b'x')";
+    let mut probe = Command::new(python);
+    probe.args(["-c", script]).arg(folder).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+fn listens(port: u16) -> bool {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
 /// Whether something there speaks HTTP and does not say that it is still starting.

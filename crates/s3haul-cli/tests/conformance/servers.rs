@@ -1,22 +1,16 @@
 //! Starts and stops the servers, and knows what each of them cannot do.
 //!
-//! A server listens on a port found free, is ready when it answers over HTTP, and ends when its
-//! [`Server`] is dropped; a guard process ends it also when this process is killed.
+//! A server listens on a port found free, and ends when its [`Server`] is dropped.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
+use support::server::{Daemon, free_port, has_extended_attributes};
 use tempfile::TempDir;
 
 use crate::tools;
 
-const START_MAX: Duration = Duration::from_mins(1);
-const ANSWER_MAX: Duration = Duration::from_secs(2);
-const POLL: Duration = Duration::from_millis(20);
 /// Another process may take a port between our finding it and the server's binding it.
 const ATTEMPTS: usize = 4;
 
@@ -194,18 +188,6 @@ impl Kind {
     }
 }
 
-/// Whether files in a folder may have user attributes, which versitygw wants for its metadata.
-fn has_extended_attributes(folder: &Path) -> bool {
-    let probe = folder.join("probe");
-    fs::write(&probe, b"").unwrap();
-    // Python's is the one tool for it that comes with everything else the suite uses.
-    let python = std::env::var_os("S3HAUL_TEST_PYTHON").unwrap_or_else(|| "python3".into());
-    let script = "import os, sys; os.setxattr(sys.argv[1], 'user.probe', b'x')";
-    let status =
-        Command::new(python).args(["-c", script]).arg(&probe).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
-}
-
 /// A running server.
 pub(crate) struct Server {
     /// For reports.
@@ -219,7 +201,7 @@ pub(crate) struct Server {
     /// What it does.
     pub(crate) features: Features,
     kind: Kind,
-    process: Process,
+    process: Option<Daemon>,
     folder: TempDir,
 }
 
@@ -249,9 +231,12 @@ impl Server {
         }
         let port = free_port().map_err(|e| e.to_string())?;
         let log = folder.path().join("server.log");
-        let mut process = Process::start(kind.command(port, folder.path()), &log)?;
-        process.wait_until_ready(port, kind.is_secure()).map_err(|reason| {
-            format!("{reason}\n{}", fs::read_to_string(&log).unwrap_or_default())
+        let output = File::create(&log).map_err(|e| e.to_string())?;
+        let errors = output.try_clone().map_err(|e| e.to_string())?;
+        let mut command = kind.command(port, folder.path());
+        command.stdout(output).stderr(errors);
+        let process = Daemon::start(&mut command, port, kind.is_secure()).map_err(|reason| {
+            format!("{reason:#}\n{}", fs::read_to_string(&log).unwrap_or_default())
         })?;
         Ok(Self {
             name: kind.name(),
@@ -260,7 +245,7 @@ impl Server {
             secret_key: SECRET_KEY.to_owned(),
             features: kind.features(),
             kind,
-            process,
+            process: Some(process),
             folder,
         })
     }
@@ -288,67 +273,8 @@ impl Server {
 
     /// Ends it at once, as a crash would.
     pub(crate) fn kill(&mut self) {
-        self.process.kill();
+        self.process = None;
     }
-}
-
-fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
-}
-
-/// A child process and the guard that ends it when this process is gone.
-struct Process {
-    child: Child,
-    guard: Option<Child>,
-}
-
-impl Process {
-    fn start(mut command: Command, log: &Path) -> Result<Self, String> {
-        let output = File::create(log).map_err(|e| e.to_string())?;
-        let errors = output.try_clone().map_err(|e| e.to_string())?;
-        command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let child = command.spawn().map_err(|e| format!("{command:?}: {e}"))?;
-        // Its standard input ends with this process, however that ends.
-        let guard = Command::new("sh")
-            .args(["-c", "read -r _; kill -9 \"$0\"", &child.id().to_string()])
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        Ok(Self { child, guard: guard.ok() })
-    }
-
-    fn wait_until_ready(&mut self, port: u16, is_secure: bool) -> Result<(), String> {
-        let deadline = Instant::now() + START_MAX;
-        while Instant::now() < deadline {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(format!("it ended ({status})"));
-            }
-            if if is_secure { listens(port) } else { answers(port) } {
-                return Ok(());
-            }
-            std::thread::sleep(POLL);
-        }
-        Err("it did not answer in time".to_owned())
-    }
-
-    fn kill(&mut self) {
-        if let Some(mut guard) = self.guard.take() {
-            let _ = guard.kill();
-            let _ = guard.wait();
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-fn listens(port: u16) -> bool {
-    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
 /// An authority `ca.pem` and a certificate of it for this machine, by a script.
@@ -358,15 +284,4 @@ fn make_certificates(folder: &Path) -> Result<(), String> {
     let output = command.output().map_err(|e| e.to_string())?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     output.status.success().then_some(()).ok_or(errors)
-}
-
-/// Whether something there speaks HTTP and does not say that it is still starting.
-fn answers(port: u16) -> bool {
-    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { return false };
-    let _ = stream.set_read_timeout(Some(ANSWER_MAX));
-    let request = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-    let mut answer = [0; 12];
-    let complete =
-        stream.write_all(request.as_bytes()).and_then(|()| stream.read_exact(&mut answer));
-    complete.is_ok() && answer.starts_with(b"HTTP/1.1 ") && answer[9] < b'5'
 }

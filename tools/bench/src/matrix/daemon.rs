@@ -19,7 +19,7 @@ pub(super) fn start(name: &str, folder: &Path) -> Result<(Daemon, String)> {
         let port = server::free_port()?;
         let mut command = command(name, port, folder)?;
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let daemon = Daemon::start(&mut command, port)?;
+        let daemon = Daemon::start(&mut command, port, false)?;
         anyhow::Ok((daemon, format!("http://127.0.0.1:{port}")))
     };
     let mut result = attempt();

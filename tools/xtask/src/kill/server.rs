@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use support::server::{Daemon, free_port};
+use support::server::{Daemon, free_port, has_extended_attributes};
 use support::servers::Servers;
 
 /// Another process may hold the port for a moment.
@@ -83,14 +83,6 @@ impl Kind {
     }
 }
 
-/// Whether files in a folder may have user attributes, which versitygw wants for its metadata.
-fn has_extended_attributes(folder: &Path) -> bool {
-    let script = "import os, sys; os.setxattr(sys.argv[1], 'user.probe', b'x')";
-    let mut python = Command::new("python3");
-    python.args(["-c", script]).arg(folder).stderr(Stdio::null());
-    python.status().is_ok_and(|status| status.success())
-}
-
 /// A server on a port.
 pub(super) struct Server {
     kind: Kind,
@@ -133,7 +125,7 @@ impl Server {
             let log = File::options().create(true).append(true).open(path)?;
             let mut command = self.kind.command(&self.binary, self.port, &self.folder);
             command.stdout(log.try_clone()?).stderr(log);
-            match Daemon::start(&mut command, self.port) {
+            match Daemon::start(&mut command, self.port, false) {
                 Ok(daemon) => {
                     self.running = Some(daemon);
                     return Ok(());
