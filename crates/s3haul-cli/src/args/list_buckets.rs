@@ -1,17 +1,8 @@
 //! `list-buckets`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-/// How buckets are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BucketsFormat {
-    /// Aligned columns.
-    Text,
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values with a header.
-    Csv,
-}
+use crate::render::buckets::BucketsFormat;
 
 /// Lists the buckets of the account with their regions, and on request what is in them.
 #[derive(Clone, Debug, Default, Args)]

@@ -2,20 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::ListingArgs;
-
-/// How a summary is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SummaryFormat {
-    /// Tables and bars.
-    Text,
-    /// One JSON document.
-    Json,
-    /// One table with a column that names the section.
-    Csv,
-}
+use crate::render::summary::SummaryFormat;
 
 /// Counts what is under an address: objects and bytes by folder, storage class, extension, age
 /// and size, the largest, newest and oldest objects, and keys that may make trouble elsewhere.

@@ -1,5 +1,6 @@
 //! Rows of `list-buckets`.
 
+use clap::ValueEnum;
 use s3haul_wire::Error;
 use s3haul_wire::units::{LocalTime, format_size};
 use serde::Serialize;
@@ -7,13 +8,23 @@ use serde::Serialize;
 use super::csv;
 use super::escape::push_name;
 use super::json::{self, ErrorFields};
-use crate::args::BucketsFormat;
 use crate::printer::Printer;
 
 /// Regions have up to 14 letters as of today; longer ones push the rest to the right.
 const REGION_COLUMNS: usize = 14;
 const OBJECTS_COLUMNS: usize = 14;
 const SIZE_COLUMNS: usize = 10;
+
+/// How buckets are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BucketsFormat {
+    /// Aligned columns.
+    Text,
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values with a header.
+    Csv,
+}
 
 /// Objects and bytes of a bucket.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,8 +3,9 @@
 use s3haul_wire::ClientConfig;
 
 use super::Settings;
-use crate::args::{BucketsFormat, ListBucketsArgs};
+use crate::args::ListBucketsArgs;
 use crate::open_files;
+use crate::render::buckets::BucketsFormat;
 
 /// `list-buckets`.
 #[derive(Clone, Debug)]

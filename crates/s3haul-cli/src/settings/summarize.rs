@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::{Environment, ListingSettings, Settings};
-use crate::args::{SummarizeArgs, SummaryFormat};
+use crate::args::SummarizeArgs;
 use crate::env_vars;
 use crate::failure::Failure;
+use crate::render::summary::SummaryFormat;
 
 /// `summarize`.
 #[derive(Clone, Debug)]

@@ -9,11 +9,21 @@ mod tabular;
 mod tests;
 mod text;
 
-use crate::render::summary::report::Report;
-use crate::render::summary::report::Style;
+use clap::ValueEnum;
 use s3haul_wire::units::LocalTime;
 
-use crate::args::SummaryFormat;
+use self::report::{Report, Style};
+
+/// How a summary is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryFormat {
+    /// Tables and bars.
+    Text,
+    /// One JSON document.
+    Json,
+    /// One table with a column that names the section.
+    Csv,
+}
 
 /// The whole report as bytes.
 pub(crate) fn render(report: &Report<'_>, format: SummaryFormat, style: Style) -> Vec<u8> {
