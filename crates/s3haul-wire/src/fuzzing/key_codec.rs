@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::sign::signature::{encode_path, encode_query};
-use crate::xml::list_scan::decode_url;
+use crate::xml::list_reader::decode_url;
 
 /// Keys in paths, in queries and in listings of `encoding-type=url`: what is encoded comes back,
 /// and is encoded as a plain loop does it.

@@ -9,7 +9,7 @@ use crate::message::answer::Answer;
 use crate::message::request::Request;
 use crate::xml::document::malformed;
 use crate::xml::list_page::{ListPage, VersionPage};
-use crate::xml::list_scan;
+use crate::xml::list_reader;
 
 /// Input of `ListObjectsV2` and `ListObjects`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,7 +74,7 @@ impl Client {
         let request =
             if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
-        let page = list_scan::objects(&answer.body);
+        let page = list_reader::objects(&answer.body);
         let mut page = page.map_err(|_| self.damaged(&request, &answer))?;
         page.may_leave_out = may_leave_out(&answer);
         Ok(page)
@@ -87,7 +87,7 @@ impl Client {
                 .maybe("marker", input.continuation_token.or(input.start_after));
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
-        let page = list_scan::objects(&answer.body).map(with_marker).and_then(checked);
+        let page = list_reader::objects(&answer.body).map(with_marker).and_then(checked);
         let mut page = page.map_err(|_| self.damaged(&request, &answer))?;
         page.may_leave_out = may_leave_out(&answer);
         Ok(page)
@@ -108,7 +108,7 @@ impl Client {
         let request = with_max_keys(request, input.max_keys);
         let answer = self.call(&request).await?;
         let mut page =
-            list_scan::versions(&answer.body).map_err(|_| self.damaged(&request, &answer))?;
+            list_reader::versions(&answer.body).map_err(|_| self.damaged(&request, &answer))?;
         page.may_leave_out = may_leave_out(&answer);
         Ok(page)
     }

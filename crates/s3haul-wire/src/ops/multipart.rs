@@ -21,7 +21,7 @@ use crate::message::request::{Expects, Request};
 use crate::ops::build::checksum_of;
 use crate::units::ByteRange;
 use crate::xml::document::{Element, Writer, malformed, parse_time};
-use crate::xml::list_scan::Decoder;
+use crate::xml::list_reader::Decoder;
 
 /// Input of `CreateMultipartUpload`.
 #[derive(Clone, Copy, Debug)]

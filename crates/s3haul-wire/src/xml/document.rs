@@ -2,8 +2,8 @@
 //!
 //! Answers are read into a small tree of elements. Depth and number of elements are limited,
 //! document types (and with them entities of the document's own) are refused, and whatever is
-//! not understood is an error, never a panic. Listings have their own scanner, which falls back
-//! to this reader.
+//! not understood is an error, never a panic. Pages of listings are read by the same rules, but for
+//! their entries, of which no tree is kept.
 
 use std::fmt::Write as _;
 
@@ -31,28 +31,9 @@ impl Element {
         let mut reader = Reader::from_reader(document);
         let mut builder = Builder::default();
         loop {
-            let event = reader.read_event().map_err(|error| malformed().with_source(error))?;
-            match event {
-                Event::Start(start) => builder.open(start.local_name().as_ref())?,
-                Event::Empty(start) => {
-                    builder.open(start.local_name().as_ref())?;
-                    builder.close()?;
-                }
-                Event::End(_) => builder.close()?,
-                Event::Text(text) => {
-                    builder.text(&text.decode().map_err(|error| malformed().with_source(error))?);
-                }
-                Event::CData(data) => {
-                    builder.text(&data.decode().map_err(|error| malformed().with_source(error))?);
-                }
-                Event::GeneralRef(reference) => {
-                    let name =
-                        reference.decode().map_err(|error| malformed().with_source(error))?;
-                    builder.text(resolve(&name).ok_or_else(malformed)?.encode_utf8(&mut [0; 4]));
-                }
-                Event::DocType(_) => return Err(malformed()),
-                Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
+            match reader.read_event().map_err(|error| malformed().with_source(error))? {
                 Event::Eof => return builder.finish(),
+                event => builder.add(event)?,
             }
         }
     }
@@ -86,13 +67,45 @@ impl Element {
 
 /// The elements that are open while a document is read.
 #[derive(Default)]
-struct Builder {
+pub(crate) struct Builder {
     open: Vec<Element>,
     root: Option<Element>,
     elements: usize,
 }
 
 impl Builder {
+    /// Takes what a reader found next.
+    pub(crate) fn add(&mut self, event: Event<'_>) -> Result<()> {
+        let damaged = |error| malformed().with_source(error);
+        match event {
+            Event::Start(start) => self.open(start.local_name().as_ref())?,
+            Event::Empty(start) => {
+                self.open(start.local_name().as_ref())?;
+                self.close()?;
+            }
+            Event::End(_) => self.close()?,
+            Event::Text(text) => self.text(&text.decode().map_err(damaged)?),
+            Event::CData(data) => self.text(&data.decode().map_err(damaged)?),
+            Event::GeneralRef(reference) => {
+                let name = reference.decode().map_err(damaged)?;
+                self.text(resolve(&name).ok_or_else(malformed)?.encode_utf8(&mut [0; 4]));
+            }
+            Event::DocType(_) => return Err(malformed()),
+            Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::Eof => {}
+        }
+        Ok(())
+    }
+
+    /// Elements that are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Takes out the last child of the element that is open, if it is wanted.
+    pub(crate) fn take_child(&mut self, is_wanted: fn(&Element) -> bool) -> Option<Element> {
+        self.open.last_mut()?.children.pop_if(|child| is_wanted(child))
+    }
+
     fn open(&mut self, name: &[u8]) -> Result<()> {
         self.elements += 1;
         let too_much = self.open.len() >= DEPTH_MAX || self.elements > ELEMENTS_MAX;
@@ -119,7 +132,8 @@ impl Builder {
         }
     }
 
-    fn finish(self) -> Result<Element> {
+    /// The root, once the document is at its end.
+    pub(crate) fn finish(self) -> Result<Element> {
         if self.open.is_empty() { self.root.ok_or_else(malformed) } else { Err(malformed()) }
     }
 }

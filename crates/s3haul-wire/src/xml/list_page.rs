@@ -321,6 +321,7 @@ impl PageBuilder {
     }
 
     /// Ends an entry whose key and `ETag` were appended to the buffers.
+    #[inline]
     pub(crate) fn end(
         &mut self,
         size: u64,

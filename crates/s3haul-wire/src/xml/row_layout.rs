@@ -21,15 +21,13 @@ pub(crate) const DIGITS_MAX: usize = 19;
 
 /// What differs from entry to entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Value {
+enum Value {
     #[default]
     Key,
     Time,
     Size,
-    /// As it stands.
-    Etag,
-    /// Within quotes that are written as references.
-    QuotedEtag,
+    /// As it stands, or within quotes that are written as references.
+    Etag(bool),
 }
 
 /// A value and where its text lies in the page.
@@ -45,12 +43,45 @@ struct Field {
 pub(crate) struct RowTemplate {
     fields: [Field; VALUES],
     count: usize,
-    is_odd: bool,
+    /// Another entry written so may mean something else.
+    pub(crate) is_odd: bool,
+    /// It is a common prefix.
+    pub(crate) is_prefix: bool,
 }
 
 impl RowTemplate {
-    /// Records a value of the page; values come in the order of the page.
-    pub(crate) fn add(&mut self, value: Value, start: usize, end: usize) {
+    /// Of an entry, or of a common prefix.
+    pub(crate) fn new(is_prefix: bool) -> Self {
+        Self { is_prefix, ..Self::default() }
+    }
+
+    /// Records a field, whose text begins at `start` of the page; fields come in the order of the
+    /// page.
+    pub(crate) fn add(&mut self, name: &str, text: &[u8], start: usize) {
+        match name {
+            "Key" | "Prefix" => self.add_value(Value::Key, start, start + text.len()),
+            "Size" => self.add_value(Value::Size, start, start + text.len()),
+            // No time is not written as one.
+            "LastModified" if text.is_empty() => {}
+            "LastModified" => self.add_value(Value::Time, start, start + text.len()),
+            _ => self.add_etag(text, start),
+        }
+    }
+
+    /// An `ETag`, in quotes or without. One with anything else to resolve leaves no layout.
+    fn add_etag(&mut self, text: &[u8], start: usize) {
+        let end = start + text.len();
+        for quote in [&b"&quot;"[..], b"&#34;"] {
+            let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+            if inner.is_some_and(|inner| memchr(b'&', inner).is_none()) {
+                return self.add_value(Value::Etag(true), start + quote.len(), end - quote.len());
+            }
+        }
+        self.is_odd |= memchr(b'&', text).is_some();
+        self.add_value(Value::Etag(false), start, end);
+    }
+
+    fn add_value(&mut self, value: Value, start: usize, end: usize) {
         match self.fields.get_mut(self.count) {
             Some(field) => {
                 *field = Field { value, start, end };
@@ -58,19 +89,6 @@ impl RowTemplate {
             }
             None => self.is_odd = true,
         }
-    }
-
-    /// An `ETag`, in quotes or without. One with anything else to resolve leaves no layout.
-    pub(crate) fn add_etag(&mut self, text: &[u8], start: usize) {
-        let end = start + text.len();
-        for quote in [&b"&quot;"[..], b"&#34;"] {
-            let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
-            if inner.is_some_and(|inner| memchr(b'&', inner).is_none()) {
-                return self.add(Value::QuotedEtag, start + quote.len(), end - quote.len());
-            }
-        }
-        self.is_odd |= memchr(b'&', text).is_some();
-        self.add(Value::Etag, start, end);
     }
 }
 
@@ -88,6 +106,7 @@ pub(crate) struct Layout<'a> {
     count: usize,
     after: &'a [u8],
     storage_class: u32,
+    is_prefix: bool,
     /// Lengths of the last key and `ETag`: the next ones' are often the same.
     key_bytes: usize,
     etag_bytes: usize,
@@ -108,6 +127,8 @@ pub(crate) struct Found<'a> {
     /// Seconds since 1970, and microseconds.
     pub(crate) last_modified: (i64, u32),
     pub(crate) storage_class: u32,
+    /// The key is a common prefix.
+    pub(crate) is_prefix: bool,
 }
 
 impl<'a> Layout<'a> {
@@ -129,13 +150,15 @@ impl<'a> Layout<'a> {
             from = field.end;
         }
         let after = page.get(from..end)?;
-        Some(Self { parts, count: template.count, after, storage_class, ..Self::default() })
+        let (count, is_prefix) = (template.count, template.is_prefix);
+        Some(Self { parts, count, after, storage_class, is_prefix, ..Self::default() })
     }
 
     /// Reads the entry at the beginning of a text, if it is written so; also gives what follows.
     #[inline]
     pub(crate) fn read(&mut self, mut rest: &'a [u8]) -> Option<(Found<'a>, &'a [u8])> {
-        let mut found = Found { storage_class: self.storage_class, ..Found::default() };
+        let (storage_class, is_prefix) = (self.storage_class, self.is_prefix);
+        let mut found = Found { storage_class, is_prefix, ..Found::default() };
         for at in 0..self.count {
             let Part { before, value } = self.parts[at];
             rest = after(rest, before)?;
@@ -143,8 +166,8 @@ impl<'a> Layout<'a> {
                 Value::Key => self.key(rest, &mut found)?,
                 Value::Time => self.time(rest, &mut found)?,
                 Value::Size => size(rest, &mut found),
-                Value::Etag | Value::QuotedEtag => {
-                    found.is_quoted = value == Value::QuotedEtag;
+                Value::Etag(is_quoted) => {
+                    found.is_quoted = is_quoted;
                     self.etag(rest, &mut found)?
                 }
             };
