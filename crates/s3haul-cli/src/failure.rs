@@ -1,5 +1,6 @@
 //! Why a command ended early: the exit code, the message, and what may help.
 
+use s3haul::journal::JournalError;
 use s3haul::script::ScriptError;
 use s3haul_wire::Error;
 
@@ -45,6 +46,17 @@ impl Failure {
     /// The same with another exit code.
     pub(crate) fn with_status(self, status: u8) -> Self {
         Self { status, ..self }
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Unknown { .. }
+            | JournalError::Running { .. }
+            | JournalError::Complete { .. } => Self::usage(error.to_string()),
+            _ => Self::other(error.to_string()),
+        }
     }
 }
 

@@ -20,6 +20,9 @@ mod from;
 #[cfg(target_os = "linux")]
 #[path = "cli/job.rs"]
 mod job;
+#[cfg(target_os = "linux")]
+#[path = "cli/jobs.rs"]
+mod jobs;
 #[path = "cli/limits.rs"]
 mod limits;
 #[path = "cli/listing.rs"]

@@ -271,6 +271,20 @@ impl Error {
             ErrorKind::Local => Fault::Machine,
         }
     }
+
+    /// Whether the same may succeed later as it is: the network, the service or what was allowed
+    /// was in the way, and not what was asked for.
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Transport
+                | ErrorKind::Timeout
+                | ErrorKind::Throttled
+                | ErrorKind::Server
+                | ErrorKind::Credentials
+                | ErrorKind::Cancelled
+        )
+    }
 }
 
 impl fmt::Display for Error {

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::engine::core::{Engine, Place};
 use crate::fs::meta::exact_time;
 use crate::fs::{FileBatch, LocalFile};
+use crate::journal::state::Mark;
+use crate::journal::{Journal, Subject};
 use crate::location::Location;
 use crate::plan::compare::{Facts, file_time_us};
 use crate::plan::conditions::ObjectFacts;
@@ -135,6 +137,11 @@ impl EntryBatch {
         }
     }
 
+    /// The entry of the last row.
+    pub(crate) fn last(&self) -> Option<Entry<'_>> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
     /// Rows and their entries, without keys that are not of the source.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Entry<'_>)> + Clone {
         (0..self.len()).filter_map(|row| Some((row, self.get(row)?)))
@@ -209,6 +216,16 @@ impl<'a> Entry<'a> {
             Self::Object(object) => {
                 let version_id = object.version_id.map(str::to_owned);
                 place.version(engine, object.listed.key.to_owned(), version_id)
+            }
+        }
+    }
+
+    /// What stands for it in a journal.
+    pub(crate) fn mark(&self, journal: &Journal, is_removal: bool) -> Mark {
+        match self {
+            Self::File(file) => journal.mark(Subject::File(&file.path()), is_removal),
+            Self::Object(object) => {
+                journal.mark(Subject::Object(object.listed.key, object.version_id), is_removal)
             }
         }
     }

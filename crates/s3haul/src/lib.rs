@@ -11,6 +11,7 @@
 //! | [`plan`] | pure rules: paths, filters, names of targets |
 //! | [`script`] | JavaScript functions over keys and objects |
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
+//! | [`journal`] | what a job decided and how far it got, kept for a run that resumes it |
 //! | [`engine`] | how much at once, and what all actions share |
 //! | `entry` | what sources give: objects, versions and files, in batches of columns |
 //! | `action` | upload, download, copy, delete, tag, set, restore |
@@ -29,6 +30,7 @@ pub mod fs;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 pub mod job;
+pub mod journal;
 pub mod location;
 pub mod plan;
 pub mod script;

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::jobs::JournalArgs;
+
 /// What to do with a job.
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobCommand {
@@ -19,6 +21,9 @@ pub(crate) struct JobRunArgs {
     /// The file of the job, or - for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
+    /// Journal.
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
 }
 
 /// Writes a job.

@@ -9,6 +9,7 @@ mod filters;
 mod find;
 mod global;
 mod job;
+mod jobs;
 mod list;
 mod list_buckets;
 mod listing;
@@ -45,6 +46,7 @@ pub(crate) use filters::FilterArgs;
 pub(crate) use find::{FindArgs, FindFormat};
 pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use job::{JobCommand, JobRunArgs, PrintJobArgs};
+pub(crate) use jobs::{JobArgs, JobsArgs, JobsCommand, JournalArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::ListBucketsArgs;
 pub(crate) use listing::ListingArgs;
@@ -268,6 +270,15 @@ pub(crate) enum Command {
         /// What to do.
         #[command(subcommand)]
         command: JobCommand,
+    },
+    /// List, watch and resume jobs that keep a journal.
+    ///
+    /// Copies, syncs, removals and changes of many objects keep one: docs/resume.md says what is
+    /// promised.
+    Jobs {
+        /// What to do.
+        #[command(subcommand)]
+        command: JobsCommand,
     },
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///

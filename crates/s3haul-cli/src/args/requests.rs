@@ -3,7 +3,7 @@
 
 use clap::Args;
 
-use super::{ConditionArgs, FilterArgs, FromArgs, PrintJobArgs, ReportArgs};
+use super::{ConditionArgs, FilterArgs, FromArgs, JournalArgs, PrintJobArgs, ReportArgs};
 
 /// Requester pays.
 #[derive(Clone, Debug, Default, Args)]
@@ -81,6 +81,9 @@ pub(crate) struct ObjectsArgs {
     /// Reports.
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    /// Journal.
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
     /// The job.
     #[command(flatten)]
     pub(crate) print: PrintJobArgs,

@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 38] = [
+const USUAL: [(&str, &[Group]); 43] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -63,6 +63,11 @@ const USUAL: [(&str, &[Group]); 38] = [
         &[(OBJECTS, &["recursive", "exclude", "include"]), (OUTPUT, &["format", "output-file"])],
     ),
     ("job run", &[]),
+    ("jobs ls", &[]),
+    ("jobs show", &[]),
+    ("jobs resume", &[]),
+    ("jobs watch", &[]),
+    ("jobs prune", &[(WORK, &["all"])]),
     ("versioning get", &[]),
     ("versioning enable", &[]),
     ("versioning suspend", &[]),
@@ -109,7 +114,7 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 21] = [
+const ABOUTS: [(&str, &str); 25] = [
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
     ("summarize", "Add up what is under an address, by folder, age, size and more"),
@@ -121,6 +126,10 @@ const ABOUTS: [(&str, &str); 21] = [
     ("each", "Call a JavaScript function for each object"),
     ("run", "Run the commands of a file, many at a time"),
     ("job", "Run a job that --print-job wrote"),
+    ("jobs", "List, watch and resume jobs that keep a journal"),
+    ("jobs resume", "Go on with a job that ended early, or retry what failed"),
+    ("jobs watch", "Show the progress of a job that another process runs"),
+    ("jobs prune", "Remove journals that are no longer needed"),
     ("serve", "Serve a folder as an S3 endpoint, for trying and testing"),
     ("tag get", "Print the tags of objects"),
     ("tag add", "Add tags to objects and keep the others"),
@@ -201,14 +210,26 @@ const TEXTS: [(&str, &str, &str); 61] = [
 
 /// The commands of `aws s3`, in the order of the overview, then the others by what they are for.
 const AS_AWS: [&str; 9] = ["cp", "mv", "sync", "ls", "rm", "mb", "rb", "presign", "website"];
-const OTHERS: [(&str, &[&str]); 4] = [
-    ("One object", &["cat", "pipe", "head"]),
-    ("What is there", &["list", "find", "summarize", "list-buckets", "versions", "uploads"]),
+const OTHERS: [(&str, &[&str]); 3] = [
+    (
+        "Single objects, and what is there",
+        &[
+            "cat",
+            "pipe",
+            "head",
+            "list",
+            "find",
+            "summarize",
+            "list-buckets",
+            "versions",
+            "uploads",
+        ],
+    ),
     (
         "Checks and changes",
         &["compare", "verify", "tag", "set", "restore", "undelete", "versioning"],
     ),
-    ("Scripts and tools", &["map", "each", "run", "job", "serve"]),
+    ("Scripts and tools", &["map", "each", "run", "job", "jobs", "serve"]),
 ];
 
 /// The definition with what `-h` shows.
@@ -381,7 +402,7 @@ mod tests {
         definition.build();
         let mut found = Vec::new();
         leaves(&definition, "", &mut found);
-        for name in ["tag", "uploads", "versioning", "job"] {
+        for name in ["tag", "uploads", "versioning", "job", "jobs"] {
             found.push((name.to_owned(), definition.find_subcommand(name).unwrap().clone()));
         }
         let mut wide = Vec::new();

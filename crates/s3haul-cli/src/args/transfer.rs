@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::{
-    AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, FromArgs, ObjectArgs, ObjectsArgs,
-    OutputArgs, PrintJobArgs, RemovalGuardArgs, RemovedVersionsArgs, ReportArgs, RequestArgs,
-    Secret, SidesArgs, as_source_class,
+    AsOfArgs, ConditionArgs, CustomerKeyArgs, FilterArgs, FromArgs, JournalArgs, ObjectArgs,
+    ObjectsArgs, OutputArgs, PrintJobArgs, RemovalGuardArgs, RemovedVersionsArgs, ReportArgs,
+    RequestArgs, Secret, SidesArgs, as_source_class,
 };
 
 /// Scripts and templates of `cp` and `mv`.
@@ -92,6 +92,9 @@ pub(crate) struct CopyArgs {
     /// Reports.
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    /// Journal.
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
     /// Properties.
     #[command(flatten)]
     pub(crate) object: ObjectArgs,

@@ -5,11 +5,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use s3haul::job::value::OutputLines;
+use s3haul::journal::Journal;
 
-use crate::args::{Command, GlobalArgs, JobCommand, JobRunArgs, PrintJobArgs};
+use crate::args::{
+    Command, CopyArgs, GlobalArgs, JobArgs, JobCommand, JobRunArgs, JobsCommand, JournalArgs,
+    ObjectsArgs, PrintJobArgs,
+};
 use crate::commands::{
-    buckets, cat, compare, confirm, head, list, list_buckets, ls, presign, run, script, serve,
-    shared, summarize, transfer, uploads,
+    buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, presign, run, script,
+    serve, shared, summarize, transfer, uploads,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -18,10 +22,10 @@ use crate::printer::Printer;
 use crate::render::json;
 use crate::runtime;
 use crate::settings::{
-    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, ListBucketsSettings,
-    ListSettings, LsSettings, Machine, MbSettings, PresignSettings, RbSettings, RunSettings,
-    ScriptSettings, ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings,
-    VersioningSettings, WebsiteSettings, refuse_unsupported,
+    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, JournalSettings,
+    ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings, PresignSettings,
+    RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings, SummarizeSettings,
+    TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings, refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -38,6 +42,12 @@ pub(crate) fn dispatch(
     }
     if let Command::Job { command: JobCommand::Run(args) } = &command {
         return run_job(global, args, environment, printer);
+    }
+    if let Command::Jobs { command } = &command {
+        return match command {
+            JobsCommand::Resume(args) => resume_job(global, args, environment, printer),
+            _ => jobs::run(command, global.json, &environment, printer),
+        };
     }
     if global.no_verify_ssl {
         printer.warn_of_unverified();
@@ -62,13 +72,43 @@ fn run_job(
         printer.warn_of_unverified();
     }
     let machine = Machine { environment, shared: None };
-    let run =
-        || carry_out(transfer(TransferSettings::of_job(&request, &machine)?, printer)?, printer);
+    let run = || {
+        let journal = JournalSettings::new(&request, &args.journal, &machine.environment)?;
+        let runnable = TransferSettings::of_job(&request, &machine)?;
+        carry_out(transfer(TransferSettings { journal, ..runnable }, printer)?, printer)
+    };
     run().inspect_err(|failure| {
         if request.job.output.json && !global.json {
             printer.output(|buffer| json::push_failure(buffer, failure));
         }
     })
+}
+
+/// Goes on with the job of a journal. It was confirmed when it was begun.
+fn resume_job(
+    global: &GlobalArgs,
+    args: &JobArgs,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let folder = jobs::folder(&args.folder, &environment)?;
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let resumed = Journal::resume(&folder, &args.id)?;
+    std::env::set_current_dir(&resumed.directory).map_err(|error| {
+        let directory = resumed.directory.display();
+        Failure::other(format!("the job was started in `{directory}`, and that is gone: {error}"))
+    })?;
+    let settings = Settings::load(global, environment)?;
+    let request = JobRequest::resumed(&settings, global, &resumed.job)?;
+    if request.is_unverified() {
+        printer.warn_of_unverified();
+    }
+    let runnable = TransferSettings {
+        question: None,
+        journal: JournalSettings::Resumed(resumed.journal),
+        ..TransferSettings::of_job(&request, &settings.machine())?
+    };
+    carry_out(transfer(runnable, printer)?, printer)
 }
 
 /// Runs the command if it is confirmed or needs no confirmation.
@@ -131,25 +171,11 @@ pub(crate) fn work(
     command: Command,
     printer: &Arc<Printer>,
 ) -> Result<Work<'_>, Failure> {
-    let as_job = |request: Result<JobRequest, Failure>, print: PrintJobArgs| {
-        job(&request?, &settings, print, printer)
-    };
+    if let Some(request) = request(&settings, &command) {
+        let (request, print, journal) = request?;
+        return job(&request, &settings, (print, journal), printer);
+    }
     match command {
-        Command::Cp(args) => as_job(JobRequest::cp(&settings, &args), args.copy.print),
-        Command::Mv(args) => as_job(JobRequest::mv(&settings, &args), args.copy.print),
-        Command::Sync(args) => as_job(JobRequest::sync(&settings, &args), args.copy.print),
-        Command::Rm(args) => as_job(JobRequest::rm(&settings, &args), args.objects.print),
-        Command::Undelete(args) => {
-            as_job(JobRequest::undelete(&settings, &args), args.objects.print)
-        }
-        Command::Tag { command } => {
-            as_job(JobRequest::tag(&settings, &command), command.selection().print)
-        }
-        Command::Set(args) => as_job(JobRequest::set(&settings, &args), args.selection.print),
-        Command::Restore(args) => {
-            as_job(JobRequest::restore(&settings, &args), args.selection.print)
-        }
-        Command::Pipe(args) => as_job(JobRequest::pipe(&settings, &args), args.print),
         Command::Compare(args) => {
             query(compare::run(CompareSettings::compare(settings, &args)?, printer))
         }
@@ -190,9 +216,40 @@ pub(crate) fn work(
         }
         Command::Cat(args) => query(cat::run(CatSettings::new(settings, &args)?, printer)),
         Command::Head(args) => query(head::run(HeadSettings::new(settings, &args)?, printer)),
-        Command::Serve(_) | Command::Run(_) | Command::Job { .. } => {
-            Err(Failure::usage("this command cannot be run by another"))
+        _ => Err(Failure::usage("this command cannot be run by another")),
+    }
+}
+
+/// What the flags of a command say of its job.
+type Requested<'a> = (JobRequest, PrintJobArgs, &'a JournalArgs);
+
+/// The job that a command is; `None` for a command that is none.
+fn request<'a>(
+    settings: &Settings,
+    command: &'a Command,
+) -> Option<Result<Requested<'a>, Failure>> {
+    let of_copy = |request: Result<JobRequest, Failure>, copy: &'a CopyArgs| {
+        Some(request.map(|request| (request, copy.print, &copy.journal)))
+    };
+    let of_objects = |request: Result<JobRequest, Failure>, objects: &'a ObjectsArgs| {
+        Some(request.map(|request| (request, objects.print, &objects.journal)))
+    };
+    match command {
+        Command::Cp(args) => of_copy(JobRequest::cp(settings, args), &args.copy),
+        Command::Mv(args) => of_copy(JobRequest::mv(settings, args), &args.copy),
+        Command::Sync(args) => of_copy(JobRequest::sync(settings, args), &args.copy),
+        Command::Rm(args) => of_objects(JobRequest::rm(settings, args), &args.objects),
+        Command::Undelete(args) => of_objects(JobRequest::undelete(settings, args), &args.objects),
+        Command::Tag { command } => {
+            of_objects(JobRequest::tag(settings, command), command.selection())
         }
+        Command::Set(args) => of_objects(JobRequest::set(settings, args), &args.selection),
+        Command::Restore(args) => of_objects(JobRequest::restore(settings, args), &args.selection),
+        Command::Pipe(args) => {
+            let request = JobRequest::pipe(settings, args);
+            Some(request.map(|request| (request, args.print, &JournalArgs::NONE)))
+        }
+        _ => None,
     }
 }
 
@@ -200,12 +257,14 @@ pub(crate) fn work(
 fn job<'a>(
     request: &JobRequest,
     settings: &Settings,
-    print: PrintJobArgs,
+    (print, journal): (PrintJobArgs, &JournalArgs),
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
     // What cannot run is not printed.
-    let runnable = TransferSettings::of_job(request, &settings.machine())?;
+    let mut runnable = TransferSettings::of_job(request, &settings.machine())?;
     if !print.print_job {
+        let environment = settings.machine().environment;
+        runnable.journal = JournalSettings::new(request, journal, &environment)?;
         return transfer(runnable, printer);
     }
     let text = request.print()?;

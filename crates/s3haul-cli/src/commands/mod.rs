@@ -9,6 +9,7 @@ mod confirm;
 mod dispatch;
 mod folder;
 mod head;
+mod jobs;
 mod list;
 mod list_buckets;
 mod listing;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use s3haul::event::EventSink;
 use s3haul::job::value::OutputLines;
 use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer};
+use s3haul::journal::{self, Journal};
 use s3haul_wire::ErrorKind;
 use s3haul_wire::units::RequestCounts;
 
@@ -20,7 +21,7 @@ use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
-use crate::settings::{ReportSettings, TransferSettings};
+use crate::settings::{JournalSettings, ReportSettings, TransferSettings};
 use crate::standard_streams;
 
 /// Said of a report whose run did not come to everything.
@@ -34,7 +35,15 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
     let TransferSettings {
-        mut spec, client, source_client, output, report, manifest, notices, ..
+        mut spec,
+        client,
+        source_client,
+        output,
+        report,
+        manifest,
+        notices,
+        journal,
+        ..
     } = settings;
     let reports = Reports::open(&report)?;
     spec.names = reports.names();
@@ -48,6 +57,8 @@ pub(super) async fn run(
     for notice in &notices {
         sink.notice(notice);
     }
+    spec.journal = journal_of(&spec, journal, &sink)?;
+    let journal = spec.journal.clone();
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
         printer.output(|buffer| tags::push_header(buffer, format));
     }
@@ -72,6 +83,7 @@ pub(super) async fn run(
     if summary.cancelled {
         sink.notice(interrupt.message());
     }
+    note_resumable(&summary, journal.as_deref(), &sink);
     if is_dry_run {
         print_estimate(&summary, &report, output, &sink, printer);
     }
@@ -91,6 +103,50 @@ pub(super) async fn run(
         printer.output(|buffer| events::push_summary(buffer, &summary, status));
     }
     Ok(status)
+}
+
+/// The journal of a job; none for streams, dry runs and what a report names, which would not know
+/// where to go on.
+fn journal_of(
+    spec: &TransferSpec,
+    settings: JournalSettings,
+    sink: &CommandSink,
+) -> Result<Option<Arc<Journal>>, Failure> {
+    let is_stream = spec.source == "-" || spec.target.as_deref() == Some("-");
+    if is_stream || spec.dry_run || spec.names.is_some() {
+        return Ok(None);
+    }
+    let (request, resumes) = match settings {
+        JournalSettings::None => return Ok(None),
+        JournalSettings::Resumed(journal) => return Ok(Some(journal)),
+        JournalSettings::Kept { request, resumes } => (request, resumes),
+    };
+    let folder = &request.folder;
+    match journal::find_interrupted(&request) {
+        Some(job) if resumes => Ok(Some(Journal::resume(folder, &job.id)?.journal)),
+        Some(job) => {
+            sink.notice(&format!(
+                "note: an earlier run of this command did not come to its end: `s3haul jobs resume \
+                 {}` goes on with it",
+                job.id
+            ));
+            Ok(Some(Journal::new(request)))
+        }
+        None => Ok(Some(Journal::new(request))),
+    }
+}
+
+/// Says how a job that left something undone is resumed.
+fn note_resumable(summary: &Summary, journal: Option<&Journal>, sink: &CommandSink) {
+    let Some(id) = journal.filter(|journal| journal.is_kept()).map(Journal::id) else { return };
+    let text = if summary.cancelled || summary.fatal || summary.not_tried > 0 {
+        format!("note: `s3haul jobs resume {id}` goes on from here")
+    } else if summary.failed > 0 {
+        format!("note: `s3haul jobs resume {id}` tries again what failed")
+    } else {
+        return;
+    };
+    sink.notice(&text);
 }
 
 /// Whether a command that `aws s3` has not acts on the objects of a listing.

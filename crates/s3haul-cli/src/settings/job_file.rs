@@ -4,8 +4,8 @@ use std::io::Read as _;
 
 use s3haul::job::value::{Job, ManifestFile, Task};
 
-use super::JobRequest;
 use super::frame::Keys;
+use super::{JobRequest, Settings};
 use crate::args::{GlobalArgs, JobRunArgs};
 use crate::failure::Failure;
 use crate::standard_streams;
@@ -27,6 +27,32 @@ impl JobRequest {
             ));
         }
         let mut job = job;
+        job.output.json |= global.json;
+        job.output.progress &= !global.no_progress;
+        Ok(Self { job, keys: Keys::default() })
+    }
+
+    /// For `jobs resume`: the job of a journal, within the limits that the flags give.
+    pub(crate) fn resumed(
+        settings: &Settings,
+        global: &GlobalArgs,
+        text: &str,
+    ) -> Result<Self, Failure> {
+        let mut job = Job::from_json(text.as_bytes())
+            .map_err(|error| Failure::other(format!("the job cannot be resumed: {error}")))?;
+        let (given, limits) = (&settings.limits, &mut job.limits);
+        if global.max_concurrent_requests.is_some() {
+            limits.max_concurrent_requests = given.max_concurrent_requests;
+        }
+        if global.max_requests_per_second.is_some() {
+            limits.max_requests_per_second = given.max_requests_per_second;
+        }
+        if global.max_memory.is_some() {
+            limits.max_memory = given.max_memory;
+        }
+        if global.max_bandwidth.is_some() {
+            limits.max_bandwidth = given.max_bandwidth;
+        }
         job.output.json |= global.json;
         job.output.progress &= !global.no_progress;
         Ok(Self { job, keys: Keys::default() })

@@ -23,7 +23,7 @@ use super::conditions::of_select;
 use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, properties};
 use super::versions::{apply_as_of, check_manifest, removal_limit, rule_as_of};
-use super::{JobRequest, ManifestSettings, ReportSettings, script};
+use super::{JobRequest, JournalSettings, ManifestSettings, ReportSettings, script};
 use crate::failure::Failure;
 use crate::render::{AwsProgress, OutputSettings};
 use crate::settings::check::address;
@@ -47,6 +47,8 @@ pub(crate) struct TransferSettings {
     pub(crate) notices: Vec<String>,
     /// Question to be answered with yes on a terminal before anything is done.
     pub(crate) question: Option<String>,
+    /// Its journal.
+    pub(crate) journal: JournalSettings,
 }
 
 /// What copies, moves and syncs have in common.
@@ -229,6 +231,7 @@ fn assemble(frame: Frame, spec: TransferSpec) -> TransferSettings {
         manifest: None,
         notices: Vec::new(),
         question: None,
+        journal: JournalSettings::None,
     }
 }
 
@@ -242,6 +245,7 @@ fn blank_spec(
         Failure::other(format!("cannot determine the working directory: {error}"))
     })?;
     Ok(TransferSpec {
+        journal: None,
         command,
         source: source.to_owned(),
         target: None,

@@ -13,6 +13,8 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_s3haul");
 /// Runs commands in a folder against a server; both are gone when it is dropped.
 pub(crate) struct Bench {
     folder: TempDir,
+    /// Journals of commands that take long, where no test looks for files.
+    journals: TempDir,
     variables: Vec<(String, String)>,
     server: Child,
     /// The server stops when this closes, also when the test dies.
@@ -93,7 +95,8 @@ impl Bench {
             let (name, value) = line.strip_prefix("export ").unwrap().split_once('=').unwrap();
             variables.push((name.to_owned(), value.to_owned()));
         }
-        Self { folder, variables, server, server_input }
+        let journals = tempfile::tempdir().unwrap();
+        Self { folder, journals, variables, server, server_input }
     }
 
     /// URL of the server.
@@ -122,6 +125,11 @@ impl Bench {
         self.folder.path()
     }
 
+    /// The folder that journals lie in.
+    pub(crate) fn journals(&self) -> &Path {
+        self.journals.path()
+    }
+
     /// Removes a file.
     pub(crate) fn remove(&self, name: &str) {
         std::fs::remove_file(self.path(name)).unwrap();
@@ -135,6 +143,13 @@ impl Bench {
     /// Names in the folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    /// Names in a folder below it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
@@ -152,6 +167,7 @@ impl Bench {
             .current_dir(self.folder.path())
             .env_clear()
             .env("HOME", self.folder.path())
+            .env("S3HAUL_JOURNAL_DIR", self.journals.path())
             .env("AWS_EC2_METADATA_DISABLED", "true")
             .env("TZ", "UTC")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))

@@ -87,8 +87,8 @@ async fn send_in_parts(
     let mut upload = MultipartUpload::begin(engine, key, properties, part_size).await?;
     upload.limit_parts_in_flight(PARTS_IN_MEMORY_MAX);
     let sent = send_parts(&mut upload, reader, part_size).await;
-    if sent.is_err() {
-        upload.abandon().await;
+    if let Err(error) = &sent {
+        upload.abandon(error).await;
     }
     sent
 }

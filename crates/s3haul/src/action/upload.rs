@@ -30,6 +30,7 @@ use crate::engine::preserve::{attributes_of, set_attributes};
 use crate::engine::worker_pool::WorkerCount;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs;
+use crate::journal::state::PartsSource;
 use crate::location::Location;
 use crate::plan::action::UploadAction;
 use crate::plan::compare::Reason;
@@ -385,12 +386,14 @@ async fn upload_parts(
         set_attributes(&engine.settings, blocking(read).await?, &mut properties);
     }
     let part_size = upload_part_size(engine.settings.tuning.multipart_chunksize, Some(size));
-    let mut upload = MultipartUpload::begin(engine, &action.key, properties, part_size).await?;
+    let source_state = PartsSource { state: source.identity.state(), size, part_size };
+    let begin = MultipartUpload::begin_or_resume(engine, &action.key, properties, source_state);
+    let mut upload = begin.await?;
     let sent = send_parts(engine, &mut upload, &source, (size, part_size)).await;
     match sent {
         Ok(()) => Ok(source.identity),
         Err(error) => {
-            upload.abandon().await;
+            upload.abandon(&error).await;
             Err(error)
         }
     }
@@ -405,6 +408,9 @@ async fn send_parts(
     let mut count = 0;
     for part in parts(size, part_size) {
         count = part.number;
+        if upload.has(part.number) {
+            continue;
+        }
         let (source, buffers) = (Arc::clone(source), Arc::clone(&engine.buffers));
         let read = move || source.read(part.range, &buffers);
         upload.send(part.number, part.range.len(), read).await?;

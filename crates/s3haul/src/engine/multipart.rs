@@ -3,6 +3,7 @@
 //! The caller passes each part in order to [`MultipartUpload::send`] and then calls
 //! [`MultipartUpload::complete`]; if anything fails in between, [`MultipartUpload::abandon`].
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,12 +12,14 @@ use super::core::Engine;
 use super::integrity::{Piece, combine};
 use crate::engine::limits::{Tasks, blocking};
 use crate::engine::open_uploads::OpenUpload;
+use crate::engine::parts::parts;
+use crate::journal::state::PartsSource;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{CompleteMultipart, CompletedPart, Conditions, UploadPart};
 use s3haul_wire::{Checksum, DigestPlan, ObjectProperties, Payload};
 
 /// A part that the server has.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SentPart {
     pub(crate) part: CompletedPart,
     pub(crate) size: u64,
@@ -71,6 +74,8 @@ pub(crate) struct MultipartUpload {
     plan: DigestPlan,
     tasks: Tasks<Result<SentPart>>,
     sent: Vec<SentPart>,
+    /// Numbers of the parts that an earlier run sent.
+    before: HashSet<u32>,
     given_up: Arc<AtomicBool>,
     parts_in_flight_max: usize,
 }
@@ -86,17 +91,57 @@ impl MultipartUpload {
         engine.settings.check_part_size(part_size)?;
         let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
         let bucket = &engine.settings.target_bucket;
-        let begin = || engine.uploads.begin(bucket, key, properties, plan.checksum);
+        let begin = || engine.uploads.begin(bucket, key, properties, plan.checksum, None);
         let upload = engine.send(begin).await?;
-        Ok(Self {
+        Ok(Self::of(engine, upload, plan, Vec::new()))
+    }
+
+    /// The same for a source of which a state is known; goes on with the upload of an earlier run,
+    /// where there is one of the same state.
+    pub(crate) async fn begin_or_resume(
+        engine: &Arc<Engine>,
+        key: &str,
+        properties: ObjectProperties,
+        source: PartsSource,
+    ) -> Result<Self> {
+        engine.settings.check_part_size(source.part_size)?;
+        let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+        let bucket = &engine.settings.target_bucket;
+        let resume = || engine.uploads.resume(bucket, key, &properties, &source);
+        if let Some((upload, listed)) = engine.send(resume).await? {
+            let sent = sent_before(listed, &source, |part| {
+                part.checksum.as_ref().map(|checksum| checksum.algorithm) == plan.checksum
+            });
+            engine.report.moved(sent.iter().map(|sent| sent.size).sum());
+            return Ok(Self::of(engine, upload, plan, sent));
+        }
+        let source = Some(source);
+        let begin = || engine.uploads.begin(bucket, key, properties, plan.checksum, source);
+        let upload = engine.send(begin).await?;
+        Ok(Self::of(engine, upload, plan, Vec::new()))
+    }
+
+    /// Whether the server has a part already.
+    pub(crate) fn has(&self, part_number: u32) -> bool {
+        self.before.contains(&part_number)
+    }
+
+    fn of(
+        engine: &Arc<Engine>,
+        upload: Arc<OpenUpload>,
+        plan: DigestPlan,
+        sent: Vec<SentPart>,
+    ) -> Self {
+        Self {
             engine: Arc::clone(engine),
             upload,
             plan,
             tasks: Tasks::new(),
-            sent: Vec::new(),
+            before: sent.iter().map(|sent| sent.part.part_number).collect(),
+            sent,
             given_up: Arc::default(),
             parts_in_flight_max: usize::MAX,
-        })
+        }
     }
 
     /// The digests that parts are sent with.
@@ -184,14 +229,29 @@ impl MultipartUpload {
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.
-    pub(crate) async fn abandon(mut self) {
+    pub(crate) async fn abandon(mut self, error: &Error) {
         self.given_up.store(true, Ordering::Relaxed);
         while let Some(result) = self.tasks.next().await {
             self.sent.extend(result.ok());
         }
         self.engine.report.unmoved(self.sent.iter().map(|sent| sent.size).sum());
-        self.engine.uploads.abort(&self.upload).await;
+        self.engine.uploads.give_up(&self.upload, error).await;
     }
+}
+
+/// The parts of an upload that an earlier run sent and that are of use: of the size that they have
+/// to have, and with what they are held against.
+pub(crate) fn sent_before(
+    listed: Vec<CompletedPart>,
+    source: &PartsSource,
+    is_of_use: impl Fn(&CompletedPart) -> bool,
+) -> Vec<SentPart> {
+    let parts = parts(source.size, source.part_size);
+    let sent = listed.into_iter().filter_map(|part| {
+        let size = parts.get(part.part_number)?.range.len();
+        (part.size == size && is_of_use(&part)).then_some(SentPart { part, size })
+    });
+    sent.collect()
 }
 
 /// One part on its way.

@@ -17,8 +17,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use crate::journal::Journal;
+use crate::journal::state::{PartsInProgress, PartsSource};
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::CreateMultipart;
+use s3haul_wire::ops::{CompletedPart, CreateMultipart, ListParts};
 use s3haul_wire::{ChecksumAlgorithm, Client, Encryption, ObjectProperties};
 
 /// Time that the end of a job waits for uploads that are being begun.
@@ -47,6 +49,7 @@ pub(crate) struct OpenUpload {
 #[derive(Debug)]
 pub(crate) struct OpenUploads {
     client: Client,
+    journal: Option<Arc<Journal>>,
     open: Mutex<HashSet<Arc<OpenUpload>>>,
     /// Requests that outlive their callers: those that begin uploads, and others.
     beginning: Mutex<JoinSet<()>>,
@@ -55,18 +58,52 @@ pub(crate) struct OpenUploads {
 
 impl OpenUploads {
     /// An empty list of uploads made with `client`.
-    pub(crate) fn new(client: Client) -> Arc<Self> {
-        let open = Mutex::default();
-        Arc::new(Self { client, open, beginning: Mutex::default(), running: Mutex::default() })
+    pub(crate) fn new(client: Client, journal: Option<Arc<Journal>>) -> Arc<Self> {
+        let (open, beginning, running) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { client, journal, open, beginning, running })
     }
 
-    /// Begins an upload.
+    /// Goes on with an upload that an earlier run began of the same source, where it is still open;
+    /// gives the parts that it has, in order.
+    pub(crate) async fn resume(
+        &self,
+        bucket: &str,
+        key: &str,
+        properties: &ObjectProperties,
+        source: &PartsSource,
+    ) -> Result<Option<(Arc<OpenUpload>, Vec<CompletedPart>)>> {
+        let found = self.journal.as_ref().and_then(|journal| journal.parts(key, source));
+        let Some(PartsInProgress { handle: id, .. }) = found else { return Ok(None) };
+        let mut parts = Vec::new();
+        let mut marker = None;
+        loop {
+            let input = ListParts { bucket, key, upload_id: &id, part_number_marker: marker };
+            let page = match self.client.list_parts(input).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                page => page?,
+            };
+            parts.extend(page.parts);
+            marker = page.next_marker;
+            if marker.is_none() {
+                break;
+            }
+        }
+        let (bucket, key) = (bucket.to_owned(), key.to_owned());
+        let encryption = properties.encryption.clone();
+        let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
+        lock(&self.open).insert(Arc::clone(&upload));
+        Ok(Some((upload, parts)))
+    }
+
+    /// Begins an upload. With the state of a source it is written to the journal, so that a later
+    /// run can go on with it.
     pub(crate) async fn begin(
         self: &Arc<Self>,
         bucket: &str,
         key: &str,
         properties: ObjectProperties,
         checksum: Option<ChecksumAlgorithm>,
+        source: Option<PartsSource>,
     ) -> Result<Arc<OpenUpload>> {
         let (uploads, bucket, key) = (Arc::clone(self), bucket.to_owned(), key.to_owned());
         let create = async move {
@@ -74,6 +111,10 @@ impl OpenUploads {
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
             let id = uploads.client.create_multipart(input).await?;
             let encryption = properties.encryption.clone();
+            if let Some((journal, source)) = uploads.journal.as_ref().zip(source) {
+                let (target, handle, done) = (key.clone(), id.clone(), Vec::new());
+                journal.parts_begun(PartsInProgress { target, source, handle, done });
+            }
             let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
             lock(&uploads.open).insert(Arc::clone(&upload));
             Ok(upload)
@@ -92,6 +133,26 @@ impl OpenUploads {
     /// The upload has become an object.
     pub(crate) fn completed(&self, upload: &OpenUpload) {
         lock(&self.open).remove(upload);
+        self.forget(upload);
+    }
+
+    fn forget(&self, upload: &OpenUpload) {
+        if let Some(journal) = &self.journal {
+            journal.parts_ended(&upload.key);
+        }
+    }
+
+    /// Whether a later run can go on with an upload.
+    fn can_resume(&self, upload: &OpenUpload) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.keeps_parts(&upload.key))
+    }
+
+    /// Gives up an upload that failed: drops it, unless that was the network's or the server's
+    /// doing and a later run can go on with it.
+    pub(crate) async fn give_up(&self, upload: &OpenUpload, error: &Error) {
+        if !(error.may_pass() && self.can_resume(upload)) {
+            self.abort(upload).await;
+        }
     }
 
     /// Drops an upload. If that fails it stays in the list for the end of the job.
@@ -99,11 +160,14 @@ impl OpenUploads {
         let done = self.client.abort_multipart(&upload.bucket, &upload.key, &upload.id).await;
         if done.is_ok() {
             lock(&self.open).remove(upload);
+            self.forget(upload);
         }
     }
 
-    /// Aborts all that is open, within a bounded time; gives what could not be aborted.
+    /// Aborts all that is open and that no later run can go on with, within a bounded time; gives
+    /// what could not be aborted.
     pub(crate) async fn abort_all(self: &Arc<Self>) -> Vec<Arc<OpenUpload>> {
+        lock(&self.open).retain(|upload| !self.can_resume(upload));
         let [mut beginning, mut running] =
             [&self.beginning, &self.running].map(|set| std::mem::take(&mut *lock(set)));
         let begun = async { while beginning.join_next().await.is_some() {} };

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::early_end::{Cause, Seen, Streak};
 use crate::engine::settings::KEYS_MAX;
 use crate::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
+use crate::journal::Journal;
 use crate::location::{Location, ObjectName};
 use crate::plan::restore::ArchiveState;
 use crate::plan::tags::Tag;
@@ -50,6 +51,8 @@ pub(crate) struct Reporter {
     early_end: Arc<AtomicBool>,
     /// Set once a signed listing of the source was answered, and of the target.
     listed: OnceLock<[Arc<AtomicBool>; 2]>,
+    /// Where it is written how objects ended.
+    journal: Option<Arc<Journal>>,
 }
 
 /// Requests that a dry run would send; keys to be removed go out many at a time.
@@ -127,7 +130,14 @@ impl Reporter {
             is_troubled: AtomicBool::new(false),
             early_end: Arc::default(),
             listed: OnceLock::new(),
+            journal: None,
         }
+    }
+
+    /// The same, and it is written to a journal how objects end.
+    #[must_use]
+    pub(crate) fn journalled(self, journal: Option<Arc<Journal>>) -> Self {
+        Self { journal, ..self }
     }
 
     /// Gives the flags that are set once signed listings are answered.
@@ -305,7 +315,20 @@ impl Reporter {
                 self.failed.fetch_add(1, Ordering::Relaxed);
             }
         }
+        if let Some(journal) = &self.journal {
+            journal.ended(&event);
+        }
         self.sink.emit(&Event::Object(event));
+    }
+
+    /// The same for what outlives the report.
+    pub(crate) fn journal_handle(&self) -> Option<Arc<Journal>> {
+        self.journal.clone()
+    }
+
+    /// The journal of the job, where it has one.
+    pub(crate) fn journal(&self) -> Option<&Journal> {
+        self.journal.as_deref()
     }
 
     /// The tags of an object were read.

@@ -12,12 +12,14 @@ use crate::engine::core::Engine;
 use crate::engine::limits::Tasks;
 use crate::engine::multipart::SentPart;
 use crate::engine::multipart::complete_upload;
+use crate::engine::multipart::sent_before;
 use crate::engine::object::head;
 use crate::engine::open_uploads::OpenUpload;
 use crate::engine::parts::Part;
 use crate::engine::parts::parts;
 use crate::engine::parts::upload_part_size;
 use crate::engine::route::is_same_service;
+use crate::journal::state::PartsSource;
 use crate::plan::action::CopyAction;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::ObjectProperties;
@@ -82,8 +84,8 @@ pub(crate) async fn assemble(
     let copy = PartsCopy::begin(engine, action, etag, properties).await?;
     let mut tasks = Tasks::new();
     let result = copy.run(&mut tasks).await;
-    if result.is_err() {
-        copy.abandon(tasks).await;
+    if let Err(error) = &result {
+        copy.abandon(tasks, error).await;
     }
     result
 }
@@ -152,6 +154,8 @@ struct PartsCopy {
     upload: Arc<OpenUpload>,
     action: Arc<CopyAction>,
     moved: Arc<AtomicU64>,
+    /// Parts that an earlier run copied.
+    before: Arc<[SentPart]>,
 }
 
 impl PartsCopy {
@@ -163,20 +167,37 @@ impl PartsCopy {
     ) -> Result<Self> {
         let settings = &engine.settings;
         let (bucket, key) = (&settings.target_bucket, &action.target_key);
-        let begin = || engine.uploads.begin(bucket, key, properties, settings.checksum_algorithm);
-        let upload = engine.send(begin).await?;
+        let version = action.version_id.as_deref().unwrap_or_default();
+        let source = PartsSource {
+            state: format!("{etag} {version}"),
+            size: action.size,
+            part_size: part_size(engine, action.size),
+        };
+        let resume = || engine.uploads.resume(bucket, key, &properties, &source);
+        let (upload, before) = if let Some((upload, listed)) = engine.send(resume).await? {
+            (upload, sent_before(listed, &source, |_| true))
+        } else {
+            let (checksum, source) = (settings.checksum_algorithm, Some(source));
+            let begin = || engine.uploads.begin(bucket, key, properties, checksum, source);
+            (engine.send(begin).await?, Vec::new())
+        };
+        let moved = before.iter().map(|sent| sent.size).sum();
+        engine.report.moved(moved);
         Ok(Self {
             engine: Arc::clone(engine),
             upload,
             action: Arc::new(CopyAction { etag, ..action.clone() }),
-            moved: Arc::default(),
+            moved: Arc::new(moved.into()),
+            before: before.into(),
         })
     }
 
     async fn run(&self, tasks: &mut Tasks<Result<SentPart>>) -> Result<()> {
         let size = self.action.size;
-        let mut copied = Vec::new();
-        for part in parts(size, part_size(&self.engine, size)) {
+        let mut copied = self.before.to_vec();
+        let is_done =
+            |part: &Part| self.before.iter().any(|sent| sent.part.part_number == part.number);
+        for part in parts(size, part_size(&self.engine, size)).filter(|part| !is_done(part)) {
             while tasks.len() >= self.engine.limits.requests_max() {
                 copied.extend(tasks.next().await.transpose()?);
             }
@@ -226,10 +247,10 @@ impl PartsCopy {
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.
-    async fn abandon(&self, mut tasks: Tasks<Result<SentPart>>) {
+    async fn abandon(&self, mut tasks: Tasks<Result<SentPart>>, error: &Error) {
         while tasks.next().await.is_some() {}
         self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
-        self.engine.uploads.abort(&self.upload).await;
+        self.engine.uploads.give_up(&self.upload, error).await;
     }
 }
 

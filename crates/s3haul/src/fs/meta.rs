@@ -94,6 +94,13 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
+    /// What of it outlives the process and the boot, beside the size: devices are numbered anew.
+    pub fn state(&self) -> String {
+        format!("{} {}.{:09}", self.inode, self.modified_s, self.modified_ns)
+    }
+}
+
+impl FileIdentity {
     /// Identity of an open file at this moment.
     pub fn of(file: &File, path: &Path) -> Result<Self> {
         let stat = rustix::fs::fstat(file)

@@ -22,6 +22,6 @@ pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
 pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
 pub use walk::{FileBatch, LocalFile, Walk, WalkOptions};
 pub use write::{
-    Access, Committed, CreateError, Escape, EscapeReason, Finish, PendingFile, TargetRoot,
+    Access, Committed, CreateError, Escape, EscapeReason, Finish, KeptIf, PendingFile, TargetRoot,
     collapse, remove_file,
 };

@@ -38,6 +38,8 @@ pub struct WalkOptions {
     pub prune: Option<Prune>,
     /// Whether temporary files of downloads are found. No source has any business with them.
     pub takes_temporary: bool,
+    /// Names up to this one are left out where nothing behind it can depend on them; empty: none.
+    pub after: String,
     /// Whether files are written to the tree. What is left out of it is no loss then: a server's
     /// store is skipped without a warning.
     pub is_target: bool,
@@ -45,7 +47,13 @@ pub struct WalkOptions {
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { follow_symlinks: true, prune: None, takes_temporary: false, is_target: false }
+        Self {
+            follow_symlinks: true,
+            prune: None,
+            takes_temporary: false,
+            after: String::new(),
+            is_target: false,
+        }
     }
 }
 
@@ -55,6 +63,7 @@ impl std::fmt::Debug for WalkOptions {
             .field("follow_symlinks", &self.follow_symlinks)
             .field("prune", &self.prune.is_some())
             .field("takes_temporary", &self.takes_temporary)
+            .field("after", &self.after)
             .field("is_target", &self.is_target)
             .finish()
     }
@@ -142,6 +151,9 @@ impl Walk {
         let level = &*level;
         let name = level.name(index);
         if !self.options.takes_temporary && is_temporary(name) {
+            return true;
+        }
+        if is_before(&self.relative, name, &self.options.after) {
             return true;
         }
         if let Some(directory) = name.strip_suffix('/') {
@@ -249,6 +261,18 @@ fn add_file(
 fn leave_out(batch: &mut FileBatch, relative: String, shown: &str, reason: &str) {
     batch.warnings.push(warning::skipping(shown, reason));
     batch.gaps.push(relative);
+}
+
+/// Whether a name, and all names below it if it is or was a folder, come before another. What
+/// cannot be looked at leaves a gap that all names below it lie in.
+fn is_before(folder: &str, name: &str, other: &str) -> bool {
+    if other.is_empty() {
+        return false;
+    }
+    let name = name.strip_suffix('/').unwrap_or(name);
+    // `0` follows `/`.
+    let behind = folder.bytes().chain(name.bytes()).chain([b'0']);
+    behind.le(other.bytes())
 }
 
 fn is_link(path: &Path) -> bool {

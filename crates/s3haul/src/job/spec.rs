@@ -10,6 +10,7 @@ use super::case_conflict::CaseConflict;
 use crate::engine::settings::{CopyProps, MetadataDirective, Tuning};
 use crate::job::manifest_entry::Manifest;
 use crate::job::names::NameSource;
+use crate::journal::Journal;
 use crate::plan::change::ObjectChange;
 use crate::plan::conditions::Conditions;
 use crate::plan::filter::FilterRule;
@@ -137,6 +138,8 @@ pub struct TransferSpec {
     pub restore: RestoreTask,
     /// Limits.
     pub tuning: Tuning,
+    /// Where it is written how far the job got; the job goes on where this is of an earlier run.
+    pub journal: Option<Arc<Journal>>,
 }
 
 /// Clients of both sides; often the same. Where they have different endpoints or credentials,

@@ -48,6 +48,12 @@ impl RemovalGuard {
         Self { limit, allowed: 0 }
     }
 
+    /// A guard of a job of which an earlier run did some removals.
+    #[must_use]
+    pub fn after(self, removed: u64) -> Self {
+        Self { allowed: self.allowed + removed, ..self }
+    }
+
     /// Asks for one removal.
     pub fn ask(&mut self) -> Permit {
         match self.limit {

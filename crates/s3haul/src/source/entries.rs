@@ -12,6 +12,8 @@ use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
+use crate::journal::Journal;
+use crate::journal::state::Position;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use s3haul_wire::ObjectHead;
@@ -32,6 +34,8 @@ pub(crate) struct Entries<'j> {
     job: &'j Arc<Prepared>,
     engine: &'j Arc<Engine>,
     source: Source,
+    /// How far the last batch goes.
+    position: Option<String>,
 }
 
 enum Source {
@@ -50,30 +54,35 @@ impl<'j> Entries<'j> {
         engine: &'j Arc<Engine>,
         pass: Pass,
     ) -> Result<Self> {
+        // A pass that looks ahead has to see all.
+        let settled = engine.report.journal().filter(|_| pass == Pass::Act);
+        let settled = settled.and_then(Journal::settled);
+        let after = settled.map(|position| position.name.clone()).unwrap_or_default();
         let source = if let Some(names) = &job.spec.names {
             Source::Report(ReportStream::open(names).await?)
         } else if let Some(manifest) = &job.spec.manifest {
-            Source::Manifest(ManifestStream::open(job, manifest, pass).await?)
+            Source::Manifest(ManifestStream::open(job, manifest, (pass, &after)).await?)
         } else if let Side::Local(path) = &job.plan.source {
             let follow_symlinks = job.spec.follow_symlinks;
-            let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
+            let options = WalkOptions { follow_symlinks, after, ..WalkOptions::default() };
             Source::Walk(if job.plan.is_directory {
                 FileStream::of_folder(engine, path, &job.filter, options)
             } else {
                 FileStream::of_file(engine, path, options)
             })
         } else if is_listed(job) {
-            Source::Listing(Box::new(list(job, engine)))
+            Source::Listing(Box::new(list(job, engine, &after)))
         } else {
             Source::Object(true)
         };
-        Ok(Self { job, engine, source })
+        Ok(Self { job, engine, source, position: None })
     }
 
     /// The next batch; `None` at the end. After an error there is nothing more.
     pub(crate) async fn next(&mut self) -> Result<Option<SourceBatch>> {
         let (job, engine) = (self.job, self.engine);
-        Ok(match &mut self.source {
+        self.position = None;
+        let batch = match &mut self.source {
             Source::Listing(listing) => listing.next().await?.map(|page| {
                 let root = Arc::clone(&job.root);
                 SourceBatch::listed(EntryBatch::Objects { page, root })
@@ -91,7 +100,27 @@ impl<'j> Entries<'j> {
                 named_object(job, engine).await?
             }
             Source::Object(false) => None,
-        })
+        };
+        let Some(batch) = batch else { return Ok(None) };
+        self.position = match &self.source {
+            Source::Listing(listing) => listing.through().map(str::to_owned),
+            Source::Walk(_) => batch.entries.last().map(|entry| entry.relative().to_owned()),
+            Source::Manifest(manifest) => Some(manifest.position()),
+            Source::Report(_) | Source::Object(_) => None,
+        };
+        Ok(Some(batch))
+    }
+
+    /// How far the last batch goes, for a journal; none where the source has no order that could be
+    /// gone on with.
+    pub(crate) fn position(&self) -> Option<Position> {
+        let name = self.position.clone()?;
+        Some(Position { name, source_seen: self.listed(), target_seen: 0 })
+    }
+
+    /// Whether positions are numbers of rows and not names.
+    pub(crate) fn is_numbered(&self) -> bool {
+        matches!(self.source, Source::Manifest(_))
     }
 
     /// Objects or versions that were listed so far, taken or not.
@@ -111,10 +140,11 @@ pub(crate) fn is_listed(job: &Prepared) -> bool {
 }
 
 /// Lists what patterns can take in.
-fn list(job: &Prepared, engine: &Engine) -> NameListing {
+fn list(job: &Prepared, engine: &Engine, after: &str) -> NameListing {
     // So many of a hundred under the address: of all of them, also those that are left out.
     let counts_all = matches!(job.spec.sync.max_delete, RemovalLimit::Percent(_));
     let request = NamesRequest {
+        after,
         place: Place::Source,
         root: job.source_key(),
         prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),

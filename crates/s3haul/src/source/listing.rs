@@ -29,6 +29,8 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) root: &'a str,
     /// Only keys that start so; the root or longer.
     pub(crate) prefix: &'a str,
+    /// Only names behind this one, about; empty: all.
+    pub(crate) after: &'a str,
     /// Only names that this can take in; none: all.
     pub(crate) filter: Option<&'a Filter>,
     /// Keys a request.
@@ -133,6 +135,8 @@ pub(crate) struct NameListing {
     /// The last key handed out: what comes next lies behind it.
     last: String,
     proves_emptiness: bool,
+    /// Names come in the order of their bytes.
+    is_ordered: bool,
 }
 
 impl NameListing {
@@ -143,7 +147,9 @@ impl NameListing {
         let whole = if names.is_one {
             NameRange { start: String::new(), end: Some("\0".to_owned()) }
         } else {
-            NameRange::of_prefix(below)
+            let behind = NameRange { start: names.after.to_owned(), end: None };
+            // Where nothing of the prefix lies behind it, the last name stands for nothing.
+            NameRange::of_prefix(below).and(&behind).unwrap_or(behind)
         };
         // Where versions are read, what proves that there is nothing is that all were looked at.
         let lists_all = names.is_one || (names.versions.is_some() && names.proves_emptiness);
@@ -176,6 +182,7 @@ impl NameListing {
             listed: 0,
             last: String::new(),
             proves_emptiness: names.proves_emptiness && is_cut,
+            is_ordered: !is_directory_bucket(place.bucket(engine)),
         }
     }
 
@@ -185,6 +192,7 @@ impl NameListing {
             if let Some(listing) = &mut self.current {
                 let page = listing.next(self.selector.as_mut()).await;
                 for notice in listing.take_notices() {
+                    self.is_ordered &= !notice.is_unordered();
                     tracing::info!(%notice, bucket = self.bucket, "listing");
                 }
                 match page {
@@ -217,6 +225,12 @@ impl NameListing {
     /// Objects or versions that were listed so far, taken or not.
     pub(crate) fn listed(&self) -> u64 {
         self.listed
+    }
+
+    /// The name up to which all were handed out; `None` where names come in no order.
+    pub(crate) fn through(&self) -> Option<&str> {
+        let last = self.last.strip_prefix(&*self.root).unwrap_or_default();
+        self.is_ordered.then_some(last)
     }
 
     fn hand_out(&mut self, listed: ListedPage) -> ListPage {

@@ -33,18 +33,33 @@ pub(crate) struct ManifestStream {
     entries: Option<Entries>,
     count_max: usize,
     pass: Pass,
+    /// Rows read.
+    rows: u64,
 }
 
 impl ManifestStream {
     pub(crate) async fn open(
         job: &Prepared,
         manifest: &Arc<dyn Manifest>,
-        pass: Pass,
+        (pass, after): (Pass, &str),
     ) -> Result<Self> {
         let manifest = Arc::clone(manifest);
-        let entries = blocking(move || manifest.entries()).await?;
+        let rows: u64 = after.parse().unwrap_or(0);
+        let entries = blocking(move || {
+            let mut entries = manifest.entries()?;
+            let skipped = usize::try_from(rows).unwrap_or(usize::MAX);
+            // A row that cannot be read was reported before.
+            entries.by_ref().take(skipped).for_each(drop);
+            Ok::<_, Error>(entries)
+        })
+        .await?;
         let count_max = if needs_facts(job) { ASKED_MAX } else { BATCH_MAX };
-        Ok(Self { entries: Some(entries), count_max, pass })
+        Ok(Self { entries: Some(entries), count_max, pass, rows })
+    }
+
+    /// The number of the last row read, so that later ones come later in order.
+    pub(crate) fn position(&self) -> String {
+        format!("{:020}", self.rows)
     }
 
     /// The next batch; `None` at the end.
@@ -65,6 +80,7 @@ impl ManifestStream {
             return Ok(None);
         }
         self.entries = Some(entries);
+        self.rows += batch.len() as u64;
         let batch = accept(job, engine, batch, self.pass);
         batch_of(job, engine, batch, self.pass).await.map(Some)
     }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::side::{Pair, SideStream};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
+use crate::journal::state::Position;
 use crate::plan::join::{Presence, presence};
 use s3haul_wire::error::Result;
 
@@ -16,11 +17,34 @@ pub(crate) struct Joined<'a> {
     target: &'a mut SideStream,
 }
 
+/// How far a merge got.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked<'a> {
+    /// The last name visited.
+    name: &'a str,
+    source_seen: u64,
+    target_seen: u64,
+}
+
+impl<'a> Looked<'a> {
+    /// Where more has to be read of a side, its last name was visited.
+    fn of(source: &'a SideStream, target: &'a SideStream) -> Self {
+        let name = source.last_visited().max(target.last_visited()).unwrap_or_default();
+        Self { name, source_seen: source.seen, target_seen: target.seen }
+    }
+
+    /// The position for a journal.
+    pub(crate) fn position(self) -> Position {
+        let Self { name, source_seen, target_seen } = self;
+        Position { name: name.to_owned(), source_seen, target_seen }
+    }
+}
+
 /// Receives what a merge finds, in the order of names.
 pub(crate) trait Visitor: Send {
-    /// More has to be read, which may take long: passes on what was gathered. `Break` ends the
-    /// merge.
-    fn flush(&mut self) -> impl Future<Output = ControlFlow<()>> + Send;
+    /// More has to be read, which may take long: passes on what was gathered; everything up to
+    /// `looked` was visited. `Break` ends the merge.
+    fn flush(&mut self, looked: Looked<'_>) -> impl Future<Output = ControlFlow<()>> + Send;
 
     /// Takes up a name. `Break` ends the merge.
     fn visit(&mut self, joined: Joined<'_>) -> impl Future<Output = ControlFlow<()>> + Send;
@@ -36,7 +60,7 @@ pub(crate) async fn merge(
     let warn = |text| engine.report.warning(text);
     loop {
         if !(source.fill_buffered()? & target.fill_buffered()?) {
-            if visitor.flush().await.is_break() {
+            if visitor.flush(Looked::of(source, target)).await.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             let (left, right) = tokio::join!(source.fill(warn), target.fill(warn));
@@ -77,6 +101,12 @@ impl Joined<'_> {
     /// The entry of the target; `None` for a name that only the source has.
     pub(crate) fn target(&self) -> Option<Entry<'_>> {
         self.target.head().filter(|_| self.presence != Presence::Source)
+    }
+
+    /// How far the merge is, this name included.
+    pub(crate) fn looked(&self) -> Looked<'_> {
+        let name = self.source().or(self.target()).map_or("", |entry| entry.relative());
+        Looked { name, source_seen: self.source.seen, target_seen: self.target.seen }
     }
 
     /// Whether script and conditions take the entry of the source.

@@ -123,6 +123,17 @@ impl SideStream {
         self.conditions.takes(entry.relative(), &entry.condition_facts())
     }
 
+    /// The last name that the merge has gone past, where there is no head now and more may come.
+    pub(crate) fn last_visited(&self) -> Option<&str> {
+        (!self.is_accepted && !self.is_done).then_some(self.last.as_str())
+    }
+
+    /// Counts names that an earlier run has seen.
+    #[must_use]
+    pub(crate) fn having_seen(self, seen: u64) -> Self {
+        Self { seen, ..self }
+    }
+
     /// Goes on to the head within what has been read; false where that does not suffice.
     pub(crate) fn fill_buffered(&mut self) -> Result<bool> {
         while !self.is_accepted && self.row < self.batch.len() {

@@ -117,6 +117,7 @@ fn open(spec: &CompareSpec, root: &Root, place: Place, engine: &Arc<Engine>) -> 
     match &root.side {
         Side::Object(name) => {
             let request = NamesRequest {
+                after: "",
                 place,
                 root: &name.key,
                 prefix: &name.key,

@@ -11,6 +11,8 @@ use crate::event::ActionKind;
 use crate::fs::{collapse, warning};
 use crate::job::prepare::Prepared;
 use crate::job::spec::TransferCommand;
+use crate::journal::Journal;
+use crate::journal::state::{Mark, Position};
 use crate::plan::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
@@ -81,10 +83,16 @@ async fn queue_all<A: Planned>(
     (limit, gathered): (RemovalLimit, &mut Vec<A>),
 ) -> Result<Result<(), Closed>> {
     let together = if job.removes() && is_listed(job) { A::BATCH_MAX } else { 1 };
+    let journal = engine.report.journal();
     let mut guard = RemovalGuard::new(limit);
     let mut entries = Entries::open(job, engine, Pass::Act).await?;
     while let Some(batch) = entries.next().await? {
-        let mut actions = select(job, engine, batch).await?.map(|taken| make(job, engine, taken));
+        let position = entries.position();
+        let row = position.as_ref().filter(|_| entries.is_numbered()).map(|row| row.name.clone());
+        let mut tracked = Tracked::new(job, journal, row);
+        let selected = select(job, engine, batch).await?;
+        let mut actions = selected.map(|taken| tracked.make(engine, taken, make));
+        tracked.begin(position);
         let allowed = actions.iter().take_while(|_| guard.ask() == Permit::Now).count();
         let is_refused = allowed < actions.len();
         actions.truncate(allowed);
@@ -100,6 +108,46 @@ async fn queue_all<A: Planned>(
     Ok(Ok(()))
 }
 
+/// The actions of a batch, as they are written to a journal.
+struct Tracked<'a> {
+    job: &'a Prepared,
+    journal: Option<&'a Journal>,
+    /// The position behind the batch, where positions are no names.
+    row: Option<String>,
+    begun: Vec<Mark>,
+}
+
+impl<'a> Tracked<'a> {
+    fn new(job: &'a Prepared, journal: Option<&'a Journal>, row: Option<String>) -> Self {
+        Self { job, journal, row, begun: Vec::new() }
+    }
+
+    /// The action of an entry; `None` if it is left out, or an earlier run dealt with it.
+    fn make<A: Planned>(
+        &mut self,
+        engine: &Engine,
+        taken: Taken<'_>,
+        make: MakeAction<A>,
+    ) -> Option<A> {
+        let Some(journal) = self.journal else { return make(self.job, engine, taken) };
+        let mark = taken.entry.mark(journal, self.job.removes());
+        let name = self.row.as_deref().unwrap_or(taken.entry.relative());
+        if journal.has_settled(name, mark, self.job.spec.versions.is_some()) {
+            return None;
+        }
+        let action = make(self.job, engine, taken)?;
+        self.begun.push(mark);
+        Some(action)
+    }
+
+    /// Notes what has to be done, and how far the source was looked through.
+    fn begin(self, position: Option<Position>) {
+        let Some(journal) = self.journal else { return };
+        journal.begun(self.begun);
+        journal.looked(position.unwrap_or_default());
+    }
+}
+
 /// Goes through what is to be removed once before, where there is a limit: nothing is held, and
 /// nothing is removed when it is too much.
 async fn limit_of_removals<A: Planned>(
@@ -107,7 +155,9 @@ async fn limit_of_removals<A: Planned>(
     engine: &Arc<Engine>,
     make: MakeAction<A>,
 ) -> Result<RemovalLimit> {
-    if !job.removes() || job.spec.sync.max_delete == RemovalLimit::None {
+    // An earlier run that removed something found that all is within the limit.
+    let is_resumed = engine.report.journal().is_some_and(|journal| journal.settled().is_some());
+    if !job.removes() || job.spec.sync.max_delete == RemovalLimit::None || is_resumed {
         return Ok(RemovalLimit::None);
     }
     if !is_listed(job) {

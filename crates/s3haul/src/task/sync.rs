@@ -17,6 +17,7 @@ use crate::engine::limits::blocking;
 use crate::event::ActionKind;
 use crate::fs::{TargetRoot, WalkOptions};
 use crate::job::prepare::Prepared;
+use crate::journal::Journal;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
@@ -72,19 +73,23 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
     let filter = Arc::clone(&job.filter);
     let target_filter = Arc::clone(&job.target_filter);
     let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
+    let settled = engine.report.journal().and_then(Journal::settled).cloned().unwrap_or_default();
+    let after = settled.name.as_str();
     let open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
             Side::Local(folder) => {
                 let options = WalkOptions {
                     follow_symlinks: job.spec.follow_symlinks,
                     takes_temporary: removes_files,
+                    after: after.to_owned(),
                     is_target: place == Place::Target,
                     ..WalkOptions::default()
                 };
                 SideStream::of_folder(folder, options, filter, engine)
             }
             Side::Object(name) => {
-                let request = names_request(job, place, &name.key, &filter);
+                let request =
+                    NamesRequest { after, ..names_request(job, place, &name.key, &filter) };
                 SideStream::of_prefix(engine, request, Arc::clone(&filter))
             }
             Side::Stream => return None,
@@ -92,7 +97,8 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
     };
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
-    let source = source.becoming_files(removes_files);
+    let source = source.becoming_files(removes_files).having_seen(settled.source_seen);
+    let target = target.having_seen(settled.target_seen);
     let (script, conditions) = (job.spec.filter.as_ref(), &job.spec.conditions);
     let selected = |side: SideStream| side.selected_by(script).on_conditions(conditions);
     Some((selected(source), selected(target)))
@@ -113,6 +119,7 @@ fn names_request<'a>(
         place,
         root,
         prefix: root,
+        after: "",
         filter: (!counts_all).then_some(filter),
         page_size: job.spec.page_size,
         is_one: false,

@@ -1,8 +1,10 @@
 //! `cp`, `mv`, `rm`, `tag`, `undelete` and the frame of `sync`, `set` and `restore`.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::in_place::{restore, set};
@@ -10,6 +12,7 @@ use super::sync::sync;
 use crate::action::queue::start;
 use crate::action::stream::{download_stream, upload_stream};
 use crate::engine::core::{Engine, Place};
+use crate::engine::limits::blocking;
 use crate::engine::object::head;
 use crate::engine::reporter::Reporter;
 use crate::engine::route::is_same_service;
@@ -17,7 +20,9 @@ use crate::event::{ActionKind, EventSink};
 use crate::job::case_conflict::Releasing;
 use crate::job::prepare::Prepared;
 use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
+use crate::journal::Ending;
 use crate::location::Location;
+use crate::plan::paths::Side;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
 use crate::task::download_target::{open_target, start_downloads};
@@ -51,11 +56,18 @@ pub async fn run_transfer(
         Some(guard) => Arc::new(Releasing { sink, guard: Arc::clone(guard) }) as Arc<_>,
         None => sink,
     };
-    let report = Arc::new(Reporter::new(sink));
+    let journal = job.spec.journal.clone();
+    let report = Arc::new(Reporter::new(sink).journalled(journal.clone()));
     let Clients { source, target } = clients.clone();
     let sent_before = requests_sent(&clients);
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
     let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
+    let written = written_folder(&job);
+    let mut keeping = JoinSet::new();
+    if let Some(journal) = journal.clone() {
+        let (folder, report) = (written.clone(), Arc::clone(&report));
+        keeping.spawn(async move { journal.keep(folder, |text| report.note(text)).await });
+    }
     let result = tokio::select! {
         biased;
         () = cancel.cancelled() => None,
@@ -75,6 +87,20 @@ pub async fn run_transfer(
     if cancelled {
         report.settle();
     }
+    drop(keeping);
+    if let Some(journal) = journal {
+        let is_whole = !counts.fatal && counts.failed == 0 && counts.not_tried == 0;
+        let ending = match &result {
+            None => Ending::Interrupted,
+            Some(Ok(())) if is_whole => Ending::Done,
+            Some(_) => Ending::Failed,
+        };
+        let warning = blocking(move || {
+            journal.finish(written.as_deref(), ending);
+            journal.take_warning()
+        });
+        warning.await.into_iter().for_each(|text| report.note(text));
+    }
     result.transpose()?;
     Ok(Summary {
         done: counts.done,
@@ -88,6 +114,18 @@ pub async fn run_transfer(
         requests_sent: requests_sent(&clients) - sent_before,
         requests_planned: report.requests_planned(),
     })
+}
+
+/// The folder that a job writes files to.
+fn written_folder(job: &Prepared) -> Option<PathBuf> {
+    if job.plan.action != ActionKind::Download {
+        return None;
+    }
+    match (job.plan.target_directory(), &job.plan.target) {
+        (Some(folder), _) => Some(folder.to_owned()),
+        (None, Some(Side::Local(file))) => Path::new(file).parent().map(Path::to_owned),
+        _ => None,
+    }
 }
 
 /// Requests that the clients of a job sent so far.

@@ -306,6 +306,7 @@ impl World {
     ) -> TransferSpec {
         TransferSpec {
             command,
+            journal: None,
             source: source.to_owned(),
             target: target.map(str::to_owned),
             working_dir: self.folder.path().to_owned(),

@@ -206,8 +206,8 @@ async fn relay_object(
         pieces: Mutex::default(),
     });
     let result = relay.run(&mut upload, action.size).await;
-    if result.is_err() {
-        upload.abandon().await;
+    if let Err(error) = &result {
+        upload.abandon(error).await;
     }
     result
 }

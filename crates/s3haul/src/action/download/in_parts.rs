@@ -17,7 +17,9 @@ use crate::engine::ordered_reader::in_order;
 use crate::engine::parts::{Part, download_parts};
 use crate::engine::preserve::finish_of;
 use crate::engine::range_reader::{ObjectState, RangeReader, back_off, replaced, wants_checksums};
-use crate::fs::{Committed, Finish, PendingFile};
+use crate::fs::{Committed, Finish, KeptIf, PendingFile};
+use crate::journal::Journal;
+use crate::journal::state::{PartDone, PartsInProgress, PartsSource};
 use crate::plan::action::DownloadAction;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::MIB;
@@ -41,7 +43,91 @@ struct Writing {
     /// Held while bytes are written. File systems let one writer into a file at a time, and the
     /// others would wait for it spinning.
     turn: Mutex<()>,
+    /// Ranges that an earlier run wrote.
+    before: Vec<WrittenRange>,
+    /// Where it is written which ranges are done.
+    noted: Option<Noted>,
     engine: Arc<Engine>,
+}
+
+/// A file of which a journal knows which ranges are done.
+#[derive(Clone)]
+struct Noted {
+    journal: Arc<Journal>,
+    target: String,
+    source: PartsSource,
+}
+
+impl Noted {
+    /// Of an object whose state is known, in a job with a journal.
+    fn new(engine: &Engine, target: &DownloadTarget, action: &DownloadAction) -> Option<Self> {
+        let journal = engine.report.journal_handle().filter(|_| !action.etag.is_empty())?;
+        let target = target.path_of(&action.relative).to_str()?.to_owned();
+        let version = action.version_id.as_deref().unwrap_or_default();
+        let part_size = engine.settings.tuning.multipart_chunksize;
+        let state = format!("{} {version}", action.etag);
+        let source = PartsSource { state, size: action.size, part_size };
+        Some(Self { journal, target, source })
+    }
+
+    /// The file of an earlier run, and its ranges as far as they are on the disk. Blocks.
+    fn reopen(
+        &self,
+        open: impl Fn(&str) -> Option<PendingFile>,
+        algorithm: ChecksumAlgorithm,
+    ) -> Option<(PendingFile, Vec<WrittenRange>)> {
+        let found = self.journal.parts(&self.target, &self.source)?;
+        let file = open(&found.handle)?;
+        let parts = download_parts(self.source.size, self.source.part_size);
+        let written = |done: PartDone| {
+            let part = parts.get(done.number)?;
+            let checksum = checksum_of(&file, part, algorithm).ok()?;
+            let piece = Piece { checksum, length: part.range.len() };
+            (piece.checksum.value == done.checksum).then_some(WrittenRange {
+                part,
+                piece,
+                head: None,
+            })
+        };
+        let before = found.done.into_iter().filter_map(written).collect();
+        Some((file, before))
+    }
+
+    /// The file is new. Its temporary name stays for a later run while the journal knows it.
+    fn begin(&self, file: &PendingFile) {
+        let Some(handle) = file.temporary_name().map(str::to_owned) else { return };
+        let (target, source, done) = (self.target.clone(), self.source.clone(), Vec::new());
+        self.journal.parts_begun(PartsInProgress { target, source, handle, done });
+    }
+
+    fn kept_if(&self) -> KeptIf {
+        let Self { journal, target, .. } = self.clone();
+        KeptIf::new(move || journal.keeps_parts(&target))
+    }
+
+    fn done(&self, range: &WrittenRange) {
+        let (number, checksum) = (range.part.number, range.piece.checksum.value.clone());
+        self.journal.part_done(&self.target, PartDone { number, checksum });
+    }
+
+    fn ended(&self) {
+        self.journal.parts_ended(&self.target);
+    }
+}
+
+/// The checksum of a range as it is in a file. Blocks.
+fn checksum_of(file: &PendingFile, part: Part, algorithm: ChecksumAlgorithm) -> Result<Checksum> {
+    let mut hasher = Hasher::new(algorithm);
+    let mut buffer = vec![0; usize::try_from(part.range.len().min(WRITE_SIZE)).unwrap_or(0)];
+    let mut position = part.range.start;
+    while position < part.range.end {
+        let length = (part.range.end - position).min(WRITE_SIZE);
+        let chunk = &mut buffer[..usize::try_from(length).unwrap_or(0)];
+        file.read_at(position, chunk)?;
+        hasher.update(chunk);
+        position += length;
+    }
+    Ok(hasher.finish())
 }
 
 /// Downloads an object in ranges: from the start again where its checksum does not match, unless
@@ -74,12 +160,19 @@ async fn save(
     };
     if let Err(error) = result {
         engine.report.unmoved(writing.written.load(Ordering::Relaxed));
+        if let Some(noted) = writing.noted.as_ref().filter(|_| !error.may_pass()) {
+            noted.ended();
+        }
         return Err(error);
     }
+    let noted = writing.noted.clone();
     let modified_s = action.last_modified_s;
     let committed = blocking(move || commit(writing, modified_s)).await;
     if committed.is_err() {
         engine.report.unmoved(action.size);
+    }
+    if let Some(noted) = noted {
+        noted.ended();
     }
     committed
 }
@@ -107,13 +200,38 @@ async fn start(
     let (relative, size) = (action.relative.clone(), action.size);
     let object = ObjectState::new(action.key.clone(), action.etag.clone())
         .in_version(action.version_id.clone());
+    let noted = Noted::new(&engine, &target, action);
     blocking(move || {
-        let file = target.create(&relative, access_of(engine.settings.preserves))?;
-        file.preallocate(size)?;
-        let (given_up, written) = (AtomicBool::new(false), AtomicU64::new(0));
-        let (finish, turn) = (OnceLock::new(), Mutex::new(()));
-        let writing = Writing { file, object, algorithm, given_up, finish, written, turn, engine };
-        Ok(Arc::new(writing))
+        let access = access_of(engine.settings.preserves);
+        let open = |temporary: &str| target.reopen(&relative, access, temporary);
+        let reopened = noted.as_ref().and_then(|noted| noted.reopen(open, algorithm));
+        let (mut file, before) = if let Some(reopened) = reopened {
+            reopened
+        } else {
+            let file = target.create(&relative, access)?;
+            file.preallocate(size)?;
+            if let Some(noted) = &noted {
+                noted.begin(&file);
+            }
+            (file, Vec::new())
+        };
+        if let Some(noted) = &noted {
+            file.keep_if(noted.kept_if());
+        }
+        let bytes: u64 = before.iter().map(|range| range.piece.length).sum();
+        engine.report.moved(bytes);
+        Ok(Arc::new(Writing {
+            file,
+            object,
+            algorithm,
+            given_up: AtomicBool::new(false),
+            finish: OnceLock::new(),
+            written: AtomicU64::new(bytes),
+            turn: Mutex::new(()),
+            before,
+            noted,
+            engine,
+        }))
     })
     .await
 }
@@ -122,9 +240,10 @@ async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result
     let engine = &writing.engine;
     let part_size = engine.settings.tuning.multipart_chunksize;
     let mut tasks = Tasks::new();
-    let mut done = Vec::new();
+    let mut done = writing.before.clone();
+    let is_done = |part: &Part| writing.before.iter().any(|range| range.part == *part);
     let mut result = Ok(());
-    for part in download_parts(action.size, part_size) {
+    for part in download_parts(action.size, part_size).filter(|part| !is_done(part)) {
         let share = engine.limits.budget.take(part.range.len().min(2 * WRITE_SIZE)).await;
         while let Some(ended) = tasks.try_next() {
             result = result.and(collect(&mut done, ended));
@@ -153,7 +272,7 @@ async fn write_ranges(writing: &Arc<Writing>, action: &DownloadAction) -> Result
 }
 
 /// A range that is on the disk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct WrittenRange {
     part: Part,
     piece: Piece,
@@ -174,7 +293,11 @@ async fn write_range(writing: &Arc<Writing>, part: Part) -> Result<WrittenRange>
     if let Some(head) = head.as_ref().filter(|_| engine.settings.preserves) {
         writing.finish.get_or_init(|| finish_of(&engine.settings, head));
     }
-    Ok(WrittenRange { part, piece, head })
+    let range = WrittenRange { part, piece, head };
+    if let Some(noted) = &writing.noted {
+        noted.done(&range);
+    }
+    Ok(range)
 }
 
 /// Writes the bytes of a range while they arrive; gives their checksum.

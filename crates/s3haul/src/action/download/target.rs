@@ -40,6 +40,20 @@ impl DownloadTarget {
         }
     }
 
+    /// Goes on with the temporary file of an earlier run, where it is still there. Blocks.
+    pub(crate) fn reopen(
+        &self,
+        relative: &str,
+        access: Access,
+        temporary: &str,
+    ) -> Option<PendingFile> {
+        match self {
+            Self::Below(root) => root.reopen(relative, access, temporary),
+            // The folder was not there when the job began: the next run finds it.
+            Self::Exactly(_) => None,
+        }
+    }
+
     /// What is there already. Blocks.
     pub(crate) fn find(&self, relative: &str) -> Option<FileInfo> {
         match self {

@@ -32,6 +32,11 @@ pub(super) fn remove(parent: BorrowedFd<'_>, name: &str) -> bool {
     removed.is_ok()
 }
 
+/// Opens a temporary file that is not being written, to go on with it.
+pub(super) fn take(parent: BorrowedFd<'_>, name: &str) -> Option<OwnedFd> {
+    lock(parent, name).ok()
+}
+
 /// The file of a name, locked.
 fn lock(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     // To be written, because some network file systems lock no other; a FIFO would let us wait.

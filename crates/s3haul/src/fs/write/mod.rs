@@ -18,7 +18,7 @@ pub(in crate::fs) use names::is_temporary;
 pub use names::{Escape, EscapeReason, collapse};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) use names::{split_checked, temporary_name};
-pub use pending::{Access, Committed, Finish, PendingFile};
+pub use pending::{Access, Committed, Finish, KeptIf, PendingFile};
 pub use root::{CreateError, TargetRoot};
 
 use std::path::Path;

@@ -40,6 +40,25 @@ pub struct PendingFile {
     place: Place,
     mode: WriteMode,
     access: Access,
+    /// Whether the temporary file stays where it is when this is dropped.
+    kept_if: Option<KeptIf>,
+}
+
+/// Whether a temporary file stays where it is when its writing ends before it is complete.
+#[derive(Clone)]
+pub struct KeptIf(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl KeptIf {
+    /// Asked when the writing ends.
+    pub fn new(is_kept: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_kept))
+    }
+}
+
+impl std::fmt::Debug for KeptIf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeptIf")
+    }
 }
 
 /// Read access to a file while it is written.
@@ -179,12 +198,43 @@ impl PendingFile {
         let opened = rustix::fs::openat(&place.parent, &place.name, flags, Mode::empty());
         let file = File::from(opened.map_err(|errno| place.fail("could not open", errno))?);
         let (mode, access) = (WriteMode::Direct(Mutex::new(0)), Access::ByUmask);
-        Ok(Self { file, place, mode, access })
+        Ok(Self { file, place, mode, access, kept_if: None })
     }
 
     fn create_temporary(place: Place, access: Access) -> Result<Self> {
         let (file, name) = place.open_temporary(access)?;
-        Ok(Self { file, place, mode: WriteMode::Temporary(Some(name)), access })
+        let mode = WriteMode::Temporary(Some(name));
+        Ok(Self { file, place, mode, access, kept_if: None })
+    }
+
+    /// Goes on with the temporary file that an earlier run left, where it is still there and
+    /// nothing else writes it. What is at the place of the file has been looked at before.
+    pub(super) fn reopen(place: Place, access: Access, temporary: &str) -> Option<Self> {
+        if !names::is_temporary(temporary) || temporary.contains('/') {
+            return None;
+        }
+        let file = File::from(leftover::take(place.parent.as_fd(), temporary)?);
+        let mode = WriteMode::Temporary(Some(temporary.to_owned()));
+        Some(Self { file, place, mode, access, kept_if: None })
+    }
+
+    /// Name of the temporary file, while there is one.
+    pub fn temporary_name(&self) -> Option<&str> {
+        match &self.mode {
+            WriteMode::Temporary(name) => name.as_deref(),
+            WriteMode::Direct(_) => None,
+        }
+    }
+
+    /// May leave the temporary file where it is when this is dropped: a later run goes on with it.
+    pub fn keep_if(&mut self, kept_if: KeptIf) {
+        self.kept_if = Some(kept_if);
+    }
+
+    /// Reads what was written at a position, of a file that was reopened.
+    pub fn read_at(&self, position: u64, buffer: &mut [u8]) -> Result<()> {
+        let read = self.file.read_exact_at(buffer, position);
+        read.map_err(|source| Error::local("could not read", self.path(), source))
     }
 
     /// Path of the file once it is committed.
@@ -281,6 +331,7 @@ impl PendingFile {
 impl Drop for PendingFile {
     fn drop(&mut self) {
         if let WriteMode::Temporary(Some(name)) = &self.mode
+            && !self.kept_if.as_ref().is_some_and(|KeptIf(is_kept)| is_kept())
             && leftover::leads_to(self.place.parent.as_fd(), name, self.file.as_fd())
         {
             let removed = rustix::fs::unlinkat(&self.place.parent, name, AtFlags::empty());

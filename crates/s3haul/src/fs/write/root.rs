@@ -100,6 +100,14 @@ impl TargetRoot {
         unreachable!("the last try returns")
     }
 
+    /// Goes on with the temporary file of an earlier run; `None` where there is none.
+    pub fn reopen(&self, relative: &str, access: Access, temporary: &str) -> Option<PendingFile> {
+        let (directory, name) = names::split_checked(relative).ok()?;
+        let parent = self.directories.find(directory).ok()??;
+        let place = Place { parent, name: name.to_owned(), path: self.path_of(relative) };
+        PendingFile::reopen(place, access, temporary)
+    }
+
     /// Whether the name exists, links followed: what `--no-overwrite` asks.
     pub fn exists(&self, relative: &str) -> Result<bool, CreateError> {
         Ok(self.find(relative)?.is_some())

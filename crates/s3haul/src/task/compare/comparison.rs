@@ -12,7 +12,7 @@ use crate::entry::Entry;
 use crate::plan::compare::Facts;
 use crate::plan::content::{Conclusion, Depth, Evidence, PartSizes, conclude};
 use crate::plan::join::Presence;
-use crate::source::pair::{Joined, Visitor, merge};
+use crate::source::pair::{Joined, Looked, Visitor, merge};
 use crate::source::side::SideStream;
 use s3haul_wire::error::Result;
 
@@ -115,7 +115,7 @@ impl<'a> Comparison<'a> {
 }
 
 impl Visitor for Comparison<'_> {
-    async fn flush(&mut self) -> ControlFlow<()> {
+    async fn flush(&mut self, _: Looked<'_>) -> ControlFlow<()> {
         self.window.tidy().await
     }
 

@@ -8,11 +8,13 @@ use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
 use crate::job::prepare::Prepared;
+use crate::journal::Journal;
+use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
 use crate::plan::join::Presence;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::Taken;
-use crate::source::pair::{Joined, Visitor, merge};
+use crate::source::pair::{Joined, Looked, Visitor, merge};
 use crate::source::side::SideStream;
 use crate::task::pipeline::MakeAction;
 use s3haul_wire::error::{Error, ErrorKind};
@@ -52,6 +54,8 @@ struct Planner<'a, A, D> {
     refusal: Option<Refusal>,
     /// Whether a warning that the source lies inside of the target was reported.
     has_warned_of_overlap: bool,
+    /// What was decided since this was last written to the journal.
+    begun: Vec<Mark>,
 }
 
 /// What has been decided and not yet queued.
@@ -70,15 +74,17 @@ pub(crate) async fn plan<A: Action, D: Action>(
     (mut source, mut target): (SideStream, SideStream),
     plan: Plan<A, D>,
 ) {
+    let removed = engine.report.journal().map_or(0, Journal::removed);
     let mut planner = Planner {
         job,
         engine,
         plan,
         checks: Checks::of(job, engine),
         decided: Decided { transfers: Vec::new(), removals: Vec::new(), held: Vec::new() },
-        guard: RemovalGuard::new(job.spec.sync.max_delete),
+        guard: RemovalGuard::new(job.spec.sync.max_delete).after(removed),
         refusal: None,
         has_warned_of_overlap: false,
+        begun: Vec::new(),
     };
     let merged = merge(engine, (&mut source, &mut target), &mut planner).await;
     planner.finish_checks().await;
@@ -98,12 +104,14 @@ pub(crate) async fn plan<A: Action, D: Action>(
 }
 
 impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
-    async fn flush(&mut self) -> ControlFlow<()> {
+    async fn flush(&mut self, looked: Looked<'_>) -> ControlFlow<()> {
+        self.note(looked);
         flow(self.push_all().await.is_ok())
     }
 
     async fn visit(&mut self, mut joined: Joined<'_>) -> ControlFlow<()> {
         match joined.presence {
+            _ if self.is_settled(&joined) => {}
             Presence::Source if joined.is_source_wanted() => {
                 self.transfer(joined.source_row(), Reason::Missing);
             }
@@ -120,6 +128,7 @@ impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
             _ => {}
         }
         if self.decided.is_full() || self.job.spec.dry_run {
+            self.note(joined.looked());
             return flow(self.push_all().await.is_ok());
         }
         ControlFlow::Continue(())
@@ -131,8 +140,44 @@ fn flow(is_open: bool) -> ControlFlow<()> {
 }
 
 impl<A: Action, D: Action> Planner<'_, A, D> {
+    /// Whether an earlier run dealt with a name.
+    fn is_settled(&self, joined: &Joined<'_>) -> bool {
+        let Some(journal) = self.engine.report.journal() else { return false };
+        let source = joined.source();
+        let Some(entry) = source.or(joined.target()) else { return false };
+        let name = entry.relative();
+        if !journal.has_looked_at(name) {
+            return false;
+        }
+        // Removals that wait for the end are decided anew; none has been done before it.
+        let is_held = matches!(self.job.spec.sync.max_delete, RemovalLimit::Percent(_));
+        match source {
+            None if is_held => journal.settled().is_some_and(|settled| name <= &*settled.name),
+            None => journal.has_settled(name, entry.mark(journal, true), false),
+            Some(_) => journal.has_settled(name, entry.mark(journal, false), false),
+        }
+    }
+
+    /// What was decided has to be done.
+    fn begin(&mut self, entry: Entry<'_>, is_removal: bool) {
+        if let Some(journal) = self.engine.report.journal() {
+            self.begun.push(entry.mark(journal, is_removal));
+        }
+    }
+
+    /// Notes what has to be done, and how far both sides were looked through.
+    fn note(&mut self, looked: Looked<'_>) {
+        if let Some(journal) = self.engine.report.journal() {
+            journal.begun(std::mem::take(&mut self.begun));
+            journal.looked(looked.position());
+        }
+    }
+
     fn transfer(&mut self, (batch, row): (&EntryBatch, usize), reason: Reason) {
         let taken = Taken::of_row(batch, row);
+        if let Some(taken) = &taken {
+            self.begin(taken.entry, false);
+        }
         let action =
             taken.and_then(|taken| (self.plan.make_transfer)(self.job, self.engine, taken));
         self.decided.transfers.extend(action.map(|action| action.because(reason)));
@@ -150,6 +195,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
             && let Some(pair) = joined.pair()
         {
             let ended = checks.submit(pair).await;
+            self.begin(source, false);
             self.take(ended);
         }
     }
@@ -159,7 +205,11 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         for Checked { pair, decision } in ended {
             match decision {
                 Ok(Some(reason)) => self.transfer((pair.source.batch(), 0), reason),
-                Ok(None) => {}
+                Ok(None) => {
+                    if let Some(journal) = self.engine.report.journal() {
+                        journal.same(pair.source.get().mark(journal, false));
+                    }
+                }
                 Err(error) => Checks::fail(self.job, self.engine, &pair, error),
             }
         }
@@ -179,6 +229,9 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
 
     /// Queues what has been decided.
     async fn push_all(&mut self) -> Result<(), Closed> {
+        if let Some(journal) = self.engine.report.journal() {
+            journal.begun(std::mem::take(&mut self.begun));
+        }
         self.plan.transfers.push(std::mem::take(&mut self.decided.transfers)).await?;
         self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await
     }
@@ -207,8 +260,15 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         }
         let removal = (self.plan.make_removal)(entry);
         match self.guard.ask() {
-            Permit::Now => self.decided.removals.extend(removal),
+            Permit::Now => {
+                self.begin(entry, true);
+                self.decided.removals.extend(removal);
+            }
             Permit::Later if self.decided.held.len() < HELD_MAX => {
+                // One that is never done keeps the job from going on behind it.
+                if self.decided.held.is_empty() {
+                    self.begun.push(Mark::HELD);
+                }
                 self.decided.held.extend(removal);
             }
             Permit::Later => self.refusal = Some(Refusal::TooManyHeld),

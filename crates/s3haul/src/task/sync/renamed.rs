@@ -175,10 +175,14 @@ async fn pass_on<A: Renamed>(
     ended: Vec<Compared<A>>,
 ) -> Result<(), Closed> {
     let mut actions = Vec::new();
-    for (Candidate { action, .. }, decision) in ended {
+    for (Candidate { action, source }, decision) in ended {
         match decision {
             Ok(Some(reason)) => actions.push(action.because(reason)),
-            Ok(None) => {}
+            Ok(None) => {
+                if let Some(journal) = engine.report.journal() {
+                    journal.same(source.get().mark(journal, false));
+                }
+            }
             Err(error) => {
                 engine.report.planned(0);
                 engine

@@ -1,0 +1,259 @@
+//! `jobs`: what journals say of jobs, and the resumption of one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use s3haul::journal::{self, Ending, JobStatus, Kept};
+use s3haul_wire::units::LocalTime;
+use serde::Serialize;
+
+use crate::args::{JobArgs, JobsArgs, JobsCommand};
+use crate::exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::escape::push_name;
+use crate::render::json;
+use crate::settings::{Environment, journal_folder};
+
+/// Failures that `show` prints.
+const FAILURES_SHOWN: u32 = 10;
+/// Time between two lines of `watch`.
+const WATCH_PAUSE: Duration = Duration::from_secs(1);
+
+/// The folder of the journals that a command is about.
+pub(super) fn folder(args: &JobsArgs, environment: &Environment) -> Result<PathBuf, Failure> {
+    let folder = args.journal.clone().or_else(|| journal_folder(environment));
+    folder.ok_or_else(|| {
+        Failure::usage("there is no home directory for journals: give --journal a folder")
+    })
+}
+
+/// All but `resume`. Blocks.
+pub(super) fn run(
+    command: &JobsCommand,
+    as_json: bool,
+    environment: &Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    match command {
+        JobsCommand::Ls(args) => Ok(list(&folder(args, environment)?, as_json, printer)),
+        JobsCommand::Show(args) | JobsCommand::Resume(args) => {
+            show(&folder(&args.folder, environment)?, args, as_json, printer)
+        }
+        JobsCommand::Watch(args) => {
+            watch(&folder(&args.folder, environment)?, args, as_json, printer)
+        }
+        JobsCommand::Prune(args) => {
+            let folder = folder(&args.folder, environment)?;
+            let removed = if args.ids.is_empty() {
+                let kept = if args.all { Kept::NONE } else { Kept::default() };
+                journal::prune(&folder, kept).into_iter().map(|job| job.id).collect()
+            } else {
+                remove(&folder, &args.ids)?
+            };
+            for id in &removed {
+                printer.output(|buffer| {
+                    if as_json {
+                        return json::push(buffer, "removed", IdLine { id });
+                    }
+                    buffer.extend_from_slice(format!("removed: {id}\n").as_bytes());
+                });
+            }
+            Ok(exit::SUCCESS)
+        }
+    }
+}
+
+fn remove(folder: &Path, ids: &[String]) -> Result<Vec<String>, Failure> {
+    for id in ids {
+        if let Some(process) = journal::status(folder, id)?.process {
+            return Err(Failure::usage(format!(
+                "the job `{id}` is being run by process {process}"
+            )));
+        }
+        journal::remove(folder, id);
+    }
+    Ok(ids.to_vec())
+}
+
+/// Lists all jobs; gives the exit status.
+fn list(folder: &Path, as_json: bool, printer: &Printer) -> u8 {
+    let mut status = exit::SUCCESS;
+    let jobs = journal::jobs(folder, |error| {
+        status = exit::FAILED;
+        printer.error(|buffer| {
+            buffer.extend_from_slice(format!("s3haul: error: {error}\n").as_bytes());
+        });
+    });
+    for job in &jobs {
+        printer.output(|buffer| push_job(buffer, job, as_json));
+    }
+    status
+}
+
+fn show(folder: &Path, args: &JobArgs, as_json: bool, printer: &Printer) -> Result<u8, Failure> {
+    let job = journal::status(folder, &args.id)?;
+    let failures = journal::failures(folder, &args.id, FAILURES_SHOWN)?;
+    printer.output(|buffer| {
+        if as_json {
+            push_job(buffer, &job, true);
+            for failed in &failures {
+                let journal::Failed { subject, action, error } = failed;
+                json::push(buffer, "failed", FailedLine { subject, action, error });
+            }
+            return;
+        }
+        push_details(buffer, &job);
+        for failed in &failures {
+            buffer.extend_from_slice(b"failed:     ");
+            push_name(buffer, &failed.subject, printer.output_is_terminal());
+            buffer.extend_from_slice(format!(": {}\n", failed.error).as_bytes());
+        }
+    });
+    Ok(exit::SUCCESS)
+}
+
+/// Prints a line a second until no process runs the job.
+fn watch(folder: &Path, args: &JobArgs, as_json: bool, printer: &Printer) -> Result<u8, Failure> {
+    let mut before: Option<JobStatus> = None;
+    loop {
+        let job = journal::status(folder, &args.id)?;
+        let is_new = before.as_ref().is_none_or(|before| before.updated_ms != job.updated_ms);
+        if is_new {
+            printer.output(|buffer| {
+                if as_json {
+                    return push_job(buffer, &job, true);
+                }
+                push_progress(buffer, &job, before.as_ref());
+            });
+            printer.flush();
+        }
+        if job.process.is_none() || printer.output_is_closed() {
+            return Ok(exit::SUCCESS);
+        }
+        before = Some(job);
+        std::thread::sleep(WATCH_PAUSE);
+    }
+}
+
+/// How a job stands, in a word.
+fn state(job: &JobStatus) -> &'static str {
+    match (job.process, job.ending) {
+        (Some(_), _) => "running",
+        (None, Ending::Open) => "killed",
+        (None, Ending::Interrupted) => "interrupted",
+        (None, Ending::Failed) => "failed",
+        (None, Ending::Done) => "done",
+    }
+}
+
+fn push_job(buffer: &mut Vec<u8>, job: &JobStatus, as_json: bool) {
+    if as_json {
+        return json::push(buffer, "job", JobLine::of(job));
+    }
+    let JobStatus { id, command, totals, .. } = job;
+    let line = format!("{id}  {:<11}  {:>12} objects  {command}\n", state(job), totals.objects);
+    buffer.extend_from_slice(line.as_bytes());
+}
+
+fn push_details(buffer: &mut Vec<u8>, job: &JobStatus) {
+    let mut time = LocalTime::system();
+    let mut at = |ms: i64| time.iso(ms.div_euclid(1000));
+    let totals = &job.totals;
+    let process = job.process.map(|process| format!(" (process {process})")).unwrap_or_default();
+    let mut lines = vec![
+        format!("job:        {}", job.id),
+        format!("command:    {}", job.command),
+        format!("started in: {}", job.directory.display()),
+        format!("state:      {}{process}", state(job)),
+        format!("begun:      {}", at(job.created_ms)),
+        format!("last noted: {}", at(job.updated_ms)),
+        format!("done:       {} objects, {} bytes", totals.objects, totals.bytes),
+        format!("not needed: {} objects", totals.skipped),
+        format!("failed:     {} objects", totals.failed),
+        format!("in work:    {} objects, {} of them in parts", job.pending, job.in_parts),
+    ];
+    if !job.looked.is_empty() {
+        lines.push(format!("looked at:  all names up to {}", job.looked));
+    }
+    if job.is_resumable() {
+        lines.push(format!("resume:     s3haul jobs resume {}", job.id));
+    }
+    for line in lines {
+        push_name(buffer, &line, true);
+        buffer.push(b'\n');
+    }
+}
+
+fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatus>) {
+    let totals = &job.totals;
+    let rate = before.map_or(0, |before| {
+        let elapsed_ms = job.updated_ms.saturating_sub(before.updated_ms).max(1).unsigned_abs();
+        totals.objects.saturating_sub(before.totals.objects) * 1000 / elapsed_ms
+    });
+    let line = format!(
+        "{}: {} objects, {} bytes, {} failed, {rate} objects/s, at {}",
+        state(job),
+        totals.objects,
+        totals.bytes,
+        totals.failed,
+        job.looked,
+    );
+    push_name(buffer, &line, true);
+    buffer.push(b'\n');
+}
+
+#[derive(Serialize)]
+struct IdLine<'a> {
+    id: &'a str,
+}
+
+#[derive(Serialize)]
+struct FailedLine<'a> {
+    subject: &'a str,
+    action: &'a str,
+    error: &'a str,
+}
+
+#[derive(Serialize)]
+struct JobLine<'a> {
+    id: &'a str,
+    state: &'static str,
+    command: &'a str,
+    directory: String,
+    begun_ms: i64,
+    updated_ms: i64,
+    process: Option<u32>,
+    objects: u64,
+    bytes: u64,
+    skipped: u64,
+    failed: u64,
+    pending: u64,
+    in_parts: u64,
+    looked: &'a str,
+    can_resume: bool,
+}
+
+impl<'a> JobLine<'a> {
+    fn of(job: &'a JobStatus) -> Self {
+        let totals = &job.totals;
+        Self {
+            id: &job.id,
+            state: state(job),
+            command: &job.command,
+            directory: job.directory.to_string_lossy().into_owned(),
+            begun_ms: job.created_ms,
+            updated_ms: job.updated_ms,
+            process: job.process,
+            objects: totals.objects,
+            bytes: totals.bytes,
+            skipped: totals.skipped,
+            failed: totals.failed,
+            pending: job.pending,
+            in_parts: job.in_parts,
+            looked: &job.looked,
+            can_resume: job.is_resumable(),
+        }
+    }
+}

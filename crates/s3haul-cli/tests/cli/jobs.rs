@@ -1,0 +1,223 @@
+//! Jobs that are killed, interrupted or fail, and what `jobs` does about them.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::collections::HashMap;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Bench, send, stderr, stdout};
+
+const FILES: usize = 1_500;
+/// So slow that a job outlives its first snapshots, and no slower.
+const PACE: &str = "--max-requests-per-second 400 --no-progress --quiet";
+const WAIT_MAX: Duration = Duration::from_mins(1);
+/// Requests that one process may have in flight when it is killed.
+const IN_FLIGHT_MAX: usize = 256;
+
+/// A bucket, and a folder of small files.
+fn bench() -> Bench {
+    let bench = Bench::recorded();
+    for n in 0..FILES {
+        bench.file(&format!("in/{}/{n:04}", n % 7), &format!("this is {n}"));
+    }
+    bench
+}
+
+/// The jobs that have a journal.
+fn jobs(bench: &Bench) -> Vec<Value> {
+    let lines = bench.lines("jobs ls --json");
+    lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Waits until the journal of a running job says that so many objects are done; gives its name.
+fn wait_for(bench: &Bench, objects: u64, child: &mut Child) -> String {
+    let begun = Instant::now();
+    while begun.elapsed() < WAIT_MAX {
+        assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
+        if let Some(job) = jobs(bench).first()
+            && job["state"] == "running"
+            && job["objects"].as_u64().unwrap() >= objects
+        {
+            return job["id"].as_str().unwrap().to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("no journal of {objects} objects within {WAIT_MAX:?}");
+}
+
+/// Starts a command and kills it once so many objects are done; gives the name of its job.
+fn kill_at(bench: &Bench, objects: u64, args: &str) -> String {
+    let mut child = bench.spawn(args);
+    let id = wait_for(bench, objects, &mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    id
+}
+
+/// How often each object was written, by the server's ledger. Ends the server.
+fn writes(bench: &mut Bench) -> HashMap<String, usize> {
+    bench.end();
+    let mut writes = HashMap::new();
+    for line in bench.read("ledger").lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if line["operation"] == "PutObject" && line["status"] == 200 {
+            *writes.entry(line["key"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+    writes
+}
+
+#[test]
+fn a_killed_upload_is_resumed_and_nothing_that_was_done_is_done_again() {
+    let mut bench = bench();
+    let id = kill_at(&bench, 700, &format!("cp --recursive in s3://box/x/ {PACE}"));
+    let shown = bench.ok(&format!("jobs show {id}"));
+    assert!(shown.contains("state:      killed") && shown.contains("jobs resume"), "{shown}");
+    assert_eq!(bench.ok(&format!("jobs resume {id} --max-requests-per-second 100000")), "");
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
+    let done = bench.run(&format!("jobs resume {id}"));
+    assert!(stderr(&done).contains("is complete"), "{done:?}");
+    assert_eq!(done.status.code(), Some(252));
+    assert_eq!(jobs(&bench)[0]["objects"], FILES);
+    let writes = writes(&mut bench);
+    let twice = writes.values().filter(|count| **count > 1).count();
+    assert_eq!(writes.len(), FILES);
+    assert!(twice <= IN_FLIGHT_MAX, "{twice} objects were sent twice");
+}
+
+#[test]
+fn a_sync_that_is_interrupted_twice_ends_with_resume() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    for n in 0..300 {
+        bench.file(&format!("down/3/{n}.old"), "old");
+    }
+    let command = format!("sync s3://box/x/ down --delete {PACE}");
+    let mut child = bench.spawn(&command);
+    wait_for(&bench, 400, &mut child);
+    send("-INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    // The same command says that there is something to resume, and does it if it is asked to.
+    kill_at(&bench, 900, &format!("{command} --resume"));
+    let last = bench.run("sync s3://box/x/ down --delete --no-progress --resume");
+    assert!(last.status.success(), "{last:?}");
+    assert!(stdout(&last).lines().count() <= FILES - 800, "{}", stdout(&last).lines().count());
+    assert_eq!(bench.status("compare s3://box/x/ down"), 0, "what is gone was removed, too");
+    let is_sync = |job: &Value| job["command"].as_str().unwrap().starts_with("s3haul sync ");
+    let syncs: Vec<_> = jobs(&bench).into_iter().filter(is_sync).collect();
+    assert_eq!(syncs.len(), 1, "it is one job: {syncs:?}");
+}
+
+#[test]
+fn what_failed_is_tried_again() {
+    let bench = bench();
+    // A folder is in the way of a file.
+    bench.file("down/3/0003/x", "in the way");
+    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
+    let failed = bench.run("cp --recursive s3://box/x/ down --no-progress");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    let id = jobs(&bench)[0]["id"].as_str().unwrap().to_owned();
+    let shown = bench.ok(&format!("jobs show {id}"));
+    assert!(shown.contains("failed:     s3://box/x/3/0003: "), "{shown}");
+    bench.remove("down/3/0003/x");
+    std::fs::remove_dir(bench.folder().join("down/3/0003")).unwrap();
+    let resumed = bench.lines(&format!("jobs resume {id} --no-progress"));
+    assert_eq!(resumed, ["download: s3://box/x/3/0003 to down/3/0003"]);
+    assert_eq!(jobs(&bench)[0]["state"], "done");
+}
+
+#[test]
+fn a_job_is_run_by_one_process_at_a_time() {
+    let bench = bench();
+    let mut child = bench.spawn(&format!("cp --recursive in s3://box/x/ {PACE}"));
+    let id = wait_for(&bench, 300, &mut child);
+    let refused = bench.run(&format!("jobs resume {id}"));
+    assert_eq!(refused.status.code(), Some(252));
+    assert!(stderr(&refused).contains(&format!("({})", child.id())), "{refused:?}");
+    let kept = bench.ok("jobs prune --all");
+    assert_eq!(kept, "", "the journal of a running job stays");
+    let watched = bench.lines(&format!("jobs watch {id}"));
+    assert!(watched.last().unwrap().starts_with("done: 1500 objects"), "{watched:?}");
+    assert!(child.wait().unwrap().success());
+    assert_eq!(bench.ok("jobs prune --all"), format!("removed: {id}\n"));
+    assert_eq!(std::fs::read_dir(bench.journals()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_large_file_goes_on_from_its_parts() {
+    let mut bench = Bench::recorded();
+    let text = "0123456789abcdef".repeat(4 << 20);
+    bench.file("in/large", &text);
+    let slow = "--max-bandwidth 12MB/s --max-concurrent-requests 2 --no-progress --quiet";
+    let begin = |args: &str| {
+        let mut child = bench.spawn(args);
+        let begun = Instant::now();
+        // Some parts are done once the journal has seen three seconds.
+        while jobs(&bench).first().is_none_or(|job| job["in_parts"] != 1)
+            || begun.elapsed() < Duration::from_secs(3)
+        {
+            assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
+            assert!(begun.elapsed() < WAIT_MAX);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        jobs(&bench)[0]["id"].as_str().unwrap().to_owned()
+    };
+    let id = begin(&format!("cp --recursive in s3://box/x/ {slow}"));
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    let id = begin(&format!("cp --recursive s3://box/x/ down {slow}"));
+    assert_eq!(bench.names_in("down"), [".large.s3haul-tmp"]);
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.read("down/large"), text);
+    assert_eq!(bench.names_in("down"), ["large"]);
+    bench.end();
+    let (mut sent, mut received) = (0, 0);
+    for line in bench.read("ledger").lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        sent += usize::from(line["operation"] == "UploadPart");
+        received += usize::from(line["operation"] == "GetObject");
+    }
+    // Eight parts each; what was in flight when the process was killed comes again.
+    assert!((8..=11).contains(&sent), "{sent} parts were sent");
+    assert!((8..=11).contains(&received), "{received} ranges were received");
+}
+
+#[test]
+fn journals_that_cannot_be_used_are_refused_or_done_without() {
+    let bench = bench();
+    let id = kill_at(&bench, 200, &format!("cp --recursive in s3://box/x/ {PACE}"));
+    let path = bench.journals().join(format!("{id}.db"));
+    let refusal = |args: &str| {
+        let output = bench.run(args);
+        assert!(!output.status.success(), "{output:?}");
+        stderr(&output)
+    };
+    let unknown = refusal("jobs resume 20200101-000000-aaaaaaaa");
+    assert!(unknown.contains("there is no job"), "{unknown}");
+    assert!(refusal("jobs resume ../../etc/passwd").contains("there is no job"));
+    // The version is at offset 60 of a database (https://www.sqlite.org/fileformat.html).
+    let closed = bench.ok(&format!("jobs show {id}"));
+    assert!(closed.contains("killed"), "{closed}");
+    let bytes = std::fs::read(&path).unwrap();
+    let mut newer = bytes.clone();
+    newer[60..64].copy_from_slice(&9_u32.to_be_bytes());
+    std::fs::write(&path, newer).unwrap();
+    let newer = refusal(&format!("jobs resume {id}"));
+    assert!(newer.contains("a newer s3haul is needed"), "{newer}");
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(refusal(&format!("jobs resume {id}")).contains("damaged"));
+    std::fs::write(&path, "this is no journal").unwrap();
+    assert!(refusal(&format!("jobs resume {id}")).contains("damaged"));
+    assert!(refusal("jobs ls").contains("damaged"));
+    // The job goes on where no journal can be written, and says so once.
+    bench.file("file", "");
+    let without =
+        bench.run("cp --recursive in s3://box/y/ --no-progress --quiet --journal file/jobs");
+    assert_eq!(without.status.code(), Some(0), "{without:?}");
+    assert_eq!(bench.status("compare in s3://box/y/"), 0);
+}

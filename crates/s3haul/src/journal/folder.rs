@@ -1,0 +1,294 @@
+//! The folder of journals: which jobs there are, whether they run, and which are forgotten.
+//!
+//! A job has a database (`ID.db` and what `SQLite` puts beside it), logs (`ID.log.N`), and a lock
+//! file that the running process holds (`flock`, which a killed process loses).
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use twox_hash::XxHash3_64;
+
+use super::keeper::{JournalRequest, now_ms};
+use super::log::{self, boot_id};
+use super::state::Totals;
+use super::state::{Snapshot, State};
+use super::store::{Ending, Failed, JournalError, Store, Stored};
+
+/// What is known of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobStatus {
+    /// Its name.
+    pub id: String,
+    /// The command as typed.
+    pub command: String,
+    /// Where it was started.
+    pub directory: PathBuf,
+    /// The job as JSON.
+    pub job: String,
+    /// When it was begun, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When its journal was written last, in milliseconds since 1970.
+    pub updated_ms: i64,
+    /// A process is running it: its number.
+    pub process: Option<u32>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Counters of all its runs.
+    pub totals: Totals,
+    /// Name up to which everything was looked at.
+    pub looked: String,
+    /// What was begun and not concluded.
+    pub pending: u64,
+    /// Objects of which some parts are done.
+    pub in_parts: u64,
+}
+
+impl JobStatus {
+    /// Whether it can be resumed.
+    pub fn is_resumable(&self) -> bool {
+        self.process.is_none() && self.ending != Ending::Done
+    }
+}
+
+/// How long journals are kept, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Of jobs that are complete.
+    pub done_age_max: Duration,
+    /// Of others.
+    pub age_max: Duration,
+    /// Of all.
+    pub count_max: usize,
+}
+
+impl Kept {
+    /// None are kept.
+    pub const NONE: Self =
+        Self { done_age_max: Duration::ZERO, age_max: Duration::ZERO, count_max: 0 };
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        let day = Duration::from_hours(24);
+        Self { done_age_max: 7 * day, age_max: 60 * day, count_max: 200 }
+    }
+}
+
+/// Held by the process that runs a job.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of a job.
+    pub(super) fn take(folder: &Path, id: &str) -> Result<Self, JournalError> {
+        let path = folder.join(format!("{id}.lock"));
+        let fail = |source| JournalError::Io { doing: "lock", path: path.clone(), source };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(&path).map_err(fail)?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut process = String::new();
+            _ = file.read_to_string(&mut process);
+            let process = process.trim();
+            let process = if process.is_empty() { String::new() } else { format!(" ({process})") };
+            return Err(JournalError::Running { id: id.to_owned(), process });
+        }
+        let begun = file.set_len(0).and_then(|()| file.rewind());
+        begun.and_then(|()| write!(file, "{}", std::process::id())).map_err(fail)?;
+        Ok(Self { _file: file })
+    }
+
+    /// The process that holds the lock of a job.
+    fn holder(folder: &Path, id: &str) -> Option<u32> {
+        let mut file = File::open(folder.join(format!("{id}.lock"))).ok()?;
+        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+            return None;
+        }
+        let mut process = String::new();
+        file.read_to_string(&mut process).ok()?;
+        Some(process.trim().parse().unwrap_or_default())
+    }
+}
+
+/// A name for a new job: when it began, letters that are the same for the same job, and letters
+/// that tell it from others.
+pub(super) fn new_id(created_ms: i64, identity: &str) -> String {
+    let begun = jiff::Timestamp::from_millisecond(created_ms).unwrap_or_default();
+    let own: String = std::iter::repeat_with(fastrand::lowercase).take(2).collect();
+    format!("{}-{}{own}", begun.strftime("%Y%m%d-%H%M%S"), letters(identity))
+}
+
+/// Letters that are the same for the same job.
+fn letters(identity: &str) -> String {
+    let mut hash = XxHash3_64::oneshot(identity.as_bytes());
+    let mut letter = || {
+        let letter = char::from(b'a' + u8::try_from(hash % 26).unwrap_or_default());
+        hash /= 26;
+        letter
+    };
+    (0..6).map(|_| letter()).collect()
+}
+
+/// Makes the folder where it is missing; only its owner may look into it.
+pub(super) fn prepare(folder: &Path) -> Result<(), JournalError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| JournalError::Io { doing: "create", path: folder.to_owned(), source })
+}
+
+/// The database of a job.
+pub(super) fn path_of(folder: &Path, id: &str) -> Result<PathBuf, JournalError> {
+    let is_plain =
+        !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let path = folder.join(format!("{id}.db"));
+    if is_plain && path.exists() {
+        return Ok(path);
+    }
+    Err(JournalError::Unknown { id: id.to_owned(), folder: folder.to_owned() })
+}
+
+/// Creates a file that only its owner may read; what `SQLite` puts beside it has the same mode.
+pub(super) fn create_file(path: &Path) -> Result<File, JournalError> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
+    file.map_err(|source| JournalError::Io { doing: "create", path: path.to_owned(), source })
+}
+
+pub(super) fn log_path(folder: &Path, id: &str, number: u64) -> PathBuf {
+    folder.join(format!("{id}.log.{number}"))
+}
+
+/// Numbers of the logs of a job, in order.
+fn logs(folder: &Path, id: &str) -> Vec<u64> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let prefix = format!("{id}.log.");
+    let number = |entry: std::io::Result<fs::DirEntry>| {
+        entry.ok()?.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok()
+    };
+    let mut numbers: Vec<u64> = entries.filter_map(number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Number of the last log; 0 where there is none.
+pub(super) fn last_log(folder: &Path, id: &str) -> u64 {
+    logs(folder, id).last().copied().unwrap_or(0)
+}
+
+/// Removes the logs before a number: their changes are in a snapshot.
+pub(super) fn remove_logs(folder: &Path, id: &str, before: u64) {
+    for number in logs(folder, id).into_iter().filter(|number| *number < before) {
+        _ = fs::remove_file(log_path(folder, id, number));
+    }
+}
+
+/// The state of a job: its last snapshot, and the changes since.
+pub(super) fn replay(folder: &Path, id: &str, stored: &Stored) -> Result<Snapshot, JournalError> {
+    let boot_id = boot_id();
+    let mut state = State::restored(stored.snapshot.clone());
+    for number in logs(folder, id).into_iter().filter(|number| *number >= stored.log) {
+        let path = log_path(folder, id, number);
+        let bytes = fs::read(&path).map_err(|source| JournalError::Io {
+            doing: "read",
+            path: path.clone(),
+            source,
+        })?;
+        log::read(&bytes, &boot_id).for_each(|change| state.apply(&change));
+    }
+    Ok(state.snapshot())
+}
+
+/// All jobs of a folder, the newest first. Files that are no journals are reported by `warn`.
+pub fn jobs(folder: &Path, mut warn: impl FnMut(JournalError)) -> Vec<JobStatus> {
+    let mut jobs = Vec::new();
+    for id in ids(folder) {
+        match status(folder, &id) {
+            Ok(status) => jobs.push(status),
+            Err(error) => warn(error),
+        }
+    }
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.created_ms));
+    jobs
+}
+
+/// Names of the jobs of a folder.
+fn ids(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let id = |entry: std::io::Result<fs::DirEntry>| {
+        Some(entry.ok()?.file_name().to_str()?.strip_suffix(".db")?.to_owned())
+    };
+    entries.filter_map(id).collect()
+}
+
+/// What is known of a job.
+pub fn status(folder: &Path, id: &str) -> Result<JobStatus, JournalError> {
+    let store = Store::open(&path_of(folder, id)?)?;
+    let description = store.description()?;
+    let process = Lock::holder(folder, id);
+    let stored = store.read()?.unwrap_or_default();
+    let snapshot = replay(folder, id, &stored)?;
+    Ok(JobStatus {
+        id: id.to_owned(),
+        command: description.command,
+        directory: description.directory,
+        job: description.job,
+        created_ms: description.created_ms,
+        updated_ms: stored.updated_ms.max(description.created_ms),
+        process,
+        ending: stored.ending,
+        totals: snapshot.totals,
+        looked: snapshot.looked,
+        pending: snapshot.pending.len() as u64,
+        in_parts: snapshot.parts.len() as u64,
+    })
+}
+
+/// The first failures of a job.
+pub fn failures(folder: &Path, id: &str, count_max: u32) -> Result<Vec<Failed>, JournalError> {
+    Store::open(&path_of(folder, id)?)?.failures(count_max)
+}
+
+/// The newest job that is the same as another and ended before its time; none if it has been begun
+/// anew since.
+pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
+    let letters = letters(&request.identity);
+    let is_same = |id: &String| {
+        let suffix = id.rsplit('-').next().unwrap_or_default();
+        suffix.starts_with(&letters)
+    };
+    // Names begin with the time.
+    let newest = ids(&request.folder).into_iter().filter(is_same).max()?;
+    let job = status(&request.folder, &newest).ok()?;
+    (job.is_resumable() && job.directory == request.directory).then_some(job)
+}
+
+/// Forgets journals that are too old or too many; gives those that were removed. Running jobs stay.
+pub fn prune(folder: &Path, kept: Kept) -> Vec<JobStatus> {
+    let now = now_ms();
+    let age = |job: &JobStatus| {
+        Duration::from_millis(now.saturating_sub(job.updated_ms).max(0).unsigned_abs())
+    };
+    let is_old = |(at, job): &(usize, JobStatus)| {
+        let age_max = if job.ending == Ending::Done { kept.done_age_max } else { kept.age_max };
+        *at >= kept.count_max || age(job) > age_max
+    };
+    let numbered = jobs(folder, |_| {}).into_iter().enumerate();
+    let old: Vec<_> = numbered.filter(is_old).map(|(_, job)| job).collect();
+    old.into_iter().filter(|job| job.process.is_none() && remove(folder, &job.id)).collect()
+}
+
+/// Removes the journal of a job that is not running.
+pub fn remove(folder: &Path, id: &str) -> bool {
+    let Ok(_lock) = Lock::take(folder, id) else { return false };
+    remove_logs(folder, id, u64::MAX);
+    let removed = fs::remove_file(folder.join(format!("{id}.db"))).is_ok();
+    for suffix in ["db-wal", "db-shm", "lock"] {
+        _ = fs::remove_file(folder.join(format!("{id}.{suffix}")));
+    }
+    removed
+}

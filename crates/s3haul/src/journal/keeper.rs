@@ -1,0 +1,446 @@
+//! The journal of one job while it runs.
+
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use twox_hash::XxHash3_128;
+
+use super::folder::{self, Kept, Lock};
+use super::log::{Log, boot_id};
+use super::state::{
+    Change, Conclusion, Left, Mark, PartDone, PartsInProgress, PartsSource, Position, Snapshot,
+    State,
+};
+
+use super::store::{Description, Ending, Failed, JournalError, Store, Stored};
+
+use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::location::Location;
+
+/// A job that takes less has no journal ...
+const QUIET_TIME: Duration = Duration::from_secs(2);
+/// ... unless it does so many objects.
+const QUIET_OBJECTS: u64 = 1_000;
+/// Time between snapshots, at least. One that takes long is followed by a longer pause.
+const SNAPSHOT_PAUSE: Duration = Duration::from_secs(1);
+/// How much longer the pause is than the snapshot took.
+const PAUSE_RATIO: u32 = 10;
+/// Failures that wait for the next snapshot; more are counted and not kept.
+const FAILURES_MAX: usize = 10_000;
+
+/// What a journal is made of.
+#[derive(Clone, Debug)]
+pub struct JournalRequest {
+    /// Folder of all journals; created where it is missing.
+    pub folder: PathBuf,
+    /// The command as typed.
+    pub command: String,
+    /// Working directory that its relative paths start from.
+    pub directory: PathBuf,
+    /// The job as JSON: see [`crate::job::value::Job`].
+    pub job: String,
+    /// What is the same for two jobs that do the same.
+    pub identity: String,
+}
+
+/// A job that is resumed.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Its journal.
+    pub journal: Arc<Journal>,
+    /// The job as JSON.
+    pub job: String,
+    /// The command as it was typed.
+    pub command: String,
+    /// Working directory that its relative paths start from.
+    pub directory: PathBuf,
+}
+
+/// The journal of a running job. Its methods never fail: what cannot be written ends the journal
+/// with one warning, and the job goes on without.
+#[derive(Debug)]
+pub struct Journal {
+    id: String,
+    folder: PathBuf,
+    description: Description,
+    boot_id: String,
+    /// What an earlier run left.
+    resumed: Option<Left>,
+    written: Mutex<Written>,
+    /// Serializes snapshots; none before the file is made.
+    store: Mutex<Option<Store>>,
+    begun: Instant,
+    is_kept: AtomicBool,
+    /// The journal ended before the job, and this is why.
+    broken: Mutex<Option<String>>,
+}
+
+/// What changes with every object.
+#[derive(Debug)]
+struct Written {
+    state: State,
+    /// Number of the log, and the log; none before the file is made.
+    log: Option<(u64, Log)>,
+    /// Held while the job runs.
+    lock: Option<Lock>,
+    failures: Vec<Failed>,
+}
+
+/// What is acted on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject<'a> {
+    /// A file.
+    File(&'a Path),
+    /// An object or a version.
+    Object(&'a str, Option<&'a str>),
+}
+
+impl Journal {
+    /// A journal that is kept once the job has run for a while.
+    pub fn new(request: JournalRequest) -> Arc<Self> {
+        let JournalRequest { folder, command, directory, job, identity } = request;
+        let created_ms = now_ms();
+        let description =
+            Description { command, directory, job, seed: fastrand::u64(..), created_ms };
+        let id = folder::new_id(created_ms, &identity);
+        Arc::new(Self::in_folder(folder, id, description, (None, State::default())))
+    }
+
+    /// Goes on with a job that ended before its time.
+    pub fn resume(folder: &Path, id: &str) -> Result<Resumed, JournalError> {
+        let path = folder::path_of(folder, id)?;
+        let lock = Lock::take(folder, id)?;
+        let store = Store::open(&path)?;
+        let description = store.description()?;
+        let stored = store.read()?.unwrap_or_default();
+        if stored.ending == Ending::Done {
+            return Err(JournalError::Complete { id: id.to_owned() });
+        }
+        store.forget_failures()?;
+        let snapshot = folder::replay(folder, id, &stored)?;
+        let left = Left::of(&snapshot);
+        let (job, command) = (description.job.clone(), description.command.clone());
+        let directory = description.directory.clone();
+        let state = State::resumed(snapshot);
+        let folder = folder.to_owned();
+        let journal = Self::in_folder(folder, id.to_owned(), description, (Some(left), state));
+        journal.written().lock = Some(lock);
+        *lock_of(&journal.store) = Some(store);
+        journal.is_kept.store(true, Ordering::Relaxed);
+        if let Err(error) = journal.begin_log(stored.log) {
+            journal.end_with(&error);
+        }
+        Ok(Resumed { journal: Arc::new(journal), job, command, directory })
+    }
+
+    fn in_folder(
+        folder: PathBuf,
+        id: String,
+        description: Description,
+        (resumed, state): (Option<Left>, State),
+    ) -> Self {
+        Self {
+            id,
+            folder,
+            description,
+            boot_id: boot_id(),
+            resumed,
+            written: Mutex::new(Written { state, log: None, lock: None, failures: Vec::new() }),
+            store: Mutex::default(),
+            begun: Instant::now(),
+            is_kept: AtomicBool::new(false),
+            broken: Mutex::default(),
+        }
+    }
+
+    /// Name of the job, by which it is resumed.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether it has a file, so that the job can be resumed.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed) && lock_of(&self.broken).is_none()
+    }
+
+    /// Why the journal ended before the job, once.
+    pub(crate) fn take_warning(&self) -> Option<String> {
+        let mut broken = lock_of(&self.broken);
+        let warning = broken.as_mut().filter(|text| !text.is_empty())?;
+        Some(std::mem::take(warning))
+    }
+
+    /// Where the source is looked through from: nothing up to here is left to be done.
+    pub(crate) fn settled(&self) -> Option<&Position> {
+        let left = self.resumed.as_ref().map(|left| &left.settled);
+        left.filter(|position| !position.name.is_empty())
+    }
+
+    /// Whether an earlier run has dealt with an entry.
+    pub(crate) fn has_settled(&self, name: &str, mark: Mark, is_version: bool) -> bool {
+        self.resumed.as_ref().is_some_and(|left| left.has_settled(name, mark, is_version))
+    }
+
+    /// Whether an earlier run looked as far as a name.
+    pub(crate) fn has_looked_at(&self, name: &str) -> bool {
+        self.resumed.as_ref().is_some_and(|left| left.has_looked_at(name))
+    }
+
+    /// Removals that were done, by all runs.
+    pub(crate) fn removed(&self) -> u64 {
+        self.written().state.totals().removed
+    }
+
+    /// The mark of something to be done.
+    pub(crate) fn mark(&self, subject: Subject<'_>, is_removal: bool) -> Mark {
+        let hash = |bytes| XxHash3_128::oneshot_with_seed(self.description.seed, bytes);
+        let name = match subject {
+            Subject::File(path) => hash(path.as_os_str().as_bytes()),
+            Subject::Object(key, version_id) => {
+                let version = version_id.map_or(0, |id| hash(id.as_bytes()).rotate_left(1));
+                hash(key.as_bytes()) ^ version
+            }
+        };
+        // One name may be sent from one side and removed from the other.
+        Mark(if is_removal { !name } else { name })
+    }
+
+    /// What has to be done behind the position.
+    pub(crate) fn begun(&self, marks: Vec<Mark>) {
+        self.change(&Change::Begun(marks));
+    }
+
+    /// Everything up to here was looked at, and what has to be done was begun.
+    pub(crate) fn looked(&self, position: Position) {
+        self.change(&Change::Looked(position));
+    }
+
+    /// Something turned out to need nothing.
+    pub(crate) fn same(&self, mark: Mark) {
+        self.change(&Change::Concluded(mark, Conclusion::Same));
+    }
+
+    /// An object ended.
+    pub(crate) fn ended(&self, event: &ObjectEvent) {
+        let is_removal = matches!(event.action, ActionKind::Delete | ActionKind::Undelete);
+        let mark = || match &event.source {
+            Location::Local(path) => Some(self.mark(Subject::File(path), is_removal)),
+            Location::Object(object) => {
+                let subject = Subject::Object(&object.key, object.version_id.as_deref());
+                Some(self.mark(subject, is_removal))
+            }
+            Location::Stream => None,
+        };
+        match &event.outcome {
+            Outcome::Done => {
+                let Some(mark) = mark() else { return };
+                let done = Conclusion::Done(event.bytes);
+                let conclusion = if is_removal { Conclusion::Removed } else { done };
+                self.change(&Change::Concluded(mark, conclusion));
+            }
+            Outcome::Skipped => {
+                let Some(mark) = mark() else { return };
+                self.change(&Change::Concluded(mark, Conclusion::Skipped));
+            }
+            Outcome::Failed(error) => {
+                let Some(mark) = mark() else { return };
+                let mut written = self.written();
+                if written.failures.len() < FAILURES_MAX {
+                    written.failures.push(Failed {
+                        subject: event.source.to_string(),
+                        action: format!("{:?}", event.action).to_lowercase(),
+                        error: error.to_string(),
+                    });
+                }
+                self.change_locked(&mut written, &Change::Failed(mark));
+            }
+            Outcome::DryRun | Outcome::NotTried => {}
+        }
+    }
+
+    /// What is known of an object that was being moved in parts, where its source is the same.
+    pub(crate) fn parts(&self, target: &str, source: &PartsSource) -> Option<PartsInProgress> {
+        let written = self.written();
+        let parts = written.state.parts(target)?;
+        (parts.source == *source).then(|| parts.clone())
+    }
+
+    /// An object is being moved in parts.
+    pub(crate) fn parts_begun(&self, parts: PartsInProgress) {
+        self.change(&Change::PartsBegun(parts));
+    }
+
+    /// A part is where it belongs, and no service can list it.
+    pub(crate) fn part_done(&self, target: &str, part: PartDone) {
+        self.change(&Change::PartDone { target: target.to_owned(), part });
+    }
+
+    /// Nothing is left of an object's parts.
+    pub(crate) fn parts_ended(&self, target: &str) {
+        self.change(&Change::PartsEnded { target: target.to_owned() });
+    }
+
+    /// Whether what is left of an object's parts can be gone on with by another run.
+    pub(crate) fn keeps_parts(&self, target: &str) -> bool {
+        self.is_kept() && self.written().state.parts(target).is_some()
+    }
+
+    fn change(&self, change: &Change) {
+        self.change_locked(&mut self.written(), change);
+    }
+
+    fn change_locked(&self, written: &mut Written, change: &Change) {
+        if written.state.ignores(change) {
+            return;
+        }
+        written.state.apply(change);
+        let Some((_, log)) = &mut written.log else { return };
+        // What is removed is not listed again: whether that was written down makes no difference.
+        let is_seen = matches!(change, Change::Concluded(_, Conclusion::Removed));
+        if !is_seen && let Err(source) = log.push(change) {
+            let path = self.folder.join(&self.id);
+            written.log = None;
+            self.end_with(&JournalError::Io { doing: "write the journal", path, source });
+        }
+    }
+
+    /// Whether it is time for a snapshot, whatever the clock says: the first one.
+    fn is_wanted(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+            || self.begun.elapsed() >= QUIET_TIME
+            || self.written().state.totals().objects >= QUIET_OBJECTS
+    }
+
+    /// Writes snapshots until it is dropped. Files below `folder` are synced before each one, so
+    /// that no snapshot says more than the disk has.
+    pub(crate) async fn keep(self: Arc<Self>, folder: Option<PathBuf>, warn: impl Fn(String)) {
+        let mut pause = SNAPSHOT_PAUSE;
+        loop {
+            tokio::time::sleep(pause).await;
+            let (journal, folder) = (Arc::clone(&self), folder.clone());
+            let taken = tokio::task::spawn_blocking(move || {
+                let begun = Instant::now();
+                journal.save(folder.as_deref(), Ending::Open);
+                begun.elapsed()
+            });
+            pause = taken.await.map_or(pause, |taken| SNAPSHOT_PAUSE.max(taken * PAUSE_RATIO));
+            if let Some(warning) = self.take_warning() {
+                warn(warning);
+            }
+        }
+    }
+
+    /// Writes the end of a run. Blocks.
+    pub(crate) fn finish(&self, folder: Option<&Path>, ending: Ending) {
+        self.save(folder, ending);
+        let mut written = self.written();
+        if ending == Ending::Done && lock_of(&self.store).take().is_some() {
+            written.log = None;
+            folder::remove_logs(&self.folder, &self.id, u64::MAX);
+        }
+        written.lock = None;
+    }
+
+    /// Writes a snapshot, where there is reason to keep a journal. Blocks.
+    fn save(&self, folder: Option<&Path>, ending: Ending) {
+        if !self.is_wanted() || lock_of(&self.broken).is_some() {
+            return;
+        }
+        if let Err(error) = self.try_save(folder, ending) {
+            self.end_with(&error);
+        }
+    }
+
+    fn try_save(&self, folder: Option<&Path>, ending: Ending) -> Result<(), JournalError> {
+        let mut store = lock_of(&self.store);
+        if store.is_none() {
+            folder::prepare(&self.folder)?;
+            folder::prune(&self.folder, Kept::default());
+            self.written().lock = Some(Lock::take(&self.folder, &self.id)?);
+            let path = self.folder.join(format!("{}.db", self.id));
+            *store = Some(Store::create(&path, &self.description)?);
+            self.is_kept.store(true, Ordering::Relaxed);
+        }
+        let Some(store) = store.as_mut() else { return Ok(()) };
+        // What comes from now on goes to a new log, and is not in the snapshot.
+        let (snapshot, number, failures) = self.take_snapshot()?;
+        if let Some(folder) = folder {
+            sync(folder);
+        }
+        let stored = Stored {
+            ending,
+            updated_ms: now_ms(),
+            process: std::process::id(),
+            snapshot,
+            log: number,
+        };
+        store.write(&stored, &failures)?;
+        folder::remove_logs(&self.folder, &self.id, number);
+        Ok(())
+    }
+
+    /// The state, the number of the log that comes after it, and failures since the last time.
+    fn take_snapshot(&self) -> Result<(Snapshot, u64, Vec<Failed>), JournalError> {
+        let mut written = self.written();
+        let number = written.log.as_ref().map_or(1, |(number, _)| number + 1);
+        let log = self.create_log(number)?;
+        written.log = Some((number, log));
+        Ok((written.state.snapshot(), number, std::mem::take(&mut written.failures)))
+    }
+
+    /// Begins a log behind those that an earlier run left, before which there is no snapshot yet.
+    fn begin_log(&self, first: u64) -> Result<(), JournalError> {
+        let number = folder::last_log(&self.folder, &self.id).max(first);
+        let mut written = self.written();
+        written.log = None;
+        drop(written);
+        let log = self.create_log(number + 1)?;
+        self.written().log = Some((number + 1, log));
+        self.try_save(None, Ending::Open)
+    }
+
+    fn create_log(&self, number: u64) -> Result<Log, JournalError> {
+        let path = folder::log_path(&self.folder, &self.id, number);
+        let fail = |source| JournalError::Io { doing: "create", path: path.clone(), source };
+        Log::begin(folder::create_file(&path)?, &self.boot_id).map_err(fail)
+    }
+
+    /// The journal ends here.
+    fn end_with(&self, error: &JournalError) {
+        let mut broken = lock_of(&self.broken);
+        if broken.is_none() {
+            *broken = Some(format!(
+                "{error}; this job cannot be resumed from where it is now, and goes on without a \
+                 journal"
+            ));
+        }
+    }
+
+    fn written(&self) -> MutexGuard<'_, Written> {
+        lock_of(&self.written)
+    }
+}
+
+/// Waits until what was written to the file system of a folder is on the disk.
+fn sync(folder: &Path) {
+    let Ok(folder) = File::open(folder) else { return };
+    // What fails to be written is found when the file is read again: a snapshot is no promise of
+    // the disk's.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::syncfs(&folder);
+    #[cfg(not(target_os = "linux"))]
+    let _ = folder.sync_all();
+}
+
+pub(super) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn lock_of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,392 @@
+//! The file of a journal: `SQLite`, one job a file.
+//!
+//! It is written once a second or so, in one transaction. WAL with `synchronous=NORMAL` may lose
+//! the last transactions with the power, never a part of one
+//! (<https://www.sqlite.org/pragma.html#pragma_synchronous>): a run then goes on from a snapshot
+//! before.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use thiserror::Error;
+
+use super::folder::create_file;
+use super::state::{Mark, PartsInProgress, Position, Snapshot, Totals};
+
+/// Version that is written, and the newest that is read.
+pub(super) const VERSION: i64 = 1;
+/// `application_id` of journals: `S3HL`.
+const APPLICATION_ID: i64 = 0x5333_484c;
+/// Wait for another process that reads or writes.
+const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
+
+const SCHEMA: &str = "
+create table job (
+    one integer primary key check (one = 1),
+    command text not null,         -- as typed
+    directory text not null,       -- where it was started
+    job text not null,             -- docs/job.md
+    seed integer not null,         -- of the marks
+    created_ms integer not null,
+    s3haul text not null           -- version that began it
+) strict;
+create table progress (
+    one integer primary key check (one = 1),
+    ending text not null,          -- open, interrupted, failed, done
+    updated_ms integer not null,
+    process integer not null,
+    settled text not null,         -- name up to which nothing is pending
+    settled_source_seen integer not null,
+    settled_target_seen integer not null,
+    position text not null,        -- name up to which the last run looked
+    position_source_seen integer not null,
+    position_target_seen integer not null,
+    looked text not null,          -- name up to which any run looked
+    pending blob not null,         -- marks, 16 bytes each
+    parts text not null,           -- large objects of which some parts are done, as JSON
+    removed integer not null,
+    log integer not null,          -- number of the first log that comes after this
+    objects integer not null,
+    bytes integer not null,
+    failed integer not null,
+    skipped integer not null
+) strict;
+create table failure (
+    subject text primary key,
+    action text not null,
+    error text not null
+) strict;
+";
+
+/// Why a journal cannot be used.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// It is of a later version of the format.
+    #[error(
+        "the journal `{path}` has version {found}, and this s3haul reads version {VERSION}: a \
+         newer s3haul is needed"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// It is something else, or damaged.
+    #[error("`{path}` is no journal, or a damaged one: {reason}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is none of this name.
+    #[error("there is no job `{id}` in `{folder}`: `s3haul jobs ls` lists those there are")]
+    Unknown {
+        /// What was asked for.
+        id: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// Another process runs the job.
+    #[error("the job `{id}` is being run by another process{process}")]
+    Running {
+        /// The job.
+        id: String,
+        /// Number of the process, in words.
+        process: String,
+    },
+    /// Everything was done.
+    #[error("the job `{id}` is complete: nothing is left to resume")]
+    Complete {
+        /// The job.
+        id: String,
+    },
+    /// A file or folder could not be read or written.
+    #[error("could not {doing} `{path}`: {source}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The database could not be read or written.
+    #[error("could not {doing} the journal `{path}`: {source}")]
+    Database {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: rusqlite::Error,
+    },
+}
+
+/// How a job ended, or that it has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// It is running, or was killed.
+    #[default]
+    Open,
+    /// It was interrupted, and said so.
+    Interrupted,
+    /// It came to its end, and some objects failed; or it could not go on.
+    Failed,
+    /// Everything was done.
+    Done,
+}
+
+impl Ending {
+    const ALL: [Self; 4] = [Self::Open, Self::Interrupted, Self::Failed, Self::Done];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// What never changes in a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Description {
+    pub(crate) command: String,
+    pub(crate) directory: PathBuf,
+    pub(crate) job: String,
+    pub(crate) seed: u64,
+    pub(crate) created_ms: i64,
+}
+
+/// What changes in a journal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stored {
+    pub(crate) ending: Ending,
+    pub(crate) updated_ms: i64,
+    pub(crate) process: u32,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) log: u64,
+}
+
+/// An object that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What was acted on.
+    pub subject: String,
+    /// What was tried.
+    pub action: String,
+    /// Why it failed.
+    pub error: String,
+}
+
+/// An open journal.
+#[derive(Debug)]
+pub(crate) struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Creates a journal; there is none yet. It has its name once it is whole: others may look.
+    pub(crate) fn create(path: &Path, description: &Description) -> Result<Self, JournalError> {
+        let begun = path.with_extension("new");
+        create_file(&begun)?;
+        let connection = Connection::open(&begun);
+        let made = connection.and_then(|connection| fill(&connection, description));
+        made.map_err(|source| failure("create", &begun, source))?;
+        std::fs::rename(&begun, path).map_err(|source| JournalError::Io {
+            doing: "create",
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::open(path)
+    }
+
+    /// Opens a journal that is there.
+    pub(crate) fn open(path: &Path) -> Result<Self, JournalError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let fail = |source| failure("open", path, source);
+        let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+        let store = Self { connection, path: path.to_owned() };
+        let read = |name| store.connection.pragma_query_value(None, name, |row| row.get(0));
+        let application: i64 = read("application_id").map_err(fail)?;
+        if application != APPLICATION_ID {
+            let reason = "it has another `application_id`".to_owned();
+            return Err(JournalError::Damaged { path: path.to_owned(), reason });
+        }
+        let found: i64 = read("user_version").map_err(fail)?;
+        if found != VERSION {
+            return Err(JournalError::Newer { path: path.to_owned(), found });
+        }
+        store.prepare().map_err(fail)?;
+        Ok(store)
+    }
+
+    fn prepare(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(BUSY_TIME_MAX)?;
+        self.connection.pragma_update(None, "journal_mode", "wal")?;
+        self.connection.pragma_update(None, "synchronous", "normal")
+    }
+
+    /// What never changes.
+    pub(crate) fn description(&self) -> Result<Description, JournalError> {
+        let read = |row: &Row<'_>| {
+            Ok(Description {
+                command: row.get("command")?,
+                directory: PathBuf::from(row.get::<_, String>("directory")?),
+                job: row.get("job")?,
+                seed: row.get::<_, i64>("seed")?.cast_unsigned(),
+                created_ms: row.get("created_ms")?,
+            })
+        };
+        let description = self.connection.query_row("select * from job", [], read);
+        description.map_err(|source| failure("read", &self.path, source))
+    }
+
+    /// The last transaction; `None` before the first.
+    pub(crate) fn read(&self) -> Result<Option<Stored>, JournalError> {
+        let stored = self.connection.query_row("select * from progress", [], stored).optional();
+        stored.map_err(|source| failure("read", &self.path, source))
+    }
+
+    /// Writes all that changed in one transaction.
+    pub(crate) fn write(
+        &mut self,
+        stored: &Stored,
+        failures: &[Failed],
+    ) -> Result<(), JournalError> {
+        self.try_write(stored, failures).map_err(|source| failure("write", &self.path, source))
+    }
+
+    fn try_write(&mut self, stored: &Stored, failures: &[Failed]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        let Stored { ending, updated_ms, process, snapshot, log } = stored;
+        let Snapshot { settled, position, looked, pending, totals, parts } = snapshot;
+        let pending: Vec<u8> = pending.iter().flat_map(|mark| mark.0.to_le_bytes()).collect();
+        let parts = serde_json::to_string(parts)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        let insert = "insert or replace into progress values
+             (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+        let row = params![
+            ending.name(),
+            updated_ms,
+            process,
+            settled.name,
+            settled.source_seen.cast_signed(),
+            settled.target_seen.cast_signed(),
+            position.name,
+            position.source_seen.cast_signed(),
+            position.target_seen.cast_signed(),
+            looked,
+            pending,
+            parts,
+            totals.removed.cast_signed(),
+            log.cast_signed(),
+            totals.objects.cast_signed(),
+            totals.bytes.cast_signed(),
+            totals.failed.cast_signed(),
+            totals.skipped.cast_signed(),
+        ];
+        transaction.execute(insert, row)?;
+        for Failed { subject, action, error } in failures {
+            let insert = "insert or replace into failure values (?1, ?2, ?3)";
+            transaction.execute(insert, params![subject, action, error])?;
+        }
+        transaction.commit()
+    }
+
+    /// Forgets the failures of the run before.
+    pub(crate) fn forget_failures(&self) -> Result<(), JournalError> {
+        let forgotten = self.connection.execute("delete from failure", []);
+        forgotten.map(drop).map_err(|source| failure("write", &self.path, source))
+    }
+
+    /// The first failures in the order of their names.
+    pub(crate) fn failures(&self, count_max: u32) -> Result<Vec<Failed>, JournalError> {
+        let read = || {
+            let mut query = self.connection.prepare("select * from failure order by 1 limit ?1")?;
+            let rows = query.query_map([count_max], |row| {
+                let (subject, action, error) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Failed { subject, action, error })
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|source| failure("read", &self.path, source))
+    }
+}
+
+/// Makes the tables of a journal, and writes what never changes.
+fn fill(connection: &Connection, description: &Description) -> rusqlite::Result<()> {
+    let Description { command, directory, job, seed, created_ms } = description;
+    connection.execute_batch("begin immediate")?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", VERSION)?;
+    connection.execute_batch(SCHEMA)?;
+    let directory = directory.to_string_lossy();
+    let version = env!("CARGO_PKG_VERSION");
+    connection.execute(
+        "insert into job values (1, ?1, ?2, ?3, ?4, ?5, ?6)",
+        params![command, directory, job, seed.cast_signed(), created_ms, version],
+    )?;
+    connection.execute_batch("commit")
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let number = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
+    let text = |name: &str| row.get::<_, String>(name);
+    let ending = text("ending")?;
+    let ending = Ending::ALL.into_iter().find(|known| known.name() == ending);
+    let pending: Vec<u8> = row.get("pending")?;
+    let (marks, _) = pending.as_chunks();
+    let invalid = |_| rusqlite::Error::InvalidQuery;
+    let parts: Vec<PartsInProgress> = serde_json::from_str(&text("parts")?).map_err(invalid)?;
+    let position = |[name, source, target]: [&str; 3]| {
+        let (source_seen, target_seen) = (number(source)?, number(target)?);
+        Ok::<_, rusqlite::Error>(Position { name: text(name)?, source_seen, target_seen })
+    };
+    Ok(Stored {
+        ending: ending.ok_or(rusqlite::Error::InvalidQuery)?,
+        updated_ms: row.get("updated_ms")?,
+        process: row.get("process")?,
+        snapshot: Snapshot {
+            settled: position(["settled", "settled_source_seen", "settled_target_seen"])?,
+            position: position(["position", "position_source_seen", "position_target_seen"])?,
+            looked: text("looked")?,
+            pending: marks.iter().map(|mark| Mark(u128::from_le_bytes(*mark))).collect(),
+            totals: Totals {
+                objects: number("objects")?,
+                bytes: number("bytes")?,
+                removed: number("removed")?,
+                failed: number("failed")?,
+                skipped: number("skipped")?,
+            },
+            parts,
+        },
+        log: number("log")?,
+    })
+}
+
+/// An error of the database; a file that is none is damaged.
+fn failure(doing: &'static str, path: &Path, source: rusqlite::Error) -> JournalError {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    let path = path.to_owned();
+    let is_damaged = match &source {
+        rusqlite::Error::SqliteFailure(error, _) => {
+            matches!(error.code, DatabaseCorrupt | NotADatabase)
+        }
+        rusqlite::Error::QueryReturnedNoRows
+        | rusqlite::Error::InvalidQuery
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::InvalidColumnName(_)
+        | rusqlite::Error::FromSqlConversionFailure(..) => true,
+        _ => false,
+    };
+    if is_damaged {
+        return JournalError::Damaged { path, reason: source.to_string() };
+    }
+    JournalError::Database { doing, path, source }
+}
