@@ -1,10 +1,13 @@
-//! Rules of this codebase that neither rustfmt nor clippy knows: cycles of imports, and
-//! how files look. Reads the files git knows or would add, so build output is never looked at.
+//! Rules of this codebase that neither rustfmt nor clippy knows: cycles of imports, how files
+//! look, and that the guide names files that exist. Reads the files git knows or would add, so
+//! build output is never looked at.
 //!
-//! Rules live in [`graph`] (import cycles), [`secrets`] (what `Debug` must not print) and
-//! [`text`] (lines and files). Each rule has a test that plants a violation.
+//! Rules live in [`graph`] (import cycles), [`names`] (files that the guide names), [`secrets`]
+//! (what `Debug` must not print) and [`text`] (lines and files). Each rule has a test that plants
+//! a violation.
 
 mod graph;
+mod names;
 mod secrets;
 mod source;
 mod text;
@@ -34,6 +37,7 @@ pub(crate) fn run() -> Result<()> {
 fn check(files: &[Source]) -> Vec<Violation> {
     let mut violations = Vec::new();
     graph::check(files, &mut violations);
+    names::check(files, &mut violations);
     for file in files {
         secrets::check(file, &mut violations);
         text::check(file, &mut violations);
