@@ -33,7 +33,7 @@ impl fmt::Display for Notice {
                  the other, in the server's order",
             ),
             Self::NoStart => f.write_str(
-                "the server ignores where a listing should start: listing one page after the other",
+                "the server ignores the start key of a listing: listing one page after the other",
             ),
             Self::Unordered => f.write_str(
                 "the bucket lists its keys in no order: listing one page after the other, in the \

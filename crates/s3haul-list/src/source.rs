@@ -181,8 +181,7 @@ impl fmt::Display for Fault {
             ),
             Self::Endless(pages) => write!(
                 f,
-                "the listing has no end: {pages} pages in a row had no key and said that there are \
-                 more"
+                "the listing does not end: {pages} pages in a row had no key and announced more"
             ),
             Self::OutsidePrefix(name) => write!(
                 f,
@@ -191,13 +190,13 @@ impl fmt::Display for Fault {
             Self::CannotGoOn(notice) => {
                 let why = match notice {
                     None => "may leave keys out of a listing that starts within a folder",
-                    Some(Notice::NoStart) => "ignores where a listing should start",
+                    Some(Notice::NoStart) => "ignores the start key of a listing",
                     _ => "does not list keys in the order of their bytes",
                 };
                 write!(
                     f,
-                    "the server {why}, and pages were handed out before that was seen: list with \
-                     `--serial`"
+                    "the server {why}, which was noticed only after pages had been returned: list \
+                     with `--serial`"
                 )
             }
             Self::Stopped => {

@@ -24,7 +24,7 @@ pub(crate) enum Interrupted {
     Weather,
     #[error("RequestTimeout: the body stopped arriving")]
     Timeout,
-    #[error("EntityTooLarge: the body is larger than this server takes")]
+    #[error("EntityTooLarge: the body is larger than this server accepts")]
     TooLarge,
 }
 

@@ -53,7 +53,8 @@ pub(crate) struct RbArgs {
     /// With --force, remove all versions and delete markers, too, for good.
     #[arg(long, requires = "force")]
     pub(crate) versions: bool,
-    /// Do not request confirmation before versions are removed. It is only requested on a terminal.
+    /// Do not ask for confirmation before versions are removed. Without a terminal there is no
+    /// confirmation anyway.
     #[arg(long, requires = "versions")]
     pub(crate) yes: bool,
     /// Printing.

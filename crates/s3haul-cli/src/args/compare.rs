@@ -43,18 +43,18 @@ pub(crate) struct TreesArgs {
     /// Filters.
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
-    /// A different modification time, in whole seconds, is a difference.
+    /// Treat a different modification time, in whole seconds, as a difference.
     #[arg(long)]
     pub(crate) times: bool,
-    /// Show what only the source has, what only the target has, what differs, what is the same;
-    /// several with commas between.
+    /// Show what only the source has, what only the target has, what differs, or what is the same;
+    /// separate several with commas.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "only-source,only-target,different")]
     pub(crate) show: Vec<Shown>,
-    /// Print in this format; the sums go to standard error beside other formats than text.
+    /// Print in this format; with any format but text, the totals go to standard error.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<CompareFormat>,
-    /// Leave out the names of the columns before csv.
+    /// Leave out the header line of csv.
     #[arg(long)]
     pub(crate) no_header: bool,
     /// Write to this file, which is replaced when the comparison is complete. (--output is a flag
@@ -92,8 +92,8 @@ pub(crate) struct CompareArgs {
     /// Compare sizes only, not `ETag`s.
     #[arg(long, conflicts_with = "checksum")]
     pub(crate) size_only: bool,
-    /// Compare the content of what has the same size: by stored checksums and `ETag`s, and where
-    /// these do not suffice by reading.
+    /// Where sizes are equal, compare content: by stored checksums and `ETag`s, or by reading the
+    /// data where these are not enough.
     #[arg(long)]
     pub(crate) checksum: bool,
 }

@@ -8,8 +8,8 @@ use super::{ListingArgs, TableArgs};
 /// What is printed of what was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FindFormat {
-    /// Addresses, one a line, with --versions a tab and the version id behind them. A line break in
-    /// a key is shown as \n or \r: take another format where there may be some.
+    /// Addresses, one per line, with --versions followed by a tab and the version id. A line break
+    /// in a key is shown as \n or \r: use another format if that matters.
     #[default]
     Text,
     /// A JSON object a line.
@@ -30,16 +30,16 @@ pub(crate) struct FindArgs {
     /// What to list.
     #[command(flatten)]
     pub(crate) listing: ListingArgs,
-    /// Only take keys whose last component, what follows the last slash, matches this pattern,
-    /// which is written as for --exclude. Of several patterns one has to match.
+    /// Select only keys whose last component, after the last slash, matches this pattern, which is
+    /// written as for --exclude. With several patterns, one has to match.
     #[arg(long = "name", value_name = "GLOB", help_heading = HEADING)]
     pub(crate) names: Vec<String>,
-    /// Only take objects that have this tag, with this value where one is given. Costs a request
+    /// Select only objects that have this tag, with this value where one is given. Costs a request
     /// (`GetObjectTagging`) for each object that meets the other conditions. May be given several
     /// times; then all are required.
     #[arg(long = "tag", value_name = "KEY[=VALUE]", help_heading = HEADING)]
     pub(crate) tags: Vec<String>,
-    /// Only take objects that have this metadata, with this value where one is given; the case of
+    /// Select only objects that have this metadata, with this value where one is given; the case of
     /// keys does not matter. Costs a request (`HeadObject`) for each object that meets the other
     /// conditions. May be given several times; then all are required.
     #[arg(long, value_name = "KEY[=VALUE]", help_heading = HEADING)]

@@ -45,20 +45,20 @@ pub(crate) struct GlobalArgs {
     /// Give up opening a connection after this many seconds; 0 waits forever.
     #[arg(long, global = true, value_name = "SECONDS")]
     pub(crate) cli_connect_timeout: Option<u64>,
-    /// Send at most this many requests at a time, instead of 512. How many are worthwhile within
-    /// that limit is found out while running.
+    /// Send at most this many requests at a time, by default 512. Within this limit the number
+    /// adapts to what the service can serve.
     #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_concurrent_requests: Option<u32>,
-    /// Send at most this many requests a second.
+    /// Send at most this many requests per second.
     #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests_per_second: Option<u32>,
-    /// Use at most about this much memory, such as 512MiB: fewer requests are in flight, and less
-    /// data is held. Without it the limits of the container and of `ulimit -v` count.
+    /// Use at most about this much memory, such as 512MiB, by holding less data and sending fewer
+    /// requests at a time. By default the limits of the container and of `ulimit -v` apply.
     #[arg(long, global = true, value_name = "SIZE")]
     pub(crate) max_memory: Option<String>,
-    /// Move at most this much a second, such as 50MB/s or 400Mb/s.
+    /// Transfer at most this much per second, such as 50MB/s or 400Mb/s.
     #[arg(long, global = true, value_name = "RATE")]
     pub(crate) max_bandwidth: Option<String>,
     /// Write one JSON object a line to standard output instead of text.

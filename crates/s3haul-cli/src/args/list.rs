@@ -10,7 +10,7 @@ use super::{ConditionArgs, FilterArgs, ListingArgs, RequestArgs};
 /// ?, which match any characters.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LsArgs {
-    /// What to list; all buckets where absent. The s3:// may be left out.
+    /// What to list; all buckets if omitted. The s3:// may be left out.
     #[arg(value_name = "S3Uri")]
     pub(crate) path: Option<String>,
     /// List all objects under the address, with their whole keys.
@@ -31,8 +31,8 @@ pub(crate) struct LsArgs {
     /// Conditions.
     #[command(flatten)]
     pub(crate) conditions: ConditionArgs,
-    /// Only objects for which this JavaScript function is true: `js:(key, object) => …`, or keys
-    /// that match `js:/…/`. Folders are shown all the same, also with other conditions.
+    /// Select only objects for which this JavaScript function returns true: `js:(key, object) =>
+    /// …`, or keys that match `js:/…/`. Folders are shown all the same, also with other conditions.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
     /// List only buckets whose names start with this.
@@ -41,7 +41,7 @@ pub(crate) struct LsArgs {
     /// List only buckets of this region.
     #[arg(long, value_name = "REGION")]
     pub(crate) bucket_region: Option<String>,
-    /// Take * and ? in the address for the characters themselves.
+    /// Treat * and ? in the address literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
 }
@@ -76,7 +76,7 @@ pub(crate) struct TableArgs {
     /// `is_delete_marker`. Times are UTC.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
     pub(crate) fields: Vec<String>,
-    /// Leave out the names of the columns before csv and tsv.
+    /// Leave out the header line of csv and tsv.
     #[arg(long)]
     pub(crate) no_header: bool,
     /// Write to this file, which is replaced when the listing is complete. (--output is a flag of
@@ -104,8 +104,8 @@ pub(crate) struct ListArgs {
     /// Print sizes as KiB, MiB and so on.
     #[arg(long)]
     pub(crate) human_readable: bool,
-    /// Print the number of objects and their total size at the end; beside other formats than text
-    /// to standard error.
+    /// Print the number of objects and their total size at the end; with any format but text, on
+    /// standard error.
     #[arg(long)]
     pub(crate) summarize: bool,
 }

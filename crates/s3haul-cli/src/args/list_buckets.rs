@@ -19,7 +19,7 @@ pub(crate) struct ListBucketsArgs {
     /// Write columns (text), a JSON object a line (jsonl) or comma-separated values (csv).
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<BucketsFormat>,
-    /// Send this many requests at a time; the profile's setting where absent.
+    /// Send at most this many requests at a time; by default what the profile sets.
     #[arg(long, value_name = "REQUESTS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: Option<u32>,

@@ -7,8 +7,8 @@ use super::{ConditionArgs, FilterArgs, RequestArgs};
 /// Which objects, and how they are listed.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ListingArgs {
-    /// Bucket, and what the keys start with. It may hold * and ?, which match any characters. The
-    /// s3:// may be left out.
+    /// Bucket or bucket and prefix, `s3://BUCKET/PREFIX`. It may hold * and ?, which match any
+    /// characters. The s3:// may be left out.
     #[arg(value_name = "S3Uri")]
     pub(crate) path: String,
     /// Only keys after this one.
@@ -23,12 +23,12 @@ pub(crate) struct ListingArgs {
     /// Conditions.
     #[command(flatten)]
     pub(crate) conditions: ConditionArgs,
-    /// Only objects for which this JavaScript function is true: `js:(key, object) => …` or
-    /// `js:({Key, Size, LastModified, ETag, StorageClass}) => …`, or keys that match `js:/…/`.
+    /// Select only objects for which this JavaScript function returns true: `js:(key, object) => …`
+    /// or `js:({Key, Size, LastModified, ETag, StorageClass}) => …`, or keys that match `js:/…/`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
-    /// Send this many requests at a time; 64 where absent, or `max_concurrent_requests` where that
-    /// is fewer.
+    /// Send at most this many requests at a time; by default 64, or `max_concurrent_requests` where
+    /// that is lower.
     #[arg(long, value_name = "REQUESTS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: Option<u32>,
@@ -38,7 +38,7 @@ pub(crate) struct ListingArgs {
     /// Requests.
     #[command(flatten)]
     pub(crate) requests: RequestArgs,
-    /// Take * and ? in the address for the characters themselves.
+    /// Treat * and ? in the address literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
 }

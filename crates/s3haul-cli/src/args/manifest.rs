@@ -25,11 +25,11 @@ pub(crate) enum FromFormat {
 /// Objects from a file.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FromArgs {
-    /// Take the objects that this file names (- for standard input, or an s3:// address) instead
-    /// of listing. They must lie below the address, which counts as with --recursive; those that
-    /// do not fail. Filters apply. For cp and mv, and where a script has to know, each object is
-    /// asked for with a HEAD request, unless the file has its size, `ETag`, time and storage
-    /// class. What is packed by gzip is unpacked.
+    /// Use the objects that this file names (- for standard input, or an s3:// address) instead of
+    /// a listing. The address is then a prefix, as with --recursive; objects outside of it fail.
+    /// Filters apply. For cp and mv, and where a script needs them, size, `ETag`, time and storage
+    /// class are read with a HEAD request for each object, unless the file has them. Gzip files are
+    /// unpacked.
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Objects from a file")]
     pub(crate) from: Option<String>,

@@ -127,8 +127,9 @@ pub(crate) enum Command {
     /// Show where two folders, prefixes or buckets differ.
     ///
     /// Both sides are listed and merged name by name: what only one has, and what differs in size
-    /// or in an `ETag` that says so. Empty objects whose keys end in a slash stand for folders and
-    /// are left out. The exit status is 0 if there is no difference, and 1 if there is one.
+    /// or in `ETag`s that can be compared. Empty objects whose keys end in a slash stand for
+    /// folders and are left out. The exit status is 0 if there is no difference, and 1 if there is
+    /// one.
     Compare(Box<CompareArgs>),
     /// Prove that two folders, prefixes or buckets hold the same bytes.
     ///
@@ -148,8 +149,8 @@ pub(crate) enum Command {
     Undelete(Box<UndeleteArgs>),
     /// Show or change the tags of objects, many at a time.
     ///
-    /// With --recursive all objects below the address are meant, with * and ? those that match.
-    /// What S3 would refuse of tags is refused before the first request.
+    /// With --recursive the command applies to all objects below the address, with * and ? to those
+    /// that match. Tags that S3 would refuse are refused before the first request.
     Tag {
         /// What to do.
         #[command(subcommand)]
@@ -157,16 +158,16 @@ pub(crate) enum Command {
     },
     /// Change storage class, headers, metadata, encryption, ACL or lock of objects.
     ///
-    /// Takes a request for each object to look at it, and one or more to change it where it
-    /// differs. Headers, metadata, storage class and encryption are changed by a copy of the object
-    /// onto itself (in parts above 5 GB), which keeps all that is not named here, except the ACL
-    /// unless --keep-acl is given; a versioned bucket keeps the old version, too. Archived objects
-    /// have to be restored first.
+    /// Takes one request to look at each object, and one or more to change it if it differs.
+    /// Headers, metadata, storage class and encryption are changed by a copy of the object onto
+    /// itself (in parts above 5 GB), which keeps all that is not named here, except the ACL unless
+    /// --keep-acl is given; a versioned bucket keeps the old version, too. Archived objects have to
+    /// be restored first.
     Set(Box<SetArgs>),
     /// Restore objects from the archive classes of Glacier, or show whether they are restored.
     ///
-    /// Objects that are not archived or already restored are passed over; a restore that is under
-    /// way counts as done. Retrieval is billed beside the requests that --dryrun counts.
+    /// Objects that are not archived or already restored are skipped; a restore that is in progress
+    /// counts as done. Retrieval is billed in addition to the requests that --dryrun counts.
     Restore(Box<RestoreArgs>),
     /// List buckets, or the objects under a prefix.
     ///
@@ -213,8 +214,8 @@ pub(crate) enum Command {
     ListBuckets(ListBucketsArgs),
     /// Compute over objects with JavaScript functions, one by one or all together.
     ///
-    /// Scripts start with `js:`. They compute and nothing else: they reach no files and no network.
-    /// docs/s3p.md describes how they are called and what limits they have.
+    /// Scripts start with `js:`. They can only compute: they have no access to files or the
+    /// network. docs/s3p.md describes how they are called and what limits they have.
     #[command(visible_aliases = ["reduce", "map-reduce"])]
     Map(Box<MapArgs>),
     /// Call a JavaScript function for each object, and print what it prints.
@@ -249,7 +250,7 @@ pub(crate) enum Command {
     /// Several objects are written one after the other, those that match a pattern in the order
     /// of their keys.
     Cat(CatArgs),
-    /// Show what S3 knows of an object or a bucket.
+    /// Show what S3 knows about an object or a bucket.
     Head(HeadArgs),
     /// Write standard input to an object.
     ///
@@ -258,10 +259,10 @@ pub(crate) enum Command {
     /// Run the commands of a file, one a line, in one process and many at a time.
     ///
     /// Lines are commands as they are typed, `cp a.txt s3://bucket/a.txt`, with the quotes and
-    /// backslashes of a shell and nothing else of it; empty lines and what follows a # are passed
-    /// over. They run in no order, over the same connections and within the same limits. All lines
-    /// of a file are checked before the first one runs. Those that fail are reported with their
-    /// line numbers, and the exit status is 1 if there are any.
+    /// backslashes of a shell and nothing else of it; empty lines and what follows a # are ignored.
+    /// They run in no order, over the same connections and within the same limits. All lines of a
+    /// file are checked before the first one runs. Those that fail are reported with their line
+    /// numbers, and the exit status is 1 if there are any.
     Run(Box<RunArgs>),
     /// Run a job that was written to a file.
     ///

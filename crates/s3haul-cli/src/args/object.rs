@@ -13,8 +13,8 @@ pub(crate) struct ObjectArgs {
         "aws-exec-read", "bucket-owner-read", "bucket-owner-full-control", "log-delivery-write"])]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) acl: Option<String>,
-    /// Give permissions, each as PERMISSION=TYPE=GRANTEE, where the
-    /// permission is read, readacl, writeacl or full and the type is id, uri or emailaddress.
+    /// Grant permissions, each as PERMISSION=TYPE=GRANTEE, where the permission is read, readacl,
+    /// writeacl or full and the type is id, uri or emailaddress.
     #[arg(long, num_args = 1.., value_name = "GRANT")]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) grants: Vec<String>,
@@ -24,7 +24,8 @@ pub(crate) struct ObjectArgs {
         "INTELLIGENT_TIERING", "GLACIER", "DEEP_ARCHIVE", "GLACIER_IR"])]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) storage_class: Option<String>,
-    /// Encrypt on the server, with keys of S3 (AES256, meant when no value is given) or of KMS.
+    /// Encrypt on the server, with keys of S3 (AES256, also if no value is given) or of KMS
+    /// (aws:kms).
     #[arg(long, num_args = 0..=1, default_missing_value = "AES256", value_name = "METHOD")]
     #[arg(value_parser = ["AES256", "aws:kms"])]
     #[arg(help_heading = "Properties of the objects written")]
@@ -74,7 +75,7 @@ pub(crate) struct ObjectArgs {
     #[arg(long)]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) no_guess_mime_type: bool,
-    /// Send and store a checksum of this kind.
+    /// Compute a checksum with this algorithm, send it, and have it stored with the object.
     #[arg(long, value_name = "ALGORITHM")]
     #[arg(value_parser = ["CRC64NVME", "CRC32", "CRC32C", "SHA1", "SHA256", "SHA512", "XXHASH64",
         "XXHASH3", "XXHASH128"])]
@@ -90,8 +91,8 @@ pub(crate) struct CustomerKeyArgs {
     #[arg(value_parser = ["AES256"])]
     #[arg(help_heading = "Encryption with your own key")]
     pub(crate) sse_c: Option<String>,
-    /// The key for --sse-c: its 32 bytes as text, or the path of a file that holds them, with
-    /// `fileb://` before it.
+    /// The key for --sse-c: its 32 bytes as text, or `fileb://` and the path of a file that holds
+    /// them.
     #[arg(long, value_name = "KEY")]
     #[arg(help_heading = "Encryption with your own key")]
     pub(crate) sse_c_key: Option<Secret>,

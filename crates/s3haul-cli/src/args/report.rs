@@ -12,13 +12,13 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) report: Option<PathBuf>,
-    /// Only do what failed according to this report of the same command; nothing is listed. It
-    /// may be combined with --report, to another file.
+    /// Repeat only what failed according to this report of the same command, without a listing. May
+    /// be combined with --report to another file.
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) retry_failed: Option<PathBuf>,
-    /// Print what --dryrun estimates, requests and their price, to standard error also where that
-    /// is no terminal.
+    /// Print what --dryrun estimates, the requests and their price, to standard error even if that
+    /// is not a terminal.
     #[arg(long, requires = "dryrun")]
     #[arg(help_heading = "Reports")]
     pub(crate) estimate: bool,

@@ -57,7 +57,7 @@ pub(crate) struct ObjectsArgs {
     /// Only print what would be done.
     #[arg(long)]
     pub(crate) dryrun: bool,
-    /// Take * and ? in the address for the characters themselves.
+    /// Treat * and ? in the address literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
     /// Filters.
@@ -66,7 +66,8 @@ pub(crate) struct ObjectsArgs {
     /// Conditions.
     #[command(flatten)]
     pub(crate) conditions: ConditionArgs,
-    /// Only take objects for which this JavaScript function is true: `js:(key, object) => …`.
+    /// Select only objects for which this JavaScript function returns true: `js:(key, object) =>
+    /// …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
     /// Objects from a file.

@@ -8,8 +8,8 @@ use super::ObjectsArgs;
 #[derive(Clone, Debug, Default, Args)]
 #[command(override_usage = "s3haul restore [OPTIONS] <--days <DAYS>|--status> <S3Uri>")]
 pub(crate) struct RestoreArgs {
-    /// Let the restored copies stay for so many days. What the class `INTELLIGENT_TIERING` has
-    /// archived comes back for good.
+    /// Keep the restored copies for this many days. Objects that the class `INTELLIGENT_TIERING`
+    /// archived are restored permanently.
     #[arg(long, value_name = "DAYS", required_unless_present = "status")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=36500))]
     pub(crate) days: Option<u32>,
@@ -17,8 +17,8 @@ pub(crate) struct RestoreArgs {
     /// the default, 3 to 5 (12), expedited some minutes (not for `DEEP_ARCHIVE`).
     #[arg(long, value_name = "TIER", value_parser = ["bulk", "standard", "expedited"])]
     pub(crate) tier: Option<String>,
-    /// Wait until the objects can be read, and report each one that can. Each is checked again and
-    /// again, with pauses of up to a minute.
+    /// Wait until the objects can be read, and report each one that can. The state of each is
+    /// polled, with pauses of up to a minute.
     #[arg(long)]
     pub(crate) wait: bool,
     /// Only print whether objects are archived, in progress, restored (and until when) or not

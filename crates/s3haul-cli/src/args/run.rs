@@ -10,8 +10,8 @@ pub(crate) struct RunArgs {
     /// The file of commands, or - for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
-    /// Run at most this many commands at once. Without it, 64, or
-    /// `max_concurrent_requests` where that is fewer.
+    /// Run at most this many commands at once. By default 64, or `max_concurrent_requests` where
+    /// that is lower.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// Only check the commands and print them.

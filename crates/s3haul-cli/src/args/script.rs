@@ -12,22 +12,22 @@ pub(crate) struct MapArgs {
     #[command(flatten)]
     pub(crate) listing: ListingArgs,
     /// Called with each object: `js:({Key, Size, LastModified, ETag, StorageClass}) => …` or
-    /// `js:(key, object) => …`. What it returns is a line: text as it is, other values as JSON,
-    /// nothing for null and undefined. The object itself where absent.
+    /// `js:(key, object) => …`. What it returns is printed as a line: text as it is, other values
+    /// as JSON, nothing for null and undefined. By default the object itself is printed.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) map: Option<String>,
-    /// Joins two results into one, `js:(a, b) => …`; the last result is printed. One call comes
-    /// after the other, the objects in no order unless --sort is given. All results in a list where
-    /// absent.
+    /// Joins two results into one, `js:(a, b) => …`; the last result is printed. Calls come one
+    /// after another, in no defined order unless --sort is given. By default all results are
+    /// collected in a list.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) reduce: Option<String>,
     /// Computes the output from the result of --reduce: `js:(result) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) finally: Option<String>,
-    /// Print this where there is no result, as where there is no object.
+    /// Print this if there is no result, for example because there are no objects.
     #[arg(long, value_name = "TEXT")]
     pub(crate) default: Option<String>,
-    /// Take objects in the order of their keys instead of that of their arrival.
+    /// Process objects in the order of their keys instead of the order of arrival.
     #[arg(long)]
     pub(crate) sort: bool,
 }
@@ -47,7 +47,7 @@ pub(crate) struct EachArgs {
     /// Called with a list of objects, those of one page: `js:(objects) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) map_list: Option<String>,
-    /// Take objects in the order of their keys instead of that of their arrival.
+    /// Process objects in the order of their keys instead of the order of arrival.
     #[arg(long)]
     pub(crate) sort: bool,
 }

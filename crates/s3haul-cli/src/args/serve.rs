@@ -16,7 +16,7 @@ use super::Secret;
 #[command(override_usage = "s3haul serve [OPTIONS] <DIR>\n       \
     s3haul serve [OPTIONS] --memory|--null|--synthetic <SPEC>|--keys <FILE>")]
 pub(crate) struct ServeArgs {
-    /// The folder; created if it does not exist.
+    /// The folder; it is created if it does not exist.
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Listen here; port 0 takes a free one.
@@ -25,13 +25,13 @@ pub(crate) struct ServeArgs {
     /// Keep objects in memory and lose them at the end.
     #[arg(long)]
     pub(crate) memory: bool,
-    /// Keep names and sizes but no bytes.
+    /// Keep the names and sizes of objects, but not their bytes.
     #[arg(long)]
     pub(crate) null: bool,
     /// Serve objects that are computed and never stored, in the bucket `synthetic`:
     /// `KIND:COUNT[:SEED][:size=BYTES]`, where KIND is seq (padded numbers), uuid, hex (16 digits),
-    /// dates (a folder a day for ten years) or deep (a thousand entries in each folder). A
-    /// thousand million take no more memory than one.
+    /// dates (a folder a day for ten years) or deep (a thousand entries in each folder). A billion
+    /// objects take no more memory than one.
     #[arg(long, value_name = "SPEC")]
     pub(crate) synthetic: Option<String>,
     /// Serve computed objects with the keys of this file, one a line, in the bucket `synthetic`;
@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
     /// Write a JSON line for each request to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) ledger: Option<PathBuf>,
-    /// Let each request wait this long, such as 30ms.
+    /// Delay each request by this much, such as 30ms.
     #[arg(long, value_name = "TIME")]
     pub(crate) latency: Option<String>,
     /// Let the restore of an archived object take this long, such as 30s.

@@ -34,29 +34,29 @@ pub(crate) struct ChangeArgs {
     #[arg(long, value_name = "TYPE")]
     #[arg(help_heading = "Changes")]
     pub(crate) content_type: Option<String>,
-    /// Set Content-Encoding; an empty text removes it.
+    /// Set Content-Encoding; an empty value removes it.
     #[arg(long, value_name = "ENCODING")]
     #[arg(help_heading = "Changes")]
     pub(crate) content_encoding: Option<String>,
-    /// Set Content-Language; an empty text removes it.
+    /// Set Content-Language; an empty value removes it.
     #[arg(long, value_name = "LANGUAGE")]
     #[arg(help_heading = "Changes")]
     pub(crate) content_language: Option<String>,
-    /// Set Content-Disposition; an empty text removes it.
+    /// Set Content-Disposition; an empty value removes it.
     #[arg(long, value_name = "DISPOSITION")]
     #[arg(help_heading = "Changes")]
     pub(crate) content_disposition: Option<String>,
-    /// Set Cache-Control; an empty text removes it.
+    /// Set Cache-Control; an empty value removes it.
     #[arg(long, value_name = "DIRECTIVES")]
     #[arg(help_heading = "Changes")]
     pub(crate) cache_control: Option<String>,
     /// Set the time after which the objects must no longer be cached, as an ISO 8601 or HTTP date;
-    /// an empty text removes it.
+    /// an empty value removes it.
     #[arg(long, value_name = "TIME")]
     #[arg(help_heading = "Changes")]
     pub(crate) expires: Option<String>,
-    /// Store this metadata instead of all that there is, as name=value,name2=value2 or as a JSON
-    /// object; an empty text removes all.
+    /// Replace all metadata with this, as name=value,name2=value2 or as a JSON object; an empty
+    /// value removes all.
     #[arg(long, value_name = "MAP")]
     #[arg(help_heading = "Changes")]
     pub(crate) metadata: Option<String>,
@@ -69,8 +69,8 @@ pub(crate) struct ChangeArgs {
     #[arg(long, value_name = "NAME,...", conflicts_with = "metadata")]
     #[arg(help_heading = "Changes")]
     pub(crate) remove_metadata: Option<String>,
-    /// Encrypt with keys of S3 (AES256, meant when no value is given) or of KMS. With aws:kms and
-    /// no key, objects under any key of KMS stay as they are.
+    /// Encrypt with keys of S3 (AES256, also if no value is given) or of KMS (aws:kms). With
+    /// aws:kms and no key, objects under any key of KMS stay as they are.
     #[arg(long, num_args = 0..=1, default_missing_value = "AES256", value_name = "METHOD")]
     #[arg(value_parser = ["AES256", "aws:kms"])]
     #[arg(help_heading = "Changes")]
@@ -87,7 +87,7 @@ pub(crate) struct ChangeArgs {
     #[arg(help_heading = "Changes")]
     pub(crate) acl: Option<String>,
     /// Keep the access control list of objects that are copied onto themselves, which S3 would
-    /// reset. Takes a request more for each of them.
+    /// reset. Takes one more request for each of them.
     #[arg(long, conflicts_with = "acl")]
     #[arg(help_heading = "Changes")]
     pub(crate) keep_acl: bool,
@@ -101,13 +101,14 @@ pub(crate) struct ChangeArgs {
     #[arg(long, value_name = "TIME", requires = "retention", group = "until")]
     #[arg(help_heading = "Changes")]
     pub(crate) retain_until: Option<String>,
-    /// Lock objects for so many days from now, up to the end of the day in UTC, so that a second
+    /// Lock objects for this many days from now, up to the end of the day in UTC, so that a second
     /// run on the same day finds nothing to change.
     #[arg(long, value_name = "DAYS", requires = "retention", group = "until")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=36500))]
     #[arg(help_heading = "Changes")]
     pub(crate) retain_days: Option<u32>,
-    /// Replace or shorten a retention in governance mode. Takes a permission of its own.
+    /// Replace or shorten a retention in governance mode. Needs the permission
+    /// `s3:BypassGovernanceRetention`.
     #[arg(long, requires = "retention")]
     #[arg(help_heading = "Changes")]
     pub(crate) bypass_governance: bool,

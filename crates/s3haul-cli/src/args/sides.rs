@@ -5,17 +5,17 @@ use clap::Args;
 /// Where source and target are, where that is not what the plain flags say.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SidesArgs {
-    /// Use this profile for the source. --profile applies to the side that has none of its own.
+    /// Use this profile for the source. --profile applies to a side without a profile of its own.
     #[arg(long, value_name = "NAME")]
     #[arg(help_heading = "Two services, accounts or regions")]
     pub(crate) source_profile: Option<String>,
-    /// Send requests for the source to this URL. --endpoint-url applies to the side that has none
-    /// of its own.
+    /// Send requests for the source to this URL. --endpoint-url applies to a side without a URL of
+    /// its own.
     #[arg(long, value_name = "URL")]
     #[arg(help_heading = "Two services, accounts or regions")]
     pub(crate) source_endpoint_url: Option<String>,
-    /// The region of the source bucket, where it is not that of --region. --endpoint-url does not
-    /// apply to the source then, as in aws s3.
+    /// The region of the source bucket, if it differs from --region. --endpoint-url then does not
+    /// apply to the source, as in aws s3.
     #[arg(long, value_name = "REGION")]
     #[arg(help_heading = "Two services, accounts or regions")]
     pub(crate) source_region: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct SidesArgs {
     #[arg(long, value_name = "URL")]
     #[arg(help_heading = "Two services, accounts or regions")]
     pub(crate) target_endpoint_url: Option<String>,
-    /// The region of the target bucket, where it is not that of --region.
+    /// The region of the target bucket, if it differs from --region.
     #[arg(long, value_name = "REGION")]
     #[arg(help_heading = "Two services, accounts or regions")]
     pub(crate) target_region: Option<String>,

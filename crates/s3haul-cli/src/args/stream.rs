@@ -46,7 +46,7 @@ pub(crate) struct CatArgs {
     /// bytes).
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(crate) range: Option<String>,
-    /// Take * and ? in addresses for the characters themselves.
+    /// Treat * and ? in addresses literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
     /// Requester pays.

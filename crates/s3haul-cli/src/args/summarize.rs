@@ -7,8 +7,8 @@ use clap::Args;
 use super::ListingArgs;
 use crate::render::summary::SummaryFormat;
 
-/// Counts what is under an address: objects and bytes by folder, storage class, extension, age
-/// and size, the largest, newest and oldest objects, and keys that may make trouble elsewhere.
+/// Counts what is under an address: objects and bytes by folder, storage class, extension, age and
+/// size, the largest, newest and oldest objects, and keys that other tools cannot handle.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SummarizeArgs {
     /// What to list.

@@ -11,12 +11,14 @@ use super::{
 /// Scripts and templates of `cp` and `mv`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ScriptArgs {
-    /// Only transfer what this JavaScript function is true for: `js:(key, object) => …`.
+    /// Transfer only files or objects for which this JavaScript function returns true: `js:(key,
+    /// object) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
-    /// Rename what is transferred by a JavaScript function, `js:(key, object) => key + '.old'`, or
-    /// by a template of {key} {dir} {name} {stem} {ext} {year} {month} {day}. It receives the key
-    /// that the object would have in the target bucket, or its name below the target folder.
+    /// Name each file or object at the target with a JavaScript function,
+    /// `js:(key, object) => key + '.old'`, or with a template of {key} {dir} {name} {stem} {ext}
+    /// {year} {month} {day}. The function receives the key that the object would otherwise have in
+    /// the target bucket, or the name of the file below the target folder.
     #[arg(long, value_name = "SCRIPT or TEMPLATE")]
     pub(crate) to_key: Option<String>,
 }
@@ -35,7 +37,7 @@ pub(crate) struct CopyArgs {
     /// Never replace a file or object that exists.
     #[arg(long)]
     pub(crate) no_overwrite: bool,
-    /// Take * and ? in s3:// addresses for the characters themselves.
+    /// Treat * and ? in s3:// addresses literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
     /// Filters.
@@ -44,28 +46,31 @@ pub(crate) struct CopyArgs {
     /// Conditions.
     #[command(flatten)]
     pub(crate) conditions: ConditionArgs,
-    /// Upload what symbolic links point to, which is the default.
+    /// Follow symbolic links in uploads, which is the default.
     #[arg(long, overrides_with = "no_follow_symlinks")]
     pub(crate) follow_symlinks: bool,
-    /// Leave symbolic links out.
+    /// Skip symbolic links in uploads.
     #[arg(long)]
     pub(crate) no_follow_symlinks: bool,
     /// Requests.
     #[command(flatten)]
     pub(crate) requests: RequestArgs,
-    /// Try to transfer archived objects too.
+    /// Try to transfer objects of the Glacier archive classes too, instead of skipping them with a
+    /// warning.
     #[arg(long)]
     pub(crate) force_glacier_transfer: bool,
-    /// Skip archived objects without a warning.
+    /// Skip objects of the Glacier archive classes without a warning.
     #[arg(long)]
     pub(crate) ignore_glacier_warnings: bool,
-    /// Verify downloads against the checksum that S3 holds.
+    /// Verify downloads against the checksum stored in S3.
     #[arg(long, value_name = "MODE", value_parser = ["ENABLED"])]
     pub(crate) checksum_mode: Option<String>,
-    /// Copy metadata from the source object or replace it by what the flags say.
+    /// In copies from S3 to S3, keep the metadata of the source object (COPY) or replace it with
+    /// what the flags set (REPLACE).
     #[arg(long, value_name = "DIRECTIVE", value_parser = ["COPY", "REPLACE"])]
     pub(crate) metadata_directive: Option<String>,
-    /// What a copy carries over: nothing, metadata, or metadata and tags (default).
+    /// What a copy from S3 to S3 carries over: nothing (none), metadata (metadata-directive), or
+    /// metadata and tags (default).
     #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = ["none", "metadata-directive", "default", "all"])]
     pub(crate) copy_props: Option<String>,
@@ -75,15 +80,16 @@ pub(crate) struct CopyArgs {
     /// which takes a request for every object that has the size of its file.
     #[arg(long)]
     pub(crate) preserve: bool,
-    /// What to do when several objects are downloaded and the name of one differs only by case
-    /// from a file that exists or from one that is being downloaded: nothing (the default), leave
-    /// it out with a warning, download it with a warning, or end with an error.
+    /// What to do when several objects are downloaded and the name of one differs only by case from
+    /// a file that exists or from one that is being downloaded: nothing (ignore, the default),
+    /// leave it out with a warning (skip), download it with a warning (warn), or end with an error
+    /// (error).
     #[arg(long, value_name = "HOW", value_parser = ["ignore", "skip", "warn", "error"])]
     pub(crate) case_conflict: Option<String>,
-    /// Print a progress line at most every so many seconds, also where there is no terminal.
+    /// Print a progress line at most once in this many seconds, even without a terminal.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) progress_frequency: Option<u64>,
-    /// Print each progress line on a line of its own, also where there is no terminal.
+    /// Print each progress update on a line of its own, even without a terminal.
     #[arg(long)]
     pub(crate) progress_multiline: bool,
     /// Printing.
@@ -109,8 +115,8 @@ pub(crate) struct CopyArgs {
     /// The key for --sse-c-copy-source.
     #[arg(long, value_name = "KEY", help_heading = "Encryption with your own key")]
     pub(crate) sse_c_copy_source_key: Option<Secret>,
-    /// Let the data of copies go through this machine even where the server could copy. It does
-    /// so by itself where source and target have different endpoints or credentials.
+    /// Send the data of copies through this machine even where the server could copy it. This
+    /// happens by default where source and target have different endpoints or credentials.
     #[arg(long, help_heading = "Two services, accounts or regions")]
     pub(crate) stream: bool,
     /// Two places.
@@ -177,8 +183,8 @@ pub(crate) struct SyncArgs {
     /// Flags shared with `cp`.
     #[command(flatten)]
     pub(crate) copy: CopyArgs,
-    /// Remove from the target what the source does not have. Nothing is removed past an error of
-    /// the source's listing, nor what could not be looked at.
+    /// Remove from the target what the source does not have. If the listing of the source fails, no
+    /// name after the failure is removed; neither is anything that could not be read.
     #[arg(long)]
     pub(crate) delete: bool,
     /// Compare sizes only.
@@ -187,30 +193,32 @@ pub(crate) struct SyncArgs {
     /// Download whenever the times differ, not only when the local file is the newer one.
     #[arg(long)]
     pub(crate) exact_timestamps: bool,
-    /// Transfer what is newer in the source, downloads too. Without it a download of the same
-    /// size is made only when the local file is newer than the object, as `aws s3 sync` has it.
+    /// Transfer what is newer in the source, in downloads too. Without this flag, an object of the
+    /// same size is downloaded only if the local file is newer than the object, as in `aws s3
+    /// sync`.
     #[arg(long)]
     pub(crate) newer: bool,
-    /// Compare the content of what has the same size, not times: by stored checksums and `ETag`s,
-    /// and where these do not suffice by reading.
+    /// Where sizes are equal, compare content instead of times: by stored checksums and `ETag`s, or
+    /// by reading the data where these are not enough.
     #[arg(long, conflicts_with_all = ["size_only", "exact_timestamps", "newer"])]
     pub(crate) checksum: bool,
-    /// Only consider what a function selects: `js:(object) => …`, or `js:/…/` for keys that match.
-    /// What it does not select is neither transferred nor removed. So it is with other conditions:
-    /// a name whose source does not meet them stays as it is, and --delete removes only what meets
-    /// them itself.
+    /// Consider only what this JavaScript function selects: `js:(object) => …`, or `js:/…/` for
+    /// keys that match. What it does not select is neither transferred nor removed. The same holds
+    /// for other conditions: a name whose source does not meet them stays as it is, and --delete
+    /// removes only what meets them itself.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) filter: Option<String>,
-    /// Give what is transferred another name at the target, by a JavaScript function or a template
-    /// as with cp. Each is then looked up there by a request of its own, or on the disk, instead
-    /// of listing the target.
+    /// Name each file or object at the target with a JavaScript function or a template, as in cp.
+    /// Each new name is then looked up by a request of its own, or on disk, instead of listing the
+    /// target.
     #[arg(long, value_name = "SCRIPT or TEMPLATE", conflicts_with = "delete")]
     pub(crate) to_key: Option<String>,
-    /// Stop before removing more than so many names, or with % so many of a hundred in the
-    /// target; then nothing is removed before the whole target is known.
+    /// Remove at most this many names; leave the rest and fail. With %, remove nothing if this
+    /// share of the names in the target would be exceeded; removals then begin when the whole
+    /// target has been listed.
     #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]
     pub(crate) max_delete: Option<String>,
-    /// Allow a source that has nothing to empty the target.
+    /// Allow an empty source, which removes everything from the target.
     #[arg(long, requires = "delete")]
     pub(crate) allow_empty_source: bool,
     /// Versions.

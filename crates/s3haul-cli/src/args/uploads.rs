@@ -22,7 +22,7 @@ pub(crate) struct UploadsSelectionArgs {
     /// A bucket and the beginning of the keys.
     #[arg(value_name = "S3Uri")]
     pub(crate) path: String,
-    /// Only take uploads that began at least this long ago: a number and s, m, h, d or w, such as
+    /// Select only uploads that began at least this long ago: a number and s, m, h, d or w, such as
     /// 7d.
     #[arg(long, value_name = "AGE")]
     pub(crate) older_than: Option<String>,

@@ -13,7 +13,7 @@ pub(crate) struct RemovedVersionsArgs {
     #[arg(long, group = "which_versions")]
     #[arg(help_heading = "Versions")]
     pub(crate) versions: bool,
-    /// Remove delete markers only. An object that one of them hides is there again.
+    /// Remove delete markers only, which brings back the objects that they hide.
     #[arg(long, group = "which_versions")]
     #[arg(help_heading = "Versions")]
     pub(crate) delete_markers_only: bool,
@@ -27,7 +27,8 @@ pub(crate) struct RemovedVersionsArgs {
     #[arg(long, value_name = "NUMBER", requires = "noncurrent")]
     #[arg(help_heading = "Versions")]
     pub(crate) keep: Option<u64>,
-    /// Remove versions, too, that are locked in governance mode. Needs the permission for it.
+    /// Remove versions that are locked in governance mode, too. Needs the permission
+    /// `s3:BypassGovernanceRetention`.
     #[arg(long, requires = "which_versions")]
     #[arg(help_heading = "Versions")]
     pub(crate) bypass_governance: bool,
@@ -36,12 +37,12 @@ pub(crate) struct RemovedVersionsArgs {
 /// Guards of `rm`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RemovalGuardArgs {
-    /// Remove nothing if it would be more than so many objects or versions, or with % more than so
-    /// many of a hundred under the address. They are listed once before to be counted.
+    /// Remove nothing if more than this many objects or versions would be removed or, with %, more
+    /// than this share of those under the address. An additional listing counts them first.
     #[arg(long, value_name = "NUMBER|PERCENT%")]
     pub(crate) max_delete: Option<String>,
-    /// Do not request confirmation before a whole bucket or versions are removed. It is only
-    /// requested on a terminal.
+    /// Do not ask for confirmation before a whole bucket or versions are removed. Without a
+    /// terminal there is no confirmation anyway.
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -49,11 +50,10 @@ pub(crate) struct RemovalGuardArgs {
 /// What of a bucket is read.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AsOfArgs {
-    /// Read a source that has versions as it was at this time: a date such as
-    /// 2026-01-31T12:00:00Z or 2026-01-31 (local where it names no zone), or an age, a number and
-    /// s, m, h, d or w, such as 2h. What was removed since then is there, what was made since then
-    /// is not. A sync compares content then, and times of downloads exactly, where no flag says
-    /// otherwise.
+    /// Read a source that has versions as it was at this time: a date such as 2026-01-31T12:00:00Z
+    /// or 2026-01-31 (local where it names no zone), or an age (a number and s, m, h, d or w) such
+    /// as 2h. What was removed since then is included, what was made since then is not. A sync then
+    /// compares content, and in downloads exact times, unless a flag says otherwise.
     #[arg(long, value_name = "TIME", help_heading = "Versions")]
     pub(crate) as_of: Option<String>,
 }
@@ -64,8 +64,8 @@ pub(crate) struct UndeleteArgs {
     /// What to bring back.
     #[command(flatten)]
     pub(crate) objects: ObjectsArgs,
-    /// Only what was removed since this time: an age, a number and s, m, h, d or w, such as 2h, or
-    /// a date such as 2030-01-31 or 2030-01-31T12:00:00Z. It is local where it names no zone.
+    /// Only what was removed since this time: an age (a number and s, m, h, d or w) such as 2h, or
+    /// a date such as 2030-01-31 or 2030-01-31T12:00:00Z. A date without a time zone is local.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
 }

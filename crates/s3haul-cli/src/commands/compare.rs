@@ -45,7 +45,7 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     }
     let shared = Arc::clone(&sink) as Arc<dyn CompareSink>;
     let result = run_compare(spec, clients, shared, CancellationToken::new()).await;
-    let in_use = || Failure::other("the output is still written to");
+    let in_use = || Failure::other("the output is still being written");
     let sink = Arc::into_inner(sink).ok_or_else(in_use)?;
     // Invalid arguments are usage errors.
     let mut summary = result.map_err(|error| {

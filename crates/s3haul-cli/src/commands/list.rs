@@ -43,7 +43,7 @@ pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Resul
         let requests = settings.find.is_some().then_some(requests);
         summarize(&totals, requests, &settings, &output, printer)?;
     }
-    let in_use = || Failure::other("listing failed: the output is still written to");
+    let in_use = || Failure::other("listing failed: the output is still being written");
     Arc::into_inner(output).ok_or_else(in_use)?.commit()?;
     if printer.output_is_closed() {
         return Ok(exit::BROKEN_PIPE);

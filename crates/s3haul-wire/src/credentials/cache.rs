@@ -153,7 +153,10 @@ impl CredentialsCache {
         match tokio::time::timeout(REFRESH_PATIENCE, chain.provide()).await {
             Ok(Ok(fetched)) => Ok(self.adopt(fetched)),
             failed => {
-                tracing::warn!(?failed, "credentials not refreshed; the old ones still live");
+                tracing::warn!(
+                    ?failed,
+                    "credentials could not be refreshed; the old ones are still valid"
+                );
                 let life = Life { refresh_at: now + REFRESH_PAUSE, ..life };
                 let (credentials, generation) = (held.credentials.clone(), held.generation);
                 let held = Arc::new(Held::new(credentials, generation, Some(life)));

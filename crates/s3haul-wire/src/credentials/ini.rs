@@ -104,7 +104,7 @@ impl Parser {
         let end = rest.rfind(']').ok_or("expected `]` after the section's name")?;
         let name = rest[..end].to_owned();
         if !self.names.insert(name.clone()) {
-            return Err("a section of this name was there before");
+            return Err("duplicate section name");
         }
         self.sections.push((name, Section::new()));
         Ok(())
@@ -117,7 +117,7 @@ impl Parser {
         let value = value_of(&open.lines)?;
         match section.insert(open.key, value) {
             None => Ok(()),
-            Some(_) => Err("a key of this name was there before"),
+            Some(_) => Err("duplicate key"),
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) async fn run(context: &Context, command: &str) -> Result<Credential> 
     }
     // What it printed may hold secrets: it is not shown.
     let parsed: Output = serde_json::from_slice(&output.stdout)
-        .map_err(|_| wrong("the output is not the JSON that is expected".to_owned()))?;
+        .map_err(|_| wrong("the output is not the expected JSON".to_owned()))?;
     if parsed.version != 1 {
         let version = parsed.version;
         return Err(wrong(format!("Unsupported version '{version}', supported versions: 1")));
@@ -46,7 +46,7 @@ pub(super) async fn run(context: &Context, command: &str) -> Result<Credential> 
         .expiration
         .map(|text| text.parse())
         .transpose()
-        .map_err(|_| wrong("`Expiration` is no time".to_owned()))?;
+        .map_err(|_| wrong("`Expiration` is not a time".to_owned()))?;
     Ok(Credential {
         access_key_id: parsed.access_key_id,
         secret_access_key: parsed.secret_access_key,

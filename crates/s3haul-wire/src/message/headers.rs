@@ -99,7 +99,9 @@ impl Headers {
 fn cannot_travel(name: &HeaderName, value: &str) -> Error {
     Error::new(
         ErrorKind::Config,
-        format!("the value {value:?} of `{name}` holds characters that no header can carry"),
+        format!(
+            "the value {value:?} of `{name}` holds characters that are not allowed in a header"
+        ),
     )
 }
 

@@ -158,7 +158,7 @@ impl ObjectProperties {
         Protection { encryption: encryption.as_ref(), customer_key: customer_key.as_ref() }
     }
 
-    /// Refuses what no header can carry.
+    /// Refuses what is not allowed in a header.
     pub fn check(&self) -> Result<()> {
         self.write(&mut Headers::default())
     }

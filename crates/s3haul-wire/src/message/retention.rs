@@ -48,7 +48,8 @@ impl Retention {
     /// The time as S3 takes it: `2030-01-31T12:00:00Z`.
     pub(crate) fn until_text(self) -> Result<String> {
         let time = Timestamp::from_second(self.until_s).map_err(|error| {
-            Error::new(ErrorKind::Config, "the end of the retention is no time").with_source(error)
+            Error::new(ErrorKind::Config, "the end of the retention is not a time")
+                .with_source(error)
         })?;
         Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
     }

@@ -142,7 +142,7 @@ impl BodyStream {
         if is_whole {
             return Ok(bytes);
         }
-        let message = format!("the answer is longer than {limit} bytes");
+        let message = format!("the response is longer than {limit} bytes");
         Err(Error::new(ErrorKind::Integrity, message))
     }
 

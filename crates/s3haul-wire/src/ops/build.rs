@@ -155,14 +155,14 @@ impl Client {
             Ok(_) => Error::new(
                 ErrorKind::Server,
                 format!(
-                    "the server ignores the encryption that was asked for ({protection}): \
-                     s3://{bucket}/{key} was written and is not encrypted so"
+                    "the server ignores the requested encryption ({protection}): \
+                     s3://{bucket}/{key} was written, but not with this encryption"
                 ),
             ),
             Err(cause) => {
                 let message = format!(
-                    "s3://{bucket}/{key} was written, and whether it is encrypted as was asked for \
-                     ({protection}) could not be confirmed"
+                    "s3://{bucket}/{key} was written, but its encryption ({protection}) could not \
+                     be confirmed"
                 );
                 Error::new(ErrorKind::Server, message).with_source(cause)
             }

@@ -204,7 +204,7 @@ impl Client {
         let protection = Protection { encryption, customer_key };
         if protection.is_asked() && !protection.is_confirmed(&answer.headers) {
             let message = format!(
-                "the server ignores the encryption that was asked for ({protection}): the upload \
+                "the server ignores the requested encryption ({protection}): the upload \
                  was not completed"
             );
             return Err(request.blamed(Error::new(ErrorKind::Server, message)));
@@ -300,7 +300,7 @@ impl Client {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => {
                 let message = format!(
-                    "the server says that `s3://{bucket}/{key}` is complete, and does not have it"
+                    "the server says that `s3://{bucket}/{key}` is complete, but does not have it"
                 );
                 Err(Error::new(ErrorKind::Server, message))
             }

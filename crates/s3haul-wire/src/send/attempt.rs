@@ -197,7 +197,7 @@ impl<'r> Run<'r> {
     ) -> Failure {
         let text = timeout(ERROR_BODY_TIME_MAX, body.collect(ERROR_BODY_MAX)).await;
         let text = text.unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Timeout, "the rest of an error did not come in time"))
+            Err(Error::new(ErrorKind::Timeout, "timed out while the body of an error was read"))
         });
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &site.forwarder

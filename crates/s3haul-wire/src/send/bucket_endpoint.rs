@@ -36,7 +36,7 @@ impl Site {
         let proxy = proxy::for_host(&config.proxy, https, &target.host, port)?;
         let authority = target.authority();
         let host_header = HeaderValue::from_str(&authority).map_err(|error| {
-            Error::new(ErrorKind::Config, format!("`{authority}` is no host name"))
+            Error::new(ErrorKind::Config, format!("`{authority}` is not a host name"))
                 .with_source(error)
         })?;
         let forwarder = proxy.clone().filter(|_| !https);

@@ -168,8 +168,8 @@ async fn copy_parts(
     if carry_tags(engine, &action, plan, &mut properties).await?.is_some() {
         return Err(Error::new(
             ErrorKind::Request,
-            "its tags are too long to be sent with the beginning of a copy in parts, which an \
-             object of its size takes: nothing was changed",
+            "its tags are too long for the request that begins a copy in parts, which an object \
+             of this size needs: nothing was changed",
         ));
     }
     let copied = assemble(engine, &action, head.etag.clone(), properties).await;

@@ -210,7 +210,7 @@ impl<'a> RangeReader<'a> {
         let Some(body) = &mut self.open else { return Err(early()) };
         let bytes = body.body.next().await.ok_or_else(early)??;
         if bytes.len() as u64 > self.rest.len() {
-            return Err(Error::new(ErrorKind::Integrity, "the body is longer than was asked for"));
+            return Err(Error::new(ErrorKind::Integrity, "the body is longer than requested"));
         }
         Ok(bytes)
     }

@@ -160,7 +160,7 @@ fn check_size(key: &str, head: &ObjectHead, size: u64, etag: &str) -> Result<()>
         return Ok(());
     }
     let message =
-        format!("`{key}` was listed with {size} bytes, and {} are sent for it", head.size);
+        format!("`{key}` was listed with {size} bytes, but the server sends {}", head.size);
     Err(Error::new(ErrorKind::Integrity, message))
 }
 

@@ -116,7 +116,7 @@ impl FileIdentity {
             return Ok(());
         }
         let change = if now.size == self.size {
-            "its modification time moved".to_owned()
+            "its modification time changed".to_owned()
         } else {
             format!("its size went from {} to {} bytes", self.size, now.size)
         };

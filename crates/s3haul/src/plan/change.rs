@@ -14,7 +14,7 @@ use crate::plan::restore::{ArchiveFacts, ArchiveState};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::{Encryption, ObjectHead, ObjectProperties, Retention};
 
-/// Bytes of user metadata that S3 keeps with an object, names and values together.
+/// Bytes of user metadata that S3 allows for an object, names and values together.
 const METADATA_BYTES_MAX: usize = 2048;
 /// The class that HEAD leaves out.
 const STANDARD: &str = "STANDARD";

@@ -79,9 +79,9 @@ pub fn bucket_name_problem(bucket: &str) -> Option<&'static str> {
     } else if !bytes.first().zip(bytes.last()).is_some_and(|(a, z)| is_plain(*a) && is_plain(*z)) {
         Some("bucket names begin and end with a letter or a digit")
     } else if bucket.contains("..") {
-        Some("bucket names have no two dots in a row")
+        Some("bucket names cannot have two dots in a row")
     } else if bucket.parse::<std::net::Ipv4Addr>().is_ok() {
-        Some("bucket names are not addresses of computers")
+        Some("bucket names cannot be IP addresses")
     } else {
         None
     }

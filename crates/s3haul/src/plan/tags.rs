@@ -27,7 +27,7 @@ pub type Tag = (String, String);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TagError {
     /// No `=`.
-    #[error("`{0}` is no tag: write KEY=VALUE")]
+    #[error("`{0}` is not a tag: write KEY=VALUE")]
     NotATag(String),
     /// A tag without a key.
     #[error("a tag needs a key")]
@@ -36,14 +36,14 @@ pub enum TagError {
     #[error("no tags are given")]
     NoTags,
     /// More than an object may have.
-    #[error("{0} tags are more than the {TAGS_MAX} that S3 keeps with an object")]
+    #[error("{0} tags are more than the {TAGS_MAX} that S3 allows for an object")]
     TooMany(usize),
     /// A key is too long.
-    #[error("the tag key `{0}` is longer than the {KEY_UNITS_MAX} characters that S3 takes")]
+    #[error("the tag key `{0}` is longer than the {KEY_UNITS_MAX} characters that S3 allows")]
     LongKey(String),
     /// A value is too long.
     #[error(
-        "the value of the tag `{0}` is longer than the {VALUE_UNITS_MAX} characters that S3 takes"
+        "the value of the tag `{0}` is longer than the {VALUE_UNITS_MAX} characters that S3 allows"
     )]
     LongValue(String),
     /// A character that S3 does not take.
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn what_s3_would_refuse_is_refused_with_the_reason() {
-        assert_eq!(refusal("type"), "`type` is no tag: write KEY=VALUE");
-        assert_eq!(refusal(""), "`` is no tag: write KEY=VALUE");
+        assert_eq!(refusal("type"), "`type` is not a tag: write KEY=VALUE");
+        assert_eq!(refusal(""), "`` is not a tag: write KEY=VALUE");
         assert_eq!(refusal("=x"), "a tag needs a key");
         assert_eq!(refusal("a=1,a=2"), "the tag key `a` is given twice");
         assert!(refusal("AWS:x=1").contains("AWS keeps to itself"));

@@ -66,8 +66,8 @@ pub enum VersionRule {
 /// The server returns versions in an order from which the past cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "the server does not tell versions in the order of keys and from the newest to the oldest \
-     (`{key}`): what the bucket held at that time cannot be told"
+    "the server does not list versions in the order of keys and from the newest to the oldest \
+     (`{key}`): the state of the bucket at that time is unknown"
 )]
 pub struct Disorder {
     key: String,

@@ -21,7 +21,7 @@ pub enum TemplateError {
         position: usize,
     },
     /// There is nothing in it.
-    #[error("it is empty: want the new key, such as `{{dir}}/{{stem}}.bak{{ext}}`")]
+    #[error("it is empty: write the new key, such as `{{dir}}/{{stem}}.bak{{ext}}`")]
     Empty,
     /// A brace has no partner.
     #[error("a `{brace}` stands alone (character {position}): write it twice for a plain brace")]

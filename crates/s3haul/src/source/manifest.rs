@@ -126,7 +126,7 @@ fn refusal(job: &Prepared, engine: &Engine, entry: &ManifestEntry) -> Option<&'s
         return Some("the manifest names it in another bucket than the command");
     }
     if entry.key.is_empty() {
-        return Some("the manifest has no key there");
+        return Some("the manifest has no key in this row");
     }
     if !entry.key.starts_with(job.source_key()) {
         return Some("it lies outside of the address that the command was given");

@@ -268,8 +268,8 @@ fn foreign(named: &Named) -> Error {
     let Named { source, target, .. } = named;
     let target = target.as_ref().map(|target| format!(" to `{target}`")).unwrap_or_default();
     let message = format!(
-        "`{source}`{target} is not what this command would do: nothing more of \
-         the names is done"
+        "`{source}`{target} is not what this command would do: the \
+         remaining names are not processed"
     );
     Error::new(ErrorKind::Config, message)
 }

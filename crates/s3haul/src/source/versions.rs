@@ -103,9 +103,9 @@ pub(crate) fn check_limit(job: &Prepared, wanted: u64, names: u64) -> Result<Rem
     Err(Error::new(ErrorKind::Local, message))
 }
 
-/// What is said where more came up while the removals were done.
+/// Error for names that appeared during the removals and exceed the limit.
 pub(crate) fn limit_reached() -> Error {
-    let message = "more came up while they were removed than --max-delete allows: the rest was \
-                   left in place";
+    let message = "--max-delete was reached, because more appeared during the removal: the rest \
+                   was left in place";
     Error::new(ErrorKind::Local, message)
 }

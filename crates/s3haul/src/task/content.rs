@@ -64,7 +64,7 @@ pub(crate) async fn examine(engine: &Arc<Engine>, pair: &Pair, depth: Depth) -> 
             }
         }
     }
-    let message = "whether the content is the same could not be decided";
+    let message = "could not determine whether the content is the same";
     Err(Error::new(ErrorKind::Integrity, message))
 }
 

@@ -112,7 +112,7 @@ async fn a_source_with_nothing_but_what_is_left_out_is_not_empty() {
     let delete = || SyncOptions { delete: true, ..SyncOptions::default() };
     let patterns = [(false, "*"), (true, "logs/*")];
     let summary = world.run(sync(&world, &patterns, delete())).await.unwrap();
-    assert!(summary.fatal && world.log.count("has nothing") == 1, "{:?}", world.log.lines());
+    assert!(summary.fatal && world.log.count("is empty") == 1, "{:?}", world.log.lines());
     assert_eq!(world.keys().await, ["to/logs/old"]);
     world.object("from/other", b"1").await;
     let summary = world.run(sync(&world, &patterns, delete())).await.unwrap();

@@ -246,7 +246,7 @@ impl Text<'_> {
         if keys.oddities.is_empty() {
             return;
         }
-        push_title(&mut self.buffer, "Keys that may make trouble elsewhere");
+        push_title(&mut self.buffer, "Keys that other tools cannot handle");
         for oddity in &keys.oddities {
             let known = ODDITIES.iter().find(|(name, _)| *name == oddity.name);
             let what = known.map_or(oddity.name, |(_, what)| what);

@@ -75,7 +75,11 @@ async fn encryption_that_was_asked_for_is_confirmed() {
             assert_eq!(sent.is_ok(), is_in_answer, "parts are confirmed by their answers");
             if let Err(error) = result {
                 let message = error.to_string();
-                let says = if is_known { "and is not encrypted" } else { "could not be confirmed" };
+                let says = if is_known {
+                    "but not with this encryption"
+                } else {
+                    "could not be confirmed"
+                };
                 assert!(message.contains("s3://b/k was written"), "{message}");
                 assert!(message.contains(says), "{message}");
             }

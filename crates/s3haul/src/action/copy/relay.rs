@@ -79,8 +79,8 @@ async fn refuse_one_object(engine: &Engine, action: &CopyAction) -> Result<()> {
             return Ok(());
         }
         let message = format!(
-            "`{}` was not removed: source and target may be one object, as both endpoints tell the \
-             same state of it; if they are two, run the command again",
+            "`{}` was not removed: source and target may be one object, because both endpoints \
+             report the same state of it; if they are two, run the command again",
             action.source_key
         );
         Err(Error::new(ErrorKind::Request, message))

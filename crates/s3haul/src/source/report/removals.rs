@@ -245,7 +245,7 @@ fn exists(path: &Path) -> Result<bool> {
     }
 }
 
-/// Fails when the source has nothing, or cannot be asked.
+/// Fails when the source is empty, or cannot be asked.
 async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
     let is_empty = match &job.plan.source {
         Side::Local(folder) => {
@@ -265,7 +265,7 @@ async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the source `{}` has nothing: nothing was removed; if it is meant, give \
+        "the source `{}` is empty: nothing was removed; if that is intended, give \
          --allow-empty-source",
         job.spec.source
     );

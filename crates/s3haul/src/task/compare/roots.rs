@@ -61,7 +61,7 @@ fn side(path: &str, working_directory: &str) -> Result<Side> {
     };
     if info.kind != FileKind::Directory {
         return refuse(format!(
-            "`{path}` is no folder: folders, prefixes and buckets are compared"
+            "`{path}` is not a folder: folders, prefixes and buckets are compared"
         ));
     }
     if !folder.ends_with('/') {

@@ -301,12 +301,12 @@ impl Refusal {
     fn error(self, job: &Prepared) -> Error {
         let message = match (self, job.spec.sync.max_delete) {
             (Self::EmptySource, _) => format!(
-                "the source `{}` has nothing, so that all of the target would be removed: nothing \
-                 was removed; if it is meant, give --allow-empty-source",
+                "the source `{}` is empty, so everything in the target would be removed: nothing \
+                 was removed; if that is intended, give --allow-empty-source",
                 job.spec.source
             ),
             (Self::TooManyHeld, _) => format!(
-                "more than {HELD_MAX} removals wait for the end of the listing: nothing was \
+                "more than {HELD_MAX} removals are waiting for the end of the listing: nothing was \
                  removed; give --max-delete a number instead of a percentage"
             ),
             (Self::Limit, RemovalLimit::Percent(percent)) => format!(
