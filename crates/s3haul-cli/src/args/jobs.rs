@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 /// Flags of commands that keep a journal.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct JournalArgs {
-    /// Keep journals in this folder. Default: `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in
-    /// `XDG_STATE_HOME` or ~/.local/state.
+    /// Keep a journal in this folder, and from the beginning on. Default folder:
+    /// `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
     #[arg(long, value_name = "DIR")]
     #[arg(help_heading = "Journal")]
     pub(crate) journal: Option<PathBuf>,

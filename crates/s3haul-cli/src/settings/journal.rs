@@ -46,7 +46,8 @@ impl JournalSettings {
         let command = std::iter::once("s3haul".to_owned()).chain(words);
         let command = command.collect::<Vec<_>>().join(" ");
         let identity = identity(&request.job, &directory)?;
-        let request = JournalRequest { folder, command, directory, job, identity };
+        let from_beginning = args.journal.is_some();
+        let request = JournalRequest { folder, command, directory, job, identity, from_beginning };
         Ok(Self::Kept { request, resumes: args.resume })
     }
 }

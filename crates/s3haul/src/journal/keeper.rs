@@ -45,6 +45,8 @@ pub struct JournalRequest {
     pub job: String,
     /// What is the same for two jobs that do the same.
     pub identity: String,
+    /// It is kept from the beginning, however little the job does.
+    pub from_beginning: bool,
 }
 
 /// A job that is resumed.
@@ -74,6 +76,7 @@ pub struct Journal {
     /// Serializes snapshots; none before the file is made.
     store: Mutex<Option<Store>>,
     begun: Instant,
+    from_beginning: bool,
     is_kept: AtomicBool,
     /// The journal ended before the job, and this is why.
     broken: Mutex<Option<String>>,
@@ -102,12 +105,13 @@ pub(crate) enum Subject<'a> {
 impl Journal {
     /// A journal that is kept once the job has run for a while.
     pub fn new(request: JournalRequest) -> Arc<Self> {
-        let JournalRequest { folder, command, directory, job, identity } = request;
+        let JournalRequest { folder, command, directory, job, identity, from_beginning } = request;
         let created_ms = now_ms();
         let description =
             Description { command, directory, job, seed: fastrand::u64(..), created_ms };
         let id = folder::new_id(created_ms, &identity);
-        Arc::new(Self::in_folder(folder, id, description, (None, State::default())))
+        let journal = Self::in_folder(folder, id, description, (None, State::default()));
+        Arc::new(Self { from_beginning, ..journal })
     }
 
     /// Goes on with a job that ended before its time.
@@ -152,6 +156,7 @@ impl Journal {
             written: Mutex::new(Written { state, log: None, lock: None, failures: Vec::new() }),
             store: Mutex::default(),
             begun: Instant::now(),
+            from_beginning: false,
             is_kept: AtomicBool::new(false),
             broken: Mutex::default(),
         }
@@ -310,9 +315,17 @@ impl Journal {
 
     /// Whether it is time for a snapshot, whatever the clock says: the first one.
     fn is_wanted(&self) -> bool {
-        self.is_kept.load(Ordering::Relaxed)
+        self.from_beginning
+            || self.is_kept.load(Ordering::Relaxed)
             || self.begun.elapsed() >= QUIET_TIME
             || self.written().state.totals().objects >= QUIET_OBJECTS
+    }
+
+    /// Makes the file of a journal that is kept from the beginning. Blocks.
+    pub(crate) fn begin(&self) {
+        if self.from_beginning {
+            self.save(None, Ending::Open);
+        }
     }
 
     /// Writes snapshots until it is dropped. Files below `folder` are synced before each one, so

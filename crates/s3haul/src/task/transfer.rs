@@ -65,6 +65,8 @@ pub async fn run_transfer(
     let written = written_folder(&job);
     let mut keeping = JoinSet::new();
     if let Some(journal) = journal.clone() {
+        let begun = Arc::clone(&journal);
+        blocking(move || begun.begin()).await;
         let (folder, report) = (written.clone(), Arc::clone(&report));
         keeping.spawn(async move { journal.keep(folder, |text| report.note(text)).await });
     }

@@ -40,6 +40,7 @@ struct Options {
     first_seed: u64,
     servers: Vec<Kind>,
     binary: Option<PathBuf>,
+    resumes: bool,
 }
 
 /// A few kills of the embedded server and its clients, with the command that the tests were run on.
@@ -49,10 +50,16 @@ pub(crate) fn a_few() -> Result<()> {
     let seed = FEW_FIRST_SEED.to_string();
     let few = FEW.to_string();
     let args = [&few, "--seed", &seed, "--server", "embedded", "--binary", &binary];
-    run(&args.map(str::to_owned))
+    run(&args.map(str::to_owned))?;
+    run(&[&args[..], &["--resume"]]
+        .concat()
+        .iter()
+        .map(|word| (*word).to_owned())
+        .collect::<Vec<_>>())
 }
 
-/// `[N] [--seed S] [--server embedded|versitygw] [--binary PATH]`: kills N times.
+/// `[N] [--seed S] [--server embedded|versitygw] [--binary PATH] [--resume]`: kills N times. With
+/// `--resume` the second run is `jobs resume`.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = read(args)?;
     let binary = match &options.binary {
@@ -81,7 +88,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         // By the seed, so that one alone meets the same server.
         let kind = servers[usize::from(!seed.is_multiple_of(2)) % servers.len()];
         let plan = Plan::of(seed);
-        match round(&binary, kind, &plan) {
+        match round(&binary, kind, &plan, options.resumes) {
             Ok(ended) => tally.add(kind, &plan, &ended),
             Err(error) => tally.fail(kind, &plan, &error),
         }
@@ -100,6 +107,7 @@ fn read(args: &[String]) -> Result<Options> {
         first_seed: now.as_secs(),
         servers: vec![Kind::Embedded, Kind::Versitygw],
         binary: None,
+        resumes: false,
     };
     let number = |text: &str| text.parse().with_context(|| format!("`{text}` is no number"));
     let mut rest = args.iter();
@@ -108,12 +116,16 @@ fn read(args: &[String]) -> Result<Options> {
             options.kills = number(flag)?;
             continue;
         }
+        if flag == "--resume" {
+            options.resumes = true;
+            continue;
+        }
         let value = rest.next().with_context(|| format!("`{flag}` needs a value"))?;
         match flag.as_str() {
             "--seed" => options.first_seed = number(value)?,
             "--server" => options.servers = vec![Kind::of(value)?],
             "--binary" => options.binary = Some(value.into()),
-            _ => bail!("unknown option `{flag}`: --seed, --server and --binary exist"),
+            _ => bail!("unknown option `{flag}`: --seed, --server, --binary and --resume exist"),
         }
     }
     Ok(options)

@@ -13,6 +13,8 @@ use super::plan::{Plan, Route, Verb, Victim};
 use super::server::{Kind, Server};
 use super::tree::{self, Contents};
 
+/// Where a job that is to be resumed has its journal.
+const JOURNAL: [&str; 2] = ["--journal", "journal"];
 /// Times that objects are read which a server may still be removing.
 const READS_MAX: u32 = 5;
 /// It has but a few requests left.
@@ -31,9 +33,10 @@ pub(super) struct Ended {
 }
 
 /// Runs a plan. A failure keeps the folder and names it.
-pub(super) fn round(binary: &Path, kind: Kind, plan: &Plan) -> Result<Ended> {
+pub(super) fn round(binary: &Path, kind: Kind, plan: &Plan, resumes: bool) -> Result<Ended> {
     let mut scratch = tempfile::Builder::new().prefix("s3haul-kill-").tempdir()?;
     let world = World::lay_out(binary, kind, plan, scratch.path());
+    let world = world.map(|world| World { resumes, ..world });
     let result = world.and_then(|mut world| world.play());
     result.with_context(|| {
         scratch.disable_cleanup(true);
@@ -46,6 +49,8 @@ struct World<'a> {
     folder: &'a Path,
     server: Server,
     client: Client,
+    /// The second run resumes the first, instead of being the same command.
+    resumes: bool,
 }
 
 impl<'a> World<'a> {
@@ -72,11 +77,15 @@ impl<'a> World<'a> {
         tree::write(&folder.join("made"), &bucket)?;
         client.run(&["mb", "s3://box"])?;
         client.run(&["mv", "--recursive", "made", "s3://box", "--only-show-errors"])?;
-        Ok(Self { plan, folder, server, client })
+        Ok(Self { plan, folder, server, client, resumes: false })
     }
 
     fn play(&mut self) -> Result<Ended> {
-        let mut running = self.client.start(&self.plan.arguments(), "killed")?;
+        let mut arguments = self.plan.arguments();
+        if self.resumes {
+            arguments.extend(JOURNAL);
+        }
+        let mut running = self.client.start(&arguments, "killed")?;
         let is_there = running.wait_for(self.plan.moment)?;
         let (is_hit, is_done) = match self.plan.victim {
             Victim::Client => (running.kill()? && is_there, false),
@@ -89,11 +98,26 @@ impl<'a> World<'a> {
         if is_done {
             self.expect_done(&state, "the job that succeeded")?;
         }
-        self.client.run(&self.plan.arguments()).context("the second run")?;
+        self.run_again().context("the second run")?;
         self.expect_done(&self.state("second")?, "the second run")?;
         let open_uploads = self.abort_uploads()?;
         let has_survived = is_hit && is_done;
         Ok(Ended { is_hit, has_survived, temporary_files, open_uploads })
+    }
+
+    /// Runs the command again, or goes on with the job that was killed, where it is not complete.
+    fn run_again(&self) -> Result<()> {
+        let jobs = self.client.run(&[&["jobs", "ls"], &JOURNAL[..]].concat())?;
+        // A job that was killed as soon as it began has none.
+        let Some(job) = jobs.lines().next().filter(|_| self.resumes) else {
+            return self.client.run(&self.plan.arguments()).map(drop);
+        };
+        let mut words = job.split_whitespace();
+        let id = words.next().context("a job has a name")?;
+        if words.next() == Some("done") {
+            return Ok(());
+        }
+        self.client.run(&[&["jobs", "resume", id], &JOURNAL[..]].concat()).map(drop)
     }
 
     /// Kills the server under the client; gives whether the job ran then, and whether it succeeded.
