@@ -140,7 +140,7 @@ fn nonsense_is_refused_before_the_first_request() {
     for (args, said) in [
         ("rm --recursive s3://none --min-size big", "--min-size `big`"),
         ("list s3://none --newer-than 7", "--newer-than `7`"),
-        ("list s3://none --regex (", "no regular expression"),
+        ("list s3://none --regex (", "not a regular expression"),
         ("ls --min-size 3", "name a bucket"),
         ("cp --recursive . s3://none --source-storage-class GLACIER", "files"),
         ("sync . s3://none --source-storage-class GLACIER", "files"),

@@ -59,7 +59,7 @@ fn what_lies_outside_is_never_acted_upon() {
     for line in [
         "delete failed: s3://box/dx it lies outside of the address that the command was given\n",
         "delete failed: s3://other/d/a the manifest names it in another bucket than the command\n",
-        "delete failed: s3://box/ the manifest has no key there\n",
+        "delete failed: s3://box/ the manifest has no key in this row\n",
     ] {
         assert!(messages.contains(line), "{messages}");
     }

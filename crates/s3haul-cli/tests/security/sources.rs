@@ -79,8 +79,8 @@ fn programs_that_give_credentials_are_not_quoted() {
     home.program(&format!("{seen}{}", process("AKIDother", SECRET_KEY)));
     assert!(home.fails(&[]).contains("InvalidAccessKeyId"));
     for (script, told) in [
-        (format!("echo '{SECRET_KEY}'"), "not the JSON"),
-        (format!("echo '{{\"Version\":\"{SECRET_KEY}\"}}'"), "not the JSON"),
+        (format!("echo '{SECRET_KEY}'"), "not the expected JSON"),
+        (format!("echo '{{\"Version\":\"{SECRET_KEY}\"}}'"), "not the expected JSON"),
         (format!("echo '{{\"Version\":1,\"SecretAccessKey\":\"{SECRET_KEY}\"'; exit 3"), ""),
         (format!("echo 'token {JWT} is too old' >&2; exit 1"), "is too old"),
         (

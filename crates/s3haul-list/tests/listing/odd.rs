@@ -177,7 +177,7 @@ async fn a_server_that_always_promises_more_is_not_listed_for_ever() {
         let (_, error) = collect(&mut list(server.objects(), request)).await;
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Server);
-        assert!(error.to_string().contains("has no end"), "{error}");
+        assert!(error.to_string().contains("does not end"), "{error}");
         assert!(server.state().requests < 11_000, "{}", server.state().requests);
     }
 }

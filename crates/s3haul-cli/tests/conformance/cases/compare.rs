@@ -226,7 +226,7 @@ fn errors_keep_their_codes(ctx: &Ctx<'_>) {
     let missing = format!("s3://{}-missing", ctx.bucket);
     ctx.haul(&["compare", "t", &missing]).code(254).says("NoSuchBucket");
     ctx.haul(&["verify", "nowhere", &ctx.url("")]).code(255).says("does not exist");
-    ctx.haul(&["compare", "t/a", &ctx.url("")]).code(252).says("no folder");
+    ctx.haul(&["compare", "t/a", &ctx.url("")]).code(252).says("not a folder");
     ctx.haul(&["compare", "t", "s3://"]).code(252);
     ctx.haul(&["compare", "t"]).code(252);
     ctx.haul(&["compare", "t", "t", "--show", "everything"]).code(252);
