@@ -54,6 +54,9 @@ impl JobStatus {
     }
 }
 
+/// Times that a journal is read that is being written.
+const READS_MAX: u32 = 8;
+
 /// How long journals are kept, and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
@@ -203,6 +206,26 @@ pub(super) fn replay(folder: &Path, id: &str, stored: &Stored) -> Result<Snapsho
     Ok(state.snapshot())
 }
 
+/// The last snapshot of a job, and its state now.
+fn stored_state(
+    folder: &Path,
+    id: &str,
+    store: &Store,
+) -> Result<(Stored, Snapshot), JournalError> {
+    for _ in 1..READS_MAX {
+        let stored = store.read()?.unwrap_or_default();
+        match replay(folder, id, &stored) {
+            // The job has gone on: the log is part of a later snapshot.
+            Err(JournalError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound => {}
+            replayed => return Ok((stored, replayed?)),
+        }
+    }
+    let stored = store.read()?.unwrap_or_default();
+    let snapshot = stored.snapshot.clone();
+    Ok((stored, snapshot))
+}
+
 /// All jobs of a folder, the newest first. Files that are no journals are reported by `warn`.
 pub fn jobs(folder: &Path, mut warn: impl FnMut(JournalError)) -> Vec<JobStatus> {
     let mut jobs = Vec::new();
@@ -230,8 +253,7 @@ pub fn status(folder: &Path, id: &str) -> Result<JobStatus, JournalError> {
     let store = Store::open(&path_of(folder, id)?)?;
     let description = store.description()?;
     let process = Lock::holder(folder, id);
-    let stored = store.read()?.unwrap_or_default();
-    let snapshot = replay(folder, id, &stored)?;
+    let (stored, snapshot) = stored_state(folder, id, &store)?;
     Ok(JobStatus {
         id: id.to_owned(),
         command: description.command,

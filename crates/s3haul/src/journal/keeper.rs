@@ -78,6 +78,8 @@ pub struct Journal {
     begun: Instant,
     from_beginning: bool,
     is_kept: AtomicBool,
+    /// The end of the run was written, and nothing comes after it.
+    is_finished: AtomicBool,
     /// The journal ended before the job, and this is why.
     broken: Mutex<Option<String>>,
 }
@@ -158,6 +160,7 @@ impl Journal {
             begun: Instant::now(),
             from_beginning: false,
             is_kept: AtomicBool::new(false),
+            is_finished: AtomicBool::new(false),
             broken: Mutex::default(),
         }
     }
@@ -349,6 +352,7 @@ impl Journal {
 
     /// Writes the end of a run. Blocks.
     pub(crate) fn finish(&self, folder: Option<&Path>, ending: Ending) {
+        self.is_finished.store(true, Ordering::Relaxed);
         self.save(folder, ending);
         let mut written = self.written();
         if ending == Ending::Done && lock_of(&self.store).take().is_some() {
@@ -370,6 +374,10 @@ impl Journal {
 
     fn try_save(&self, folder: Option<&Path>, ending: Ending) -> Result<(), JournalError> {
         let mut store = lock_of(&self.store);
+        // A snapshot that was about to be taken when the run ended comes too late.
+        if ending == Ending::Open && self.is_finished.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         if store.is_none() {
             folder::prepare(&self.folder)?;
             folder::prune(&self.folder, Kept::default());

@@ -227,7 +227,10 @@ impl State {
         let is_full = self.totals.failed >= FAILED_MAX;
         match change {
             Change::Begun(marks) => marks.is_empty() || is_full,
-            Change::Looked(position) => is_full || *position == self.position,
+            // A run that resumes may meet names before the position once more.
+            Change::Looked(Position { name, .. }) => {
+                is_full || (!name.is_empty() && *name <= self.position.name)
+            }
             Change::Concluded(mark, conclusion) => {
                 *conclusion == Conclusion::Same && !self.pending.contains_key(mark)
             }

@@ -58,6 +58,7 @@ impl<'j> Entries<'j> {
         let settled = engine.report.journal().filter(|_| pass == Pass::Act);
         let settled = settled.and_then(Journal::settled);
         let after = settled.map(|position| position.name.clone()).unwrap_or_default();
+        let settled_name = after.clone();
         let source = if let Some(names) = &job.spec.names {
             Source::Report(ReportStream::open(names).await?)
         } else if let Some(manifest) = &job.spec.manifest {
@@ -75,13 +76,12 @@ impl<'j> Entries<'j> {
         } else {
             Source::Object(true)
         };
-        Ok(Self { job, engine, source, position: None })
+        Ok(Self { job, engine, source, position: Some(settled_name) })
     }
 
     /// The next batch; `None` at the end. After an error there is nothing more.
     pub(crate) async fn next(&mut self) -> Result<Option<SourceBatch>> {
         let (job, engine) = (self.job, self.engine);
-        self.position = None;
         let batch = match &mut self.source {
             Source::Listing(listing) => listing.next().await?.map(|page| {
                 let root = Arc::clone(&job.root);
@@ -102,11 +102,14 @@ impl<'j> Entries<'j> {
             Source::Object(false) => None,
         };
         let Some(batch) = batch else { return Ok(None) };
-        self.position = match &self.source {
-            Source::Listing(listing) => listing.through().map(str::to_owned),
-            Source::Walk(_) => batch.entries.last().map(|entry| entry.relative().to_owned()),
-            Source::Manifest(manifest) => Some(manifest.position()),
-            Source::Report(_) | Source::Object(_) => None,
+        self.position = match (&self.source, self.position.take()) {
+            // A batch without entries goes no further than the one before.
+            (Source::Listing(listing), before) => listing.through(before),
+            (Source::Walk(_), before) => {
+                batch.entries.last().map(|entry| entry.relative().to_owned()).or(before)
+            }
+            (Source::Manifest(manifest), _) => Some(manifest.position()),
+            (Source::Report(_) | Source::Object(_), _) => None,
         };
         Ok(Some(batch))
     }

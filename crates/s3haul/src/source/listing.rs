@@ -227,10 +227,11 @@ impl NameListing {
         self.listed
     }
 
-    /// The name up to which all were handed out; `None` where names come in no order.
-    pub(crate) fn through(&self) -> Option<&str> {
-        let last = self.last.strip_prefix(&*self.root).unwrap_or_default();
-        self.is_ordered.then_some(last)
+    /// The name up to which all were handed out, `before` if nothing was; `None` where names come
+    /// in no order.
+    pub(crate) fn through(&self, before: Option<String>) -> Option<String> {
+        let last = self.last.strip_prefix(&*self.root).filter(|last| !last.is_empty());
+        last.map(str::to_owned).or(before).filter(|_| self.is_ordered)
     }
 
     fn hand_out(&mut self, listed: ListedPage) -> ListPage {

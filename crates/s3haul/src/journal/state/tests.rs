@@ -171,3 +171,26 @@ fn a_source_without_order_is_looked_through_from_its_beginning() {
     let Snapshot { settled, looked, .. } = state.snapshot();
     assert_eq!((settled.name.as_str(), looked.as_str()), ("", ""));
 }
+
+#[test]
+fn a_resumed_run_knows_how_far_the_one_before_looked() {
+    let position = |number| Position { name: name(number), ..Position::default() };
+    let snapshot = Snapshot {
+        settled: position(3),
+        position: position(9),
+        looked: name(9),
+        pending: vec![mark(5)],
+        ..Snapshot::default()
+    };
+    let mut state = State::resumed(snapshot);
+    let again = Change::Looked(position(2));
+    assert!(state.ignores(&again), "it may meet names again that are settled");
+    state.apply(&Change::Looked(position(4)));
+    assert_eq!(state.snapshot().looked, name(9));
+    assert_eq!(state.snapshot().settled.name, name(3), "what was in work comes up again");
+    state.apply(&Change::Begun(vec![mark(5)]));
+    state.apply(&Change::Looked(position(9)));
+    assert_eq!(state.snapshot().settled.name, name(4));
+    state.apply(&Change::Concluded(mark(5), Conclusion::Done(1)));
+    assert_eq!(state.snapshot().settled.name, name(9));
+}

@@ -169,7 +169,11 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
     fn note(&mut self, looked: Looked<'_>) {
         if let Some(journal) = self.engine.report.journal() {
             journal.begun(std::mem::take(&mut self.begun));
-            journal.looked(looked.position());
+            let position = looked.position();
+            // Nothing has been visited yet.
+            if !position.name.is_empty() {
+                journal.looked(position);
+            }
         }
     }
 
