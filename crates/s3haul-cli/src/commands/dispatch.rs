@@ -261,10 +261,19 @@ fn job<'a>(
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
     // What cannot run is not printed.
-    let mut runnable = TransferSettings::of_job(request, &settings.machine())?;
+    let machine = settings.machine();
+    let mut runnable = TransferSettings::of_job(request, &machine)?;
     if !print.print_job {
-        let environment = settings.machine().environment;
-        runnable.journal = JournalSettings::new(request, journal, &environment)?;
+        // The lines of `run` share limits, and `run --retry-failed` runs them again.
+        let is_line = machine.shared.is_some();
+        if is_line && (journal.journal.is_some() || journal.resume) {
+            return Err(Failure::usage(
+                "--journal and --resume cannot be given to a line of `run`, which keeps no journal",
+            ));
+        }
+        if !is_line {
+            runnable.journal = JournalSettings::new(request, journal, &machine.environment)?;
+        }
         return transfer(runnable, printer);
     }
     let text = request.print()?;

@@ -150,3 +150,13 @@ fn an_interrupt_ends_all_commands() {
     assert!(report.ends_with("\"outcome\":\"incomplete\"}\n"), "{report}");
     assert!(report.lines().count() < 1_000);
 }
+
+#[test]
+fn lines_keep_no_journal() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("asks", "cp s3://box/a back --journal jobs\n");
+    let refused = bench.run("run asks");
+    assert_eq!(refused.status.code(), Some(252), "{refused:?}");
+    assert!(stderr(&refused).contains("keeps no journal"), "{refused:?}");
+    assert!(!bench.names().contains(&"jobs".to_owned()));
+}
