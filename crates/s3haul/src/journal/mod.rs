@@ -1,9 +1,9 @@
 //! Journals: what a job decided and how far it got, so that a run which ended before its time is
 //! gone on with.
 //!
-//! [`state`] says what has to be known, and is pure. The changes of a state go to a log as they
-//! happen ([`log`]), for a process that is killed, and the state goes to `SQLite` once a second
-//! ([`store`]), for a machine that loses its power. [`Journal`] is both, [`folder`] where journals
+//! `state` says what has to be known, and is pure. The changes of a state go to a log as they
+//! happen (`log`), for a process that is killed, and the state goes to `SQLite` once a second
+//! (`store`), for a machine that loses its power. [`Journal`] is both, `folder` where journals
 //! lie.
 
 pub(crate) mod folder;
