@@ -114,7 +114,7 @@ fn customer_key(ctx: &Ctx<'_>) {
     let sse = ["--sse-c", "AES256", "--sse-c-key", "0123456789abcdef0123456789abcdef"];
     // moto stores the object as it came and says nothing of a key: that is no success.
     let put = ctx.haul(&[&["mv", "f", &ctx.url("k")], &sse[..]].concat()).code(1);
-    assert!(put.err().contains("ignores the encryption"), "{}", put.report());
+    assert!(put.err().contains("ignores the requested encryption"), "{}", put.report());
     assert_eq!(std::fs::read(ctx.path("f")).unwrap(), b"1");
     ctx.haul(&[&["cp", &ctx.url("k"), "g"], &sse[..]].concat()).ok();
     assert_eq!(std::fs::read(ctx.path("g")).unwrap(), b"1");
