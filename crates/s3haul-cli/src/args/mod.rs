@@ -46,7 +46,7 @@ pub(crate) use filters::FilterArgs;
 pub(crate) use find::{FindArgs, FindFormat};
 pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use job::{JobCommand, JobRunArgs, PrintJobArgs};
-pub(crate) use jobs::{JobArgs, JobsArgs, JobsCommand, JournalArgs};
+pub(crate) use jobs::{JobArgs, JobsArgs, JobsCommand, JournalArgs, PruneArgs};
 pub(crate) use list::{FormatChoice, ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::ListBucketsArgs;
 pub(crate) use listing::ListingArgs;

@@ -44,9 +44,13 @@ pub(crate) fn dispatch(
         return run_job(global, args, environment, printer);
     }
     if let Command::Jobs { command } = &command {
+        let as_json = global.json;
         return match command {
+            JobsCommand::Ls(args) => jobs::list(args, as_json, &environment, printer),
+            JobsCommand::Show(args) => jobs::show(args, as_json, &environment, printer),
             JobsCommand::Resume(args) => resume_job(global, args, environment, printer),
-            _ => jobs::run(command, global.json, &environment, printer),
+            JobsCommand::Watch(args) => jobs::watch(args, as_json, &environment, printer),
+            JobsCommand::Prune(args) => jobs::prune(args, as_json, &environment, printer),
         };
     }
     if global.no_verify_ssl {
@@ -73,7 +77,7 @@ fn run_job(
     }
     let machine = Machine { environment, shared: None };
     let run = || {
-        let journal = JournalSettings::new(&request, &args.journal, &machine.environment)?;
+        let journal = JournalSettings::new(&request, &args.journal, &machine)?;
         let runnable = TransferSettings::of_job(&request, &machine)?;
         carry_out(transfer(TransferSettings { journal, ..runnable }, printer)?, printer)
     };
@@ -100,12 +104,13 @@ fn resume_job(
     })?;
     let settings = Settings::load(global, environment)?;
     let request = JobRequest::resumed(&settings, global, &resumed.job)?;
+    let journal = JournalSettings::resumed(resumed, &request, args)?;
     if request.is_unverified() {
         printer.warn_of_unverified();
     }
     let runnable = TransferSettings {
         question: None,
-        journal: JournalSettings::Resumed(resumed.journal),
+        journal,
         ..TransferSettings::of_job(&request, &settings.machine())?
     };
     carry_out(transfer(runnable, printer)?, printer)
@@ -264,16 +269,7 @@ fn job<'a>(
     let machine = settings.machine();
     let mut runnable = TransferSettings::of_job(request, &machine)?;
     if !print.print_job {
-        // The lines of `run` share limits, and `run --retry-failed` runs them again.
-        let is_line = machine.shared.is_some();
-        if is_line && (journal.journal.is_some() || journal.resume) {
-            return Err(Failure::usage(
-                "--journal and --resume cannot be given to a line of `run`, which keeps no journal",
-            ));
-        }
-        if !is_line {
-            runnable.journal = JournalSettings::new(request, journal, &machine.environment)?;
-        }
+        runnable.journal = JournalSettings::new(request, journal, &machine)?;
         return transfer(runnable, printer);
     }
     let text = request.print()?;

@@ -1,20 +1,19 @@
 //! `jobs`: what journals say of jobs, and the resumption of one.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use s3haul::journal::{self, Ending, JobStatus, Kept};
+use s3haul::journal::{self, Ending, JobStatus};
 use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
-use crate::args::{JobArgs, JobsArgs, JobsCommand};
+use crate::args::{JobArgs, JobsArgs, PruneArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
-use crate::settings::{Environment, journal_folder};
+use crate::settings::{Environment, journal_folder, resume_command};
 
 /// Failures that `show` prints.
 const FAILURES_SHOWN: u32 = 10;
@@ -29,72 +28,42 @@ pub(super) fn folder(args: &JobsArgs, environment: &Environment) -> Result<PathB
     })
 }
 
-/// All but `resume`. Blocks.
-pub(super) fn run(
-    command: &JobsCommand,
+/// Lists all jobs; gives the exit status. Blocks.
+pub(super) fn list(
+    args: &JobsArgs,
     as_json: bool,
     environment: &Environment,
-    printer: &Arc<Printer>,
+    printer: &Printer,
 ) -> Result<u8, Failure> {
-    match command {
-        JobsCommand::Ls(args) => Ok(list(&folder(args, environment)?, as_json, printer)),
-        JobsCommand::Show(args) | JobsCommand::Resume(args) => {
-            show(&folder(&args.folder, environment)?, args, as_json, printer)
-        }
-        JobsCommand::Watch(args) => {
-            watch(&folder(&args.folder, environment)?, args, as_json, printer)
-        }
-        JobsCommand::Prune(args) => {
-            let folder = folder(&args.folder, environment)?;
-            let removed = if args.ids.is_empty() {
-                let kept = if args.all { Kept::NONE } else { Kept::default() };
-                journal::prune(&folder, kept).into_iter().map(|job| job.id).collect()
-            } else {
-                remove(&folder, &args.ids)?
-            };
-            for id in &removed {
-                printer.output(|buffer| {
-                    if as_json {
-                        return json::push(buffer, "removed", IdLine { id });
-                    }
-                    buffer.extend_from_slice(format!("removed: {id}\n").as_bytes());
-                });
-            }
-            Ok(exit::SUCCESS)
-        }
-    }
-}
-
-fn remove(folder: &Path, ids: &[String]) -> Result<Vec<String>, Failure> {
-    for id in ids {
-        if let Some(process) = journal::status(folder, id)?.process {
-            return Err(Failure::usage(format!(
-                "the job `{id}` is being run by process {process}"
-            )));
-        }
-        journal::remove(folder, id);
-    }
-    Ok(ids.to_vec())
-}
-
-/// Lists all jobs; gives the exit status.
-fn list(folder: &Path, as_json: bool, printer: &Printer) -> u8 {
+    let folder = folder(args, environment)?;
     let mut status = exit::SUCCESS;
-    let jobs = journal::jobs(folder, |error| {
+    let jobs = journal::jobs(&folder, |error| {
         status = exit::FAILED;
-        printer.error(|buffer| {
-            buffer.extend_from_slice(format!("s3haul: error: {error}\n").as_bytes());
-        });
+        note(printer, &format!("s3haul: error: {error}"));
     });
+    if jobs.is_empty() && status == exit::SUCCESS && !as_json {
+        note(printer, &format!("note: there are no jobs in `{}`", folder.display()));
+    }
     for job in &jobs {
         printer.output(|buffer| push_job(buffer, job, as_json));
     }
-    status
+    Ok(status)
 }
 
-fn show(folder: &Path, args: &JobArgs, as_json: bool, printer: &Printer) -> Result<u8, Failure> {
-    let job = journal::status(folder, &args.id)?;
-    let failures = journal::failures(folder, &args.id, FAILURES_SHOWN)?;
+fn note(printer: &Printer, text: &str) {
+    printer.error(|buffer| push_line(buffer, text));
+}
+
+/// Shows how far a job got, and what failed of it. Blocks.
+pub(super) fn show(
+    args: &JobArgs,
+    as_json: bool,
+    environment: &Environment,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let folder = folder(&args.folder, environment)?;
+    let job = journal::status(&folder, &args.id)?;
+    let failures = journal::failures(&folder, &args.id, FAILURES_SHOWN)?;
     printer.output(|buffer| {
         if as_json {
             push_job(buffer, &job, true);
@@ -104,21 +73,25 @@ fn show(folder: &Path, args: &JobArgs, as_json: bool, printer: &Printer) -> Resu
             }
             return;
         }
-        push_details(buffer, &job);
+        push_details(buffer, &job, args);
         for failed in &failures {
-            buffer.extend_from_slice(b"failed:     ");
-            push_name(buffer, &failed.subject, printer.output_is_terminal());
-            buffer.extend_from_slice(format!(": {}\n", failed.error).as_bytes());
+            push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
         }
     });
     Ok(exit::SUCCESS)
 }
 
-/// Prints a line a second until no process runs the job.
-fn watch(folder: &Path, args: &JobArgs, as_json: bool, printer: &Printer) -> Result<u8, Failure> {
+/// Prints a line a second until no process runs the job. Blocks.
+pub(super) fn watch(
+    args: &JobArgs,
+    as_json: bool,
+    environment: &Environment,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let folder = folder(&args.folder, environment)?;
     let mut before: Option<JobStatus> = None;
     loop {
-        let job = journal::status(folder, &args.id)?;
+        let job = journal::status(&folder, &args.id)?;
         let is_new = before.as_ref().is_none_or(|before| before.updated_ms != job.updated_ms);
         if is_new {
             printer.output(|buffer| {
@@ -137,6 +110,35 @@ fn watch(folder: &Path, args: &JobArgs, as_json: bool, printer: &Printer) -> Res
     }
 }
 
+/// Removes journals, and prints of which jobs. Blocks.
+pub(super) fn prune(
+    args: &PruneArgs,
+    as_json: bool,
+    environment: &Environment,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let folder = folder(&args.folder, environment)?;
+    let push = |id: &str| {
+        printer.output(|buffer| {
+            if as_json {
+                return json::push(buffer, "removed", IdLine { id });
+            }
+            buffer.extend_from_slice(format!("removed: {id}\n").as_bytes());
+        });
+    };
+    for id in &args.ids {
+        journal::remove(&folder, id)?;
+        push(id);
+    }
+    if args.ids.is_empty() {
+        let removed = if args.all { journal::prune_all } else { journal::prune };
+        for id in removed(&folder) {
+            push(&id);
+        }
+    }
+    Ok(exit::SUCCESS)
+}
+
 /// How a job stands, in a word.
 fn state(job: &JobStatus) -> &'static str {
     match (job.process, job.ending) {
@@ -153,11 +155,11 @@ fn push_job(buffer: &mut Vec<u8>, job: &JobStatus, as_json: bool) {
         return json::push(buffer, "job", JobLine::of(job));
     }
     let JobStatus { id, command, totals, .. } = job;
-    let line = format!("{id}  {:<11}  {:>12} objects  {command}\n", state(job), totals.objects);
-    buffer.extend_from_slice(line.as_bytes());
+    let line = format!("{id}  {:<11}  {:>12} objects  {command}", state(job), totals.objects);
+    push_line(buffer, &line);
 }
 
-fn push_details(buffer: &mut Vec<u8>, job: &JobStatus) {
+fn push_details(buffer: &mut Vec<u8>, job: &JobStatus, args: &JobArgs) {
     let mut time = LocalTime::system();
     let mut at = |ms: i64| time.iso(ms.div_euclid(1000));
     let totals = &job.totals;
@@ -178,12 +180,18 @@ fn push_details(buffer: &mut Vec<u8>, job: &JobStatus) {
         lines.push(format!("looked at:  all names up to {}", job.looked));
     }
     if job.is_resumable() {
-        lines.push(format!("resume:     s3haul jobs resume {}", job.id));
+        let command = resume_command(&job.id, args.folder.journal.as_deref());
+        lines.push(format!("resume:     {command}"));
     }
     for line in lines {
-        push_name(buffer, &line, true);
-        buffer.push(b'\n');
+        push_line(buffer, &line);
     }
+}
+
+/// What is in it may be meant for a terminal, and is printed as what it is.
+fn push_line(buffer: &mut Vec<u8>, line: &str) {
+    push_name(buffer, line, true);
+    buffer.push(b'\n');
 }
 
 fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatus>) {
@@ -200,8 +208,7 @@ fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatu
         totals.failed,
         job.looked,
     );
-    push_name(buffer, &line, true);
-    buffer.push(b'\n');
+    push_line(buffer, &line);
 }
 
 #[derive(Serialize)]

@@ -21,7 +21,9 @@ use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
-use crate::settings::{JournalSettings, ReportSettings, TransferSettings};
+use crate::settings::{
+    JournalSettings, KeptJournal, ReportSettings, TransferSettings, resume_command,
+};
 use crate::standard_streams;
 
 /// Said of a report whose run did not come to everything.
@@ -39,14 +41,12 @@ pub(super) async fn run(
         client,
         source_client,
         output,
-        report,
+        mut report,
         manifest,
         notices,
         journal,
         ..
     } = settings;
-    let reports = Reports::open(&report)?;
-    spec.names = reports.names();
     let clients = clients(client, source_client)?;
     let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
     spec.manifest = manifest.transpose()?.map(|manifest| Arc::new(manifest) as Arc<_>);
@@ -57,8 +57,11 @@ pub(super) async fn run(
     for notice in &notices {
         sink.notice(notice);
     }
-    spec.journal = journal_of(&spec, journal, &sink)?;
-    let journal = spec.journal.clone();
+    let kept = KeptJob::open(journal, &sink)?;
+    spec.journal.clone_from(&kept.journal);
+    kept.keep_report(&mut report, &sink);
+    let reports = Reports::open(&report)?;
+    spec.names = reports.names();
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
         printer.output(|buffer| tags::push_header(buffer, format));
     }
@@ -83,7 +86,7 @@ pub(super) async fn run(
     if summary.cancelled {
         sink.notice(interrupt.message());
     }
-    note_resumable(&summary, journal.as_deref(), &sink);
+    kept.note_resumable(&summary, &sink);
     if is_dry_run {
         print_estimate(&summary, &report, output, &sink, printer);
     }
@@ -105,48 +108,65 @@ pub(super) async fn run(
     Ok(status)
 }
 
-/// The journal of a job; none for streams, dry runs and what a report names, which would not know
-/// where to go on.
-fn journal_of(
-    spec: &TransferSpec,
-    settings: JournalSettings,
-    sink: &CommandSink,
-) -> Result<Option<Arc<Journal>>, Failure> {
-    let is_stream = spec.source == "-" || spec.target.as_deref() == Some("-");
-    if is_stream || spec.dry_run || spec.names.is_some() {
-        return Ok(None);
-    }
-    let (request, resumes) = match settings {
-        JournalSettings::None => return Ok(None),
-        JournalSettings::Resumed(journal) => return Ok(Some(journal)),
-        JournalSettings::Kept { request, resumes } => (request, resumes),
-    };
-    let folder = &request.folder;
-    match journal::find_interrupted(&request) {
-        Some(job) if resumes => Ok(Some(Journal::resume(folder, &job.id)?.journal)),
-        Some(job) => {
-            sink.notice(&format!(
-                "note: an earlier run of this command did not come to its end: `s3haul jobs resume \
-                 {}` goes on with it",
-                job.id
-            ));
-            Ok(Some(Journal::new(request)))
-        }
-        None => Ok(Some(Journal::new(request))),
-    }
+/// The journal of a command.
+struct KeptJob {
+    journal: Option<Arc<Journal>>,
+    /// It is that of an earlier run.
+    is_resumed: bool,
+    /// Its folder, where the command named it.
+    named_folder: Option<PathBuf>,
 }
 
-/// Says how a job that left something undone is resumed.
-fn note_resumable(summary: &Summary, journal: Option<&Journal>, sink: &CommandSink) {
-    let Some(id) = journal.filter(|journal| journal.is_kept()).map(Journal::id) else { return };
-    let text = if summary.cancelled || summary.fatal || summary.not_tried > 0 {
-        format!("note: `s3haul jobs resume {id}` goes on from here")
-    } else if summary.failed > 0 {
-        format!("note: `s3haul jobs resume {id}` tries again what failed")
-    } else {
-        return;
-    };
-    sink.notice(&text);
+impl KeptJob {
+    fn open(settings: JournalSettings, sink: &CommandSink) -> Result<Self, Failure> {
+        let JournalSettings { kept, named_folder } = settings;
+        let (journal, is_resumed) = match kept {
+            KeptJournal::None => (None, false),
+            KeptJournal::Resumed(journal) => (Some(journal), true),
+            KeptJournal::New { request, resumes } => match journal::find_interrupted(&request) {
+                Some(job) if resumes => {
+                    (Some(Journal::resume(&request.folder, &job.id)?.journal), true)
+                }
+                earlier => {
+                    if let Some(job) = earlier {
+                        let command = resume_command(&job.id, named_folder.as_deref());
+                        sink.notice(&format!(
+                            "note: an earlier run of this command did not come to its end: \
+                             `{command}` goes on with it"
+                        ));
+                    }
+                    (Some(Journal::new(request)), false)
+                }
+            },
+        };
+        Ok(Self { journal, is_resumed, named_folder })
+    }
+
+    /// Writes the report of a run that resumes beside that of the earlier run.
+    fn keep_report(&self, report: &mut ReportSettings, sink: &CommandSink) {
+        let path = report.path.as_mut().filter(|path| self.is_resumed && path.is_file());
+        let Some(path) = path else { return };
+        let end = path.extension().map(|end| format!(".{}", end.display())).unwrap_or_default();
+        let name = |run: u32| path.with_extension(format!("{run}{end}"));
+        let Some(name) = (2..u32::MAX).map(name).find(|name| !name.exists()) else { return };
+        let (kept, new) = (path.display(), name.display());
+        sink.notice(&format!(
+            "note: the report goes to `{new}`; that of the earlier run is `{kept}`"
+        ));
+        *path = name;
+    }
+
+    /// Says how a job that left something undone is resumed.
+    fn note_resumable(&self, summary: &Summary, sink: &CommandSink) {
+        let journal = self.journal.as_ref().filter(|journal| journal.is_kept());
+        let Some(id) = journal.map(|journal| journal.id()) else { return };
+        let command = resume_command(id, self.named_folder.as_deref());
+        if summary.cancelled || summary.fatal || summary.not_tried > 0 {
+            sink.notice(&format!("note: `{command}` goes on from here"));
+        } else if summary.failed > 0 {
+            sink.notice(&format!("note: `{command}` tries again what failed"));
+        }
+    }
 }
 
 /// Whether a command that `aws s3` has not acts on the objects of a listing.

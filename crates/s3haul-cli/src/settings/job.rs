@@ -199,11 +199,6 @@ impl JobRequest {
         Ok(Self { job, keys })
     }
 
-    /// Whether there are keys, which a job does not hold.
-    pub(super) fn has_keys(&self) -> bool {
-        self.keys.target.is_some() || self.keys.source.is_some()
-    }
-
     /// The job as JSON.
     pub(crate) fn print(&self) -> Result<String, Failure> {
         let keys =

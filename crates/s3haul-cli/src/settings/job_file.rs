@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use s3haul::job::value::{Job, ManifestFile, Task};
+use s3haul::job::value::{Job, Task};
 
 use super::frame::Keys;
 use super::{JobRequest, Settings};
@@ -81,17 +81,8 @@ fn read(file: &str) -> Result<Vec<u8>, Failure> {
 
 /// Whether standard input is a part of the job.
 fn reads_input(task: &Task) -> bool {
-    let is_input = |from: &Option<ManifestFile>| from.as_ref().is_some_and(|from| from.file == "-");
-    match task {
-        Task::Copy(task) => task.source == "-" || is_input(&task.from),
-        Task::Move(task) => is_input(&task.from),
-        Task::Remove(task) => is_input(&task.from),
-        Task::Undelete(task) => is_input(&task.from),
-        Task::Tag(task) => is_input(&task.from),
-        Task::Set(task) => is_input(&task.from),
-        Task::Restore(task) => is_input(&task.from),
-        Task::Sync(_) => false,
-    }
+    let is_stream = matches!(task, Task::Copy(task) if task.source == "-");
+    is_stream || task.manifest().is_some_and(|from| from.file == "-")
 }
 
 /// Refuses flags whose place is the job.

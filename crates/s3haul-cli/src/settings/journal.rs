@@ -1,59 +1,159 @@
 //! Where journals lie, and whether a command keeps one.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use s3haul::job::value::{Job, Limits, Output, Reports};
-use s3haul::journal::{Journal, JournalRequest};
+use s3haul::job::value::{Job, Limits, Output, Reports, RestoreAction, Task};
+use s3haul::journal::{Journal, JournalRequest, Resumed};
+use s3haul_wire::CustomerKey;
 
-use super::{Environment, JobRequest};
-use crate::args::JournalArgs;
+use super::{Environment, JobRequest, Machine};
+use crate::args::{JobArgs, JournalArgs};
 use crate::env_vars;
 use crate::failure::Failure;
 
 /// The journal of a command.
 #[derive(Debug, Default)]
-pub(crate) enum JournalSettings {
+pub(crate) struct JournalSettings {
+    /// The journal, if there is one.
+    pub(crate) kept: KeptJournal,
+    /// The folder, where the command named it.
+    pub(crate) named_folder: Option<PathBuf>,
+}
+
+/// Whether a command keeps a journal, and which.
+#[derive(Debug, Default)]
+pub(crate) enum KeptJournal {
     /// It keeps none.
     #[default]
     None,
     /// It keeps one.
-    Kept {
+    New {
         /// What it is made of.
         request: JournalRequest,
         /// The last interrupted run of the same command is gone on with.
         resumes: bool,
     },
     /// It is that of an earlier run.
-    Resumed(Arc<Journal>),
+    Resumed(std::sync::Arc<Journal>),
 }
 
 impl JournalSettings {
-    /// That of a command. A job with keys for SSE-C keeps none: it
-    /// could not be resumed without them, and they are never written.
+    /// That of a command.
+    ///
+    /// # Errors
+    ///
+    /// Where a journal is asked for and the command cannot keep one.
     pub(crate) fn new(
         request: &JobRequest,
         args: &JournalArgs,
-        environment: &Environment,
+        machine: &Machine,
     ) -> Result<Self, Failure> {
-        let folder = args.journal.clone().or_else(|| folder(environment));
-        let Some(folder) = folder.filter(|_| !args.no_journal && !request.has_keys()) else {
-            return if args.resume { Err(nothing_kept()) } else { Ok(Self::None) };
+        let named_folder = args.journal.as_deref().map(absolute);
+        let kept = match new_journal(request, args, machine) {
+            Ok(request) => KeptJournal::New { request, resumes: args.resume },
+            Err(reason) if args.resume => return Err(nothing_kept("--resume", &reason)),
+            Err(reason) if args.journal.is_some() => {
+                return Err(nothing_kept("--journal", &reason));
+            }
+            Err(_) => KeptJournal::None,
         };
-        let directory = std::env::current_dir().unwrap_or_default();
-        let job = request.print()?;
-        let words = std::env::args().skip(1).map(|word| quoted(&word));
-        let command = std::iter::once("s3haul".to_owned()).chain(words);
-        let command = command.collect::<Vec<_>>().join(" ");
-        let identity = identity(&request.job, &directory)?;
-        let from_beginning = args.journal.is_some();
-        let request = JournalRequest { folder, command, directory, job, identity, from_beginning };
-        Ok(Self::Kept { request, resumes: args.resume })
+        Ok(Self { kept, named_folder })
+    }
+
+    /// That of `jobs resume`; the working directory is that of the job.
+    pub(crate) fn resumed(
+        resumed: Resumed,
+        request: &JobRequest,
+        args: &JobArgs,
+    ) -> Result<Self, Failure> {
+        if resumed.manifest != manifest_state(&request.job.task) {
+            let file = request.job.task.manifest().map_or("", |from| &from.file);
+            return Err(Failure::other(format!(
+                "the job cannot be resumed: `{file}`, which names its objects, has changed since; \
+                 run its command again"
+            )));
+        }
+        let kept = KeptJournal::Resumed(resumed.journal);
+        Ok(Self { kept, named_folder: args.folder.journal.as_deref().map(absolute) })
     }
 }
 
-fn nothing_kept() -> Failure {
-    Failure::usage("--resume needs a journal, and this command keeps none")
+fn nothing_kept(flag: &str, reason: &str) -> Failure {
+    Failure::usage(format!("{flag} cannot be used here: no journal is kept {reason}"))
+}
+
+/// What a journal is made of; else why there is none.
+fn new_journal(
+    request: &JobRequest,
+    args: &JournalArgs,
+    machine: &Machine,
+) -> Result<JournalRequest, String> {
+    let folder = args.journal.clone().or_else(|| folder(&machine.environment));
+    let reasons = [
+        (args.no_journal, "with --no-journal"),
+        // They share limits, and `run --retry-failed` runs them again.
+        (machine.shared.is_some(), "for a line of `run`"),
+        (request.job.task.is_dry_run(), "for a dry run"),
+        (is_stream(&request.job.task), "for streams"),
+        (reads_names(&request.job), "where the objects are read from standard input or a report"),
+        (waits(&request.job.task), "where restores are waited for"),
+        (has_keys(request), "with an SSE-C key, which is never written"),
+        (folder.is_none(), "without a home directory"),
+    ];
+    if let Some((_, reason)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
+        return Err(reason.to_owned());
+    }
+    let unwritten = |error| format!("of what cannot be written: {error}");
+    let job = request.job.to_json().map_err(unwritten)?;
+    let directory = std::env::current_dir().unwrap_or_default();
+    let manifest = manifest_state(&request.job.task);
+    let identity = identity(&request.job, &directory, &manifest).map_err(unwritten)?;
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    let command = std::iter::once("s3haul".to_owned()).chain(words);
+    Ok(JournalRequest {
+        folder: absolute(&folder.unwrap_or_default()),
+        command: command.collect::<Vec<_>>().join(" "),
+        directory,
+        job,
+        identity,
+        manifest,
+        from_beginning: args.journal.is_some(),
+    })
+}
+
+fn is_stream(task: &Task) -> bool {
+    matches!(task, Task::Copy(task) if task.source == "-" || task.target == "-")
+}
+
+/// Whether the objects of a job come from where they cannot be read again from a position on.
+fn reads_names(job: &Job) -> bool {
+    job.reports.retry_failed.is_some() || job.task.manifest().is_some_and(|from| from.file == "-")
+}
+
+/// Whether the source is looked through twice, so that all that is begun is pending meanwhile.
+fn waits(task: &Task) -> bool {
+    let Task::Restore(task) = task else { return false };
+    matches!(task.action, RestoreAction::Begin { wait: true, .. })
+}
+
+fn has_keys(request: &JobRequest) -> bool {
+    let is_key = |key: &Option<CustomerKey>| key.is_some();
+    is_key(&request.keys.target) || is_key(&request.keys.source)
+}
+
+/// Size and time of the file that names the objects of a job; empty where there is none, and for
+/// objects.
+fn manifest_state(task: &Task) -> String {
+    let facts = task.manifest().and_then(|from| std::fs::metadata(&from.file).ok());
+    let state = |facts: std::fs::Metadata| {
+        format!("{} bytes, {}.{:09}", facts.len(), facts.mtime(), facts.mtime_nsec())
+    };
+    facts.map(state).unwrap_or_default()
+}
+
+fn absolute(folder: &Path) -> PathBuf {
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 /// The folder of journals that nothing else names.
@@ -67,13 +167,23 @@ pub(crate) fn folder(environment: &Environment) -> Option<PathBuf> {
     Some(state.join("s3haul/jobs"))
 }
 
+/// The command that resumes a job.
+pub(crate) fn resume_command(id: &str, named_folder: Option<&Path>) -> String {
+    let folder =
+        named_folder.map(|folder| format!(" --journal {}", quoted(&folder.to_string_lossy())));
+    format!("s3haul jobs resume {id}{}", folder.unwrap_or_default())
+}
+
 /// What is the same for two jobs that do the same: what they print and how fast they are makes no
 /// difference.
-fn identity(job: &Job, directory: &Path) -> Result<String, Failure> {
+fn identity(
+    job: &Job,
+    directory: &Path,
+    manifest: &str,
+) -> Result<String, s3haul::job::value::JobError> {
     let (limits, output, reports) = (Limits::default(), Output::default(), Reports::default());
     let job = Job { limits, output, reports, ..job.clone() };
-    let text = job.to_json().map_err(|error| Failure::other(error.to_string()))?;
-    Ok(format!("{}\n{text}", directory.display()))
+    Ok(format!("{}\n{manifest}\n{}", directory.display(), job.to_json()?))
 }
 
 /// A word as a shell reads it.

@@ -231,7 +231,7 @@ fn assemble(frame: Frame, spec: TransferSpec) -> TransferSettings {
         manifest: None,
         notices: Vec::new(),
         question: None,
-        journal: JournalSettings::None,
+        journal: JournalSettings::default(),
     }
 }
 

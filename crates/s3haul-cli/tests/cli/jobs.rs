@@ -16,6 +16,8 @@ const REMOVED: usize = 300;
 /// So slow that a job outlives its first snapshots, and no slower.
 const PACE: &str = "--max-requests-per-second 400 --no-progress --quiet";
 const WAIT_MAX: Duration = Duration::from_mins(1);
+/// So slow that a large object is killed amid its parts.
+const SLOW: &str = "--max-bandwidth 12MB/s --max-concurrent-requests 2 --no-progress --quiet";
 /// Requests that one process may have in flight when it is killed.
 const IN_FLIGHT_MAX: usize = 256;
 
@@ -57,6 +59,24 @@ fn kill_at(bench: &Bench, objects: u64, args: &str) -> String {
     child.kill().unwrap();
     child.wait().unwrap();
     id
+}
+
+/// Starts a command that moves one large object and kills it once some parts are done; gives the
+/// name of its job.
+fn kill_in_parts(bench: &Bench, args: &str) -> String {
+    let mut child = bench.spawn(args);
+    let begun = Instant::now();
+    // Some parts are done once the journal has seen three seconds.
+    while jobs(bench).first().is_none_or(|job| job["in_parts"] != 1)
+        || begun.elapsed() < Duration::from_secs(3)
+    {
+        assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
+        assert!(begun.elapsed() < WAIT_MAX);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    jobs(bench)[0]["id"].as_str().unwrap().to_owned()
 }
 
 /// How often each object was written, by the server's ledger. Ends the server.
@@ -102,7 +122,7 @@ fn a_sync_that_is_interrupted_twice_ends_with_resume() {
     wait_for(&bench, 400, &mut child);
     send("-INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    // The same command says that there is something to resume, and does it if it is asked to.
+    // The same command resumes it.
     kill_at(&bench, 900, &format!("{command} --resume"));
     let last = bench.run("sync s3://box/x/ down --delete --no-progress --resume");
     assert!(last.status.success(), "{last:?}");
@@ -155,26 +175,11 @@ fn a_large_file_goes_on_from_its_parts() {
     let mut bench = Bench::recorded();
     let text = "0123456789abcdef".repeat(4 << 20);
     bench.file("in/large", &text);
-    let slow = "--max-bandwidth 12MB/s --max-concurrent-requests 2 --no-progress --quiet";
-    let begin = |args: &str| {
-        let mut child = bench.spawn(args);
-        let begun = Instant::now();
-        // Some parts are done once the journal has seen three seconds.
-        while jobs(&bench).first().is_none_or(|job| job["in_parts"] != 1)
-            || begun.elapsed() < Duration::from_secs(3)
-        {
-            assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
-            assert!(begun.elapsed() < WAIT_MAX);
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        jobs(&bench)[0]["id"].as_str().unwrap().to_owned()
-    };
-    let id = begin(&format!("cp --recursive in s3://box/x/ {slow}"));
+    let begin = |args: &str| kill_in_parts(&bench, args);
+    let id = begin(&format!("cp --recursive in s3://box/x/ {SLOW}"));
     bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
     assert_eq!(bench.ok("uploads ls s3://box"), "");
-    let id = begin(&format!("cp --recursive s3://box/x/ down {slow}"));
+    let id = begin(&format!("cp --recursive s3://box/x/ down {SLOW}"));
     assert_eq!(bench.names_in("down"), [".large.s3haul-tmp"]);
     bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
     assert_eq!(bench.read("down/large"), text);
@@ -218,10 +223,119 @@ fn journals_that_cannot_be_used_are_refused_or_done_without() {
     std::fs::write(&path, "this is no journal").unwrap();
     assert!(refusal(&format!("jobs resume {id}")).contains("damaged"));
     assert!(refusal("jobs ls").contains("damaged"));
+    assert_eq!(bench.ok(&format!("jobs prune {id}")), format!("removed: {id}\n"));
+    bench.file("kept/20260101-000000-aaaaaaaa.db", "this is no journal");
+    assert_eq!(bench.ok("jobs prune --all --journal kept").lines().count(), 1);
+    assert_eq!(bench.names_in("kept"), [""; 0]);
+    let none = bench.run("jobs ls --journal kept");
+    assert!(none.status.success() && stderr(&none).contains("there are no jobs"), "{none:?}");
     // The job goes on where no journal can be written, and says so once.
     bench.file("file", "");
     let without =
         bench.run("cp --recursive in s3://box/y/ --no-progress --quiet --journal file/jobs");
     assert_eq!(without.status.code(), Some(0), "{without:?}");
     assert_eq!(bench.status("compare in s3://box/y/"), 0);
+}
+
+#[test]
+fn parts_of_what_has_changed_or_gone_are_dropped() {
+    let bench = Bench::recorded();
+    let text = "0123456789abcdef".repeat(4 << 20);
+    bench.file("in/small", "small");
+    bench.file("in/large", &text);
+    let id = kill_in_parts(&bench, &format!("cp --recursive in s3://box/x/ {SLOW}"));
+    assert_eq!(bench.lines("uploads ls s3://box").len(), 1);
+    let changed = text.replace('a', "A");
+    bench.file("in/large", &changed);
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    assert_eq!(bench.ok("cat s3://box/x/large"), changed);
+    let id = kill_in_parts(&bench, &format!("cp --recursive s3://box/x/ down {SLOW}"));
+    bench.ok("rm s3://box/x/large --quiet");
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.names_in("down"), ["small"]);
+    let id = kill_in_parts(&bench, &format!("cp --recursive in s3://box/y/ {SLOW}"));
+    bench.remove("in/large");
+    bench.ok(&format!("jobs resume {id} --max-bandwidth 10GB/s"));
+    assert_eq!(bench.ok("uploads ls s3://box"), "");
+    assert_eq!(bench.lines("ls s3://box/y/").len(), 1);
+}
+
+#[test]
+fn a_manifest_that_has_changed_is_not_resumed() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
+    let key = |n: usize| format!("box,x/{}/{n:04}\n", n % 7);
+    let rows = |from: usize| (from..FILES).map(key).collect::<String>();
+    bench.file("rows.csv", &rows(0));
+    let command = "cp --from rows.csv s3://box/ s3://box/y/ --no-progress --quiet";
+    let id = kill_at(&bench, 300, &format!("{command} --max-requests-per-second 400"));
+    bench.file("rows.csv", &rows(500));
+    let refused = bench.run(&format!("jobs resume {id}"));
+    assert!(stderr(&refused).contains("`rows.csv`, which names its objects, has changed"));
+    assert_eq!(refused.status.code(), Some(255), "{refused:?}");
+    // The command itself begins anew.
+    bench.ok(&format!("{command} --resume"));
+    let copied = bench.lines("list s3://box/y/ --format text");
+    let is_copied = |n: &usize| {
+        let end = format!("x/{}/{n:04}", n % 7);
+        copied.iter().any(|line| line.ends_with(&end))
+    };
+    assert_eq!((500..FILES).filter(is_copied).count(), FILES - 500);
+}
+
+#[test]
+fn what_keeps_no_journal_refuses_one() {
+    let bench = bench();
+    bench.ok("cp in/0/0000 s3://box/a --quiet");
+    let key = "0123456789abcdef0123456789abcdef";
+    for command in [
+        "cp --recursive in s3://box/x/ --dryrun",
+        "cp - s3://box/x/a",
+        "cp s3://box/a -",
+        "rm --from - s3://box/",
+        "cp --recursive in s3://box/x/ --retry-failed report.csv",
+        "cp --recursive in s3://box/x/ --no-journal",
+        "restore --recursive s3://box/ --days 1 --wait",
+        &format!("cp --recursive in s3://box/x/ --sse-c AES256 --sse-c-key {key}"),
+    ] {
+        for flag in ["--resume", "--journal jobs"] {
+            if command.contains("--no-journal") && flag != "--resume" {
+                continue;
+            }
+            let refused = bench.run(&format!("{command} {flag}"));
+            let text = stderr(&refused);
+            assert_eq!(refused.status.code(), Some(252), "{command} {flag}: {text}");
+            assert!(text.contains("no journal is kept"), "{command} {flag}: {text}");
+        }
+    }
+    assert!(!bench.names().contains(&"jobs".to_owned()));
+}
+
+#[test]
+fn a_resumed_run_writes_a_report_of_its_own_and_names_the_folder_of_its_journal() {
+    let bench = bench();
+    let pace = PACE.replace("--quiet", "--only-show-errors");
+    let command = format!("cp --recursive in s3://box/x/ --report r.csv --journal kept {pace}");
+    let child = bench.spawn(&command);
+    let begun = Instant::now();
+    while bench.run("jobs ls --json --journal kept").stdout.is_empty() {
+        assert!(begun.elapsed() < WAIT_MAX);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    send("-INT", &child);
+    let interrupted = child.wait_with_output().unwrap();
+    let told = stderr(&interrupted);
+    let folder = bench.folder().join("kept");
+    let (_, command) = told.split_once("note: `s3haul ").unwrap();
+    let (command, _) = command.split_once('`').unwrap();
+    assert!(command.ends_with(&format!(" --journal {}", folder.display())), "{told}");
+    let first = bench.read("r.csv");
+    let resumed = bench.run(&format!("{command} --max-requests-per-second 100000"));
+    assert!(resumed.status.success(), "{resumed:?}");
+    assert!(stderr(&resumed).contains("/r.2.csv`; that of the earlier run"), "{resumed:?}");
+    assert_eq!(bench.read("r.csv"), first);
+    let done = |text: &str| text.lines().filter(|line| line.contains(",done,")).count();
+    let (first, second) = (done(&first), done(&bench.read("r.2.csv")));
+    assert!(first + second >= FILES, "{first} and {second}");
 }

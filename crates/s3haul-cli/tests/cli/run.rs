@@ -157,6 +157,6 @@ fn lines_keep_no_journal() {
     bench.file("asks", "cp s3://box/a back --journal jobs\n");
     let refused = bench.run("run asks");
     assert_eq!(refused.status.code(), Some(252), "{refused:?}");
-    assert!(stderr(&refused).contains("keeps no journal"), "{refused:?}");
+    assert!(stderr(&refused).contains("no journal is kept"), "{refused:?}");
     assert!(!bench.names().contains(&"jobs".to_owned()));
 }

@@ -39,7 +39,7 @@ pub enum ScenarioError {
     #[error("the weather cannot be read: {0}")]
     Read(#[source] std::io::Error),
     /// It is no scenario.
-    #[error("the weather is not a scenario:  {0}")]
+    #[error("the weather is not a scenario: {0}")]
     Form(#[from] serde_json::Error),
     /// A setting makes no sense.
     #[error("the weather's `{setting}` {problem}")]

@@ -64,7 +64,7 @@ impl OpenUploads {
     }
 
     /// Goes on with an upload that an earlier run began of the same source, where it is still open;
-    /// gives the parts that it has, in order.
+    /// gives the parts that it has, in order. One of another source is dropped.
     pub(crate) async fn resume(
         &self,
         bucket: &str,
@@ -72,27 +72,40 @@ impl OpenUploads {
         properties: &ObjectProperties,
         source: &PartsSource,
     ) -> Result<Option<(Arc<OpenUpload>, Vec<CompletedPart>)>> {
-        let found = self.journal.as_ref().and_then(|journal| journal.parts(key, source));
-        let Some(PartsInProgress { handle: id, .. }) = found else { return Ok(None) };
-        let mut parts = Vec::new();
-        let mut marker = None;
-        loop {
-            let input = ListParts { bucket, key, upload_id: &id, part_number_marker: marker };
-            let page = match self.client.list_parts(input).await {
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                page => page?,
-            };
-            parts.extend(page.parts);
-            marker = page.next_marker;
-            if marker.is_none() {
-                break;
+        let found = self.journal.as_ref().and_then(|journal| journal.parts(key));
+        let Some(found) = found else { return Ok(None) };
+        let id = found.handle;
+        let parts = match self.list_parts(bucket, key, &id).await {
+            Ok(parts) if found.source == *source => Some(parts),
+            // A service that does not list parts, or not for us, goes on without.
+            Err(error) if error.may_pass() && error.code() != "NotImplemented" => {
+                return Err(error);
             }
-        }
+            _ => None,
+        };
         let (bucket, key) = (bucket.to_owned(), key.to_owned());
         let encryption = properties.encryption.clone();
         let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
+        let Some(parts) = parts else {
+            self.abort(&upload).await;
+            return Ok(None);
+        };
         lock(&self.open).insert(Arc::clone(&upload));
         Ok(Some((upload, parts)))
+    }
+
+    async fn list_parts(&self, bucket: &str, key: &str, id: &str) -> Result<Vec<CompletedPart>> {
+        let mut parts = Vec::new();
+        let mut part_number_marker = None;
+        loop {
+            let input = ListParts { bucket, key, upload_id: id, part_number_marker };
+            let page = self.client.list_parts(input).await?;
+            parts.extend(page.parts);
+            part_number_marker = page.next_marker;
+            if part_number_marker.is_none() {
+                return Ok(parts);
+            }
+        }
     }
 
     /// Begins an upload. With the state of a source it is written to the journal, so that a later

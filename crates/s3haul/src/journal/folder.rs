@@ -14,8 +14,7 @@ use twox_hash::XxHash3_64;
 
 use super::keeper::{JournalRequest, now_ms};
 use super::log::{self, boot_id};
-use super::state::Totals;
-use super::state::{Snapshot, State};
+use super::state::{Snapshot, State, Totals};
 use super::store::{Ending, Failed, JournalError, Store, Stored};
 
 /// What is known of a job.
@@ -27,8 +26,6 @@ pub struct JobStatus {
     pub command: String,
     /// Where it was started.
     pub directory: PathBuf,
-    /// The job as JSON.
-    pub job: String,
     /// When it was begun, in milliseconds since 1970.
     pub created_ms: i64,
     /// When its journal was written last, in milliseconds since 1970.
@@ -56,30 +53,16 @@ impl JobStatus {
 
 /// Times that a journal is read that is being written.
 const READS_MAX: u32 = 8;
-
-/// How long journals are kept, and how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Of jobs that are complete.
-    pub done_age_max: Duration,
-    /// Of others.
-    pub age_max: Duration,
-    /// Of all.
-    pub count_max: usize,
-}
-
-impl Kept {
-    /// None are kept.
-    pub const NONE: Self =
-        Self { done_age_max: Duration::ZERO, age_max: Duration::ZERO, count_max: 0 };
-}
-
-impl Default for Kept {
-    fn default() -> Self {
-        let day = Duration::from_hours(24);
-        Self { done_age_max: 7 * day, age_max: 60 * day, count_max: 200 }
-    }
-}
+/// Attempts to take a lock: whoever asks whether a job is running holds it for an instant.
+const LOCK_ATTEMPTS_MAX: u32 = 10;
+/// Pause between them.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+/// Age at which the journal of a complete job is removed.
+const DONE_AGE_MAX: Duration = Duration::from_hours(7 * 24);
+/// Age at which any other journal is removed.
+const AGE_MAX: Duration = Duration::from_hours(60 * 24);
+/// Journals that are kept at most.
+const JOURNALS_MAX: usize = 200;
 
 /// Held by the process that runs a job.
 #[derive(Debug)]
@@ -95,7 +78,12 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(&path).map_err(fail)?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let mut attempts = 1..LOCK_ATTEMPTS_MAX;
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if attempts.next().is_some() {
+                std::thread::sleep(LOCK_PAUSE);
+                continue;
+            }
             let mut process = String::new();
             _ = file.read_to_string(&mut process);
             let process = process.trim();
@@ -119,8 +107,8 @@ impl Lock {
     }
 }
 
-/// A name for a new job: when it began, letters that are the same for the same job, and letters
-/// that tell it from others.
+/// A name for a new job: when it began, letters that are the same for the same job, and random
+/// letters.
 pub(super) fn new_id(created_ms: i64, identity: &str) -> String {
     let begun = jiff::Timestamp::from_millisecond(created_ms).unwrap_or_default();
     let own: String = std::iter::repeat_with(fastrand::lowercase).take(2).collect();
@@ -258,7 +246,6 @@ pub fn status(folder: &Path, id: &str) -> Result<JobStatus, JournalError> {
         id: id.to_owned(),
         command: description.command,
         directory: description.directory,
-        job: description.job,
         created_ms: description.created_ms,
         updated_ms: stored.updated_ms.max(description.created_ms),
         process,
@@ -289,28 +276,42 @@ pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
     (job.is_resumable() && job.directory == request.directory).then_some(job)
 }
 
-/// Forgets journals that are too old or too many; gives those that were removed. Running jobs stay.
-pub fn prune(folder: &Path, kept: Kept) -> Vec<JobStatus> {
+/// Removes journals that are too old or too many; gives the names of their jobs. Running jobs stay.
+pub fn prune(folder: &Path) -> Vec<String> {
     let now = now_ms();
     let age = |job: &JobStatus| {
         Duration::from_millis(now.saturating_sub(job.updated_ms).max(0).unsigned_abs())
     };
     let is_old = |(at, job): &(usize, JobStatus)| {
-        let age_max = if job.ending == Ending::Done { kept.done_age_max } else { kept.age_max };
-        *at >= kept.count_max || age(job) > age_max
+        let age_max = if job.ending == Ending::Done { DONE_AGE_MAX } else { AGE_MAX };
+        *at >= JOURNALS_MAX || age(job) > age_max
     };
     let numbered = jobs(folder, |_| {}).into_iter().enumerate();
-    let old: Vec<_> = numbered.filter(is_old).map(|(_, job)| job).collect();
-    old.into_iter().filter(|job| job.process.is_none() && remove(folder, &job.id)).collect()
+    let old = numbered.filter(is_old).map(|(_, job)| job.id);
+    old.filter(|id| remove(folder, id).is_ok()).collect()
 }
 
-/// Removes the journal of a job that is not running.
-pub fn remove(folder: &Path, id: &str) -> bool {
-    let Ok(_lock) = Lock::take(folder, id) else { return false };
+/// Removes all journals, damaged ones too; gives the names of their jobs. Running jobs stay.
+pub fn prune_all(folder: &Path) -> Vec<String> {
+    let mut ids = ids(folder);
+    ids.sort_unstable();
+    ids.retain(|id| remove(folder, id).is_ok());
+    ids
+}
+
+/// Removes the journal of a job that is not running, whatever state it is in.
+pub fn remove(folder: &Path, id: &str) -> Result<(), JournalError> {
+    let path = path_of(folder, id)?;
+    let _lock = Lock::take(folder, id)?;
+    let removed = fs::remove_file(&path);
+    discard(folder, id);
+    removed.map_err(|source| JournalError::Io { doing: "remove", path, source })
+}
+
+/// Removes what lies beside the database of a job, or lies there without one.
+pub(super) fn discard(folder: &Path, id: &str) {
     remove_logs(folder, id, u64::MAX);
-    let removed = fs::remove_file(folder.join(format!("{id}.db"))).is_ok();
-    for suffix in ["db-wal", "db-shm", "lock"] {
+    for suffix in ["new", "db-wal", "db-shm", "lock"] {
         _ = fs::remove_file(folder.join(format!("{id}.{suffix}")));
     }
-    removed
 }

@@ -9,15 +9,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use twox_hash::XxHash3_128;
 
-use super::folder::{self, Kept, Lock};
+use super::folder::{self, Lock};
 use super::log::{Log, boot_id};
 use super::state::{
-    Change, Conclusion, Left, Mark, PartDone, PartsInProgress, PartsSource, Position, Snapshot,
-    State,
+    Change, Conclusion, Left, Mark, PartDone, PartsInProgress, Position, Snapshot, State,
 };
-
 use super::store::{Description, Ending, Failed, JournalError, Store, Stored};
-
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::Location;
 
@@ -45,6 +42,8 @@ pub struct JournalRequest {
     pub job: String,
     /// What is the same for two jobs that do the same.
     pub identity: String,
+    /// State of the file that names the objects: a job whose file has changed is not resumed.
+    pub manifest: String,
     /// It is kept from the beginning, however little the job does.
     pub from_beginning: bool,
 }
@@ -56,10 +55,10 @@ pub struct Resumed {
     pub journal: Arc<Journal>,
     /// The job as JSON.
     pub job: String,
-    /// The command as it was typed.
-    pub command: String,
     /// Working directory that its relative paths start from.
     pub directory: PathBuf,
+    /// State that the file had that names the objects.
+    pub manifest: String,
 }
 
 /// The journal of a running job. Its methods never fail: what cannot be written ends the journal
@@ -73,8 +72,8 @@ pub struct Journal {
     /// What an earlier run left.
     resumed: Option<Left>,
     written: Mutex<Written>,
-    /// Serializes snapshots; none before the file is made.
-    store: Mutex<Option<Store>>,
+    /// Held while a snapshot is written; taken before `written`.
+    files: Mutex<Files>,
     begun: Instant,
     from_beginning: bool,
     is_kept: AtomicBool,
@@ -84,12 +83,24 @@ pub struct Journal {
     broken: Mutex<Option<String>>,
 }
 
+/// What snapshots are written with.
+#[derive(Debug, Default)]
+struct Files {
+    /// None before it is made.
+    store: Option<Store>,
+    /// The folder that the job writes files to, once there is one. The system reports what could
+    /// not be written to those who had it open before.
+    target: Option<File>,
+}
+
 /// What changes with every object.
 #[derive(Debug)]
 struct Written {
     state: State,
-    /// Number of the log, and the log; none before the file is made.
-    log: Option<(u64, Log)>,
+    /// None before the file is made.
+    log: Option<Log>,
+    /// Number of the last log.
+    log_number: u64,
     /// Held while the job runs.
     lock: Option<Lock>,
     failures: Vec<Failed>,
@@ -107,10 +118,10 @@ pub(crate) enum Subject<'a> {
 impl Journal {
     /// A journal that is kept once the job has run for a while.
     pub fn new(request: JournalRequest) -> Arc<Self> {
-        let JournalRequest { folder, command, directory, job, identity, from_beginning } = request;
-        let created_ms = now_ms();
-        let description =
-            Description { command, directory, job, seed: fastrand::u64(..), created_ms };
+        let JournalRequest { folder, command, directory, job, identity, manifest, from_beginning } =
+            request;
+        let (created_ms, seed) = (now_ms(), fastrand::u64(..));
+        let description = Description { command, directory, job, manifest, seed, created_ms };
         let id = folder::new_id(created_ms, &identity);
         let journal = Self::in_folder(folder, id, description, (None, State::default()));
         Arc::new(Self { from_beginning, ..journal })
@@ -129,18 +140,17 @@ impl Journal {
         store.forget_failures()?;
         let snapshot = folder::replay(folder, id, &stored)?;
         let left = Left::of(&snapshot);
-        let (job, command) = (description.job.clone(), description.command.clone());
-        let directory = description.directory.clone();
+        let Description { job, directory, manifest, .. } = description.clone();
         let state = State::resumed(snapshot);
+        let last_log = folder::last_log(folder, id).max(stored.log);
         let folder = folder.to_owned();
         let journal = Self::in_folder(folder, id.to_owned(), description, (Some(left), state));
-        journal.written().lock = Some(lock);
-        *lock_of(&journal.store) = Some(store);
+        let mut written = journal.written();
+        (written.lock, written.log_number) = (Some(lock), last_log);
+        drop(written);
+        lock_of(&journal.files).store = Some(store);
         journal.is_kept.store(true, Ordering::Relaxed);
-        if let Err(error) = journal.begin_log(stored.log) {
-            journal.end_with(&error);
-        }
-        Ok(Resumed { journal: Arc::new(journal), job, command, directory })
+        Ok(Resumed { journal: Arc::new(journal), job, directory, manifest })
     }
 
     fn in_folder(
@@ -155,8 +165,14 @@ impl Journal {
             description,
             boot_id: boot_id(),
             resumed,
-            written: Mutex::new(Written { state, log: None, lock: None, failures: Vec::new() }),
-            store: Mutex::default(),
+            written: Mutex::new(Written {
+                state,
+                log: None,
+                log_number: 0,
+                lock: None,
+                failures: Vec::new(),
+            }),
+            files: Mutex::default(),
             begun: Instant::now(),
             from_beginning: false,
             is_kept: AtomicBool::new(false),
@@ -255,26 +271,30 @@ impl Journal {
                 self.change(&Change::Concluded(mark, Conclusion::Skipped));
             }
             Outcome::Failed(error) => {
-                let Some(mark) = mark() else { return };
+                let Some(change) = mark().map(Change::Failed) else { return };
                 let mut written = self.written();
-                if written.failures.len() < FAILURES_MAX {
+                if !written.state.ignores(&change) && written.failures.len() < FAILURES_MAX {
                     written.failures.push(Failed {
                         subject: event.source.to_string(),
                         action: format!("{:?}", event.action).to_lowercase(),
                         error: error.to_string(),
                     });
                 }
-                self.change_locked(&mut written, &Change::Failed(mark));
+                self.change_locked(&mut written, &change);
             }
             Outcome::DryRun | Outcome::NotTried => {}
         }
     }
 
-    /// What is known of an object that was being moved in parts, where its source is the same.
-    pub(crate) fn parts(&self, target: &str, source: &PartsSource) -> Option<PartsInProgress> {
-        let written = self.written();
-        let parts = written.state.parts(target)?;
-        (parts.source == *source).then(|| parts.clone())
+    /// What is known of an object that was being moved in parts.
+    pub(crate) fn parts(&self, target: &str) -> Option<PartsInProgress> {
+        self.written().state.parts(target).cloned()
+    }
+
+    /// Objects that are in parts still. At the end of a job that did everything, these are of
+    /// sources that are gone.
+    pub(crate) fn all_parts(&self) -> Vec<PartsInProgress> {
+        self.written().state.all_parts()
     }
 
     /// An object is being moved in parts.
@@ -306,7 +326,7 @@ impl Journal {
             return;
         }
         written.state.apply(change);
-        let Some((_, log)) = &mut written.log else { return };
+        let Some(log) = &mut written.log else { return };
         // What is removed is not listed again: whether that was written down makes no difference.
         let is_seen = matches!(change, Change::Concluded(_, Conclusion::Removed));
         if !is_seen && let Err(source) = log.push(change) {
@@ -324,23 +344,24 @@ impl Journal {
             || self.written().state.totals().objects >= QUIET_OBJECTS
     }
 
-    /// Makes the file of a journal that is kept from the beginning. Blocks.
-    pub(crate) fn begin(&self) {
-        if self.from_beginning {
-            self.save(None, Ending::Open);
+    /// Writes the first snapshot of a job that is resumed, or whose journal is kept from the
+    /// beginning; the job has done nothing yet. Blocks.
+    pub(crate) fn begin(&self, target: Option<&Path>) {
+        if self.from_beginning || self.resumed.is_some() {
+            self.save(target, Ending::Open);
         }
     }
 
-    /// Writes snapshots until it is dropped. Files below `folder` are synced before each one, so
-    /// that no snapshot says more than the disk has.
-    pub(crate) async fn keep(self: Arc<Self>, folder: Option<PathBuf>, warn: impl Fn(String)) {
+    /// Writes snapshots until it is dropped. The file system of `target` is synced before each one,
+    /// so that no snapshot says more than the disk has.
+    pub(crate) async fn keep(self: Arc<Self>, target: Option<PathBuf>, warn: impl Fn(String)) {
         let mut pause = SNAPSHOT_PAUSE;
         loop {
             tokio::time::sleep(pause).await;
-            let (journal, folder) = (Arc::clone(&self), folder.clone());
+            let (journal, target) = (Arc::clone(&self), target.clone());
             let taken = tokio::task::spawn_blocking(move || {
                 let begun = Instant::now();
-                journal.save(folder.as_deref(), Ending::Open);
+                journal.save(target.as_deref(), Ending::Open);
                 begun.elapsed()
             });
             pause = taken.await.map_or(pause, |taken| SNAPSHOT_PAUSE.max(taken * PAUSE_RATIO));
@@ -351,46 +372,72 @@ impl Journal {
     }
 
     /// Writes the end of a run. Blocks.
-    pub(crate) fn finish(&self, folder: Option<&Path>, ending: Ending) {
+    pub(crate) fn finish(&self, target: Option<&Path>, ending: Ending) {
         self.is_finished.store(true, Ordering::Relaxed);
-        self.save(folder, ending);
+        self.save(target, ending);
+        let is_done = ending == Ending::Done && self.is_kept();
+        let mut files = lock_of(&self.files);
+        files.store = None;
         let mut written = self.written();
-        if ending == Ending::Done && lock_of(&self.store).take().is_some() {
-            written.log = None;
+        written.log = None;
+        if is_done {
             folder::remove_logs(&self.folder, &self.id, u64::MAX);
         }
         written.lock = None;
     }
 
     /// Writes a snapshot, where there is reason to keep a journal. Blocks.
-    fn save(&self, folder: Option<&Path>, ending: Ending) {
+    fn save(&self, target: Option<&Path>, ending: Ending) {
         if !self.is_wanted() || lock_of(&self.broken).is_some() {
             return;
         }
-        if let Err(error) = self.try_save(folder, ending) {
+        let mut files = lock_of(&self.files);
+        // A snapshot that was about to be taken when the run ended comes too late.
+        if ending == Ending::Open && self.is_finished.load(Ordering::Relaxed) {
+            return;
+        }
+        let is_new = files.store.is_none();
+        if let Err(error) = self.try_save(&mut files, target, ending) {
+            self.written().log = None;
+            if is_new {
+                files.store = None;
+                self.written().lock = None;
+                // Nothing may be there.
+                _ = folder::remove(&self.folder, &self.id);
+                folder::discard(&self.folder, &self.id);
+            }
             self.end_with(&error);
         }
     }
 
-    fn try_save(&self, folder: Option<&Path>, ending: Ending) -> Result<(), JournalError> {
-        let mut store = lock_of(&self.store);
-        // A snapshot that was about to be taken when the run ended comes too late.
-        if ending == Ending::Open && self.is_finished.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        if store.is_none() {
+    fn try_save(
+        &self,
+        files: &mut Files,
+        target: Option<&Path>,
+        ending: Ending,
+    ) -> Result<(), JournalError> {
+        if files.store.is_none() {
             folder::prepare(&self.folder)?;
-            folder::prune(&self.folder, Kept::default());
+            folder::prune(&self.folder);
             self.written().lock = Some(Lock::take(&self.folder, &self.id)?);
             let path = self.folder.join(format!("{}.db", self.id));
-            *store = Some(Store::create(&path, &self.description)?);
+            files.store = Some(Store::create(&path, &self.description)?);
             self.is_kept.store(true, Ordering::Relaxed);
         }
-        let Some(store) = store.as_mut() else { return Ok(()) };
+        if files.target.is_none() {
+            // It may not be there yet; then nothing has been written to it.
+            files.target = target.and_then(|target| File::open(target).ok());
+        }
+        let Files { store: Some(store), target: opened } = files else { return Ok(()) };
         // What comes from now on goes to a new log, and is not in the snapshot.
         let (snapshot, number, failures) = self.take_snapshot()?;
-        if let Some(folder) = folder {
-            sync(folder);
+        if let Some((opened, target)) = opened.as_ref().zip(target) {
+            sync(opened).map_err(|source| {
+                // What the logs say was done may be lost.
+                folder::remove_logs(&self.folder, &self.id, u64::MAX);
+                let path = target.to_owned();
+                JournalError::Io { doing: "write to the disk what is in", path, source }
+            })?;
         }
         let stored = Stored {
             ending,
@@ -407,21 +454,9 @@ impl Journal {
     /// The state, the number of the log that comes after it, and failures since the last time.
     fn take_snapshot(&self) -> Result<(Snapshot, u64, Vec<Failed>), JournalError> {
         let mut written = self.written();
-        let number = written.log.as_ref().map_or(1, |(number, _)| number + 1);
-        let log = self.create_log(number)?;
-        written.log = Some((number, log));
+        let number = written.log_number + 1;
+        (written.log, written.log_number) = (Some(self.create_log(number)?), number);
         Ok((written.state.snapshot(), number, std::mem::take(&mut written.failures)))
-    }
-
-    /// Begins a log behind those that an earlier run left, before which there is no snapshot yet.
-    fn begin_log(&self, first: u64) -> Result<(), JournalError> {
-        let number = folder::last_log(&self.folder, &self.id).max(first);
-        let mut written = self.written();
-        written.log = None;
-        drop(written);
-        let log = self.create_log(number + 1)?;
-        self.written().log = Some((number + 1, log));
-        self.try_save(None, Ending::Open)
     }
 
     fn create_log(&self, number: u64) -> Result<Log, JournalError> {
@@ -447,14 +482,11 @@ impl Journal {
 }
 
 /// Waits until what was written to the file system of a folder is on the disk.
-fn sync(folder: &Path) {
-    let Ok(folder) = File::open(folder) else { return };
-    // What fails to be written is found when the file is read again: a snapshot is no promise of
-    // the disk's.
+fn sync(folder: &File) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
-    let _ = rustix::fs::syncfs(&folder);
+    return Ok(rustix::fs::syncfs(folder)?);
     #[cfg(not(target_os = "linux"))]
-    let _ = folder.sync_all();
+    return folder.sync_all();
 }
 
 pub(super) fn now_ms() -> i64 {

@@ -12,7 +12,7 @@ pub(crate) mod log;
 pub(crate) mod state;
 mod store;
 
-pub use folder::{JobStatus, Kept, failures, find_interrupted, jobs, prune, remove, status};
+pub use folder::{JobStatus, failures, find_interrupted, jobs, prune, prune_all, remove, status};
 pub(crate) use keeper::Subject;
 pub use keeper::{Journal, JournalRequest, Resumed};
 pub use state::Totals;

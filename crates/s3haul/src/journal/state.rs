@@ -222,6 +222,11 @@ impl State {
         self.parts.get(target)
     }
 
+    /// All objects that are being moved in parts.
+    pub(crate) fn all_parts(&self) -> Vec<PartsInProgress> {
+        self.parts.values().cloned().collect()
+    }
+
     /// Whether a change need not be written down: nothing would come of it.
     pub(crate) fn ignores(&self, change: &Change) -> bool {
         let is_full = self.totals.failed >= FAILED_MAX;
@@ -296,7 +301,7 @@ impl State {
             looked: self.before.as_ref().unwrap_or(&self.position.name).clone(),
             pending: self.pending.keys().copied().collect(),
             totals: self.totals,
-            parts: self.parts.values().cloned().collect(),
+            parts: self.all_parts(),
         }
     }
 }

@@ -27,6 +27,7 @@ create table job (
     command text not null,         -- as typed
     directory text not null,       -- where it was started
     job text not null,             -- docs/job.md
+    manifest text not null,        -- state of the file that names the objects
     seed integer not null,         -- of the marks
     created_ms integer not null,
     s3haul text not null           -- version that began it
@@ -158,6 +159,7 @@ pub(crate) struct Description {
     pub(crate) command: String,
     pub(crate) directory: PathBuf,
     pub(crate) job: String,
+    pub(crate) manifest: String,
     pub(crate) seed: u64,
     pub(crate) created_ms: i64,
 }
@@ -239,6 +241,7 @@ impl Store {
                 command: row.get("command")?,
                 directory: PathBuf::from(row.get::<_, String>("directory")?),
                 job: row.get("job")?,
+                manifest: row.get("manifest")?,
                 seed: row.get::<_, i64>("seed")?.cast_unsigned(),
                 created_ms: row.get("created_ms")?,
             })
@@ -321,7 +324,7 @@ impl Store {
 
 /// Makes the tables of a journal, and writes what never changes.
 fn fill(connection: &Connection, description: &Description) -> rusqlite::Result<()> {
-    let Description { command, directory, job, seed, created_ms } = description;
+    let Description { command, directory, job, manifest, seed, created_ms } = description;
     connection.execute_batch("begin immediate")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", VERSION)?;
@@ -329,8 +332,8 @@ fn fill(connection: &Connection, description: &Description) -> rusqlite::Result<
     let directory = directory.to_string_lossy();
     let version = env!("CARGO_PKG_VERSION");
     connection.execute(
-        "insert into job values (1, ?1, ?2, ?3, ?4, ?5, ?6)",
-        params![command, directory, job, seed.cast_signed(), created_ms, version],
+        "insert into job values (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![command, directory, job, manifest, seed.cast_signed(), created_ms, version],
     )?;
     connection.execute_batch("commit")
 }

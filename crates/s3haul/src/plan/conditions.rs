@@ -53,7 +53,7 @@ pub struct Pattern(Regex);
 
 /// A regular expression that cannot be read, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{pattern}` is not a regular expression:  {reason}")]
+#[error("`{pattern}` is not a regular expression: {reason}")]
 pub struct PatternError {
     pattern: String,
     reason: String,

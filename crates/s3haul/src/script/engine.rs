@@ -105,7 +105,7 @@ impl Engine {
     pub(super) fn new(limits: Limits) -> Result<Self, ScriptError> {
         let clock = Arc::new(Clock { start: Instant::now(), deadline_ns: AtomicU64::new(IDLE) });
         let context = prepare(limits, Arc::clone(&clock)).map_err(|error| {
-            let message = format!("the script engine could not start:  {error}");
+            let message = format!("the script engine could not start: {error}");
             ScriptError::new(ScriptErrorKind::Memory, Role::Filter, message)
         })?;
         Ok(Self { context, clock, limits })

@@ -14,13 +14,16 @@ use crate::action::stream::{download_stream, upload_stream};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::head;
+use crate::engine::open_uploads::{OpenUpload, OpenUploads};
 use crate::engine::reporter::Reporter;
 use crate::engine::route::is_same_service;
 use crate::event::{ActionKind, EventSink};
+use crate::fs::{Access, TargetRoot};
 use crate::job::case_conflict::Releasing;
 use crate::job::prepare::Prepared;
 use crate::job::spec::{Clients, Streams, Summary, TransferCommand, TransferSpec};
-use crate::journal::Ending;
+use crate::journal::state::PartsInProgress;
+use crate::journal::{Ending, Journal};
 use crate::location::Location;
 use crate::plan::paths::Side;
 use crate::source::report;
@@ -62,13 +65,15 @@ pub async fn run_transfer(
     let sent_before = requests_sent(&clients);
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
     let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
+    let target_bucket = engine.settings.target_bucket.clone();
     let written = written_folder(&job);
     let mut keeping = JoinSet::new();
     if let Some(journal) = journal.clone() {
         let begun = Arc::clone(&journal);
-        blocking(move || begun.begin()).await;
-        let (folder, report) = (written.clone(), Arc::clone(&report));
-        keeping.spawn(async move { journal.keep(folder, |text| report.note(text)).await });
+        let (target, report) = (written.clone(), Arc::clone(&report));
+        blocking(move || begun.begin(target.as_deref())).await;
+        let target = written.clone();
+        keeping.spawn(async move { journal.keep(target, |text| report.note(text)).await });
     }
     let result = tokio::select! {
         biased;
@@ -97,11 +102,10 @@ pub async fn run_transfer(
             Some(Ok(())) if is_whole => Ending::Done,
             Some(_) => Ending::Failed,
         };
-        let warning = blocking(move || {
-            journal.finish(written.as_deref(), ending);
-            journal.take_warning()
-        });
-        warning.await.into_iter().for_each(|text| report.note(text));
+        if ending == Ending::Done {
+            drop_parts(&journal, &uploads, &target_bucket, written.as_deref()).await;
+        }
+        finish(journal, written, ending, &report).await;
     }
     result.transpose()?;
     Ok(Summary {
@@ -116,6 +120,42 @@ pub async fn run_transfer(
         requests_sent: requests_sent(&clients) - sent_before,
         requests_planned: report.requests_planned(),
     })
+}
+
+/// Writes the end of a job to its journal.
+async fn finish(
+    journal: Arc<Journal>,
+    written: Option<PathBuf>,
+    ending: Ending,
+    report: &Reporter,
+) {
+    let warning = blocking(move || {
+        journal.finish(written.as_deref(), ending);
+        journal.take_warning()
+    });
+    warning.await.into_iter().for_each(|text| report.note(text));
+}
+
+/// Drops what earlier runs left of objects in parts that are not at the source any more.
+async fn drop_parts(
+    journal: &Arc<Journal>,
+    uploads: &OpenUploads,
+    bucket: &str,
+    written: Option<&Path>,
+) {
+    for PartsInProgress { target, handle, .. } in journal.all_parts() {
+        let Some(folder) = written.map(Path::to_owned) else {
+            let (bucket, key, id) = (bucket.to_owned(), target, handle);
+            uploads.abort(&OpenUpload { bucket, key, id, encryption: None }).await;
+            continue;
+        };
+        blocking(move || {
+            let relative = Path::new(&target).strip_prefix(&folder).ok()?.to_str()?;
+            // The temporary file is removed with its descriptor.
+            TargetRoot::open(&folder).ok()?.reopen(relative, Access::Owner, &handle)
+        })
+        .await;
+    }
 }
 
 /// The folder that a job writes files to.

@@ -76,8 +76,12 @@ impl Noted {
         open: impl Fn(&str) -> Option<PendingFile>,
         algorithm: ChecksumAlgorithm,
     ) -> Option<(PendingFile, Vec<WrittenRange>)> {
-        let found = self.journal.parts(&self.target, &self.source)?;
+        let found = self.journal.parts(&self.target)?;
         let file = open(&found.handle)?;
+        if found.source != self.source {
+            // It is removed with its descriptor.
+            return None;
+        }
         let parts = download_parts(self.source.size, self.source.part_size);
         let written = |done: PartDone| {
             let part = parts.get(done.number)?;

@@ -34,6 +34,36 @@ pub enum Task {
     Restore(Box<RestoreTask>),
 }
 
+impl Task {
+    /// Whether nothing is changed and what would be done is printed.
+    pub fn is_dry_run(&self) -> bool {
+        match self {
+            Self::Copy(task) => task.dry_run,
+            Self::Move(task) => task.dry_run,
+            Self::Sync(task) => task.dry_run,
+            Self::Remove(task) => task.dry_run,
+            Self::Undelete(task) => task.dry_run,
+            Self::Tag(task) => task.dry_run,
+            Self::Set(task) => task.dry_run,
+            Self::Restore(task) => task.dry_run,
+        }
+    }
+
+    /// The file that names the objects, where they are not listed.
+    pub fn manifest(&self) -> Option<&ManifestFile> {
+        match self {
+            Self::Copy(task) => task.from.as_ref(),
+            Self::Move(task) => task.from.as_ref(),
+            Self::Sync(_) => None,
+            Self::Remove(task) => task.from.as_ref(),
+            Self::Undelete(task) => task.from.as_ref(),
+            Self::Tag(task) => task.from.as_ref(),
+            Self::Set(task) => task.from.as_ref(),
+            Self::Restore(task) => task.from.as_ref(),
+        }
+    }
+}
+
 /// Copies files to S3, objects to files, or objects to objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -27,7 +27,7 @@ fn expressions_are_found_anywhere_in_the_whole_name() {
     }
     assert!(!gz.needs_facts() && !gz.is_empty() && Conditions::default().is_empty());
     let error = Pattern::parse("a(b").unwrap_err().to_string();
-    assert_eq!(error, "`a(b` is not a regular expression:  found open group without closing ')'");
+    assert_eq!(error, "`a(b` is not a regular expression: found open group without closing ')'");
 }
 
 /// Backtracking would take longer than the universe has existed.
