@@ -2,34 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use s3haul::job::value::{RowFormat, Shown};
 
-use super::{CustomerKeyArgs, FilterArgs, RequestArgs, Secret, SidesArgs};
-
-/// What a comparison is printed as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareFormat {
-    /// A line a name, and sums at the end.
-    #[default]
-    Text,
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values after RFC 4180.
-    Csv,
-}
-
-/// What is shown of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shown {
-    /// Only the source has it.
-    OnlySource,
-    /// Only the target has it.
-    OnlyTarget,
-    /// Both have it, and it differs.
-    Different,
-    /// Both have the same.
-    Same,
-}
+use super::{CustomerKeyArgs, FilterArgs, PrintJobArgs, RequestArgs, Secret, SidesArgs};
 
 /// What `compare` and `verify` have in common.
 #[derive(Clone, Debug, Default, Args)]
@@ -53,7 +29,7 @@ pub(crate) struct TreesArgs {
     pub(crate) show: Vec<Shown>,
     /// Print in this format; with any format but text, the totals go to standard error.
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<CompareFormat>,
+    pub(crate) format: Option<RowFormat>,
     /// Leave out the header line of csv.
     #[arg(long)]
     pub(crate) no_header: bool,
@@ -81,6 +57,9 @@ pub(crate) struct TreesArgs {
     /// Two places.
     #[command(flatten)]
     pub(crate) sides: SidesArgs,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Reports where two trees differ.

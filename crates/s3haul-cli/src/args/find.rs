@@ -1,27 +1,10 @@
 //! `find`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use s3haul::job::value::ListFormat;
 
 use super::conditions::HEADING;
 use super::{ListingArgs, TableArgs};
-
-/// What is printed of what was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FindFormat {
-    /// Addresses, one per line, with --versions followed by a tab and the version id. A line break
-    /// in a key is shown as \n or \r: use another format if that matters.
-    #[default]
-    Text,
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values after RFC 4180.
-    Csv,
-    /// Tab-separated values; tabs, line breaks and backslashes in a text are escaped by a
-    /// backslash.
-    Tsv,
-    /// Apache Parquet.
-    Parquet,
-}
 
 /// Finds objects on conditions, all of which must hold.
 #[derive(Clone, Debug, Default, Args)]
@@ -50,7 +33,7 @@ pub(crate) struct FindArgs {
     pub(crate) versions: bool,
     /// Print in this format.
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<FindFormat>,
+    pub(crate) format: Option<ListFormat>,
     /// Table.
     #[command(flatten)]
     pub(crate) table: TableArgs,

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use s3haul::job::value::ListFormat;
 
-use super::{ConditionArgs, FilterArgs, ListingArgs, RequestArgs};
+use super::{ConditionArgs, FilterArgs, ListingArgs, PrintJobArgs, RequestArgs};
 
 /// Lists buckets, or the objects and common prefixes under an address. Addresses may hold * and
 /// ?, which match any characters.
@@ -44,25 +45,9 @@ pub(crate) struct LsArgs {
     /// Treat * and ? in the address literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
-}
-
-/// What a listing is printed as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatChoice {
-    /// The lines of `aws s3 ls --recursive`.
-    #[default]
-    Text,
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values after RFC 4180.
-    Csv,
-    /// Tab-separated values; tabs, line breaks and backslashes in a text are escaped by a
-    /// backslash.
-    Tsv,
-    /// Apache Parquet.
-    Parquet,
-    /// Keys, one a line; escaped as in tsv.
-    Keys,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Order, columns and place of what is listed.
@@ -97,7 +82,7 @@ pub(crate) struct ListArgs {
     pub(crate) versions: bool,
     /// Print in this format.
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<FormatChoice>,
+    pub(crate) format: Option<ListFormat>,
     /// Table.
     #[command(flatten)]
     pub(crate) table: TableArgs,

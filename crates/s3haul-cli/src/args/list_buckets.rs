@@ -1,8 +1,9 @@
 //! `list-buckets`.
 
 use clap::Args;
+use s3haul::job::value::RowFormat;
 
-use crate::render::buckets::BucketsFormat;
+use super::PrintJobArgs;
 
 /// Lists the buckets of the account with their regions, and on request what is in them.
 #[derive(Clone, Debug, Default, Args)]
@@ -18,9 +19,12 @@ pub(crate) struct ListBucketsArgs {
     pub(crate) count: bool,
     /// Write columns (text), a JSON object a line (jsonl) or comma-separated values (csv).
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<BucketsFormat>,
+    pub(crate) format: Option<RowFormat>,
     /// Send at most this many requests at a time; by default what the profile sets.
     #[arg(long, value_name = "REQUESTS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: Option<u32>,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ConditionArgs, FilterArgs, RequestArgs};
+use super::{ConditionArgs, FilterArgs, PrintJobArgs, RequestArgs};
 
 /// Which objects, and how they are listed.
 #[derive(Clone, Debug, Default, Args)]
@@ -41,4 +41,7 @@ pub(crate) struct ListingArgs {
     /// Treat * and ? in the address literally, not as patterns.
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }

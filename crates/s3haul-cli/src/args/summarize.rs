@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use s3haul::job::value::SummaryFormat;
 
 use super::ListingArgs;
-use crate::render::summary::SummaryFormat;
 
 /// Counts what is under an address: objects and bytes by folder, storage class, extension, age and
 /// size, the largest, newest and oldest objects, and keys that other tools cannot handle.

@@ -1,6 +1,7 @@
 //! `tag get`, `tag set`, `tag add` and `tag remove`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use s3haul::job::value::RowFormat;
 
 use super::ObjectsArgs;
 
@@ -27,18 +28,6 @@ pub(crate) enum TagCommand {
     Remove(Box<TagRemoveArgs>),
 }
 
-/// How tags are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TagsFormat {
-    /// The object's address, a tab, and its tags as --tags takes them.
-    #[default]
-    Text,
-    /// A JSON object a line with bucket, key and tags.
-    Jsonl,
-    /// Comma-separated values, a row for each tag.
-    Csv,
-}
-
 impl TagCommand {
     /// The objects.
     pub(crate) fn selection(&self) -> &ObjectsArgs {
@@ -56,10 +45,11 @@ pub(crate) struct TagGetArgs {
     /// Objects.
     #[command(flatten)]
     pub(crate) selection: ObjectsArgs,
-    /// How to print them. As comma-separated values an object without tags has one row whose tag
-    /// is empty.
+    /// Print the address of the object, a tab and its tags as --tags takes them (text), a JSON
+    /// object a line with bucket, key and tags (jsonl), or a row for each tag (csv), where an
+    /// object without tags has one row whose tag is empty.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: TagsFormat,
+    pub(crate) format: RowFormat,
 }
 
 /// Replaces or adds tags.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::OutputArgs;
+use super::{OutputArgs, PrintJobArgs};
 
 /// What to do with multipart uploads.
 #[derive(Debug, Subcommand)]
@@ -16,6 +16,16 @@ pub(crate) enum UploadsCommand {
     Abort(UploadsAbortArgs),
 }
 
+impl UploadsCommand {
+    /// The uploads.
+    pub(crate) fn selection(&self) -> &UploadsSelectionArgs {
+        match self {
+            Self::Ls(args) => &args.selection,
+            Self::Abort(args) => &args.selection,
+        }
+    }
+}
+
 /// Which uploads.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct UploadsSelectionArgs {
@@ -26,6 +36,9 @@ pub(crate) struct UploadsSelectionArgs {
     /// 7d.
     #[arg(long, value_name = "AGE")]
     pub(crate) older_than: Option<String>,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Lists uploads.

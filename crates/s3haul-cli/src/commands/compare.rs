@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use s3haul::job::value::Shown;
 use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
 use s3haul_wire::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
-use crate::args::Shown;
 use crate::commands::shared::clients;
 use crate::failure::Failure;
 use crate::printer::Printer;

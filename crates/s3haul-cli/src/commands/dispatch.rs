@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use s3haul::job::value::OutputLines;
+use s3haul::job::value::{OutputLines, Task};
 use s3haul::journal::Journal;
 
 use crate::args::{
@@ -76,11 +76,7 @@ fn run_job(
         printer.warn_of_unverified();
     }
     let machine = Machine { environment, shared: None };
-    let run = || {
-        let journal = JournalSettings::new(&request, &args.journal, &machine)?;
-        let runnable = TransferSettings::of_job(&request, &machine)?;
-        carry_out(transfer(TransferSettings { journal, ..runnable }, printer)?, printer)
-    };
+    let run = || carry_out(work_of_job(&request, &machine, &args.journal, printer)?, printer);
     run().inspect_err(|failure| {
         if request.job.output.json && !global.json {
             printer.output(|buffer| json::push_failure(buffer, failure));
@@ -181,34 +177,11 @@ pub(crate) fn work(
         return job(&request, &settings, (print, journal), printer);
     }
     match command {
-        Command::Compare(args) => {
-            query(compare::run(CompareSettings::compare(settings, &args)?, printer))
-        }
-        Command::Verify(args) => {
-            query(compare::run(CompareSettings::verify(settings, &args)?, printer))
-        }
-        Command::Ls(args) => query(ls::run(LsSettings::new(settings, &args)?, printer)),
-        Command::List(args) => query(list::run(ListSettings::new(&settings, &args)?, printer)),
-        Command::Versions(args) => {
-            query(list::run(ListSettings::versions(&settings, &args)?, printer))
-        }
-        Command::Find(args) => query(list::run(ListSettings::find(&settings, &args)?, printer)),
-        Command::Summarize(args) => {
-            query(summarize::run(SummarizeSettings::new(&settings, &args)?, printer))
-        }
-        Command::ListBuckets(args) => {
-            query(list_buckets::run(ListBucketsSettings::new(settings, &args), printer))
-        }
-        Command::Map(args) => query(script::run(ScriptSettings::map(&settings, &args)?, printer)),
-        Command::Each(args) => query(script::run(ScriptSettings::each(&settings, &args)?, printer)),
         Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
         Command::Rb(args) => {
             let settings = RbSettings::new(&settings, &args)?;
             let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
             Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
-        }
-        Command::Uploads { command } => {
-            query(uploads::run(UploadsSettings::new(settings, &command)?, printer))
         }
         Command::Versioning { command } => {
             query(buckets::versioning(VersioningSettings::new(settings, &command)?, printer))
@@ -239,6 +212,9 @@ fn request<'a>(
     let of_objects = |request: Result<JobRequest, Failure>, objects: &'a ObjectsArgs| {
         Some(request.map(|request| (request, objects.print, &objects.journal)))
     };
+    let reading = |request: Result<JobRequest, Failure>, print: PrintJobArgs| {
+        Some(request.map(|request| (request, print, &JournalArgs::NONE)))
+    };
     match command {
         Command::Cp(args) => of_copy(JobRequest::cp(settings, args), &args.copy),
         Command::Mv(args) => of_copy(JobRequest::mv(settings, args), &args.copy),
@@ -250,9 +226,25 @@ fn request<'a>(
         }
         Command::Set(args) => of_objects(JobRequest::set(settings, args), &args.selection),
         Command::Restore(args) => of_objects(JobRequest::restore(settings, args), &args.selection),
-        Command::Pipe(args) => {
-            let request = JobRequest::pipe(settings, args);
-            Some(request.map(|request| (request, args.print, &JournalArgs::NONE)))
+        Command::Pipe(args) => reading(JobRequest::pipe(settings, args), args.print),
+        Command::List(args) => reading(JobRequest::list(settings, args), args.listing.print),
+        Command::Versions(args) => {
+            reading(JobRequest::versions(settings, args), args.list.listing.print)
+        }
+        Command::Find(args) => reading(JobRequest::find(settings, args), args.listing.print),
+        Command::Summarize(args) => {
+            reading(JobRequest::summarize(settings, args), args.listing.print)
+        }
+        Command::Compare(args) => reading(JobRequest::compare(settings, args), args.trees.print),
+        Command::Verify(args) => reading(JobRequest::verify(settings, args), args.trees.print),
+        Command::Map(args) => reading(JobRequest::map(settings, args), args.listing.print),
+        Command::Each(args) => reading(JobRequest::each(settings, args), args.listing.print),
+        Command::Ls(args) => reading(JobRequest::ls(settings, args), args.print),
+        Command::ListBuckets(args) => {
+            reading(Ok(JobRequest::list_buckets(settings, args)), args.print)
+        }
+        Command::Uploads { command } => {
+            reading(JobRequest::uploads(settings, command), command.selection().print)
         }
         _ => None,
     }
@@ -266,17 +258,49 @@ fn job<'a>(
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
     // What cannot run is not printed.
-    let machine = settings.machine();
-    let mut runnable = TransferSettings::of_job(request, &machine)?;
+    let work = work_of_job(request, &settings.machine(), journal, printer)?;
     if !print.print_job {
-        runnable.journal = JournalSettings::new(request, journal, &machine)?;
-        return transfer(runnable, printer);
+        return Ok(work);
     }
     let text = request.print()?;
     query(async move {
         printer.output(|buffer| buffer.extend_from_slice(text.as_bytes()));
         Ok(exit::SUCCESS)
     })
+}
+
+/// What runs for a job, whether flags or a file asked for it.
+fn work_of_job<'a>(
+    request: &JobRequest,
+    machine: &Machine,
+    journal: &JournalArgs,
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
+    let journal = JournalSettings::new(request, journal, machine)?;
+    let frame = || request.frame(machine);
+    match &request.job.task {
+        Task::List(task) => query(list::run(ListSettings::of_job(frame()?, task)?, printer)),
+        Task::Summarize(task) => {
+            let settings = SummarizeSettings::of_job(frame()?, task, &machine.environment)?;
+            query(summarize::run(settings, printer))
+        }
+        Task::Compare(task) => {
+            query(compare::run(CompareSettings::of_job(request, machine, task)?, printer))
+        }
+        Task::Map(task) => query(script::run(ScriptSettings::map(frame()?, task)?, printer)),
+        Task::Each(task) => query(script::run(ScriptSettings::each(frame()?, task)?, printer)),
+        Task::Ls(task) => query(ls::run(LsSettings::of_job(frame()?, task)?, printer)),
+        Task::ListBuckets(task) => {
+            query(list_buckets::run(ListBucketsSettings::of_job(frame()?, task), printer))
+        }
+        Task::Uploads(task) => {
+            query(uploads::run(UploadsSettings::of_job(frame()?, task)?, printer))
+        }
+        _ => {
+            let settings = TransferSettings::of_job(request, machine)?;
+            transfer(TransferSettings { journal, ..settings }, printer)
+        }
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it ends the arms of a match that may fail")]

@@ -28,7 +28,7 @@ use crate::settings::ListSettings;
 /// Lists objects or versions.
 pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let client = client(settings.listing.client.clone())?;
-    let output = Arc::new(Output::new(settings.output_file.as_deref(), printer)?);
+    let output = Arc::new(Output::new(settings.task.output_file.as_deref(), printer)?);
     let find = settings.find.as_ref().filter(|find| find.asks());
     let asker = find.map(|find| Asker::new(client.clone(), &settings.listing, find, printer));
     let way = Way { client, asker: asker.map(Arc::new), settings: &settings, printer };
@@ -39,7 +39,7 @@ pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Resul
     };
     let requests = way.client.requests_sent();
     tracing::info!(objects = totals.objects, ?requests, "listed");
-    if settings.summarize {
+    if settings.task.summarize {
         let requests = settings.find.is_some().then_some(requests);
         summarize(&totals, requests, &settings, &output, printer)?;
     }
@@ -98,14 +98,15 @@ impl Totals {
 
 async fn list_rows(way: &Way<'_>, output: &Arc<Output>) -> Result<Totals, Failure> {
     let settings = way.settings;
-    let style = RowStyle { human_readable: settings.human_readable, escape: output.is_terminal() };
+    let style =
+        RowStyle { human_readable: settings.task.human_readable, escape: output.is_terminal() };
     let format = (settings.format, settings.fields.clone(), settings.listing.bucket.clone());
     let output = Arc::clone(output);
     let rows = move || {
         let (format, fields, bucket) = &format;
         RowFormat::new(*format, fields, bucket, style)
     };
-    if settings.header {
+    if settings.task.header {
         let mut header = Vec::new();
         rows().push_header(&mut header);
         if output.write(&header)?.is_break() {
@@ -150,9 +151,9 @@ where
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
     let Way { client, asker, settings, printer } = way;
-    let order = if settings.sort { Order::Ascending } else { Order::Any };
+    let order = if settings.task.sort { Order::Ascending } else { Order::Any };
     let (listing, client, asker) = (&settings.listing, client.clone(), asker.clone());
-    let totals = if settings.versions {
+    let totals = if settings.task.versions {
         for_each_asked_page::<VersionPage, _, _>(client, listing, order, printer, asker, make)
             .await?
     } else {
@@ -238,7 +239,7 @@ fn summarize(
     printer: &Printer,
 ) -> Result<(), Failure> {
     let Totals { objects, bytes } = *totals;
-    let style = RowStyle { human_readable: settings.human_readable, escape: false };
+    let style = RowStyle { human_readable: settings.task.human_readable, escape: false };
     let mut lines = Vec::new();
     match settings.format {
         Format::Text => push_summary(&mut lines, objects, bytes, style),

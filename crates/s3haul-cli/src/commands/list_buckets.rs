@@ -32,7 +32,7 @@ pub(super) async fn run(
 ) -> Result<u8, Failure> {
     let client = client(settings.client.clone())?;
     let buckets = named(&client, &settings).await?;
-    let mut rows = BucketRows::new(settings.format, settings.count, printer);
+    let mut rows = BucketRows::new(settings.format, settings.task.count, printer);
     let looking = Looking::new(client, &settings);
     let status = show(buckets, &looking, &settings, &mut rows, printer).await?;
     rows.finish(status == exit::SUCCESS);
@@ -41,7 +41,8 @@ pub(super) async fn run(
 
 /// The buckets to show. Servers may not know the filters.
 async fn named(client: &Client, settings: &ListBucketsSettings) -> Result<Vec<Bucket>, Failure> {
-    let (prefix, region) = (settings.prefix.as_deref(), settings.region.as_deref());
+    let (prefix, region) =
+        (settings.task.bucket_name_prefix.as_deref(), settings.task.bucket_region.as_deref());
     let mut buckets = client.list_buckets(ListBuckets { prefix, region }).await?;
     let start = prefix.unwrap_or_default();
     buckets.retain(|bucket| bucket.name.starts_with(start));
@@ -74,7 +75,7 @@ async fn show(
         known.insert(index, row);
         while let Some((row, error)) = known.remove(&next) {
             next += 1;
-            if !is_wanted(&row, settings.region.as_deref()) {
+            if !is_wanted(&row, settings.task.bucket_region.as_deref()) {
                 continue;
             }
             if let Some(error) = &error {
@@ -113,7 +114,7 @@ struct Looking {
 
 impl Looking {
     fn new(client: Client, settings: &ListBucketsSettings) -> Self {
-        let (count, concurrency) = (settings.count, settings.concurrency.max(1));
+        let (count, concurrency) = (settings.task.count, settings.concurrency.max(1));
         let at_once = if count { concurrency.min(COUNTED_AT_ONCE) } else { concurrency };
         let permits = Arc::new(Semaphore::new(concurrency));
         Self { client, count, at_once, concurrency, permits }

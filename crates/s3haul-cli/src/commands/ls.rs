@@ -38,7 +38,7 @@ pub(super) async fn run(settings: LsSettings, printer: &Arc<Printer>) -> Result<
     } else {
         objects(client, &settings, printer).await?
     };
-    if settings.summarize {
+    if settings.task.summarize {
         summarize(totals, &settings, printer);
     }
     if printer.output_is_closed() {
@@ -66,8 +66,8 @@ async fn buckets(
     printer: &Printer,
 ) -> Result<bool, Failure> {
     let input = ListBuckets {
-        prefix: settings.bucket_name_prefix.as_deref(),
-        region: settings.bucket_region.as_deref(),
+        prefix: settings.task.bucket_name_prefix.as_deref(),
+        region: settings.task.bucket_region.as_deref(),
     };
     let buckets = client.list_buckets(input).await?;
     let mut time = if settings.json { LocalTime::utc() } else { LocalTime::system() };
@@ -95,14 +95,14 @@ async fn objects(
     printer: &Arc<Printer>,
 ) -> Result<(Totals, bool), Failure> {
     let wildcard = settings.selection.wildcard.as_ref();
-    let whole_keys = settings.recursive || wildcard.is_some();
+    let whole_keys = settings.task.recursive || wildcard.is_some();
     let prefix = wildcard.map_or(settings.object.key.as_str(), Wildcard::prefix);
     let request = ListRequest {
         prefix: prefix.to_owned(),
         delimiter: (!whole_keys).then(|| "/".to_owned()),
         order: Order::Ascending,
         concurrency: settings.concurrency,
-        page_size: settings.page_size,
+        page_size: settings.page_size(),
         ..ListRequest::default()
     };
     let selection = settings.selection.clone();
@@ -144,10 +144,10 @@ impl Rows {
         whole_keys: bool,
     ) -> impl Fn() -> Result<Self, Failure> + Send + Sync + 'static {
         let escape = printer.output_is_terminal();
-        let style = RowStyle { human_readable: settings.human_readable, escape };
+        let style = RowStyle { human_readable: settings.task.human_readable, escape };
         let json = settings.json;
         let format = if json { Format::Events } else { Format::Text };
-        let entries_max = settings.page_size.unwrap_or(PAGE_ENTRIES).min(PAGE_ENTRIES);
+        let entries_max = settings.page_size().unwrap_or(PAGE_ENTRIES).min(PAGE_ENTRIES);
         let printer = Arc::clone(printer);
         move || {
             Ok(Self {
@@ -251,7 +251,7 @@ impl PageWorker for Rows {
 
 fn summarize(totals: Totals, settings: &LsSettings, printer: &Printer) {
     let Totals { objects, bytes } = totals;
-    let style = RowStyle { human_readable: settings.human_readable, escape: false };
+    let style = RowStyle { human_readable: settings.task.human_readable, escape: false };
     printer.output(|buffer| {
         if settings.json {
             push_summary_event(buffer, objects, bytes, None);

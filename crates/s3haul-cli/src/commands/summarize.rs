@@ -29,7 +29,7 @@ pub(super) async fn run(
 ) -> Result<u8, Failure> {
     let client = client(settings.listing.client.clone())?;
     // Before the listing, so that an output file that cannot be created fails at once.
-    let output = Output::new(settings.output_file.as_deref(), printer)?;
+    let output = Output::new(settings.task.output_file.as_deref(), printer)?;
     let now_s = now_s();
     let summary = gather(client.clone(), &settings, printer, now_s).await?;
     let uploads = uploads(client, &settings).await?;
@@ -39,8 +39,8 @@ pub(super) async fn run(
         prefix: &settings.listing.prefix,
         is_selection: is_selection(&settings.listing),
         at_s: now_s,
-        depth: settings.depth,
-        top: settings.top,
+        depth: settings.task.depth as usize,
+        top: settings.task.top as usize,
         figures: &figures,
         uploads: uploads.as_ref(),
     };
@@ -73,15 +73,15 @@ async fn gather(
 ) -> Result<Summary, Failure> {
     let options = SummaryOptions {
         prefix: settings.listing.prefix.clone(),
-        depth: settings.depth,
-        top: settings.top,
+        depth: settings.task.depth as usize,
+        top: settings.task.top as usize,
         now_s,
         ..SummaryOptions::default()
     };
     let mut summary = Summary::new(options.clone());
     let make = move || Ok(Gatherer { summary: Summary::new(options.clone()) });
     let (listing, order) = (&settings.listing, Order::Any);
-    let parts = if settings.versions {
+    let parts = if settings.task.versions {
         for_each_page::<VersionPage, _, _>(client, listing, order, printer, make).await?
     } else {
         for_each_page::<ListPage, _, _>(client, listing, order, printer, make).await?
@@ -96,12 +96,12 @@ async fn uploads(
     client: Client,
     settings: &SummarizeSettings,
 ) -> Result<Option<UploadFigures>, Failure> {
-    if !settings.uploads {
+    if !settings.task.uploads {
         return Ok(None);
     }
-    let SummarizeSettings { listing, top, .. } = settings;
+    let SummarizeSettings { listing, task, .. } = settings;
     let (bucket, prefix) = (&listing.bucket, &listing.prefix);
-    Ok(Some(open_uploads(client, bucket, prefix, listing.concurrency, *top).await?))
+    Ok(Some(open_uploads(client, bucket, prefix, listing.concurrency, task.top as usize).await?))
 }
 
 fn now_s() -> i64 {

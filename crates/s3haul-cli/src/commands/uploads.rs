@@ -1,10 +1,9 @@
 //! `uploads ls` and `uploads abort`.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use s3haul::job::run_uploads;
-use s3haul::job::value::OutputLines;
+use s3haul::job::value::{OutputLines, UploadsAction};
 use s3haul::summary::OpenUpload;
 use s3haul_wire::Error;
 use s3haul_wire::units::LocalTime;
@@ -19,12 +18,11 @@ use crate::settings::UploadsSettings;
 /// Lists or aborts uploads; the exit code is 1 where one could not be looked at or aborted.
 pub(super) async fn run(settings: UploadsSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let client = client(settings.client.clone())?;
-    let mut spec = settings.spec.clone();
-    spec.begun_until_s = settings.age_s.map(|age_s| now_s().saturating_sub(age_s));
+    let spec = settings.spec.clone();
     let mut told = Told {
         lines: UploadLines {
             bucket: &spec.bucket,
-            sizes: settings.sizes,
+            sizes: settings.task.action == UploadsAction::Measure,
             escape: printer.output_is_terminal(),
             time: LocalTime::system(),
         },
@@ -38,11 +36,6 @@ pub(super) async fn run(settings: UploadsSettings, printer: &Arc<Printer>) -> Re
     run_uploads(&client, &spec, &mut tell).await?;
     let status = told.status;
     Ok(if printer.output_is_closed() { exit::BROKEN_PIPE } else { status })
-}
-
-fn now_s() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Prints what became of uploads.
@@ -59,18 +52,18 @@ impl Told<'_> {
         if error.is_some() {
             *status = exit::FAILED;
         }
-        let is_wanted = match settings.lines {
+        let is_wanted = match settings.output.lines {
             OutputLines::All => true,
-            OutputLines::Errors => error.is_some() || settings.dry_run,
+            OutputLines::Errors => error.is_some() || settings.task.dry_run,
             OutputLines::None => false,
         };
         if !is_wanted {
             return;
         }
-        let what = if settings.aborts { "abort" } else { "measure" };
-        match (error, settings.json) {
+        let what = if settings.aborts() { "abort" } else { "measure" };
+        match (error, settings.output.json) {
             (_, true) => {
-                let status = match (error, settings.aborts, settings.dry_run) {
+                let status = match (error, settings.aborts(), settings.task.dry_run) {
                     (Some(_), ..) => "failed",
                     (None, false, _) => "open",
                     (None, true, true) => "dry_run",
@@ -82,8 +75,8 @@ impl Told<'_> {
                 let what = format!("{what} failed");
                 printer.error(|buffer| lines.push_done(buffer, &what, upload, error));
             }
-            (None, false) if settings.aborts => {
-                let what = if settings.dry_run { "(dryrun) abort" } else { "abort" };
+            (None, false) if settings.aborts() => {
+                let what = if settings.task.dry_run { "(dryrun) abort" } else { "abort" };
                 printer.output(|buffer| lines.push_done(buffer, what, upload, None));
             }
             (None, false) => printer.output(|buffer| lines.push_listed(buffer, upload)),

@@ -1,6 +1,6 @@
 //! Rows of `list-buckets`.
 
-use clap::ValueEnum;
+use s3haul::job::value::RowFormat;
 use s3haul_wire::Error;
 use s3haul_wire::units::{LocalTime, format_size};
 use serde::Serialize;
@@ -14,17 +14,6 @@ use crate::printer::Printer;
 const REGION_COLUMNS: usize = 14;
 const OBJECTS_COLUMNS: usize = 14;
 const SIZE_COLUMNS: usize = 10;
-
-/// How buckets are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BucketsFormat {
-    /// Aligned columns.
-    Text,
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values with a header.
-    Csv,
-}
 
 /// Objects and bytes of a bucket.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +52,7 @@ struct JsonRow<'a> {
 
 /// Prints rows as they come.
 pub(crate) struct BucketRows<'a> {
-    format: BucketsFormat,
+    format: RowFormat,
     has_counts: bool,
     printer: &'a Printer,
     time: LocalTime,
@@ -73,10 +62,10 @@ pub(crate) struct BucketRows<'a> {
 
 impl<'a> BucketRows<'a> {
     /// Prints the header, where the format has one.
-    pub(crate) fn new(format: BucketsFormat, has_counts: bool, printer: &'a Printer) -> Self {
-        let is_text = format == BucketsFormat::Text;
+    pub(crate) fn new(format: RowFormat, has_counts: bool, printer: &'a Printer) -> Self {
+        let is_text = format == RowFormat::Text;
         let time = if is_text { LocalTime::system() } else { LocalTime::utc() };
-        if format == BucketsFormat::Csv {
+        if format == RowFormat::Csv {
             let counts: &[&str] = if has_counts { &["objects", "bytes"] } else { &[] };
             let header = [&["bucket", "region", "created"], counts].concat();
             printer.output(|buffer| csv::push_row(buffer, &header));
@@ -92,16 +81,16 @@ impl<'a> BucketRows<'a> {
         self.total.bytes = self.total.bytes.saturating_add(counts.bytes);
         let printer = self.printer;
         printer.output(|buffer| match self.format {
-            BucketsFormat::Text => self.text(buffer, row),
-            BucketsFormat::Jsonl => json::push(buffer, "bucket", self.json(row, error)),
-            BucketsFormat::Csv => self.csv(buffer, row),
+            RowFormat::Text => self.text(buffer, row),
+            RowFormat::Jsonl => json::push(buffer, "bucket", self.json(row, error)),
+            RowFormat::Csv => self.csv(buffer, row),
         });
         printer.flush();
     }
 
     /// Prints totals below the columns, if every bucket could be counted.
     pub(crate) fn finish(&self, is_complete: bool) {
-        if self.format != BucketsFormat::Text || !self.has_counts || !is_complete {
+        if self.format != RowFormat::Text || !self.has_counts || !is_complete {
             return;
         }
         let (buckets, total) = (self.buckets, self.total);

@@ -1,6 +1,6 @@
 //! What a transfer prints.
 
-use s3haul::job::value::{OutputLines, TagsFormat};
+use s3haul::job::value::{OutputLines, RowFormat};
 
 /// Progress in the form of `aws s3`, printed also where there is no terminal because a flag of
 /// its own asked for it.
@@ -27,7 +27,7 @@ pub(crate) struct OutputSettings {
     pub(crate) tag_change: Option<&'static str>,
     /// Format of the tags that the job reads, which is then all that it prints about objects that
     /// are done.
-    pub(crate) tags: Option<TagsFormat>,
+    pub(crate) tags: Option<RowFormat>,
     /// It is printed whether objects are archived, and nothing else of objects that are done.
     pub(crate) archive_states: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use s3haul::job::value::TagsFormat;
+use s3haul::job::value::RowFormat;
 use s3haul::location::ObjectName;
 use serde::Serialize;
 
@@ -26,8 +26,8 @@ impl<'a> TagsLine<'a> {
 }
 
 /// Appends what stands before the first object.
-pub(crate) fn push_header(buffer: &mut Vec<u8>, format: TagsFormat) {
-    if format == TagsFormat::Csv {
+pub(crate) fn push_header(buffer: &mut Vec<u8>, format: RowFormat) {
+    if format == RowFormat::Csv {
         push_row(buffer, &["bucket", "key", "tag", "value"]);
     }
 }
@@ -35,27 +35,27 @@ pub(crate) fn push_header(buffer: &mut Vec<u8>, format: TagsFormat) {
 /// Appends the tags of an object; in text control characters may be escaped.
 pub(crate) fn push(
     buffer: &mut Vec<u8>,
-    format: TagsFormat,
+    format: RowFormat,
     escape: bool,
     object: &ObjectName,
     tags: &[(String, String)],
 ) {
     let ObjectName { bucket, key, .. } = object;
     match format {
-        TagsFormat::Text => {
+        RowFormat::Text => {
             push_name(buffer, &format!("s3://{bucket}/{key}"), escape);
             buffer.push(b'\t');
             let tags: Vec<_> = tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
             push_name(buffer, &tags.join(","), escape);
             buffer.push(b'\n');
         }
-        TagsFormat::Jsonl => {
+        RowFormat::Jsonl => {
             // Only string keys, and a vector takes everything.
             _ = serde_json::to_writer(&mut *buffer, &TagsLine::of(object, tags));
             buffer.push(b'\n');
         }
-        TagsFormat::Csv if tags.is_empty() => push_row(buffer, &[bucket, key, "", ""]),
-        TagsFormat::Csv => {
+        RowFormat::Csv if tags.is_empty() => push_row(buffer, &[bucket, key, "", ""]),
+        RowFormat::Csv => {
             for (tag, value) in tags {
                 push_row(buffer, &[bucket, key, tag, value]);
             }
@@ -72,7 +72,7 @@ pub(crate) fn push_event(buffer: &mut Vec<u8>, object: &ObjectName, tags: &[(Str
 mod tests {
     use super::*;
 
-    fn lines(format: TagsFormat) -> String {
+    fn lines(format: RowFormat) -> String {
         let mut buffer = Vec::new();
         push_header(&mut buffer, format);
         let tags = [("t", "x/y"), ("a b", "")].map(|(k, v)| (k.to_owned(), v.to_owned()));
@@ -84,14 +84,14 @@ mod tests {
     /// What programs parse.
     #[test]
     fn each_format_has_its_lines() {
-        assert_eq!(lines(TagsFormat::Text), "s3://b/k,\"1\"\tt=x/y,a b=\ns3://b/n\\u{1}\t\n");
+        assert_eq!(lines(RowFormat::Text), "s3://b/k,\"1\"\tt=x/y,a b=\ns3://b/n\\u{1}\t\n");
         assert_eq!(
-            lines(TagsFormat::Jsonl),
+            lines(RowFormat::Jsonl),
             "{\"bucket\":\"b\",\"key\":\"k,\\\"1\\\"\",\"tags\":{\"a b\":\"\",\"t\":\"x/y\"}}\n\
              {\"bucket\":\"b\",\"key\":\"n\\u0001\",\"tags\":{}}\n"
         );
         assert_eq!(
-            lines(TagsFormat::Csv),
+            lines(RowFormat::Csv),
             "bucket,key,tag,value\nb,\"k,\"\"1\"\"\",t,x/y\nb,\"k,\"\"1\"\"\",a b,\nb,n\u{1},,\n"
         );
     }

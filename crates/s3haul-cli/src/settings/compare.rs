@@ -1,15 +1,19 @@
 //! `compare` and `verify`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use s3haul::job::value::{CompareTask, OutputLines, RowFormat, Shown, Task};
 use s3haul::job::{CompareSpec, Depth};
 use s3haul::plan::s3_uri;
-use s3haul_wire::{ClientConfig, CustomerKey};
+use s3haul_wire::ClientConfig;
 
-use super::Settings;
+use super::frame::{self, Frame, Keys, Machine};
+use super::job::two_services;
+use super::list::events_or_rows;
 use super::object::{customer_key, key_pair};
-use super::sides::SideSettings;
-use crate::args::{CompareArgs, CompareFormat, Shown, TreesArgs, VerifyArgs};
+use super::{JobRequest, Settings};
+use crate::args::{CompareArgs, TreesArgs, VerifyArgs};
 use crate::failure::Failure;
 use crate::render::compare::ComparedFormat;
 
@@ -32,78 +36,98 @@ pub(crate) struct CompareSettings {
     pub(crate) output_file: Option<PathBuf>,
 }
 
-impl CompareSettings {
+impl JobRequest {
     /// For `compare`.
-    pub(crate) fn compare(settings: Settings, args: &CompareArgs) -> Result<Self, Failure> {
+    pub(crate) fn compare(settings: &Settings, args: &CompareArgs) -> Result<Self, Failure> {
         let depth = match (args.size_only, args.checksum) {
             (true, _) => Depth::Sizes,
             (false, true) => Depth::Checksums,
             (false, false) => Depth::Listed,
         };
-        Self::new(settings, &args.trees, depth)
+        Self::comparison(settings, &args.trees, depth)
     }
 
     /// For `verify`.
-    pub(crate) fn verify(settings: Settings, args: &VerifyArgs) -> Result<Self, Failure> {
-        Self::new(settings, &args.trees, Depth::Proof)
+    pub(crate) fn verify(settings: &Settings, args: &VerifyArgs) -> Result<Self, Failure> {
+        Self::comparison(settings, &args.trees, Depth::Proof)
     }
 
-    fn new(settings: Settings, args: &TreesArgs, depth: Depth) -> Result<Self, Failure> {
-        let format = match args.format {
-            Some(_) if settings.json => {
-                return Err(Failure::usage(
-                    "--json prints events and cannot be combined with --format: use --format \
-                     jsonl for rows",
-                ));
-            }
-            None if settings.json => ComparedFormat::Events,
-            None | Some(CompareFormat::Text) => ComparedFormat::Text,
-            Some(CompareFormat::Jsonl) => ComparedFormat::Jsonl,
-            Some(CompareFormat::Csv) => ComparedFormat::Csv,
+    fn comparison(settings: &Settings, args: &TreesArgs, depth: Depth) -> Result<Self, Failure> {
+        let task = CompareTask {
+            source: args.source.clone(),
+            target: args.target.clone(),
+            depth,
+            times: args.times,
+            filters: args.filters.rules.clone(),
+            page_size: args.requests.page_size.and_then(NonZeroU32::new),
+            follow_symlinks: !args.no_follow_symlinks,
+            show: args.show.clone(),
+            format: args.format,
+            header: !args.no_header,
+            output_file: args.output_file.clone(),
         };
-        if args.no_header && format != ComparedFormat::Csv {
+        let sides = [&args.source, &args.target].map(|path| s3_uri::is_s3(path));
+        let services = two_services(settings, &args.sides, &args.requests, sides)?;
+        let output = frame::output(settings, OutputLines::All);
+        let request = Self::plain(settings, services, output, Task::Compare(Box::new(task)));
+        Ok(Self { keys: keys(args)?, ..request })
+    }
+}
+
+impl CompareSettings {
+    /// For a job.
+    pub(crate) fn of_job(
+        request: &JobRequest,
+        machine: &Machine,
+        task: &CompareTask,
+    ) -> Result<Self, Failure> {
+        let sides = (s3_uri::is_s3(&task.source), s3_uri::is_s3(&task.target));
+        let frame = Frame::of_job(&request.job, request.keys.clone(), machine, sides)?;
+        let format = match task.format {
+            Some(_) if frame.output.json => return Err(events_or_rows()),
+            None if frame.output.json => ComparedFormat::Events,
+            None | Some(RowFormat::Text) => ComparedFormat::Text,
+            Some(RowFormat::Jsonl) => ComparedFormat::Jsonl,
+            Some(RowFormat::Csv) => ComparedFormat::Csv,
+        };
+        if !task.header && format != ComparedFormat::Csv {
             return Err(Failure::usage("--no-header needs --format csv"));
         }
         let working_dir = std::env::current_dir().map_err(|error| {
             Failure::other(format!("cannot determine the working directory: {error}"))
         })?;
-        let (source_customer_key, target_customer_key) = keys(args)?;
-        let sides = (s3_uri::is_s3(&args.source), s3_uri::is_s3(&args.target));
-        let clients = SideSettings::new(&settings, &args.sides, sides)?;
-        let (client, source_client) =
-            clients.beside(settings.client, args.requests.payer.is_requester());
         let spec = CompareSpec {
-            source: args.source.clone(),
-            target: args.target.clone(),
+            source: task.source.clone(),
+            target: task.target.clone(),
             working_dir,
-            filters: args.filters.rules.clone(),
-            follow_symlinks: !args.no_follow_symlinks,
-            page_size: args.requests.page_size,
-            depth,
-            compares_times: args.times,
-            source_customer_key,
-            target_customer_key,
-            tuning: settings.tuning,
+            filters: task.filters.clone(),
+            follow_symlinks: task.follow_symlinks,
+            page_size: task.page_size.map(NonZeroU32::get),
+            depth: task.depth,
+            compares_times: task.times,
+            source_customer_key: frame.keys.source,
+            target_customer_key: frame.keys.target,
+            tuning: frame.tuning,
         };
         Ok(Self {
             spec,
-            client,
-            source_client,
+            client: frame.client,
+            source_client: frame.source_client,
             format,
-            header: !args.no_header,
-            show: args.show.clone(),
-            output_file: args.output_file.clone(),
+            header: task.header,
+            show: task.show.clone(),
+            output_file: task.output_file.clone(),
         })
     }
 }
 
 /// Keys of SSE-C of the source and of the target.
-fn keys(args: &TreesArgs) -> Result<(Option<CustomerKey>, Option<CustomerKey>), Failure> {
-    let key = customer_key(&args.customer_key)?;
+fn keys(args: &TreesArgs) -> Result<Keys, Failure> {
+    let target = customer_key(&args.customer_key)?;
     let method = args.sse_c_copy_source.as_deref();
     let source = key_pair("--sse-c-copy-source", method, args.sse_c_copy_source_key.as_ref())?;
     if s3_uri::is_s3(&args.target) {
-        return Ok((source, key));
+        return Ok(Keys { target, source });
     }
-    Ok((source.or_else(|| key.clone()), key))
+    Ok(Keys { source: source.or_else(|| target.clone()), target })
 }

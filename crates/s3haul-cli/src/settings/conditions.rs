@@ -10,11 +10,6 @@ use super::timestamp::{age, moment};
 use crate::args::{AsOfArgs, ConditionArgs};
 use crate::failure::Failure;
 
-/// What the flags ask for; ages are counted back from now.
-pub(super) fn conditions(args: &ConditionArgs) -> Result<Conditions, Failure> {
-    of_select(&moments_and_sizes(args)?)
-}
-
 /// The flags as a part of a job; ages are counted back from now.
 pub(super) fn moments_and_sizes(args: &ConditionArgs) -> Result<Select, Failure> {
     // The system's zone is looked for among hundreds of files.

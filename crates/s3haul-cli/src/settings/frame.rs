@@ -30,7 +30,7 @@ pub(crate) struct Keys {
 
 /// What a job has beside its task, ready to run.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Client of the target, and of the source where that has none of its own.
     pub(super) client: ClientConfig,
     /// Client of the source, where it differs.

@@ -14,7 +14,7 @@ use s3haul::plan::s3_uri;
 
 use super::Settings;
 use super::conditions::{as_of, moments_and_sizes, second};
-use super::frame::{self, Keys};
+use super::frame::{self, Frame, Keys, Machine};
 use super::object::{customer_key, key_pair, write_options};
 use super::sides::SideSettings;
 use crate::args::{
@@ -170,8 +170,25 @@ impl JobRequest {
         request
     }
 
+    /// A command that only reads from one service.
+    pub(super) fn reading(settings: &Settings, request_payer: bool, task: Task) -> Self {
+        let source = Service { request_payer, ..settings.service.clone() };
+        let services = Services { source, ..Services::default() };
+        Self::plain(settings, services, frame::output(settings, OutputLines::All), task)
+    }
+
+    /// What the job has beside its task, where all objects are in one place.
+    pub(crate) fn frame(&self, machine: &Machine) -> Result<Frame, Failure> {
+        Frame::of_job(&self.job, self.keys.clone(), machine, (true, false))
+    }
+
     /// A command without reports and keys.
-    fn plain(settings: &Settings, services: Services, output: Output, task: Task) -> Self {
+    pub(super) fn plain(
+        settings: &Settings,
+        services: Services,
+        output: Output,
+        task: Task,
+    ) -> Self {
         let limits = settings.limits.clone();
         Self { job: Job { services, limits, output, ..Job::new(task) }, keys: Keys::default() }
     }
@@ -223,13 +240,23 @@ fn services(settings: &Settings, args: &CopyArgs) -> Result<Services, Failure> {
     // A stream counts as either.
     let has_objects =
         if is_remote == [false, false] || is_stream { [true, true] } else { is_remote };
-    let sides = SideSettings::new(settings, &sides, has_objects.into())?;
-    let services = sides.services(&settings.service, args.requests.payer.is_requester());
+    let services = two_services(settings, &sides, &args.requests, has_objects)?;
     let in_s3 = |service, is_remote| if is_remote { service } else { Service::default() };
     Ok(Services {
         source: in_s3(services.source, is_remote[0]),
         target: in_s3(services.target, is_remote[1]),
     })
+}
+
+/// The services of sides that are in S3 or not.
+pub(super) fn two_services(
+    settings: &Settings,
+    sides: &SidesArgs,
+    requests: &RequestArgs,
+    has_objects: [bool; 2],
+) -> Result<Services, Failure> {
+    let sides = SideSettings::new(settings, sides, has_objects.into())?;
+    Ok(sides.services(&settings.service, requests.payer.is_requester()))
 }
 
 fn of_copy(args: &CopyArgs, script: Option<&str>, raw: bool) -> Result<Select, Failure> {
@@ -248,7 +275,8 @@ pub(super) fn objects(args: &ObjectsArgs) -> Result<Objects, Failure> {
     })
 }
 
-fn select(
+/// Which objects are taken.
+pub(super) fn select(
     filters: &FilterArgs,
     conditions: &ConditionArgs,
     script: Option<&str>,
@@ -266,7 +294,7 @@ fn select(
 /// Where objects are named.
 fn manifest(args: &FromArgs) -> Option<ManifestFile> {
     let file = args.from.clone()?;
-    Some(ManifestFile { file, format: args.from_format.map(Into::into) })
+    Some(ManifestFile { file, format: args.from_format })
 }
 
 /// Which lines are printed.

@@ -95,6 +95,7 @@ fn new_journal(
         // They share limits, and `run --retry-failed` runs them again.
         (machine.shared.is_some(), "for a line of `run`"),
         (request.job.task.is_dry_run(), "for a dry run"),
+        (!request.job.task.is_transfer(), "where nothing is transferred or changed"),
         (is_stream(&request.job.task), "for streams"),
         (reads_names(&request.job), "where the objects are read from standard input or a report"),
         (waits(&request.job.task), "where restores are waited for"),

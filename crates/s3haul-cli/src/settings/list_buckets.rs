@@ -1,43 +1,54 @@
 //! `list-buckets`.
 
+use std::num::NonZeroU32;
+
+use s3haul::job::value::{ListBucketsTask, RowFormat, Task};
 use s3haul_wire::ClientConfig;
 
-use super::Settings;
+use super::frame::Frame;
+use super::{JobRequest, Settings};
 use crate::args::ListBucketsArgs;
 use crate::open_files;
-use crate::render::buckets::BucketsFormat;
 
 /// `list-buckets`.
 #[derive(Clone, Debug)]
 pub(crate) struct ListBucketsSettings {
     /// Client.
     pub(crate) client: ClientConfig,
-    /// Only these buckets.
-    pub(crate) prefix: Option<String>,
-    /// Only buckets of this region.
-    pub(crate) region: Option<String>,
-    /// Objects and bytes, too.
-    pub(crate) count: bool,
+    /// The options.
+    pub(crate) task: ListBucketsTask,
     /// How they are written.
-    pub(crate) format: BucketsFormat,
+    pub(crate) format: RowFormat,
     /// Requests in flight.
     pub(crate) concurrency: usize,
 }
 
+impl JobRequest {
+    /// For `list-buckets`.
+    pub(crate) fn list_buckets(settings: &Settings, args: &ListBucketsArgs) -> Self {
+        let task = ListBucketsTask {
+            bucket_name_prefix: args.bucket_name_prefix.clone(),
+            bucket_region: args.bucket_region.clone(),
+            count: args.count,
+            format: args.format,
+            concurrency: args.concurrency.and_then(NonZeroU32::new),
+        };
+        Self::reading(settings, false, Task::ListBuckets(task))
+    }
+}
+
 impl ListBucketsSettings {
-    /// From flags.
-    pub(crate) fn new(settings: Settings, args: &ListBucketsArgs) -> Self {
-        let default = if settings.json { BucketsFormat::Jsonl } else { BucketsFormat::Text };
-        let concurrency = args.concurrency.map(|requests| requests as usize);
-        let concurrency = concurrency.unwrap_or(settings.tuning.requests_at_once());
-        let wanted = settings.client.max_connections.max(concurrency);
+    /// For a job.
+    pub(crate) fn of_job(frame: Frame, task: &ListBucketsTask) -> Self {
+        let default = if frame.output.json { RowFormat::Jsonl } else { RowFormat::Text };
+        let concurrency = task.concurrency.map(|requests| requests.get() as usize);
+        let concurrency = concurrency.unwrap_or(frame.tuning.requests_at_once());
+        let wanted = frame.client.max_connections.max(concurrency);
         let max_connections = open_files::connections_within(wanted);
         Self {
-            client: ClientConfig { max_connections, ..settings.client },
-            prefix: args.bucket_name_prefix.clone(),
-            region: args.bucket_region.clone(),
-            count: args.count,
-            format: args.format.unwrap_or(default),
+            client: ClientConfig { max_connections, ..frame.client },
+            task: task.clone(),
+            format: task.format.unwrap_or(default),
             concurrency,
         }
     }

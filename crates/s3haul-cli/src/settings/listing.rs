@@ -1,7 +1,10 @@
 //! What to list, as plain values: shared by all commands that go through the keys of a bucket.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use s3haul::job::FilterRule;
+use s3haul::job::value::{Listing, Select};
 use s3haul::location::ObjectName;
 use s3haul::plan::conditions::Conditions;
 use s3haul::plan::filter::{Filter, FilterRoots};
@@ -10,15 +13,29 @@ use s3haul::script::Program;
 use s3haul_list::{KeyRange, ListRequest, Order};
 use s3haul_wire::ClientConfig;
 
-use super::Settings;
-use super::conditions::conditions;
+use super::conditions::of_select;
+use super::frame::Frame;
+use super::job::select;
 use super::script;
-use crate::args::{ConditionArgs, FilterArgs, ListingArgs};
+use crate::args::ListingArgs;
 use crate::failure::Failure;
 use crate::open_files;
 use crate::render::listing::Entry;
 use crate::settings::check::address;
 use crate::settings::check::invalid_argument_type;
+
+/// The flags as a part of a job.
+pub(super) fn of_args(args: &ListingArgs) -> Result<Listing, Failure> {
+    let requests = (args.raw, &args.requests);
+    Ok(Listing {
+        source: args.path.clone(),
+        start_after: args.start_after.clone(),
+        stop_at: args.stop_at.clone(),
+        select: select(&args.filters, &args.conditions, args.filter.as_deref(), requests)?,
+        concurrency: args.concurrency.and_then(NonZeroU32::new),
+        serial: args.serial,
+    })
+}
 
 /// What to list and how.
 #[derive(Clone, Debug)]
@@ -44,44 +61,34 @@ pub(crate) struct ListingSettings {
 }
 
 impl ListingSettings {
-    /// From the flags of a command.
-    pub(crate) fn new(
-        settings: &Settings,
-        args: &ListingArgs,
-        command: &str,
-    ) -> Result<Self, Failure> {
-        let object = address(&args.path)?;
+    /// Of a job.
+    pub(super) fn new(frame: Frame, listing: &Listing, command: &str) -> Result<Self, Failure> {
+        let object = address(&listing.source)?;
         if object.bucket.is_empty() {
             return Err(invalid_argument_type(command, "<S3Uri>"));
         }
-        let wildcard = Wildcard::parse(&object.key).filter(|_| !args.raw);
-        let prefix = wildcard.as_ref().map_or(object.key.as_str(), Wildcard::prefix).to_owned();
-        let concurrency = match (args.serial, args.concurrency) {
+        let concurrency = match (listing.serial, listing.concurrency) {
             (true, _) => 1,
-            (false, Some(requests)) => requests as usize,
-            (false, None) => settings.tuning.requests_at_once(),
+            (false, Some(requests)) => requests.get() as usize,
+            (false, None) => frame.tuning.requests_at_once(),
         };
-        let mut client = settings.client.clone();
-        client.request_payer = args.requests.payer.is_requester();
+        let mut client = frame.client;
         let wanted = client.max_connections.max(concurrency);
         client.max_connections = open_files::connections_within(wanted);
-        let selection = Selection {
-            script: script::filter(args.filter.as_deref())?,
-            ..Selection::new(&object, wildcard, &args.filters, &args.conditions)?
-        };
+        let selection = Selection::new(&object, &listing.select)?;
         Ok(Self {
             client,
+            prefix: selection.prefix_of(&object).to_owned(),
             bucket: object.bucket,
-            prefix,
             range: KeyRange {
-                after: args.start_after.clone().unwrap_or_default(),
-                through: args.stop_at.clone().filter(|key| !key.is_empty()),
+                after: listing.start_after.clone().unwrap_or_default(),
+                through: listing.stop_at.clone().filter(|key| !key.is_empty()),
             },
             selection,
             concurrency,
-            is_serial: args.serial,
-            page_size: args.requests.page_size,
-            json: settings.json,
+            is_serial: listing.serial,
+            page_size: listing.select.page_size.map(NonZeroU32::get),
+            json: frame.output.json,
         })
     }
 
@@ -126,20 +133,21 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// From an address and flags; without a script.
-    pub(super) fn new(
-        object: &ObjectName,
-        wildcard: Option<Wildcard>,
-        filters: &FilterArgs,
-        condition_args: &ConditionArgs,
-    ) -> Result<Self, Failure> {
+    /// Of the objects under an address.
+    pub(super) fn new(object: &ObjectName, select: &Select) -> Result<Self, Failure> {
+        let wildcard = Wildcard::parse(&object.key).filter(|_| !select.raw);
         let prefix = wildcard.as_ref().map_or(object.key.as_str(), Wildcard::prefix);
         let root_length = prefix.rfind('/').map_or(0, |slash| slash + 1);
         let root = &prefix[..root_length];
-        let filter = (!filters.rules.is_empty())
-            .then(|| NameFilter::new(filters, &format!("{}/{root}", object.bucket)));
-        let conditions = conditions(condition_args)?;
-        Ok(Self { wildcard, filter, conditions, root_length, script: None })
+        let filter = (!select.filters.is_empty())
+            .then(|| NameFilter::new(&select.filters, &format!("{}/{root}", object.bucket)));
+        let (conditions, script) = (of_select(select)?, script::filter(select.script.as_deref())?);
+        Ok(Self { wildcard, filter, conditions, root_length, script })
+    }
+
+    /// What all selected keys start with.
+    fn prefix_of<'a>(&'a self, object: &'a ObjectName) -> &'a str {
+        self.wildcard.as_ref().map_or(object.key.as_str(), Wildcard::prefix)
     }
 
     /// Whether nothing is left out.
@@ -166,9 +174,9 @@ impl Selection {
 pub(crate) struct NameFilter(Arc<Filter>);
 
 impl NameFilter {
-    fn new(args: &FilterArgs, root: &str) -> Self {
+    fn new(rules: &[FilterRule], root: &str) -> Self {
         let roots = FilterRoots { source: root.to_owned(), target: root.to_owned() };
-        Self(Arc::new(Filter::new(&args.rules, &roots, root)))
+        Self(Arc::new(Filter::new(rules, &roots, root)))
     }
 
     fn includes(&self, name: &str) -> bool {
@@ -179,17 +187,15 @@ impl NameFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use s3haul::job::FilterRule;
     use s3haul_wire::ops::ListedObject;
 
-    fn selection(key: &str, filters: &[(bool, &str)], conditions: &ConditionArgs) -> Selection {
+    fn selection(key: &str, filters: &[(bool, &str)], select: &Select) -> Selection {
         let rule = |(include, pattern): &(bool, &str)| {
             let rule = if *include { FilterRule::Include } else { FilterRule::Exclude };
             rule((*pattern).into())
         };
-        let filters = FilterArgs { rules: filters.iter().map(rule).collect() };
-        let object = ObjectName::new("b", key);
-        Selection::new(&object, Wildcard::parse(key), &filters, conditions).unwrap()
+        let filters = filters.iter().map(rule).collect();
+        Selection::new(&ObjectName::new("b", key), &Select { filters, ..select.clone() }).unwrap()
     }
 
     fn includes(selection: &Selection, key: &str, size: u64) -> bool {
@@ -200,8 +206,8 @@ mod tests {
     #[test]
     fn patterns_are_about_what_follows_the_last_slash_of_the_prefix() {
         let rules = [(false, "*"), (true, "lo*.gz")];
-        let regex = ConditionArgs { regex: vec!["^lo".to_owned()], ..ConditionArgs::default() };
-        for (filters, conditions) in [(&rules[..], &ConditionArgs::default()), (&[], &regex)] {
+        let regex = Select { regex: vec!["^lo".to_owned()], ..Select::default() };
+        for (filters, conditions) in [(&rules[..], &Select::default()), (&[], &regex)] {
             let below = selection("data/lo", filters, conditions);
             assert!(includes(&below, "data/logs/x.gz", 1));
             assert!(!includes(&below, "data/x.txt", 1));
@@ -212,8 +218,8 @@ mod tests {
 
     #[test]
     fn all_rules_must_agree() {
-        let none = ConditionArgs::default();
-        let sized = ConditionArgs { min_size: Some("2".to_owned()), ..none.clone() };
+        let none = Select::default();
+        let sized = Select { min_size: Some(2), ..none.clone() };
         assert!(Selection::default().is_all() && selection("k", &[], &none).is_all());
         assert!(!selection("a*z", &[], &none).is_all() && !selection("", &[], &sized).is_all());
         let both = selection("a*z", &[(false, "*y*")], &sized);

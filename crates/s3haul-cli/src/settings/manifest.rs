@@ -8,7 +8,6 @@ use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 
 use super::report::is_same;
-use crate::args::FromFormat;
 use crate::failure::Failure;
 
 /// A manifest.
@@ -60,19 +59,6 @@ impl ManifestSettings {
             ));
         }
         Ok(Some(Self { place, format: *format }))
-    }
-}
-
-impl From<FromFormat> for ManifestFormat {
-    fn from(format: FromFormat) -> Self {
-        match format {
-            FromFormat::Lines => Self::Lines,
-            FromFormat::Csv => Self::Csv,
-            FromFormat::Jsonl => Self::Jsonl,
-            FromFormat::Inventory => Self::Inventory,
-            FromFormat::Parquet => Self::Parquet,
-            FromFormat::Report => Self::Report,
-        }
     }
 }
 

@@ -1,10 +1,13 @@
 //! Scripts and templates, and the commands that are nothing but scripts.
 
 use s3haul::job::ToKey;
+use s3haul::job::value::{EachTask, MapTask, Task};
 use s3haul::script::{Program, Role, Template, is_script};
 use s3haul_list::Order;
 
-use super::{ListingSettings, Settings};
+use super::frame::Frame;
+use super::listing::of_args;
+use super::{JobRequest, ListingSettings, Settings};
 use crate::args::{EachArgs, MapArgs};
 use crate::failure::Failure;
 
@@ -59,26 +62,57 @@ pub(crate) enum How {
     Each,
 }
 
-impl ScriptSettings {
+impl JobRequest {
     /// For `map`.
     pub(crate) fn map(settings: &Settings, args: &MapArgs) -> Result<Self, Failure> {
-        let joins = args.reduce.is_some() || args.finally.is_some();
-        if args.map.is_none() && !joins {
-            return Err(Failure::usage("map needs a script: --map, --reduce or --finally"));
-        }
-        let default = args.default.clone();
-        let how = if joins { How::Reduce { default } } else { How::Map { default } };
-        let scripts =
-            [(Role::Map, &args.map), (Role::Reduce, &args.reduce), (Role::Finally, &args.finally)];
-        let listing = ListingSettings::new(settings, &args.listing, "map")?;
-        Self::new(listing, how, args.sort, &scripts)
+        let task = MapTask {
+            listing: of_args(&args.listing)?,
+            map: args.map.clone(),
+            reduce: args.reduce.clone(),
+            finally: args.finally.clone(),
+            default: args.default.clone(),
+            sort: args.sort,
+        };
+        let request_payer = args.listing.requests.payer.is_requester();
+        Ok(Self::reading(settings, request_payer, Task::Map(Box::new(task))))
     }
 
     /// For `each`.
     pub(crate) fn each(settings: &Settings, args: &EachArgs) -> Result<Self, Failure> {
-        let scripts = [(Role::Each, &args.each), (Role::EachList, &args.map_list)];
-        let listing = ListingSettings::new(settings, &args.listing, "each")?;
-        Self::new(listing, How::Each, args.sort, &scripts)
+        let task = EachTask {
+            listing: of_args(&args.listing)?,
+            each: args.each.clone(),
+            map_list: args.map_list.clone(),
+            sort: args.sort,
+        };
+        let request_payer = args.listing.requests.payer.is_requester();
+        Ok(Self::reading(settings, request_payer, Task::Each(Box::new(task))))
+    }
+}
+
+impl ScriptSettings {
+    /// For a job of `map`.
+    pub(crate) fn map(frame: Frame, task: &MapTask) -> Result<Self, Failure> {
+        let joins = task.reduce.is_some() || task.finally.is_some();
+        if task.map.is_none() && !joins {
+            return Err(Failure::usage("map needs a script: --map, --reduce or --finally"));
+        }
+        let default = task.default.clone();
+        let how = if joins { How::Reduce { default } } else { How::Map { default } };
+        let scripts =
+            [(Role::Map, &task.map), (Role::Reduce, &task.reduce), (Role::Finally, &task.finally)];
+        let listing = ListingSettings::new(frame, &task.listing, "map")?;
+        Self::new(listing, how, task.sort, &scripts)
+    }
+
+    /// For a job of `each`.
+    pub(crate) fn each(frame: Frame, task: &EachTask) -> Result<Self, Failure> {
+        if task.each.is_some() == task.map_list.is_some() {
+            return Err(Failure::usage("each needs one script: --each or --map-list"));
+        }
+        let scripts = [(Role::Each, &task.each), (Role::EachList, &task.map_list)];
+        let listing = ListingSettings::new(frame, &task.listing, "each")?;
+        Self::new(listing, How::Each, task.sort, &scripts)
     }
 
     fn new(

@@ -1,7 +1,6 @@
 //! Clients of the two sides of a command, where they differ.
 
 use s3haul::job::value::{Service, Services};
-use s3haul_wire::ClientConfig;
 
 use super::Settings;
 use crate::args::{GlobalArgs, SidesArgs};
@@ -52,22 +51,6 @@ impl SideSettings {
 }
 
 impl SideSettings {
-    /// The client of the target, and that of the source where it is another; `plain` is what the
-    /// plain flags say.
-    pub(super) fn beside(
-        self,
-        plain: ClientConfig,
-        request_payer: bool,
-    ) -> (ClientConfig, Option<ClientConfig>) {
-        let paid = |client: ClientConfig| ClientConfig { request_payer, ..client };
-        let plain = paid(plain);
-        let [source, target] = [self.source, self.target].map(|side| Some(side?.client));
-        match (source.map(paid), target.map(paid)) {
-            (source, None) => (plain, source),
-            (source, Some(target)) => (target, source.or(Some(plain))),
-        }
-    }
-
     /// The services of both sides; `plain` is what the plain flags say.
     pub(super) fn services(self, plain: &Service, request_payer: bool) -> Services {
         let service = |side: Option<Settings>| {

@@ -1,47 +1,56 @@
 //! `summarize`.
 
-use std::path::PathBuf;
+use s3haul::job::value::{SummarizeTask, SummaryFormat, Task};
 
-use super::{Environment, ListingSettings, Settings};
+use super::frame::Frame;
+use super::{Environment, JobRequest, ListingSettings, Settings};
 use crate::args::SummarizeArgs;
 use crate::env_vars;
 use crate::failure::Failure;
-use crate::render::summary::SummaryFormat;
 
 /// `summarize`.
 #[derive(Clone, Debug)]
 pub(crate) struct SummarizeSettings {
     /// What to list.
     pub(crate) listing: ListingSettings,
-    /// Levels of folders.
-    pub(crate) depth: usize,
-    /// Rows of rankings.
-    pub(crate) top: usize,
+    /// The options.
+    pub(crate) task: SummarizeTask,
     /// How it is written.
     pub(crate) format: SummaryFormat,
-    /// Incomplete multipart uploads, too.
-    pub(crate) uploads: bool,
-    /// All versions of objects.
-    pub(crate) versions: bool,
-    /// Where to, instead of standard output.
-    pub(crate) output_file: Option<PathBuf>,
     /// Characters beyond ASCII may be written.
     pub(crate) unicode: bool,
 }
 
-impl SummarizeSettings {
-    /// From flags.
-    pub(crate) fn new(settings: &Settings, args: &SummarizeArgs) -> Result<Self, Failure> {
-        let default = if settings.json { SummaryFormat::Json } else { SummaryFormat::Text };
-        Ok(Self {
-            listing: ListingSettings::new(settings, &args.listing, "summarize")?,
-            depth: args.depth as usize,
-            top: args.top as usize,
-            format: args.format.unwrap_or(default),
+impl JobRequest {
+    /// For `summarize`.
+    pub(crate) fn summarize(settings: &Settings, args: &SummarizeArgs) -> Result<Self, Failure> {
+        let task = SummarizeTask {
+            listing: super::listing::of_args(&args.listing)?,
+            depth: args.depth,
+            top: args.top,
+            format: args.format,
             uploads: args.uploads,
             versions: args.versions,
             output_file: args.output_file.clone(),
-            unicode: is_utf8(&settings.environment),
+        };
+        let requests = &args.listing.requests;
+        Ok(Self::reading(settings, requests.payer.is_requester(), Task::Summarize(Box::new(task))))
+    }
+}
+
+impl SummarizeSettings {
+    /// For a job.
+    pub(crate) fn of_job(
+        frame: Frame,
+        task: &SummarizeTask,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let default = if frame.output.json { SummaryFormat::Json } else { SummaryFormat::Text };
+        Ok(Self {
+            listing: ListingSettings::new(frame, &task.listing, "summarize")?,
+            format: task.format.unwrap_or(default),
+            unicode: is_utf8(environment),
+            task: task.clone(),
         })
     }
 }

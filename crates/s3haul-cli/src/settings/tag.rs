@@ -10,14 +10,14 @@ use super::frame::Frame;
 use super::job::objects;
 use super::transfer::require_object;
 use super::{JobRequest, ReportSettings, Settings, TransferSettings};
-use crate::args::{TagCommand, TagRemoveArgs, TagsFormat};
+use crate::args::{TagCommand, TagRemoveArgs};
 use crate::failure::Failure;
 
 impl JobRequest {
     /// For `tag`.
     pub(crate) fn tag(settings: &Settings, command: &TagCommand) -> Result<Self, Failure> {
         let action = match command {
-            TagCommand::Get(args) => TagAction::Get { format: args.format.into() },
+            TagCommand::Get(args) => TagAction::Get { format: args.format },
             TagCommand::Set(args) => TagAction::Set(typed(&args.tags)?.into_iter().collect()),
             TagCommand::Add(args) => TagAction::Add(typed(&args.tags)?.into_iter().collect()),
             TagCommand::Remove(args) => removal(args)?,
@@ -51,16 +51,6 @@ impl TransferSettings {
         // It names what is done with tags.
         transfer.report = ReportSettings::new(&reports, &transfer.spec)?;
         Ok(transfer)
-    }
-}
-
-impl From<TagsFormat> for value::TagsFormat {
-    fn from(format: TagsFormat) -> Self {
-        match format {
-            TagsFormat::Text => Self::Text,
-            TagsFormat::Jsonl => Self::Jsonl,
-            TagsFormat::Csv => Self::Csv,
-        }
     }
 }
 

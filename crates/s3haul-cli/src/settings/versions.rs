@@ -5,12 +5,12 @@ use s3haul::job::{RemovalLimit, Rule, TransferCommand, TransferSpec, VersionRule
 use s3haul::plan::s3_uri;
 
 use super::frame::Frame;
-use super::{ListSettings, Settings, TransferSettings};
+use super::{JobRequest, Settings, TransferSettings};
 use crate::args::VersionsArgs;
 use crate::failure::Failure;
 use crate::settings::check::address;
 
-impl ListSettings {
+impl JobRequest {
     /// For `versions`: `list --versions --sort`, of one key where the address is one.
     pub(crate) fn versions(settings: &Settings, args: &VersionsArgs) -> Result<Self, Failure> {
         let mut list = args.list.clone();
@@ -29,7 +29,7 @@ impl ListSettings {
                 listing.stop_at = Some(key);
             }
         }
-        Self::new(settings, &list)
+        Self::list(settings, &list)
     }
 }
 

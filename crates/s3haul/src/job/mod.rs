@@ -25,7 +25,7 @@ pub use crate::task::compare::outcome::{
     CompareSink, CompareSummary, Compared, Difference, Status, Tally,
 };
 pub use crate::task::compare::{CompareSpec, run_compare};
-pub use crate::task::open_uploads::{UploadsSpec, UploadsTask, run_uploads};
+pub use crate::task::open_uploads::{UploadsSpec, run_uploads};
 pub use crate::task::transfer::run_transfer;
 pub use case_conflict::CaseConflict;
 pub use spec::{Clients, Streams, Summary, SyncOptions, TransferCommand, TransferSpec};

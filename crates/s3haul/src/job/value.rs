@@ -7,6 +7,7 @@
 
 mod in_place;
 mod moment;
+mod reading;
 mod service;
 mod task;
 
@@ -17,9 +18,13 @@ use thiserror::Error;
 
 pub use in_place::{
     LockUntil, Objects, RemoveTask, RemovedVersions, RestoreAction, RestoreSpeed, RestoreTask,
-    RetentionMode, SetTask, TagAction, TagTask, TagsFormat, UndeleteTask,
+    RetentionMode, SetTask, TagAction, TagTask, UndeleteTask,
 };
 pub use moment::Moment;
+pub use reading::{
+    CompareTask, EachTask, Find, ListBucketsTask, ListFormat, ListTask, Listing, LsTask, MapTask,
+    RowFormat, Shown, SummarizeTask, SummaryFormat, UploadsAction, UploadsTask,
+};
 pub use service::{Addressing, Checksums, Credentials, EndpointUrl, Limits, Service, Services};
 pub use task::{
     Checksum, Compare, CopyTask, ManifestFile, ManifestFormat, MoveTask, ObjectEncryption, Select,

@@ -18,6 +18,8 @@ mod parts;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use known::Digest;
 pub use known::{Known, StoredChecksum};
 pub use parts::likely_part_sizes;
@@ -146,12 +148,15 @@ pub enum Which {
 }
 
 /// How far to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Depth {
     /// Equal sizes are the same.
     Sizes,
     /// Verdict from listings alone: equal sizes count as equal content unless `ETag`s differ. Only
     /// where those may not be MD5s is a HEAD request sent.
+    #[default]
     Listed,
     /// Stored checksums, else reading. The size of the first part is taken for that of all, as
     /// all tools have it.

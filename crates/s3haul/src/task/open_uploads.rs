@@ -6,21 +6,11 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 
+use crate::job::value::UploadsAction;
 use crate::summary::{OpenUpload, measure_upload};
 use s3haul_wire::Client;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::MultipartUpload;
-
-/// What is done to each upload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UploadsTask {
-    /// Nothing.
-    List,
-    /// Its parts are counted.
-    Measure,
-    /// It is aborted, and its parts are gone.
-    Abort,
-}
 
 /// Which uploads, and what for.
 #[derive(Clone, Debug)]
@@ -32,7 +22,7 @@ pub struct UploadsSpec {
     /// Only those that were begun at this time or before, in seconds since 1970.
     pub begun_until_s: Option<i64>,
     /// What is done.
-    pub task: UploadsTask,
+    pub action: UploadsAction,
     /// Requests in flight.
     pub concurrency: usize,
 }
@@ -77,13 +67,13 @@ async fn act(
 ) -> (OpenUpload, Result<()>) {
     let MultipartUpload { key, upload_id, initiated_s } = upload;
     let open = OpenUpload { key, upload_id, initiated_s, parts: 0, bytes: 0 };
-    match spec.task {
-        UploadsTask::List => (open, Ok(())),
-        UploadsTask::Measure => match measure_upload(client, &spec.bucket, open.clone()).await {
+    match spec.action {
+        UploadsAction::List => (open, Ok(())),
+        UploadsAction::Measure => match measure_upload(client, &spec.bucket, open.clone()).await {
             Ok(measured) => (measured, Ok(())),
             Err(error) => (open, Err(error)),
         },
-        UploadsTask::Abort => {
+        UploadsAction::Abort => {
             let result = client.abort_multipart(&spec.bucket, &open.key, &open.upload_id).await;
             (open, result)
         }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use s3haul::Result;
-use s3haul::job::{UploadsSpec, UploadsTask, run_uploads};
+use s3haul::job::value::UploadsAction;
+use s3haul::job::{UploadsSpec, run_uploads};
 use s3haul::summary::OpenUpload;
 use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ObjectProperties;
@@ -15,9 +16,9 @@ use crate::world::World;
 const UPLOADS: usize = 1_100;
 const LATENCY: Duration = Duration::from_millis(20);
 
-fn spec(prefix: &str, task: UploadsTask) -> UploadsSpec {
+fn spec(prefix: &str, action: UploadsAction) -> UploadsSpec {
     let (bucket, prefix) = ("bucket".to_owned(), prefix.to_owned());
-    UploadsSpec { bucket, prefix, begun_until_s: None, task, concurrency: 8 }
+    UploadsSpec { bucket, prefix, begun_until_s: None, action, concurrency: 8 }
 }
 
 /// Keys that were reported, in order, and those that failed.
@@ -48,7 +49,7 @@ async fn all_are_aborted_once_and_one_failure_stops_nothing() {
     }
     begin(&world, "y").await;
     keys.sort();
-    let (told, _) = run(&world, &spec("x/", UploadsTask::List)).await;
+    let (told, _) = run(&world, &spec("x/", UploadsAction::List)).await;
     assert_eq!(told, keys, "in the order of keys");
     let effect = Effect::respond(403, "AccessDenied");
     let fault = Fault::new(effect).operation("AbortMultipartUpload").key("x/00007").always();
@@ -56,7 +57,7 @@ async fn all_are_aborted_once_and_one_failure_stops_nothing() {
     world.sim.weather().set_latency(LATENCY);
     world.sim.ledger().clear();
     let before = tokio::time::Instant::now();
-    let (told, failed) = run(&world, &spec("x/", UploadsTask::Abort)).await;
+    let (told, failed) = run(&world, &spec("x/", UploadsAction::Abort)).await;
     let took = before.elapsed();
     assert_eq!((told, failed), (keys, vec!["x/00007".to_owned()]));
     assert_eq!(world.sim.ledger().count("AbortMultipartUpload") as usize, UPLOADS);
@@ -76,7 +77,7 @@ async fn only_those_of_an_age_are_taken() {
     tokio::time::advance(Duration::from_hours(2)).await;
     begin(&world, "young").await;
     for (until_s, expected) in [(begun_s - 1, &[][..]), (begun_s, &["old"][..])] {
-        let spec = UploadsSpec { begun_until_s: Some(until_s), ..spec("", UploadsTask::Measure) };
+        let spec = UploadsSpec { begun_until_s: Some(until_s), ..spec("", UploadsAction::Measure) };
         assert_eq!(run(&world, &spec).await.0, expected);
     }
 }

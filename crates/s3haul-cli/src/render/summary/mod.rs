@@ -9,21 +9,10 @@ mod tabular;
 mod tests;
 mod text;
 
-use clap::ValueEnum;
+use s3haul::job::value::SummaryFormat;
 use s3haul_wire::units::LocalTime;
 
 use self::report::{Report, Style};
-
-/// How a summary is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SummaryFormat {
-    /// Tables and bars.
-    Text,
-    /// One JSON document.
-    Json,
-    /// One table with a column that names the section.
-    Csv,
-}
 
 /// The whole report as bytes.
 pub(crate) fn render(report: &Report<'_>, format: SummaryFormat, style: Style) -> Vec<u8> {

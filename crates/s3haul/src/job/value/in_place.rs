@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ManifestFile, Moment, ObjectEncryption, Select, is_default};
+use super::{ManifestFile, Moment, ObjectEncryption, RowFormat, Select, is_default};
 
 /// Objects that a command works on where they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -192,7 +192,7 @@ pub enum TagAction {
     Get {
         /// How.
         #[serde(default, skip_serializing_if = "is_default")]
-        format: TagsFormat,
+        format: RowFormat,
     },
     /// They are replaced by these.
     Set(BTreeMap<String, String>),
@@ -206,22 +206,8 @@ pub enum TagAction {
 
 impl Default for TagAction {
     fn default() -> Self {
-        Self::Get { format: TagsFormat::Text }
+        Self::Get { format: RowFormat::Text }
     }
-}
-
-/// How tags are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum TagsFormat {
-    /// The address of the object, a tab, and its tags.
-    #[default]
-    Text,
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values, a row for each tag.
-    Csv,
 }
 
 /// A retention.

@@ -6,6 +6,9 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use super::in_place::{RemoveTask, RestoreTask, SetTask, TagTask, UndeleteTask};
+use super::reading::{
+    CompareTask, EachTask, ListBucketsTask, ListTask, LsTask, MapTask, SummarizeTask, UploadsTask,
+};
 use super::{Moment, is_default, is_true};
 use crate::engine::settings::{CopyProps, MetadataDirective};
 use crate::job::case_conflict::CaseConflict;
@@ -32,6 +35,22 @@ pub enum Task {
     Set(Box<SetTask>),
     /// `restore`: restore archived objects, or show whether they are restored.
     Restore(Box<RestoreTask>),
+    /// `list`, `versions` and `find`: list objects or versions.
+    List(Box<ListTask>),
+    /// `summarize`: count what is under an address.
+    Summarize(Box<SummarizeTask>),
+    /// `compare` and `verify`: report where two trees differ.
+    Compare(Box<CompareTask>),
+    /// `map`: print what functions make of objects.
+    Map(Box<MapTask>),
+    /// `each`: call a function for each object.
+    Each(Box<EachTask>),
+    /// `ls`: list buckets, or objects and common prefixes.
+    Ls(Box<LsTask>),
+    /// `list-buckets`: list buckets, and count what is in them.
+    ListBuckets(ListBucketsTask),
+    /// `uploads`: list or abort incomplete multipart uploads.
+    Uploads(UploadsTask),
 }
 
 impl Task {
@@ -46,7 +65,25 @@ impl Task {
             Self::Tag(task) => task.dry_run,
             Self::Set(task) => task.dry_run,
             Self::Restore(task) => task.dry_run,
+            Self::Uploads(task) => task.dry_run,
+            _ => false,
         }
+    }
+
+    /// Whether it transfers or changes objects: only then it has reports, can be resumed, and ends
+    /// what it is at when it is interrupted.
+    pub fn is_transfer(&self) -> bool {
+        !matches!(
+            self,
+            Self::List(_)
+                | Self::Summarize(_)
+                | Self::Compare(_)
+                | Self::Map(_)
+                | Self::Each(_)
+                | Self::Ls(_)
+                | Self::ListBuckets(_)
+                | Self::Uploads(_)
+        )
     }
 
     /// The file that names the objects, where they are not listed.
@@ -54,12 +91,12 @@ impl Task {
         match self {
             Self::Copy(task) => task.from.as_ref(),
             Self::Move(task) => task.from.as_ref(),
-            Self::Sync(_) => None,
             Self::Remove(task) => task.from.as_ref(),
             Self::Undelete(task) => task.from.as_ref(),
             Self::Tag(task) => task.from.as_ref(),
             Self::Set(task) => task.from.as_ref(),
             Self::Restore(task) => task.from.as_ref(),
+            _ => None,
         }
     }
 }
@@ -194,18 +231,22 @@ pub struct ManifestFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ManifestFormat {
-    /// A key or an address a line.
+    /// A key or an s3:// address a line, taken as it is.
     Lines,
-    /// Comma-separated values.
+    /// Comma-separated values: with a line of names of which one is key, as `list` writes them, or
+    /// without as S3 Batch Operations has it: bucket, URL-encoded key, version.
     Csv,
-    /// A JSON object a line.
+    /// A JSON object a line with key or Key, as `list`, `tag get` and others print it.
     Jsonl,
-    /// The manifest.json of an S3 Inventory.
+    /// The manifest.json of an S3 Inventory. The files that it names, in CSV or Parquet, are
+    /// read from its bucket and held against their MD5.
     Inventory,
-    /// A table in Parquet.
+    /// A table in Parquet, as `list` writes it.
     Parquet,
-    /// The report of another command.
+    /// The report of another command (--report): what it did, or a dry run would have done. The
+    /// source where that is in S3, else the target.
     Report,
 }
 

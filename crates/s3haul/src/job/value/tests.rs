@@ -7,7 +7,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use super::*;
-use crate::job::{CaseConflict, CopyProps, FilterRule, MetadataDirective};
+use crate::job::{CaseConflict, CopyProps, Depth, FilterRule, MetadataDirective};
 
 /// The published schema.
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/job.schema.json");
@@ -337,8 +337,7 @@ fn remove() -> impl Strategy<Value = RemoveTask> {
 }
 
 fn tag() -> impl Strategy<Value = TagTask> {
-    let format =
-        prop_oneof![Just(TagsFormat::Text), Just(TagsFormat::Jsonl), Just(TagsFormat::Csv)];
+    let format = row_format().prop_map(Option::unwrap_or_default);
     let tags = || btree_map(text(), text(), 0..3);
     let action = prop_oneof![
         format.prop_map(|format| TagAction::Get { format }),
@@ -393,6 +392,158 @@ fn restore() -> impl Strategy<Value = RestoreTask> {
         .prop_map(|(objects, action)| RestoreTask { action, ..objects.into() })
 }
 
+fn listing() -> impl Strategy<Value = Listing> {
+    (text(), of(text()), of(text()), select().boxed(), of(1_u32..), any::<bool>()).prop_map(
+        |(source, start_after, stop_at, select, concurrency, serial)| Listing {
+            source,
+            start_after,
+            stop_at,
+            select,
+            concurrency: concurrency.and_then(std::num::NonZeroU32::new),
+            serial,
+        },
+    )
+}
+
+fn row_format() -> impl Strategy<Value = Option<RowFormat>> {
+    of(prop_oneof![Just(RowFormat::Text), Just(RowFormat::Jsonl), Just(RowFormat::Csv)])
+}
+
+fn list() -> impl Strategy<Value = ListTask> {
+    let format = prop_oneof![
+        Just(ListFormat::Text),
+        Just(ListFormat::Jsonl),
+        Just(ListFormat::Csv),
+        Just(ListFormat::Tsv),
+        Just(ListFormat::Parquet),
+        Just(ListFormat::Keys),
+    ];
+    let texts = || vec(text(), 0..3);
+    let find = (texts(), texts(), texts()).prop_map(|(names, tags, metadata)| Find {
+        names,
+        tags,
+        metadata,
+    });
+    let path = of(text().prop_map(PathBuf::from));
+    (listing().boxed(), of(find), of(format), texts(), path, any::<[bool; 5]>()).prop_map(
+        |(listing, find, format, fields, output_file, flags)| ListTask {
+            listing,
+            versions: flags[0],
+            find,
+            sort: flags[1],
+            format,
+            fields,
+            header: flags[2],
+            output_file,
+            human_readable: flags[3],
+            summarize: flags[4],
+        },
+    )
+}
+
+fn summarize() -> impl Strategy<Value = SummarizeTask> {
+    let format =
+        prop_oneof![Just(SummaryFormat::Text), Just(SummaryFormat::Json), Just(SummaryFormat::Csv)];
+    let path = of(text().prop_map(PathBuf::from));
+    (listing().boxed(), any::<[u32; 2]>(), of(format), any::<[bool; 2]>(), path).prop_map(
+        |(listing, [depth, top], format, [uploads, versions], output_file)| SummarizeTask {
+            listing,
+            depth,
+            top,
+            format,
+            uploads,
+            versions,
+            output_file,
+        },
+    )
+}
+
+fn comparison() -> impl Strategy<Value = CompareTask> {
+    let depth = prop_oneof![
+        Just(Depth::Sizes),
+        Just(Depth::Listed),
+        Just(Depth::Checksums),
+        Just(Depth::Proof),
+    ];
+    let shown = prop_oneof![
+        Just(Shown::OnlySource),
+        Just(Shown::OnlyTarget),
+        Just(Shown::Different),
+        Just(Shown::Same),
+    ];
+    let printed = (row_format(), vec(shown, 0..4), of(text().prop_map(PathBuf::from)));
+    (text(), text(), depth, select().boxed(), printed, any::<[bool; 3]>()).prop_map(
+        |(source, target, depth, select, (format, show, output_file), flags)| CompareTask {
+            source,
+            target,
+            depth,
+            times: flags[0],
+            filters: select.filters,
+            page_size: select.page_size,
+            follow_symlinks: flags[1],
+            show,
+            format,
+            header: flags[2],
+            output_file,
+        },
+    )
+}
+
+/// Tasks that only read.
+fn reading() -> impl Strategy<Value = Task> {
+    let texts = || vec(of(text()), 4);
+    let map = (listing().boxed(), texts(), any::<bool>()).prop_map(|(listing, mut texts, sort)| {
+        let mut next = || texts.pop().flatten();
+        let (map, reduce, finally, default) = (next(), next(), next(), next());
+        MapTask { listing, map, reduce, finally, default, sort }
+    });
+    let each = (listing().boxed(), of(text()), of(text()), any::<bool>())
+        .prop_map(|(listing, each, map_list, sort)| EachTask { listing, each, map_list, sort });
+    let ls = (text(), select().boxed(), texts(), any::<[bool; 3]>()).prop_map(
+        |(source, select, mut texts, flags)| LsTask {
+            source,
+            recursive: flags[0],
+            human_readable: flags[1],
+            summarize: flags[2],
+            select,
+            bucket_name_prefix: texts.pop().flatten(),
+            bucket_region: texts.pop().flatten(),
+        },
+    );
+    let buckets = (of(text()), of(text()), any::<bool>(), row_format(), of(1_u32..)).prop_map(
+        |(bucket_name_prefix, bucket_region, count, format, concurrency)| ListBucketsTask {
+            bucket_name_prefix,
+            bucket_region,
+            count,
+            format,
+            concurrency: concurrency.and_then(std::num::NonZeroU32::new),
+        },
+    );
+    let action = prop_oneof![
+        Just(UploadsAction::List),
+        Just(UploadsAction::Measure),
+        Just(UploadsAction::Abort),
+    ];
+    let uploads = (text(), action, of(moment()), any::<bool>()).prop_map(
+        |(source, action, begun_until, dry_run)| UploadsTask {
+            source,
+            action,
+            begun_until,
+            dry_run,
+        },
+    );
+    prop_oneof![
+        list().boxed().prop_map(|task| Task::List(Box::new(task))),
+        summarize().boxed().prop_map(|task| Task::Summarize(Box::new(task))),
+        comparison().boxed().prop_map(|task| Task::Compare(Box::new(task))),
+        map.boxed().prop_map(|task| Task::Map(Box::new(task))),
+        each.boxed().prop_map(|task| Task::Each(Box::new(task))),
+        ls.boxed().prop_map(|task| Task::Ls(Box::new(task))),
+        buckets.boxed().prop_map(Task::ListBuckets),
+        uploads.boxed().prop_map(Task::Uploads),
+    ]
+}
+
 fn task() -> impl Strategy<Value = Task> {
     let moved =
         (copy().boxed(), any::<bool>()).prop_map(|(copy, validate_same_s3_paths)| MoveTask {
@@ -418,6 +569,7 @@ fn task() -> impl Strategy<Value = Task> {
         tag().boxed().prop_map(|task| Task::Tag(Box::new(task))),
         set().boxed().prop_map(|task| Task::Set(Box::new(task))),
         restore().boxed().prop_map(|task| Task::Restore(Box::new(task))),
+        reading().boxed(),
     ]
 }
 
