@@ -235,7 +235,7 @@ impl MultipartUpload {
             self.sent.extend(result.ok());
         }
         self.engine.report.unmoved(self.sent.iter().map(|sent| sent.size).sum());
-        self.engine.uploads.give_up(&self.upload, error).await;
+        self.engine.send(|| self.engine.uploads.give_up(&self.upload, error)).await;
     }
 }
 

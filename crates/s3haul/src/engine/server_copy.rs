@@ -250,7 +250,7 @@ impl PartsCopy {
     async fn abandon(&self, mut tasks: Tasks<Result<SentPart>>, error: &Error) {
         while tasks.next().await.is_some() {}
         self.engine.report.unmoved(self.moved.load(Ordering::Relaxed));
-        self.engine.uploads.give_up(&self.upload, error).await;
+        self.engine.send(|| self.engine.uploads.give_up(&self.upload, error)).await;
     }
 }
 
