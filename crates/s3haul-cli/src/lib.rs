@@ -63,7 +63,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         };
     }
     match args::parse(args) {
-        Ok((global, command)) => run_command(&global, command),
+        Ok((global, command)) => run_command(&global, &command),
         Err(error) => report_usage(&error),
     }
 }
@@ -73,7 +73,7 @@ pub fn command() -> clap::Command {
     args::command()
 }
 
-fn run_command(global: &GlobalArgs, command: args::Command) -> u8 {
+fn run_command(global: &GlobalArgs, command: &args::Command) -> u8 {
     let environment = Environment::of_process();
     let printer = Arc::new(Printer::new(color(global, &environment)));
     if global.debug {

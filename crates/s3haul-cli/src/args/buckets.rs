@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::OutputArgs;
+use super::{OutputArgs, PrintJobArgs};
 
 /// Makes a bucket in the region of --region or of the configuration.
 #[derive(Clone, Debug, Default, Args)]
@@ -20,6 +20,9 @@ pub(crate) struct MbArgs {
     /// Turn versioning on: the bucket keeps what is replaced or removed.
     #[arg(long)]
     pub(crate) versioning: bool,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// What to do with the versioning of a bucket.
@@ -33,12 +36,24 @@ pub(crate) enum VersioningCommand {
     Suspend(VersioningArgs),
 }
 
+impl VersioningCommand {
+    /// The bucket.
+    pub(crate) fn bucket(&self) -> &VersioningArgs {
+        match self {
+            Self::Get(args) | Self::Enable(args) | Self::Suspend(args) => args,
+        }
+    }
+}
+
 /// The bucket.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct VersioningArgs {
     /// The bucket.
     #[arg(value_name = "S3Uri")]
     pub(crate) path: String,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Removes a bucket, which must be empty unless --force is given.
@@ -60,6 +75,9 @@ pub(crate) struct RbArgs {
     /// Printing.
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Sets what a bucket's website serves for folders and for errors.
@@ -74,4 +92,7 @@ pub(crate) struct WebsiteArgs {
     /// Serve the object with this key for errors of class 4XX.
     #[arg(long, value_name = "KEY")]
     pub(crate) error_document: Option<String>,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }

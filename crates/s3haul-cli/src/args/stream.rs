@@ -34,6 +34,9 @@ pub(crate) struct PresignArgs {
     /// name=value,name2=value2 or as a JSON object.
     #[arg(long, value_name = "MAP")]
     pub(crate) metadata: Option<String>,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Writes objects to standard output, one after the other.
@@ -55,6 +58,9 @@ pub(crate) struct CatArgs {
     /// Encryption.
     #[command(flatten)]
     pub(crate) customer_key: CustomerKeyArgs,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Shows what S3 knows of an object, or whether a bucket is there.
@@ -72,6 +78,9 @@ pub(crate) struct HeadArgs {
     /// Encryption.
     #[command(flatten)]
     pub(crate) customer_key: CustomerKeyArgs,
+    /// Job.
+    #[command(flatten)]
+    pub(crate) print: PrintJobArgs,
 }
 
 /// Writes standard input to an object.

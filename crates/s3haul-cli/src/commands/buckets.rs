@@ -20,15 +20,15 @@ pub(super) async fn make(settings: MbSettings, printer: &Arc<Printer>) -> Result
     let client = client(settings.client)?;
     let input = CreateBucket {
         bucket: &settings.bucket,
-        tags: &settings.tags,
-        object_lock: settings.object_lock,
+        tags: &settings.task.tags,
+        object_lock: settings.task.object_lock,
     };
     let result = client.create_bucket(input).await;
-    let (bucket, path) = (&settings.bucket, &settings.path);
+    let (bucket, path) = (&settings.bucket, &settings.task.bucket);
     let report = Report { done: "make_bucket", bucket, path, leaves_versions: false };
     let is_made = result.is_ok();
     let status = report.print(result, settings.json, printer);
-    if is_made && settings.versioning {
+    if is_made && settings.task.versioning {
         client.put_bucket_versioning(bucket, true).await.map_err(|error| {
             let hint =
                 format!("the bucket is there: `s3haul versioning enable {path}` tries again");

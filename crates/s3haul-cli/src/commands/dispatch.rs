@@ -31,19 +31,19 @@ use crate::settings::{
 /// Runs a command to its end.
 pub(crate) fn dispatch(
     global: &GlobalArgs,
-    command: Command,
+    command: &Command,
     environment: Environment,
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
     refuse_unsupported(global)?;
-    if let Command::Serve(args) = &command {
+    if let Command::Serve(args) = command {
         let settings = ServeSettings::new(global, args, &environment)?;
         return runtime::serve_on(serve::run(settings, printer));
     }
-    if let Command::Job { command: JobCommand::Run(args) } = &command {
+    if let Command::Job { command: JobCommand::Run(args) } = command {
         return run_job(global, args, environment, printer);
     }
-    if let Command::Jobs { command } = &command {
+    if let Command::Jobs { command } = command {
         let as_json = global.json;
         return match command {
             JobsCommand::Ls(args) => jobs::list(args, as_json, &environment, printer),
@@ -57,11 +57,11 @@ pub(crate) fn dispatch(
         printer.warn_of_unverified();
     }
     let settings = Settings::load(global, environment)?;
-    if let Command::Run(args) = &command {
+    if let Command::Run(args) = command {
         shared::say_waits(printer);
         return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));
     }
-    carry_out(work(settings, command, printer)?, printer)
+    carry_out(work(&settings, command, printer)?, printer)
 }
 
 /// Runs the job of a file: from here on it is what its command is.
@@ -167,98 +167,14 @@ impl Work<'_> {
 }
 
 /// Checks the flags of a command; what makes no sense is refused here.
-pub(crate) fn work(
-    settings: Settings,
-    command: Command,
-    printer: &Arc<Printer>,
-) -> Result<Work<'_>, Failure> {
-    if let Some(request) = request(&settings, &command) {
-        let (request, print, journal) = request?;
-        return job(&request, &settings, (print, journal), printer);
-    }
-    match command {
-        Command::Mb(args) => query(buckets::make(MbSettings::new(settings, &args)?, printer)),
-        Command::Rb(args) => {
-            let settings = RbSettings::new(&settings, &args)?;
-            let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
-            Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
-        }
-        Command::Versioning { command } => {
-            query(buckets::versioning(VersioningSettings::new(settings, &command)?, printer))
-        }
-        Command::Website(args) => {
-            query(buckets::website(WebsiteSettings::new(settings, &args)?, printer))
-        }
-        Command::Presign(args) => {
-            query(presign::run(PresignSettings::new(settings, &args)?, printer))
-        }
-        Command::Cat(args) => query(cat::run(CatSettings::new(settings, &args)?, printer)),
-        Command::Head(args) => query(head::run(HeadSettings::new(settings, &args)?, printer)),
-        _ => Err(Failure::usage("this command cannot be run by another")),
-    }
-}
-
-/// What the flags of a command say of its job.
-type Requested<'a> = (JobRequest, PrintJobArgs, &'a JournalArgs);
-
-/// The job that a command is; `None` for a command that is none.
-fn request<'a>(
+pub(crate) fn work<'a>(
     settings: &Settings,
-    command: &'a Command,
-) -> Option<Result<Requested<'a>, Failure>> {
-    let of_copy = |request: Result<JobRequest, Failure>, copy: &'a CopyArgs| {
-        Some(request.map(|request| (request, copy.print, &copy.journal)))
-    };
-    let of_objects = |request: Result<JobRequest, Failure>, objects: &'a ObjectsArgs| {
-        Some(request.map(|request| (request, objects.print, &objects.journal)))
-    };
-    let reading = |request: Result<JobRequest, Failure>, print: PrintJobArgs| {
-        Some(request.map(|request| (request, print, &JournalArgs::NONE)))
-    };
-    match command {
-        Command::Cp(args) => of_copy(JobRequest::cp(settings, args), &args.copy),
-        Command::Mv(args) => of_copy(JobRequest::mv(settings, args), &args.copy),
-        Command::Sync(args) => of_copy(JobRequest::sync(settings, args), &args.copy),
-        Command::Rm(args) => of_objects(JobRequest::rm(settings, args), &args.objects),
-        Command::Undelete(args) => of_objects(JobRequest::undelete(settings, args), &args.objects),
-        Command::Tag { command } => {
-            of_objects(JobRequest::tag(settings, command), command.selection())
-        }
-        Command::Set(args) => of_objects(JobRequest::set(settings, args), &args.selection),
-        Command::Restore(args) => of_objects(JobRequest::restore(settings, args), &args.selection),
-        Command::Pipe(args) => reading(JobRequest::pipe(settings, args), args.print),
-        Command::List(args) => reading(JobRequest::list(settings, args), args.listing.print),
-        Command::Versions(args) => {
-            reading(JobRequest::versions(settings, args), args.list.listing.print)
-        }
-        Command::Find(args) => reading(JobRequest::find(settings, args), args.listing.print),
-        Command::Summarize(args) => {
-            reading(JobRequest::summarize(settings, args), args.listing.print)
-        }
-        Command::Compare(args) => reading(JobRequest::compare(settings, args), args.trees.print),
-        Command::Verify(args) => reading(JobRequest::verify(settings, args), args.trees.print),
-        Command::Map(args) => reading(JobRequest::map(settings, args), args.listing.print),
-        Command::Each(args) => reading(JobRequest::each(settings, args), args.listing.print),
-        Command::Ls(args) => reading(JobRequest::ls(settings, args), args.print),
-        Command::ListBuckets(args) => {
-            reading(Ok(JobRequest::list_buckets(settings, args)), args.print)
-        }
-        Command::Uploads { command } => {
-            reading(JobRequest::uploads(settings, command), command.selection().print)
-        }
-        _ => None,
-    }
-}
-
-/// A job, or its text.
-fn job<'a>(
-    request: &JobRequest,
-    settings: &Settings,
-    (print, journal): (PrintJobArgs, &JournalArgs),
+    command: &Command,
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
+    let (request, print, journal) = request(settings, command)?;
     // What cannot run is not printed.
-    let work = work_of_job(request, &settings.machine(), journal, printer)?;
+    let work = work_of_job(&request, &settings.machine(), journal, printer)?;
     if !print.print_job {
         return Ok(work);
     }
@@ -266,6 +182,59 @@ fn job<'a>(
     query(async move {
         printer.output(|buffer| buffer.extend_from_slice(text.as_bytes()));
         Ok(exit::SUCCESS)
+    })
+}
+
+/// What the flags of a command say of its job.
+type Requested<'a> = (JobRequest, PrintJobArgs, &'a JournalArgs);
+
+/// The job that a command is.
+fn request<'a>(settings: &Settings, command: &'a Command) -> Result<Requested<'a>, Failure> {
+    let of_copy = |request: JobRequest, copy: &'a CopyArgs| (request, copy.print, &copy.journal);
+    let of_objects =
+        |request: JobRequest, objects: &'a ObjectsArgs| (request, objects.print, &objects.journal);
+    let plain = |request: JobRequest, print| (request, print, &JournalArgs::NONE);
+    Ok(match command {
+        Command::Cp(args) => of_copy(JobRequest::cp(settings, args)?, &args.copy),
+        Command::Mv(args) => of_copy(JobRequest::mv(settings, args)?, &args.copy),
+        Command::Sync(args) => of_copy(JobRequest::sync(settings, args)?, &args.copy),
+        Command::Rm(args) => of_objects(JobRequest::rm(settings, args)?, &args.objects),
+        Command::Undelete(args) => of_objects(JobRequest::undelete(settings, args)?, &args.objects),
+        Command::Tag { command } => {
+            of_objects(JobRequest::tag(settings, command)?, command.selection())
+        }
+        Command::Set(args) => of_objects(JobRequest::set(settings, args)?, &args.selection),
+        Command::Restore(args) => of_objects(JobRequest::restore(settings, args)?, &args.selection),
+        Command::Pipe(args) => plain(JobRequest::pipe(settings, args)?, args.print),
+        Command::List(args) => plain(JobRequest::list(settings, args)?, args.listing.print),
+        Command::Versions(args) => {
+            plain(JobRequest::versions(settings, args)?, args.list.listing.print)
+        }
+        Command::Find(args) => plain(JobRequest::find(settings, args)?, args.listing.print),
+        Command::Summarize(args) => {
+            plain(JobRequest::summarize(settings, args)?, args.listing.print)
+        }
+        Command::Compare(args) => plain(JobRequest::compare(settings, args)?, args.trees.print),
+        Command::Verify(args) => plain(JobRequest::verify(settings, args)?, args.trees.print),
+        Command::Map(args) => plain(JobRequest::map(settings, args)?, args.listing.print),
+        Command::Each(args) => plain(JobRequest::each(settings, args)?, args.listing.print),
+        Command::Ls(args) => plain(JobRequest::ls(settings, args)?, args.print),
+        Command::ListBuckets(args) => plain(JobRequest::list_buckets(settings, args), args.print),
+        Command::Uploads { command } => {
+            plain(JobRequest::uploads(settings, command)?, command.selection().print)
+        }
+        Command::Cat(args) => plain(JobRequest::cat(settings, args)?, args.print),
+        Command::Head(args) => plain(JobRequest::head(settings, args)?, args.print),
+        Command::Presign(args) => plain(JobRequest::presign(settings, args)?, args.print),
+        Command::Mb(args) => plain(JobRequest::make_bucket(settings, args), args.print),
+        Command::Rb(args) => plain(JobRequest::remove_bucket(settings, args), args.print),
+        Command::Versioning { command } => {
+            plain(JobRequest::versioning(settings, command), command.bucket().print)
+        }
+        Command::Website(args) => plain(JobRequest::website(settings, args), args.print),
+        Command::Run(_) | Command::Job { .. } | Command::Jobs { .. } | Command::Serve(_) => {
+            return Err(Failure::usage("this command cannot be run by another"));
+        }
     })
 }
 
@@ -295,6 +264,25 @@ fn work_of_job<'a>(
         }
         Task::Uploads(task) => {
             query(uploads::run(UploadsSettings::of_job(frame()?, task)?, printer))
+        }
+        Task::Cat(task) => query(cat::run(CatSettings::of_job(frame()?, task)?, printer)),
+        Task::Head(task) => query(head::run(HeadSettings::of_job(frame()?, task)?, printer)),
+        Task::Presign(task) => {
+            query(presign::run(PresignSettings::of_job(frame()?, task)?, printer))
+        }
+        Task::MakeBucket(task) => {
+            query(buckets::make(MbSettings::of_job(frame()?, task)?, printer))
+        }
+        Task::RemoveBucket(task) => {
+            let settings = RbSettings::of_job(request, machine, task)?;
+            let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
+            Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
+        }
+        Task::Versioning(task) => {
+            query(buckets::versioning(VersioningSettings::of_job(frame()?, task)?, printer))
+        }
+        Task::Website(task) => {
+            query(buckets::website(WebsiteSettings::of_job(frame()?, task)?, printer))
         }
         _ => {
             let settings = TransferSettings::of_job(request, machine)?;

@@ -159,7 +159,7 @@ impl Shared {
                     self.printer.warn_of_unverified();
                 }
                 let settings = self.settings_of(&line.global, self.settings.environment.clone())?;
-                work(settings, line.command, &self.printer).map(drop)
+                work(&settings, &line.command, &self.printer).map(drop)
             });
             if let Err(failure) = checked {
                 let message = format!("line {number}: {}: `{shown}`", failure.message);
@@ -191,7 +191,8 @@ impl Shared {
     /// Runs a command to its end.
     async fn execute(&self, line: Line, interrupt: &Interrupt) -> Result<u8, Failure> {
         let settings = self.settings_of(&line.global, self.settings.environment.clone())?;
-        let work = self.clients.with(async { work(settings, line.command, &self.printer) }).await?;
+        let work =
+            self.clients.with(async { work(&settings, &line.command, &self.printer) }).await?;
         self.clients.with(work.run(interrupt)).await
     }
 }

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use s3haul::job::value::{
     Compare, CopyTask, Job, ManifestFile, Moment, MoveTask, Objects, Output, OutputLines,
-    RemoveTask, RemovedVersions, Reports, Select, Service, Services, SyncTask, Task,
-    TransferOptions, UndeleteTask,
+    RemoveBucketTask, RemoveTask, RemovedVersions, Reports, Select, Service, Services, SyncTask,
+    Task, TransferOptions, UndeleteTask,
 };
 use s3haul::job::{CaseConflict, CopyProps, MetadataDirective};
 use s3haul::plan::s3_uri;
@@ -19,7 +19,7 @@ use super::object::{customer_key, key_pair, write_options};
 use super::sides::SideSettings;
 use crate::args::{
     ConditionArgs, CopyArgs, CpArgs, FilterArgs, FromArgs, MvArgs, ObjectsArgs, OutputArgs,
-    PipeArgs, RbArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, RmArgs, SidesArgs, SyncArgs,
+    PipeArgs, RemovedVersionsArgs, ReportArgs, RequestArgs, RmArgs, SidesArgs, SyncArgs,
     UndeleteArgs,
 };
 use crate::env_vars;
@@ -117,20 +117,19 @@ impl JobRequest {
         Ok(Self::in_place(settings, &args.objects, Task::Undelete(Box::new(task))))
     }
 
-    /// For the removal of all objects by `rb --force`.
-    pub(super) fn empty_bucket(settings: &Settings, args: &RbArgs) -> Self {
+    /// The removal of all objects by `rb --force`.
+    pub(super) fn emptying(&self, task: &RemoveBucketTask) -> Self {
         let task = RemoveTask {
-            source: args.path.clone(),
+            source: task.bucket.clone(),
             recursive: true,
             select: Select { raw: true, ..Select::default() },
-            versions: args.versions.then_some(RemovedVersions::All),
+            versions: task.versions.then_some(RemovedVersions::All),
             // --force confirms the removal of objects, not that of versions.
-            yes: args.yes || !args.versions,
+            yes: task.yes || !task.versions,
             ..RemoveTask::default()
         };
-        let output = frame::output(settings, lines(&args.output));
-        let services = Services { source: settings.service.clone(), ..Services::default() };
-        Self::plain(settings, services, output, Task::Remove(Box::new(task)))
+        let job = Job { task: Task::Remove(Box::new(task)), ..self.job.clone() };
+        Self { job, keys: Keys::default() }
     }
 
     /// For `pipe`: `cp` from standard input.
@@ -170,7 +169,7 @@ impl JobRequest {
         request
     }
 
-    /// A command that only reads from one service.
+    /// A command on one service that transfers nothing.
     pub(super) fn reading(settings: &Settings, request_payer: bool, task: Task) -> Self {
         let source = Service { request_payer, ..settings.service.clone() };
         let services = Services { source, ..Services::default() };

@@ -1,19 +1,24 @@
 //! `presign`, `cat` and `head`.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::settings::check::address;
 use s3haul::job::SharedLimits;
+use s3haul::job::value::{CatTask, HeadTask, PresignTask, PresignedHeaders, Task};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul_wire::{ClientConfig, CustomerKey, ObjectProperties};
 
+use super::frame::{Frame, Keys};
 use super::object::customer_key;
-use super::{Settings, shorthand};
-use crate::args::{CatArgs, HeadArgs, PresignArgs, PresignMethod};
+use super::{JobRequest, Settings, shorthand};
+use crate::args::{CatArgs, CustomerKeyArgs, HeadArgs, PresignArgs, PresignMethod};
 use crate::failure::Failure;
 use crate::settings::check::{invalid_argument_type, refuse_json};
 
+/// Validity of a presigned URL where none is given.
+const EXPIRES_IN_S: NonZeroU32 = NonZeroU32::new(3600).expect("it is not zero");
 /// Longest validity of a presigned URL.
 const PRESIGN_MAX: Duration = Duration::from_hours(7 * 24);
 
@@ -32,30 +37,66 @@ pub(crate) struct PresignSettings {
     pub(crate) json: bool,
 }
 
-impl PresignSettings {
-    /// From flags.
-    pub(crate) fn new(settings: Settings, args: &PresignArgs) -> Result<Self, Failure> {
-        let expires_in = Duration::from_secs(args.expires_in);
-        if expires_in.is_zero() || expires_in > PRESIGN_MAX {
-            return Err(Failure::usage("--expires-in must be between 1 and 604800 seconds"));
-        }
-        let object = object_name(&args.path, "presign")?;
+impl JobRequest {
+    /// For `presign`.
+    pub(crate) fn presign(settings: &Settings, args: &PresignArgs) -> Result<Self, Failure> {
+        let seconds = u32::try_from(args.expires_in).ok().and_then(NonZeroU32::new);
+        let Some(seconds) = seconds else { return Err(too_long()) };
         let metadata = args.metadata.as_deref().map(|text| shorthand::map("--metadata", text));
-        let properties = ObjectProperties {
-            content_type: args.content_type.clone(),
-            metadata: metadata.transpose()?,
-            ..ObjectProperties::default()
-        };
-        let written = match args.method {
-            PresignMethod::Put => Some(properties),
-            PresignMethod::Get if properties == ObjectProperties::default() => None,
+        let metadata = metadata.transpose()?.map(|pairs| pairs.into_iter().collect());
+        let headers = PresignedHeaders { content_type: args.content_type.clone(), metadata };
+        let put = match args.method {
+            PresignMethod::Put => Some(headers),
+            PresignMethod::Get if headers == PresignedHeaders::default() => None,
             PresignMethod::Get => {
                 let message = "--content-type and --metadata go with --method PUT";
                 return Err(Failure::usage(message));
             }
         };
-        let client = settings.client;
-        Ok(Self { client, object, expires_in, written, json: settings.json })
+        let expires_in_s = Some(seconds).filter(|seconds| *seconds != EXPIRES_IN_S);
+        let task = PresignTask { source: args.path.clone(), expires_in_s, put };
+        Ok(Self::reading(settings, false, Task::Presign(task)))
+    }
+
+    /// For `cat`.
+    pub(crate) fn cat(settings: &Settings, args: &CatArgs) -> Result<Self, Failure> {
+        let task =
+            CatTask { sources: args.paths.clone(), range: args.range.clone(), raw: args.raw };
+        let request = Self::reading(settings, args.payer.is_requester(), Task::Cat(task));
+        Ok(Self { keys: key(&args.customer_key)?, ..request })
+    }
+
+    /// For `head`.
+    pub(crate) fn head(settings: &Settings, args: &HeadArgs) -> Result<Self, Failure> {
+        let task = HeadTask { source: args.path.clone(), version_id: args.version_id.clone() };
+        let request = Self::reading(settings, args.payer.is_requester(), Task::Head(task));
+        Ok(Self { keys: key(&args.customer_key)?, ..request })
+    }
+}
+
+fn key(args: &CustomerKeyArgs) -> Result<Keys, Failure> {
+    Ok(Keys { target: customer_key(args)?, source: None })
+}
+
+fn too_long() -> Failure {
+    Failure::usage("--expires-in must be between 1 and 604800 seconds")
+}
+
+impl PresignSettings {
+    /// For a job.
+    pub(crate) fn of_job(frame: Frame, task: &PresignTask) -> Result<Self, Failure> {
+        let seconds = task.expires_in_s.unwrap_or(EXPIRES_IN_S).get();
+        let expires_in = Duration::from_secs(seconds.into());
+        if expires_in > PRESIGN_MAX {
+            return Err(too_long());
+        }
+        let object = object_name(&task.source, "presign")?;
+        let written = task.put.clone().map(|PresignedHeaders { content_type, metadata }| {
+            let metadata = metadata.map(|map| map.into_iter().collect());
+            ObjectProperties { content_type, metadata, ..ObjectProperties::default() }
+        });
+        let json = frame.output.json;
+        Ok(Self { client: frame.client, object, expires_in, written, json })
     }
 }
 
@@ -105,26 +146,25 @@ pub(crate) struct CatSettings {
 }
 
 impl CatSettings {
-    /// From flags.
-    pub(crate) fn new(settings: Settings, args: &CatArgs) -> Result<Self, Failure> {
-        if settings.json {
+    /// For a job.
+    pub(crate) fn of_job(frame: Frame, task: &CatTask) -> Result<Self, Failure> {
+        if frame.output.json {
             return Err(refuse_json());
         }
-        let objects = args.paths.iter().map(|path| {
+        let objects = task.sources.iter().map(|path| {
             if s3_uri::is_s3(path) {
                 object_name(path, "cat")
             } else {
                 Err(invalid_argument_type("cat", "<S3Uri>..."))
             }
         });
-        let request_payer = args.payer.is_requester();
         Ok(Self {
-            client: ClientConfig { request_payer, ..settings.client },
             objects: objects.collect::<Result<_, _>>()?,
-            range: args.range.as_deref().map(CatRange::parse).transpose()?,
-            limits: SharedLimits::new(&settings.tuning),
-            raw: args.raw,
-            customer_key: customer_key(&args.customer_key)?,
+            range: task.range.as_deref().map(CatRange::parse).transpose()?,
+            limits: SharedLimits::new(&frame.tuning),
+            client: frame.client,
+            raw: task.raw,
+            customer_key: frame.keys.target,
         })
     }
 }
@@ -145,19 +185,18 @@ pub(crate) struct HeadSettings {
 }
 
 impl HeadSettings {
-    /// From flags.
-    pub(crate) fn new(settings: Settings, args: &HeadArgs) -> Result<Self, Failure> {
-        let object = address(&args.path)?;
+    /// For a job.
+    pub(crate) fn of_job(frame: Frame, task: &HeadTask) -> Result<Self, Failure> {
+        let object = address(&task.source)?;
         if object.bucket.is_empty() {
             return Err(invalid_argument_type("head", "<S3Uri>"));
         }
-        let request_payer = args.payer.is_requester();
         Ok(Self {
-            client: ClientConfig { request_payer, ..settings.client },
+            client: frame.client,
             object,
-            version_id: args.version_id.clone(),
-            customer_key: customer_key(&args.customer_key)?,
-            json: settings.json,
+            version_id: task.version_id.clone(),
+            customer_key: frame.keys.target,
+            json: frame.output.json,
         })
     }
 }

@@ -172,14 +172,19 @@ fn what_was_removed_comes_back_by_a_job() {
 
 #[test]
 fn what_only_reads_is_a_job_too() {
-    let setup =
-        ["tag set s3://box/e --tags t=1", "versioning enable s3://box", "rm s3://box/d/b.log"];
+    let setup = [
+        "tag set s3://box/e --tags t=1",
+        "versioning enable s3://box",
+        "rm s3://box/d/b.log",
+        "mb s3://other",
+        "cp f s3://other/f",
+    ];
     for (line, lines, code) in [
         ("list s3://box --sort --format csv --fields key,size", 4, 0),
         ("list s3://box/d --format keys --start-after d/a.txt --summarize --json", 0, 252),
         ("list s3://box/d --json --summarize --exclude *.txt --min-size 1", 1, 1),
         ("list s3://box --versions --format tsv --no-header --fields key,is_latest --serial", 5, 0),
-        ("list s3://box --output-file listed --format jsonl --concurrency 3", 0, 0),
+        ("list s3://box --output-file listed --format jsonl --fields key", 0, 0),
         ("versions s3://box/d/b.log --format jsonl --fields key,is_delete_marker", 2, 0),
         ("find s3://box --name *.txt --format keys", 2, 0),
         ("find s3://box --tag t=1", 1, 0),
@@ -193,12 +198,25 @@ fn what_only_reads_is_a_job_too() {
         ("map s3://box --map js:({Key})=>Key.length --exclude e", 2, 0),
         ("map s3://box/d", 0, 252),
         ("each s3://box/d --sort --map-list js:(all)=>all.length", 1, 0),
-        ("ls", 1, 0),
+        ("ls", 2, 0),
         ("ls s3://box/d --recursive --human-readable --summarize --include *.txt", 5, 0),
         ("ls --min-size 1", 0, 252),
         ("list-buckets --count --format csv --bucket-name-prefix b", 2, 0),
         ("uploads ls s3://box --sizes", 0, 0),
         ("uploads abort s3://box --older-than 7d --dryrun --quiet", 0, 0),
+        ("cat s3://box/d/a.txt s3://box/e --range 0-0 --raw", 1, 0),
+        ("cat s3://box/e --json", 0, 252),
+        ("head s3://box/e", 8, 0),
+        ("head s3://box/none", 0, 254),
+        ("presign s3://box/e --expires-in 0", 0, 252),
+        ("presign s3://box/e --content-type a/b", 0, 252),
+        ("mb s3://third --tags a b --versioning", 1, 0),
+        ("mb s3://box", 1, 0),
+        ("rb s3://box", 0, 1),
+        ("rb s3://other --force --versions --yes --quiet", 1, 0),
+        ("versioning suspend s3://box", 1, 0),
+        ("versioning get box", 0, 252),
+        ("website s3://box --index-document index.html", 0, 0),
     ] {
         if code == 252 {
             let bench = bench();
@@ -221,12 +239,16 @@ fn a_job_that_reads_and_makes_no_sense_is_refused() {
         (r#"{"list":{"listing":{"source":"s3://box"},"format":"xml"}}"#, "unknown variant `xml`"),
         (r#"{"compare":{"source":"a","target":"b","header":false}}"#, "--format csv"),
         (r#"{"uploads":{"source":"box"}}"#, "Invalid argument type"),
+        (r#"{"remove_bucket":{"bucket":"s3://box","versions":true}}"#, "--versions needs --force"),
     ] {
         let job = format!(r#"{{"version":1,"task":{task}}}"#);
         let output = bench.run_with_input("job run -", &job);
         let error = stderr(&output);
         assert!(output.status.code() == Some(252) && error.contains(said), "{task}: {error}");
     }
+    let job = bench.ok("presign s3://box/e --expires-in 60 --print-job");
+    let url = stdout(&bench.run_with_input("job run -", &job));
+    assert!(url.contains("X-Amz-Expires=60&"), "{url}");
     bench.file("job", r#"{"version":1,"task":{"ls":{}}}"#);
     let refused = bench.run("job run job --resume");
     assert!(stderr(&refused).contains("nothing is transferred or changed"), "{refused:?}");

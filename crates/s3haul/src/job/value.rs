@@ -9,6 +9,7 @@ mod in_place;
 mod moment;
 mod reading;
 mod service;
+mod single;
 mod task;
 
 use std::path::PathBuf;
@@ -26,6 +27,10 @@ pub use reading::{
     RowFormat, Shown, SummarizeTask, SummaryFormat, UploadsAction, UploadsTask,
 };
 pub use service::{Addressing, Checksums, Credentials, EndpointUrl, Limits, Service, Services};
+pub use single::{
+    CatTask, HeadTask, MakeBucketTask, PresignTask, PresignedHeaders, RemoveBucketTask,
+    VersioningTask, WebsiteTask,
+};
 pub use task::{
     Checksum, Compare, CopyTask, ManifestFile, ManifestFormat, MoveTask, ObjectEncryption, Select,
     SyncTask, Task, TransferOptions, WriteOptions,

@@ -9,6 +9,9 @@ use super::in_place::{RemoveTask, RestoreTask, SetTask, TagTask, UndeleteTask};
 use super::reading::{
     CompareTask, EachTask, ListBucketsTask, ListTask, LsTask, MapTask, SummarizeTask, UploadsTask,
 };
+use super::single::{
+    CatTask, HeadTask, MakeBucketTask, PresignTask, RemoveBucketTask, VersioningTask, WebsiteTask,
+};
 use super::{Moment, is_default, is_true};
 use crate::engine::settings::{CopyProps, MetadataDirective};
 use crate::job::case_conflict::CaseConflict;
@@ -51,6 +54,20 @@ pub enum Task {
     ListBuckets(ListBucketsTask),
     /// `uploads`: list or abort incomplete multipart uploads.
     Uploads(UploadsTask),
+    /// `cat`: write objects to standard output.
+    Cat(CatTask),
+    /// `head`: show what is known of an object.
+    Head(HeadTask),
+    /// `presign`: print a URL with which an object can be read or written.
+    Presign(PresignTask),
+    /// `mb`: make a bucket.
+    MakeBucket(MakeBucketTask),
+    /// `rb`: remove a bucket.
+    RemoveBucket(RemoveBucketTask),
+    /// `versioning`: show or change whether a bucket keeps versions.
+    Versioning(VersioningTask),
+    /// `website`: set what the website of a bucket serves.
+    Website(WebsiteTask),
 }
 
 impl Task {
@@ -70,19 +87,19 @@ impl Task {
         }
     }
 
-    /// Whether it transfers or changes objects: only then it has reports, can be resumed, and ends
-    /// what it is at when it is interrupted.
+    /// Whether it transfers or changes objects one by one: only then it has reports and can be
+    /// resumed.
     pub fn is_transfer(&self) -> bool {
-        !matches!(
+        matches!(
             self,
-            Self::List(_)
-                | Self::Summarize(_)
-                | Self::Compare(_)
-                | Self::Map(_)
-                | Self::Each(_)
-                | Self::Ls(_)
-                | Self::ListBuckets(_)
-                | Self::Uploads(_)
+            Self::Copy(_)
+                | Self::Move(_)
+                | Self::Sync(_)
+                | Self::Remove(_)
+                | Self::Undelete(_)
+                | Self::Tag(_)
+                | Self::Set(_)
+                | Self::Restore(_)
         )
     }
 

@@ -544,6 +544,44 @@ fn reading() -> impl Strategy<Value = Task> {
     ]
 }
 
+/// Tasks on one bucket or on single objects.
+fn single() -> impl Strategy<Value = Task> {
+    let cat = (vec(text(), 0..3), of(text()), any::<bool>())
+        .prop_map(|(sources, range, raw)| CatTask { sources, range, raw });
+    let head =
+        (text(), of(text())).prop_map(|(source, version_id)| HeadTask { source, version_id });
+    let headers = (of(text()), of(btree_map(text(), text(), 0..3)))
+        .prop_map(|(content_type, metadata)| PresignedHeaders { content_type, metadata });
+    let presign = (text(), of(any::<std::num::NonZeroU32>()), of(headers))
+        .prop_map(|(source, expires_in_s, put)| PresignTask { source, expires_in_s, put });
+    let make = (text(), vec((text(), text()), 0..3), any::<[bool; 2]>()).prop_map(
+        |(bucket, tags, [object_lock, versioning])| MakeBucketTask {
+            bucket,
+            tags,
+            object_lock,
+            versioning,
+        },
+    );
+    let remove = (text(), any::<[bool; 3]>()).prop_map(|(bucket, [force, versions, yes])| {
+        RemoveBucketTask { bucket, force, versions, yes }
+    });
+    let versioning =
+        (text(), any::<Option<bool>>()).prop_map(|(bucket, keep)| VersioningTask { bucket, keep });
+    let website =
+        (text(), of(text()), of(text())).prop_map(|(bucket, index_document, error_document)| {
+            WebsiteTask { bucket, index_document, error_document }
+        });
+    prop_oneof![
+        cat.prop_map(Task::Cat),
+        head.prop_map(Task::Head),
+        presign.prop_map(Task::Presign),
+        make.prop_map(Task::MakeBucket),
+        remove.prop_map(Task::RemoveBucket),
+        versioning.prop_map(Task::Versioning),
+        website.prop_map(Task::Website),
+    ]
+}
+
 fn task() -> impl Strategy<Value = Task> {
     let moved =
         (copy().boxed(), any::<bool>()).prop_map(|(copy, validate_same_s3_paths)| MoveTask {
@@ -570,6 +608,7 @@ fn task() -> impl Strategy<Value = Task> {
         set().boxed().prop_map(|task| Task::Set(Box::new(task))),
         restore().boxed().prop_map(|task| Task::Restore(Box::new(task))),
         reading().boxed(),
+        single().boxed(),
     ]
 }
 
