@@ -339,3 +339,25 @@ fn a_resumed_run_writes_a_report_of_its_own_and_names_the_folder_of_its_journal(
     let (first, second) = (done(&first), done(&bench.read("r.2.csv")));
     assert!(first + second >= FILES, "{first} and {second}");
 }
+
+/// A file that may not grow is what a full disk is to a journal; an upload writes no other.
+#[test]
+fn a_job_goes_on_where_its_journal_cannot_grow() {
+    let bench = bench();
+    // Too little for the database, and for the log.
+    for (target, blocks) in [("y", 4), ("z", 64)] {
+        let line = format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec {} cp --recursive in s3://box/{target}/ \
+             --no-progress --only-show-errors --journal kept",
+            crate::support::BINARY,
+        );
+        let output = bench.program("sh").args(["-c", &line]).output().unwrap();
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert_eq!(told.matches("goes on without a journal").count(), 1, "{told}");
+        assert_eq!(bench.status(&format!("compare in s3://box/{target}/")), 0);
+        // What could be written of it is kept, and can be resumed.
+        let kept = bench.run("jobs ls --json --journal kept");
+        assert_eq!(stdout(&kept).lines().count(), usize::from(blocks > 4), "{kept:?}");
+    }
+}

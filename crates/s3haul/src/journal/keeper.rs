@@ -397,17 +397,33 @@ impl Journal {
             return;
         }
         let is_new = files.store.is_none();
-        if let Err(error) = self.try_save(&mut files, target, ending) {
+        let saved = if is_new { self.create(&mut files) } else { Ok(()) };
+        if let Err(error) = saved.and_then(|()| self.try_save(&mut files, target, ending)) {
             self.written().log = None;
-            if is_new {
-                files.store = None;
+            // Later on, what there is stays locked: the job goes on.
+            if is_new && files.store.take().is_some() {
                 self.written().lock = None;
-                // Nothing may be there.
                 _ = folder::remove(&self.folder, &self.id);
-                folder::discard(&self.folder, &self.id);
             }
             self.end_with(&error);
         }
+    }
+
+    /// Makes the files of a journal.
+    fn create(&self, files: &mut Files) -> Result<(), JournalError> {
+        folder::prepare(&self.folder)?;
+        folder::prune(&self.folder);
+        let lock = Lock::take(&self.folder, &self.id)?;
+        let path = self.folder.join(format!("{}.db", self.id));
+        if path.exists() {
+            let source = std::io::ErrorKind::AlreadyExists.into();
+            return Err(JournalError::Io { doing: "create", path, source });
+        }
+        let store = Store::create(&path, &self.description);
+        files.store = Some(store.inspect_err(|_| folder::discard(&self.folder, &self.id))?);
+        self.written().lock = Some(lock);
+        self.is_kept.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     fn try_save(
@@ -416,14 +432,6 @@ impl Journal {
         target: Option<&Path>,
         ending: Ending,
     ) -> Result<(), JournalError> {
-        if files.store.is_none() {
-            folder::prepare(&self.folder)?;
-            folder::prune(&self.folder);
-            self.written().lock = Some(Lock::take(&self.folder, &self.id)?);
-            let path = self.folder.join(format!("{}.db", self.id));
-            files.store = Some(Store::create(&path, &self.description)?);
-            self.is_kept.store(true, Ordering::Relaxed);
-        }
         if files.target.is_none() {
             // It may not be there yet; then nothing has been written to it.
             files.target = target.and_then(|target| File::open(target).ok());
@@ -496,4 +504,57 @@ pub(super) fn now_ms() -> i64 {
 
 fn lock_of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal(folder: &Path, id: &str) -> Journal {
+        let description = Description {
+            command: String::new(),
+            directory: PathBuf::new(),
+            job: "{}".to_owned(),
+            manifest: String::new(),
+            seed: 7,
+            created_ms: 0,
+        };
+        let none = (None, State::default());
+        let journal = Journal::in_folder(folder.to_owned(), id.to_owned(), description, none);
+        Journal { from_beginning: true, ..journal }
+    }
+
+    fn object(number: u32) -> ObjectEvent {
+        ObjectEvent {
+            action: ActionKind::Upload,
+            is_move: false,
+            source: Location::Local(PathBuf::from(format!("/a/{number}"))),
+            target: None,
+            bytes: 1,
+            reason: None,
+            outcome: Outcome::Done,
+        }
+    }
+
+    #[test]
+    fn a_journal_of_the_same_name_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for has_ended in [false, true] {
+            let id = format!("job-{has_ended}");
+            let first = journal(folder.path(), &id);
+            first.begin(None);
+            first.ended(&object(1));
+            if has_ended {
+                first.finish(None, Ending::Failed);
+            }
+            let second = journal(folder.path(), &id);
+            second.begin(None);
+            assert!(!second.is_kept());
+            let warning = second.take_warning().unwrap();
+            assert!(warning.contains("goes on without a journal"), "{warning}");
+            second.finish(None, Ending::Done);
+            let status = folder::status(folder.path(), &id).unwrap();
+            assert_eq!((status.totals.objects, status.process.is_none()), (1, has_ended));
+        }
+    }
 }
