@@ -100,7 +100,8 @@ fn resume_job(
     })?;
     let settings = Settings::load(global, environment)?;
     let request = JobRequest::resumed(&settings, global, &resumed.job)?;
-    let journal = JournalSettings::resumed(resumed, &request, args)?;
+    let named_folder = args.folder.journal.is_some().then_some(folder);
+    let journal = JournalSettings::resumed(resumed, &request, named_folder)?;
     if request.is_unverified() {
         printer.warn_of_unverified();
     }

@@ -8,7 +8,7 @@ use s3haul::journal::{Journal, JournalRequest, Resumed};
 use s3haul_wire::CustomerKey;
 
 use super::{Environment, JobRequest, Machine};
-use crate::args::{JobArgs, JournalArgs};
+use crate::args::JournalArgs;
 use crate::env_vars;
 use crate::failure::Failure;
 
@@ -65,7 +65,7 @@ impl JournalSettings {
     pub(crate) fn resumed(
         resumed: Resumed,
         request: &JobRequest,
-        args: &JobArgs,
+        named_folder: Option<PathBuf>,
     ) -> Result<Self, Failure> {
         if resumed.manifest != manifest_state(&request.job.task) {
             let file = request.job.task.manifest().map_or("", |from| &from.file);
@@ -75,7 +75,7 @@ impl JournalSettings {
             )));
         }
         let kept = KeptJournal::Resumed(resumed.journal);
-        Ok(Self { kept, named_folder: args.folder.journal.as_deref().map(absolute) })
+        Ok(Self { kept, named_folder })
     }
 }
 

@@ -331,13 +331,28 @@ fn a_resumed_run_writes_a_report_of_its_own_and_names_the_folder_of_its_journal(
     let (command, _) = command.split_once('`').unwrap();
     assert!(command.ends_with(&format!(" --journal {}", folder.display())), "{told}");
     let first = bench.read("r.csv");
+    // From another folder, which names that of the journal by a relative path.
+    bench.file("other/x", "");
+    let (id, _) = command.trim_start_matches("jobs resume ").split_once(' ').unwrap();
+    let slow = format!("jobs resume {id} --journal ../kept --max-requests-per-second 100");
+    let mut slow = bench.command(&slow);
+    let child = slow.current_dir(bench.folder().join("other")).spawn().unwrap();
+    while !bench.names().contains(&"r.2.csv".to_owned()) {
+        assert!(begun.elapsed() < WAIT_MAX);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    send("-INT", &child);
+    let told = stderr(&child.wait_with_output().unwrap());
+    let named = bench.folder().join("other/../kept");
+    assert!(told.contains(&format!(" --journal {}", named.display())), "{told}");
     let resumed = bench.run(&format!("{command} --max-requests-per-second 100000"));
     assert!(resumed.status.success(), "{resumed:?}");
-    assert!(stderr(&resumed).contains("/r.2.csv`; that of the earlier run"), "{resumed:?}");
+    assert!(stderr(&resumed).contains("/r.3.csv`; that of the earlier run"), "{resumed:?}");
     assert_eq!(bench.read("r.csv"), first);
     let done = |text: &str| text.lines().filter(|line| line.contains(",done,")).count();
-    let (first, second) = (done(&first), done(&bench.read("r.2.csv")));
-    assert!(first + second >= FILES, "{first} and {second}");
+    let [second, third] = ["r.2.csv", "r.3.csv"].map(|name| done(&bench.read(name)));
+    let first = done(&first);
+    assert!(first + second + third >= FILES, "{first}, {second} and {third}");
 }
 
 /// A file that may not grow is what a full disk is to a journal; an upload writes no other.

@@ -137,7 +137,6 @@ impl Journal {
         if stored.ending == Ending::Done {
             return Err(JournalError::Complete { id: id.to_owned() });
         }
-        store.forget_failures()?;
         let snapshot = folder::replay(folder, id, &stored)?;
         let left = Left::of(&snapshot);
         let Description { job, directory, manifest, .. } = description.clone();
@@ -347,8 +346,15 @@ impl Journal {
     /// Writes the first snapshot of a job that is resumed, or whose journal is kept from the
     /// beginning; the job has done nothing yet. Blocks.
     pub(crate) fn begin(&self, target: Option<&Path>) {
-        if self.from_beginning || self.resumed.is_some() {
-            self.save(target, Ending::Open);
+        if !self.from_beginning && self.resumed.is_none() {
+            return;
+        }
+        self.save(target, Ending::Open);
+        // What failed is tried again.
+        if let (Some(_), Some(store)) = (&self.resumed, &lock_of(&self.files).store)
+            && let Err(error) = store.forget_failures()
+        {
+            self.end_with(&error);
         }
     }
 
