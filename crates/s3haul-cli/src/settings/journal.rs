@@ -105,7 +105,7 @@ fn new_journal(
     if let Some((_, reason)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
         return Err(reason.to_owned());
     }
-    let unwritten = |error| format!("of what cannot be written: {error}");
+    let unwritten = |error| format!("because {error}");
     let job = request.job.to_json().map_err(unwritten)?;
     let directory = std::env::current_dir().unwrap_or_default();
     let manifest = manifest_state(&request.job.task);

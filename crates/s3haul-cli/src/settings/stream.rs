@@ -151,6 +151,9 @@ impl CatSettings {
         if frame.output.json {
             return Err(refuse_json());
         }
+        if task.sources.is_empty() {
+            return Err(invalid_argument_type("cat", "<S3Uri>..."));
+        }
         let objects = task.sources.iter().map(|path| {
             if s3_uri::is_s3(path) {
                 object_name(path, "cat")

@@ -239,6 +239,7 @@ fn a_job_that_reads_and_makes_no_sense_is_refused() {
         (r#"{"list":{"listing":{"source":"s3://box"},"format":"xml"}}"#, "unknown variant `xml`"),
         (r#"{"compare":{"source":"a","target":"b","header":false}}"#, "--format csv"),
         (r#"{"uploads":{"source":"box"}}"#, "Invalid argument type"),
+        (r#"{"cat":{"sources":[]}}"#, "usage: s3haul cat"),
         (r#"{"remove_bucket":{"bucket":"s3://box","versions":true}}"#, "--versions needs --force"),
     ] {
         let job = format!(r#"{{"version":1,"task":{task}}}"#);

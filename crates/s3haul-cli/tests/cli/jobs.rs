@@ -310,6 +310,13 @@ fn what_keeps_no_journal_refuses_one() {
         }
     }
     assert!(!bench.names().contains(&"jobs".to_owned()));
+    // What cannot be written down is done without a journal.
+    let url = bench.endpoint().replace("http://", "http://user:pass@");
+    let plain = bench.run(&format!("cp in/0/0000 s3://box/b --endpoint-url {url}"));
+    assert_eq!(plain.status.code(), Some(0), "{plain:?}");
+    let asked = bench.run(&format!("cp in/0/0000 s3://box/b --endpoint-url {url} --resume"));
+    let text = stderr(&asked);
+    assert!(text.contains("must not hold secrets") && !text.contains("user:pass"), "{text}");
 }
 
 #[test]
