@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use s3haul::job::value::{OutputLines, Task};
+use s3haul::job::value::{Job, OutputLines, Reports, Service, Task};
 use s3haul::journal::Journal;
 
 use crate::args::{
@@ -239,6 +239,21 @@ fn request<'a>(settings: &Settings, command: &'a Command) -> Result<Requested<'a
     })
 }
 
+/// Refuses what a job says and its command would not heed.
+fn refuse_unused(job: &Job) -> Result<(), Failure> {
+    if job.task.is_transfer() {
+        return Ok(());
+    }
+    let has_target = matches!(job.task, Task::Compare(_));
+    if job.reports != Reports::default() {
+        return Err(Failure::usage("the job asks for reports, and its command writes none"));
+    }
+    if !has_target && job.services.target != Service::default() {
+        return Err(Failure::usage("the job has a service of a target, and its command has none"));
+    }
+    Ok(())
+}
+
 /// What runs for a job, whether flags or a file asked for it.
 fn work_of_job<'a>(
     request: &JobRequest,
@@ -247,6 +262,7 @@ fn work_of_job<'a>(
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
     let journal = JournalSettings::new(request, journal, machine)?;
+    refuse_unused(&request.job)?;
     let frame = || request.frame(machine);
     match &request.job.task {
         Task::List(task) => query(list::run(ListSettings::of_job(frame()?, task)?, printer)),
@@ -261,7 +277,7 @@ fn work_of_job<'a>(
         Task::Each(task) => query(script::run(ScriptSettings::each(frame()?, task)?, printer)),
         Task::Ls(task) => query(ls::run(LsSettings::of_job(frame()?, task)?, printer)),
         Task::ListBuckets(task) => {
-            query(list_buckets::run(ListBucketsSettings::of_job(frame()?, task), printer))
+            query(list_buckets::run(ListBucketsSettings::of_job(frame()?, task)?, printer))
         }
         Task::Uploads(task) => {
             query(uploads::run(UploadsSettings::of_job(frame()?, task)?, printer))

@@ -92,7 +92,7 @@ pub(super) fn watch(
     let mut before: Option<JobStatus> = None;
     loop {
         let job = journal::status(&folder, &args.id)?;
-        let is_new = before.as_ref().is_none_or(|before| before.updated_ms != job.updated_ms);
+        let is_new = before.as_ref() != Some(&job);
         if is_new {
             printer.output(|buffer| {
                 if as_json {
@@ -126,9 +126,15 @@ pub(super) fn prune(
             buffer.extend_from_slice(format!("removed: {id}\n").as_bytes());
         });
     };
+    let mut status = exit::SUCCESS;
     for id in &args.ids {
-        journal::remove(&folder, id)?;
-        push(id);
+        match journal::remove(&folder, id) {
+            Ok(()) => push(id),
+            Err(error) => {
+                status = exit::FAILED;
+                note(printer, &format!("s3haul: error: {error}"));
+            }
+        }
     }
     if args.ids.is_empty() {
         let removed = if args.all { journal::prune_all } else { journal::prune };
@@ -136,7 +142,7 @@ pub(super) fn prune(
             push(&id);
         }
     }
-    Ok(exit::SUCCESS)
+    Ok(status)
 }
 
 /// How a job stands, in a word.

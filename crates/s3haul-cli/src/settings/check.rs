@@ -1,8 +1,13 @@
 //! Refusals that several commands share.
 
+use std::num::NonZeroU32;
+
 use crate::failure::Failure;
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
+
+/// Requests in flight at most, in listings that say how many.
+const CONCURRENCY_MAX: u32 = 10_000;
 
 /// Bucket and key of `s3://bucket/key` or `bucket/key`; either may be empty.
 pub(crate) fn address(path: &str) -> Result<ObjectName, Failure> {
@@ -22,6 +27,16 @@ pub(crate) fn check_bucket(path: &str) -> Result<(), Failure> {
         return Err(Failure::usage(format!("Invalid bucket name \"\": `{path}` names no bucket")));
     }
     Ok(())
+}
+
+/// Requests in flight, as the flag of that name has them at most.
+pub(crate) fn concurrency(asked: Option<NonZeroU32>) -> Result<Option<usize>, Failure> {
+    match asked.map(NonZeroU32::get) {
+        Some(requests) if requests > CONCURRENCY_MAX => Err(Failure::usage(format!(
+            "{requests} requests at a time are too many: {CONCURRENCY_MAX} is the most"
+        ))),
+        requests => Ok(requests.map(|requests| requests as usize)),
+    }
 }
 
 /// The error for `--json` where standard output is data.

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use s3haul::job::value::{CompareTask, OutputLines, RowFormat, Shown, Task};
+use s3haul::job::value::{CompareTask, OutputLines, RowFormat, Service, Shown, Task};
 use s3haul::job::{CompareSpec, Depth};
 use s3haul::plan::s3_uri;
 use s3haul_wire::ClientConfig;
@@ -67,7 +67,14 @@ impl JobRequest {
             output_file: args.output_file.clone(),
         };
         let sides = [&args.source, &args.target].map(|path| s3_uri::is_s3(path));
-        let services = two_services(settings, &args.sides, &args.requests, sides)?;
+        let mut services = two_services(settings, &args.sides, &args.requests, sides)?;
+        let [source_is_remote, target_is_remote] = sides;
+        if !source_is_remote {
+            services.source = Service::default();
+        }
+        if !target_is_remote {
+            services.target = Service::default();
+        }
         let output = frame::output(settings, OutputLines::All);
         let request = Self::plain(settings, services, output, Task::Compare(Box::new(task)));
         Ok(Self { keys: keys(args)?, ..request })

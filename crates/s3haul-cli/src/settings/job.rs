@@ -128,7 +128,8 @@ impl JobRequest {
             yes: task.yes || !task.versions,
             ..RemoveTask::default()
         };
-        let job = Job { task: Task::Remove(Box::new(task)), ..self.job.clone() };
+        let (task, reports) = (Task::Remove(Box::new(task)), Reports::default());
+        let job = Job { task, reports, ..self.job.clone() };
         Self { job, keys: Keys::default() }
     }
 

@@ -16,7 +16,8 @@ const JOB_BYTES_MAX: u64 = 16 * 1024 * 1024;
 impl JobRequest {
     /// For `job run`. The flags of all commands only add to what is printed.
     pub(crate) fn file(global: &GlobalArgs, args: &JobRunArgs) -> Result<Self, Failure> {
-        refuse_flags(global)?;
+        refuse_flags(global, "job run")?;
+        refuse_limits(global)?;
         let text = read(&args.file)?;
         let job = Job::from_json(&text)
             .map_err(|error| Failure::usage(format!("`{}` cannot be run: {error}", args.file)))?;
@@ -38,6 +39,7 @@ impl JobRequest {
         global: &GlobalArgs,
         text: &str,
     ) -> Result<Self, Failure> {
+        refuse_flags(global, "jobs resume")?;
         let mut job = Job::from_json(text.as_bytes())
             .map_err(|error| Failure::other(format!("the job cannot be resumed: {error}")))?;
         let (given, limits) = (&settings.limits, &mut job.limits);
@@ -86,7 +88,7 @@ fn reads_input(task: &Task) -> bool {
 }
 
 /// Refuses flags whose place is the job.
-fn refuse_flags(global: &GlobalArgs) -> Result<(), Failure> {
+fn refuse_flags(global: &GlobalArgs, command: &str) -> Result<(), Failure> {
     let given = [
         ("--profile", global.profile.is_some()),
         ("--region", global.region.is_some()),
@@ -96,15 +98,26 @@ fn refuse_flags(global: &GlobalArgs) -> Result<(), Failure> {
         ("--ca-bundle", global.ca_bundle.is_some()),
         ("--cli-read-timeout", global.cli_read_timeout.is_some()),
         ("--cli-connect-timeout", global.cli_connect_timeout.is_some()),
+    ];
+    refuse(&given, command)
+}
+
+/// Refuses flags of limits, which `jobs resume` takes.
+fn refuse_limits(global: &GlobalArgs) -> Result<(), Failure> {
+    let given = [
         ("--max-concurrent-requests", global.max_concurrent_requests.is_some()),
         ("--max-requests-per-second", global.max_requests_per_second.is_some()),
         ("--max-memory", global.max_memory.is_some()),
         ("--max-bandwidth", global.max_bandwidth.is_some()),
     ];
+    refuse(&given, "job run")
+}
+
+fn refuse(given: &[(&str, bool)], command: &str) -> Result<(), Failure> {
     match given.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::usage(format!(
-            "{flag} cannot be used with `job run`: the job itself says so; change it there"
+            "{flag} cannot be used with `{command}`: the job itself says so; change it there"
         ))),
     }
 }

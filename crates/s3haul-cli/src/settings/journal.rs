@@ -3,8 +3,9 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Job, Limits, Output, Reports, RestoreAction, Task};
+use s3haul::job::value::{Job, Limits, ManifestFile, Output, Reports, RestoreAction, Task};
 use s3haul::journal::{Journal, JournalRequest, Resumed};
+use s3haul::plan::s3_uri;
 use s3haul_wire::CustomerKey;
 
 use super::{Environment, JobRequest, Machine};
@@ -95,9 +96,10 @@ fn new_journal(
         // They share limits, and `run --retry-failed` runs them again.
         (machine.shared.is_some(), "for a line of `run`"),
         (request.job.task.is_dry_run(), "for a dry run"),
-        (!request.job.task.is_transfer(), "where nothing is transferred or changed"),
+        (!request.job.task.is_transfer(), "for this command"),
         (is_stream(&request.job.task), "for streams"),
-        (reads_names(&request.job), "where the objects are read from standard input or a report"),
+        (reads_names(&request.job), "where standard input, an object or a report names them"),
+        (has_password(), "where an address holds a user or a password"),
         (waits(&request.job.task), "where restores are waited for"),
         (has_keys(request), "with an SSE-C key, which is never written"),
         (folder.is_none(), "without a home directory"),
@@ -127,9 +129,21 @@ fn is_stream(task: &Task) -> bool {
     matches!(task, Task::Copy(task) if task.source == "-" || task.target == "-")
 }
 
-/// Whether the objects of a job come from where they cannot be read again from a position on.
+/// Whether the objects of a job are named by what cannot be read again from a position on, or may
+/// be another then.
 fn reads_names(job: &Job) -> bool {
-    job.reports.retry_failed.is_some() || job.task.manifest().is_some_and(|from| from.file == "-")
+    let is_file = |from: &ManifestFile| from.file != "-" && !s3_uri::is_s3(&from.file);
+    job.reports.retry_failed.is_some() || job.task.manifest().is_some_and(|from| !is_file(from))
+}
+
+/// Whether the command as typed holds a user or a password before the host of a URL.
+fn has_password() -> bool {
+    std::env::args_os().any(|word| {
+        let word = word.to_string_lossy();
+        let url = word.split_once("http://").or_else(|| word.split_once("https://"));
+        let host = url.and_then(|(_, rest)| rest.split('/').next());
+        host.is_some_and(|host| host.contains('@'))
+    })
 }
 
 /// Whether the source is looked through twice, so that all that is begun is pending meanwhile.

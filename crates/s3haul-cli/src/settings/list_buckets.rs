@@ -5,9 +5,11 @@ use std::num::NonZeroU32;
 use s3haul::job::value::{ListBucketsTask, RowFormat, Task};
 use s3haul_wire::ClientConfig;
 
+use super::check::concurrency;
 use super::frame::Frame;
 use super::{JobRequest, Settings};
 use crate::args::ListBucketsArgs;
+use crate::failure::Failure;
 use crate::open_files;
 
 /// `list-buckets`.
@@ -39,17 +41,17 @@ impl JobRequest {
 
 impl ListBucketsSettings {
     /// For a job.
-    pub(crate) fn of_job(frame: Frame, task: &ListBucketsTask) -> Self {
+    pub(crate) fn of_job(frame: Frame, task: &ListBucketsTask) -> Result<Self, Failure> {
         let default = if frame.output.json { RowFormat::Jsonl } else { RowFormat::Text };
-        let concurrency = task.concurrency.map(|requests| requests.get() as usize);
+        let concurrency = concurrency(task.concurrency)?;
         let concurrency = concurrency.unwrap_or(frame.tuning.requests_at_once());
         let wanted = frame.client.max_connections.max(concurrency);
         let max_connections = open_files::connections_within(wanted);
-        Self {
+        Ok(Self {
             client: ClientConfig { max_connections, ..frame.client },
             task: task.clone(),
             format: task.format.unwrap_or(default),
             concurrency,
-        }
+        })
     }
 }

@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::open_files;
 use crate::render::listing::Entry;
 use crate::settings::check::address;
+use crate::settings::check::concurrency;
 use crate::settings::check::invalid_argument_type;
 
 /// The flags as a part of a job.
@@ -67,10 +68,14 @@ impl ListingSettings {
         if object.bucket.is_empty() {
             return Err(invalid_argument_type(command, "<S3Uri>"));
         }
-        let concurrency = match (listing.serial, listing.concurrency) {
-            (true, _) => 1,
-            (false, Some(requests)) => requests.get() as usize,
+        let concurrency = match (listing.serial, concurrency(listing.concurrency)?) {
+            (true, None) => 1,
+            (false, Some(requests)) => requests,
             (false, None) => frame.tuning.requests_at_once(),
+            (true, Some(_)) => {
+                let text = "a listing is either serial or has a number of requests at a time";
+                return Err(Failure::usage(text));
+            }
         };
         let mut client = frame.client;
         let wanted = client.max_connections.max(concurrency);

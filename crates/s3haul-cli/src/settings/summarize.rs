@@ -8,6 +8,11 @@ use crate::args::SummarizeArgs;
 use crate::env_vars;
 use crate::failure::Failure;
 
+/// Levels of folders at most.
+const DEPTH_MAX: u32 = 64;
+/// Rows of rankings at most.
+const TOP_MAX: u32 = 1000;
+
 /// `summarize`.
 #[derive(Clone, Debug)]
 pub(crate) struct SummarizeSettings {
@@ -45,6 +50,11 @@ impl SummarizeSettings {
         task: &SummarizeTask,
         environment: &Environment,
     ) -> Result<Self, Failure> {
+        if task.depth > DEPTH_MAX || task.top > TOP_MAX {
+            return Err(Failure::usage(format!(
+                "a summary has at most {DEPTH_MAX} levels of folders and {TOP_MAX} rows"
+            )));
+        }
         let default = if frame.output.json { SummaryFormat::Json } else { SummaryFormat::Text };
         Ok(Self {
             listing: ListingSettings::new(frame, &task.listing, "summarize")?,

@@ -104,7 +104,7 @@ impl TransferSettings {
             Task::Tag(task) => Self::tag(frame(&task.source, "")?, task),
             Task::Set(task) => Self::set(frame(&task.source, "")?, task),
             Task::Restore(task) => Self::restore(frame(&task.source, "")?, task),
-            _ => Err(Failure::usage("the job transfers and changes nothing")),
+            _ => Err(Failure::usage("the job is not one that goes through objects one by one")),
         }
     }
 

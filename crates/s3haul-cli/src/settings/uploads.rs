@@ -64,7 +64,10 @@ impl UploadsSettings {
             bucket: object.bucket,
             prefix: object.key,
             begun_until_s: task.begun_until.map(Moment::seconds),
-            action: if task.dry_run { UploadsAction::List } else { task.action },
+            action: match task.action {
+                UploadsAction::Abort if task.dry_run => UploadsAction::List,
+                action => action,
+            },
             concurrency: frame.tuning.requests_at_once(),
         };
         Ok(Self { client: frame.client, spec, task: task.clone(), output: frame.output })

@@ -240,6 +240,12 @@ fn a_job_that_reads_and_makes_no_sense_is_refused() {
         (r#"{"compare":{"source":"a","target":"b","header":false}}"#, "--format csv"),
         (r#"{"uploads":{"source":"box"}}"#, "Invalid argument type"),
         (r#"{"cat":{"sources":[]}}"#, "usage: s3haul cat"),
+        (r#"{"summarize":{"listing":{"source":"s3://box"},"top":4000000000}}"#, "1000 rows"),
+        (r#"{"list":{"listing":{"source":"s3://box","concurrency":10001}}}"#, "too many"),
+        (r#"{"list_buckets":{"concurrency":10001}}"#, "too many"),
+        (r#"{"list":{"listing":{"source":"s3://box","concurrency":1,"serial":true}}}"#, "either"),
+        (r#"{"ls":{}},"reports":{"report":"x.csv"}"#, "asks for reports"),
+        (r#"{"ls":{}},"services":{"target":{"region":"r"}}"#, "service of a target"),
         (r#"{"remove_bucket":{"bucket":"s3://box","versions":true}}"#, "--versions needs --force"),
     ] {
         let job = format!(r#"{{"version":1,"task":{task}}}"#);
@@ -247,12 +253,14 @@ fn a_job_that_reads_and_makes_no_sense_is_refused() {
         let error = stderr(&output);
         assert!(output.status.code() == Some(252) && error.contains(said), "{task}: {error}");
     }
+    let local = bench.ok("compare in s3://box --print-job");
+    assert!(!local.contains("\"source\": {"), "a side that is no service has none: {local}");
     let job = bench.ok("presign s3://box/e --expires-in 60 --print-job");
     let url = stdout(&bench.run_with_input("job run -", &job));
     assert!(url.contains("X-Amz-Expires=60&"), "{url}");
     bench.file("job", r#"{"version":1,"task":{"ls":{}}}"#);
     let refused = bench.run("job run job --resume");
-    assert!(stderr(&refused).contains("nothing is transferred or changed"), "{refused:?}");
+    assert!(stderr(&refused).contains("no journal is kept for this command"), "{refused:?}");
 }
 
 #[test]

@@ -200,6 +200,8 @@ fn a_large_file_goes_on_from_its_parts() {
 fn journals_that_cannot_be_used_are_refused_or_done_without() {
     let bench = bench();
     let id = kill_at(&bench, 200, &format!("cp --recursive in s3://box/x/ {PACE}"));
+    let other = bench.run(&format!("jobs resume {id} --region nowhere-9"));
+    assert!(stderr(&other).contains("--region cannot be used with `jobs resume`"), "{other:?}");
     let path = bench.journals().join(format!("{id}.db"));
     let refusal = |args: &str| {
         let output = bench.run(args);
@@ -225,8 +227,14 @@ fn journals_that_cannot_be_used_are_refused_or_done_without() {
     assert!(refusal("jobs ls").contains("damaged"));
     assert_eq!(bench.ok(&format!("jobs prune {id}")), format!("removed: {id}\n"));
     bench.file("kept/20260101-000000-aaaaaaaa.db", "this is no journal");
+    for name in ["accounts.db", "accounts.lock", "accounts.log.1", "2026-x.db"] {
+        bench.file(&format!("kept/{name}"), "another program's");
+    }
+    assert_eq!(bench.status("jobs prune accounts --journal kept"), 1);
     assert_eq!(bench.ok("jobs prune --all --journal kept").lines().count(), 1);
-    assert_eq!(bench.names_in("kept"), [""; 0]);
+    let mut left = bench.names_in("kept");
+    left.sort();
+    assert_eq!(left, ["2026-x.db", "accounts.db", "accounts.lock", "accounts.log.1"]);
     let none = bench.run("jobs ls --journal kept");
     assert!(none.status.success() && stderr(&none).contains("there are no jobs"), "{none:?}");
     // The job goes on where no journal can be written, and says so once.
@@ -294,6 +302,7 @@ fn what_keeps_no_journal_refuses_one() {
         "cp - s3://box/x/a",
         "cp s3://box/a -",
         "rm --from - s3://box/",
+        "rm --from s3://box/rows.csv s3://box/",
         "cp --recursive in s3://box/x/ --retry-failed report.csv",
         "cp --recursive in s3://box/x/ --no-journal",
         "restore --recursive s3://box/ --days 1 --wait",
@@ -314,9 +323,13 @@ fn what_keeps_no_journal_refuses_one() {
     let url = bench.endpoint().replace("http://", "http://user:pass@");
     let plain = bench.run(&format!("cp in/0/0000 s3://box/b --endpoint-url {url}"));
     assert_eq!(plain.status.code(), Some(0), "{plain:?}");
-    let asked = bench.run(&format!("cp in/0/0000 s3://box/b --endpoint-url {url} --resume"));
-    let text = stderr(&asked);
-    assert!(text.contains("must not hold secrets") && !text.contains("user:pass"), "{text}");
+    let plain = bench.endpoint();
+    for flags in [url.clone(), format!("{url} --target-endpoint-url {plain}")] {
+        let line = format!("cp --recursive in s3://box/b --endpoint-url {flags} --resume");
+        let text = stderr(&bench.run(&line));
+        assert!(text.contains("holds a user or a password"), "{text}");
+        assert!(!text.contains("user:pass"), "{text}");
+    }
 }
 
 #[test]

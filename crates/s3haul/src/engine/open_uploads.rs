@@ -75,22 +75,25 @@ impl OpenUploads {
         let found = self.journal.as_ref().and_then(|journal| journal.parts(key));
         let Some(found) = found else { return Ok(None) };
         let id = found.handle;
-        let parts = match self.list_parts(bucket, key, &id).await {
-            Ok(parts) if found.source == *source => Some(parts),
-            // A service that does not list parts, or not for us, goes on without.
-            Err(error) if error.may_pass() && error.code() != "NotImplemented" => {
-                return Err(error);
+        let parts = if found.source == *source {
+            match self.list_parts(bucket, key, &id).await {
+                Err(error) if error.may_pass() && error.code() != "NotImplemented" => {
+                    return Err(error);
+                }
+                // A service that does not list parts, or not for us, goes on without.
+                parts => parts.ok(),
             }
-            _ => None,
+        } else {
+            None
         };
         let (bucket, key) = (bucket.to_owned(), key.to_owned());
         let encryption = properties.encryption.clone();
         let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
+        lock(&self.open).insert(Arc::clone(&upload));
         let Some(parts) = parts else {
             self.abort(&upload).await;
             return Ok(None);
         };
-        lock(&self.open).insert(Arc::clone(&upload));
         Ok(Some((upload, parts)))
     }
 
@@ -153,6 +156,12 @@ impl OpenUploads {
         if let Some(journal) = &self.journal {
             journal.parts_ended(&upload.key);
         }
+    }
+
+    /// Takes in what an earlier run left and nothing goes on with: it is aborted at the end.
+    pub(crate) fn leave(&self, upload: OpenUpload) {
+        self.forget(&upload);
+        lock(&self.open).insert(Arc::new(upload));
     }
 
     /// Whether a later run can go on with an upload.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use twox_hash::XxHash3_64;
 
 use super::keeper::{JournalRequest, now_ms};
@@ -79,7 +80,10 @@ impl Lock {
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(&path).map_err(fail)?;
         let mut attempts = 1..LOCK_ATTEMPTS_MAX;
-        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        while let Err(errno) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            if errno != Errno::WOULDBLOCK {
+                return Err(fail(errno.into()));
+            }
             if attempts.next().is_some() {
                 std::thread::sleep(LOCK_PAUSE);
                 continue;
@@ -98,7 +102,7 @@ impl Lock {
     /// The process that holds the lock of a job.
     fn holder(folder: &Path, id: &str) -> Option<u32> {
         let mut file = File::open(folder.join(format!("{id}.lock"))).ok()?;
-        if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+        if flock(&file, FlockOperation::NonBlockingLockShared) != Err(Errno::WOULDBLOCK) {
             return None;
         }
         let mut process = String::new();
@@ -113,6 +117,15 @@ pub(super) fn new_id(created_ms: i64, identity: &str) -> String {
     let begun = jiff::Timestamp::from_millisecond(created_ms).unwrap_or_default();
     let own: String = std::iter::repeat_with(fastrand::lowercase).take(2).collect();
     format!("{}-{}{own}", begun.strftime("%Y%m%d-%H%M%S"), letters(identity))
+}
+
+/// Whether a text has the form of [`new_id`]: other files of a folder are not touched.
+fn is_id(text: &str) -> bool {
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let letters = |part: &str| part.bytes().all(|byte| byte.is_ascii_lowercase());
+    let parts: Vec<&str> = text.split('-').collect();
+    matches!(parts[..], [date, time, last] if date.len() == 8 && time.len() == 6
+        && last.len() == 8 && digits(date) && digits(time) && letters(last))
 }
 
 /// Letters that are the same for the same job.
@@ -134,10 +147,8 @@ pub(super) fn prepare(folder: &Path) -> Result<(), JournalError> {
 
 /// The database of a job.
 pub(super) fn path_of(folder: &Path, id: &str) -> Result<PathBuf, JournalError> {
-    let is_plain =
-        !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let path = folder.join(format!("{id}.db"));
-    if is_plain && path.exists() {
+    if is_id(id) && path.exists() {
         return Ok(path);
     }
     Err(JournalError::Unknown { id: id.to_owned(), folder: folder.to_owned() })
@@ -231,7 +242,8 @@ pub fn jobs(folder: &Path, mut warn: impl FnMut(JournalError)) -> Vec<JobStatus>
 fn ids(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let id = |entry: std::io::Result<fs::DirEntry>| {
-        Some(entry.ok()?.file_name().to_str()?.strip_suffix(".db")?.to_owned())
+        let name = entry.ok()?.file_name().into_string().ok()?;
+        name.strip_suffix(".db").filter(|id| is_id(id)).map(str::to_owned)
     };
     entries.filter_map(id).collect()
 }

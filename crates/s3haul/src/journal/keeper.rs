@@ -546,20 +546,21 @@ mod tests {
     fn a_journal_of_the_same_name_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         for has_ended in [false, true] {
-            let id = format!("job-{has_ended}");
-            let first = journal(folder.path(), &id);
+            let id =
+                if has_ended { "20260101-000000-endedjob" } else { "20260101-000000-jobwhich" };
+            let first = journal(folder.path(), id);
             first.begin(None);
             first.ended(&object(1));
             if has_ended {
                 first.finish(None, Ending::Failed);
             }
-            let second = journal(folder.path(), &id);
+            let second = journal(folder.path(), id);
             second.begin(None);
             assert!(!second.is_kept());
             let warning = second.take_warning().unwrap();
             assert!(warning.contains("goes on without a journal"), "{warning}");
             second.finish(None, Ending::Done);
-            let status = folder::status(folder.path(), &id).unwrap();
+            let status = folder::status(folder.path(), id).unwrap();
             assert_eq!((status.totals.objects, status.process.is_none()), (1, has_ended));
         }
     }

@@ -82,12 +82,7 @@ pub async fn run_transfer(
         result = run(job, engine, streams) => Some(result),
     };
     let _ = tokio::time::timeout(END_TIME_MAX, ended.wait()).await;
-    for left in uploads.abort_all().await {
-        report.warning(format!(
-            "could not abort the multipart upload {} of s3://{}/{}",
-            left.id, left.bucket, left.key
-        ));
-    }
+    abort_open(&uploads, &report).await;
     report.conclude_early_end();
     let counts = report.counts();
     let cancelled = result.is_none();
@@ -104,6 +99,7 @@ pub async fn run_transfer(
         };
         if ending == Ending::Done {
             drop_parts(&journal, &uploads, &target_bucket, written.as_deref()).await;
+            abort_open(&uploads, &report).await;
         }
         finish(journal, written, ending, &report).await;
     }
@@ -120,6 +116,16 @@ pub async fn run_transfer(
         requests_sent: requests_sent(&clients) - sent_before,
         requests_planned: report.requests_planned(),
     })
+}
+
+/// Aborts the uploads that are open, and warns of those that stay.
+async fn abort_open(uploads: &Arc<OpenUploads>, report: &Reporter) {
+    for left in uploads.abort_all().await {
+        report.warning(format!(
+            "could not abort the multipart upload {} of s3://{}/{}",
+            left.id, left.bucket, left.key
+        ));
+    }
 }
 
 /// Writes the end of a job to its journal.
@@ -146,7 +152,7 @@ async fn drop_parts(
     for PartsInProgress { target, handle, .. } in journal.all_parts() {
         let Some(folder) = written.map(Path::to_owned) else {
             let (bucket, key, id) = (bucket.to_owned(), target, handle);
-            uploads.abort(&OpenUpload { bucket, key, id, encryption: None }).await;
+            uploads.leave(OpenUpload { bucket, key, id, encryption: None });
             continue;
         };
         blocking(move || {
