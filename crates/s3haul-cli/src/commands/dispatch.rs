@@ -44,13 +44,16 @@ pub(crate) fn dispatch(
         return run_job(global, args, environment, printer);
     }
     if let Command::Jobs { command } = command {
-        let as_json = global.json;
+        let jobs = |folder| {
+            let folder = jobs::folder(folder, &environment)?;
+            Ok(jobs::Jobs { folder, as_json: global.json, printer })
+        };
         return match command {
-            JobsCommand::Ls(args) => jobs::list(args, as_json, &environment, printer),
-            JobsCommand::Show(args) => jobs::show(args, as_json, &environment, printer),
+            JobsCommand::Ls(args) => jobs(args).map(|jobs| jobs.list()),
+            JobsCommand::Show(args) => jobs(&args.folder)?.show(args),
             JobsCommand::Resume(args) => resume_job(global, args, environment, printer),
-            JobsCommand::Watch(args) => jobs::watch(args, as_json, &environment, printer),
-            JobsCommand::Prune(args) => jobs::prune(args, as_json, &environment, printer),
+            JobsCommand::Watch(args) => jobs(&args.folder)?.watch(args),
+            JobsCommand::Prune(args) => jobs(&args.folder).map(|jobs| jobs.prune(args)),
         };
     }
     if global.no_verify_ssl {
@@ -239,12 +242,18 @@ fn request<'a>(settings: &Settings, command: &'a Command) -> Result<Requested<'a
     })
 }
 
-/// Refuses what a job says and its command would not heed.
+/// Refuses fields of a job that its command would ignore.
 fn refuse_unused(job: &Job) -> Result<(), Failure> {
     if job.task.is_transfer() {
         return Ok(());
     }
     let has_target = matches!(job.task, Task::Compare(_));
+    let has_lines = matches!(job.task, Task::Uploads(_) | Task::RemoveBucket(_));
+    if !has_lines && job.output.lines != OutputLines::All {
+        return Err(Failure::usage(
+            "the job says which lines are printed, and its command prints all",
+        ));
+    }
     if job.reports != Reports::default() {
         return Err(Failure::usage("the job asks for reports, and its command writes none"));
     }

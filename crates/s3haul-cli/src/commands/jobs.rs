@@ -28,121 +28,106 @@ pub(super) fn folder(args: &JobsArgs, environment: &Environment) -> Result<PathB
     })
 }
 
-/// Lists all jobs; gives the exit status. Blocks.
-pub(super) fn list(
-    args: &JobsArgs,
-    as_json: bool,
-    environment: &Environment,
-    printer: &Printer,
-) -> Result<u8, Failure> {
-    let folder = folder(args, environment)?;
-    let mut status = exit::SUCCESS;
-    let jobs = journal::jobs(&folder, |error| {
-        status = exit::FAILED;
-        note(printer, &format!("s3haul: error: {error}"));
-    });
-    if jobs.is_empty() && status == exit::SUCCESS && !as_json {
-        note(printer, &format!("note: there are no jobs in `{}`", folder.display()));
-    }
-    for job in &jobs {
-        printer.output(|buffer| push_job(buffer, job, as_json));
-    }
-    Ok(status)
+/// The jobs of a folder, and how they are printed. What it does blocks.
+pub(super) struct Jobs<'a> {
+    pub(super) folder: PathBuf,
+    pub(super) as_json: bool,
+    pub(super) printer: &'a Printer,
 }
 
-fn note(printer: &Printer, text: &str) {
-    printer.error(|buffer| push_line(buffer, text));
-}
-
-/// Shows how far a job got, and what failed of it. Blocks.
-pub(super) fn show(
-    args: &JobArgs,
-    as_json: bool,
-    environment: &Environment,
-    printer: &Printer,
-) -> Result<u8, Failure> {
-    let folder = folder(&args.folder, environment)?;
-    let job = journal::status(&folder, &args.id)?;
-    let failures = journal::failures(&folder, &args.id, FAILURES_SHOWN)?;
-    printer.output(|buffer| {
-        if as_json {
-            push_job(buffer, &job, true);
-            for failed in &failures {
-                let journal::Failed { subject, action, error } = failed;
-                json::push(buffer, "failed", FailedLine { subject, action, error });
-            }
-            return;
-        }
-        push_details(buffer, &job, args);
-        for failed in &failures {
-            push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
-        }
-    });
-    Ok(exit::SUCCESS)
-}
-
-/// Prints a line a second until no process runs the job. Blocks.
-pub(super) fn watch(
-    args: &JobArgs,
-    as_json: bool,
-    environment: &Environment,
-    printer: &Printer,
-) -> Result<u8, Failure> {
-    let folder = folder(&args.folder, environment)?;
-    let mut before: Option<JobStatus> = None;
-    loop {
-        let job = journal::status(&folder, &args.id)?;
-        let is_new = before.as_ref() != Some(&job);
-        if is_new {
-            printer.output(|buffer| {
-                if as_json {
-                    return push_job(buffer, &job, true);
-                }
-                push_progress(buffer, &job, before.as_ref());
-            });
-            printer.flush();
-        }
-        if job.process.is_none() || printer.output_is_closed() {
-            return Ok(exit::SUCCESS);
-        }
-        before = Some(job);
-        std::thread::sleep(WATCH_PAUSE);
-    }
-}
-
-/// Removes journals, and prints of which jobs. Blocks.
-pub(super) fn prune(
-    args: &PruneArgs,
-    as_json: bool,
-    environment: &Environment,
-    printer: &Printer,
-) -> Result<u8, Failure> {
-    let folder = folder(&args.folder, environment)?;
-    let push = |id: &str| {
-        printer.output(|buffer| {
-            if as_json {
-                return json::push(buffer, "removed", IdLine { id });
-            }
-            buffer.extend_from_slice(format!("removed: {id}\n").as_bytes());
+impl Jobs<'_> {
+    /// Lists all jobs.
+    pub(super) fn list(&self) -> u8 {
+        let mut status = exit::SUCCESS;
+        let jobs = journal::jobs(&self.folder, |error| {
+            status = exit::FAILED;
+            self.note(&format!("s3haul: error: {error}"));
         });
-    };
-    let mut status = exit::SUCCESS;
-    for id in &args.ids {
-        match journal::remove(&folder, id) {
-            Ok(()) => push(id),
-            Err(error) => {
-                status = exit::FAILED;
-                note(printer, &format!("s3haul: error: {error}"));
+        if jobs.is_empty() && status == exit::SUCCESS && !self.as_json {
+            self.note(&format!("note: there are no jobs in `{}`", self.folder.display()));
+        }
+        for job in &jobs {
+            self.printer.output(|buffer| push_job(buffer, job, self.as_json));
+        }
+        status
+    }
+
+    fn note(&self, text: &str) {
+        self.printer.error(|buffer| push_line(buffer, text));
+    }
+
+    /// Shows how far a job got, and what failed of it.
+    pub(super) fn show(&self, args: &JobArgs) -> Result<u8, Failure> {
+        let job = journal::status(&self.folder, &args.id)?;
+        let failures = journal::failures(&self.folder, &args.id, FAILURES_SHOWN)?;
+        self.printer.output(|buffer| {
+            if self.as_json {
+                push_job(buffer, &job, true);
+                for failed in &failures {
+                    let journal::Failed { subject, action, error } = failed;
+                    json::push(buffer, "failed", FailedLine { subject, action, error });
+                }
+                return;
+            }
+            push_details(buffer, &job, args);
+            for failed in &failures {
+                push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
+            }
+        });
+        Ok(exit::SUCCESS)
+    }
+
+    /// Prints a line a second until no process runs the job.
+    pub(super) fn watch(&self, args: &JobArgs) -> Result<u8, Failure> {
+        let Self { folder, as_json, printer } = self;
+        let mut before: Option<JobStatus> = None;
+        loop {
+            let job = journal::status(folder, &args.id)?;
+            if before.as_ref() != Some(&job) {
+                printer.output(|buffer| {
+                    if *as_json {
+                        return push_job(buffer, &job, true);
+                    }
+                    push_progress(buffer, &job, before.as_ref());
+                });
+                printer.flush();
+            }
+            if job.process.is_none() || printer.output_is_closed() {
+                return Ok(exit::SUCCESS);
+            }
+            before = Some(job);
+            std::thread::sleep(WATCH_PAUSE);
+        }
+    }
+
+    /// Removes journals, and prints of which jobs.
+    pub(super) fn prune(&self, args: &PruneArgs) -> u8 {
+        let push = |id: &str| {
+            self.printer.output(|buffer| {
+                if self.as_json {
+                    return json::push(buffer, "removed", IdLine { id });
+                }
+                buffer.extend_from_slice(format!("removed: {id}\n").as_bytes());
+            });
+        };
+        let mut status = exit::SUCCESS;
+        for id in &args.ids {
+            match journal::remove(&self.folder, id) {
+                Ok(()) => push(id),
+                Err(error) => {
+                    status = exit::FAILED;
+                    self.note(&format!("s3haul: error: {error}"));
+                }
             }
         }
-    }
-    if args.ids.is_empty() {
-        let removed = if args.all { journal::prune_all } else { journal::prune };
-        for id in removed(&folder) {
-            push(&id);
+        if args.ids.is_empty() {
+            let removed = if args.all { journal::prune_all } else { journal::prune };
+            for id in removed(&self.folder) {
+                push(&id);
+            }
         }
+        status
     }
-    Ok(status)
 }
 
 /// How a job stands, in a word.

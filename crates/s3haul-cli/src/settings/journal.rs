@@ -44,7 +44,7 @@ impl JournalSettings {
     ///
     /// # Errors
     ///
-    /// Where a journal is asked for and the command cannot keep one.
+    /// `--journal` or `--resume` was given, and the command cannot keep a journal.
     pub(crate) fn new(
         request: &JobRequest,
         args: &JournalArgs,

@@ -34,7 +34,7 @@ fn told_in(bench: &Bench, output: &std::process::Output) -> Told {
     let plain = |text: String| text.replace(folder, "FOLDER");
     // Each server gives versions other ids.
     let lines = lines.into_iter().map(|line| match line.split_once(" (version ") {
-        Some((told, _)) => told.to_owned(),
+        Some((printed, _)) => printed.to_owned(),
         None => line,
     });
     (lines.map(|line| without_times(&plain(line))).collect(), plain(error), code)
@@ -152,8 +152,8 @@ fn changes_of_objects_where_they_are_are_jobs() {
     ] {
         let setup =
             ["tag set s3://box/e --tags t=1,v=2", "cp f s3://box/ice --storage-class GLACIER"];
-        let (told, error, code) = is_the_same_after(&setup, line);
-        assert_eq!((told.len(), error.as_str(), code), (lines, "", 0), "{line}: {told:?}");
+        let (printed, error, code) = is_the_same_after(&setup, line);
+        assert_eq!((printed.len(), error.as_str(), code), (lines, "", 0), "{line}: {printed:?}");
     }
 }
 
@@ -165,8 +165,8 @@ fn what_was_removed_comes_back_by_a_job() {
         ("undelete s3://box/d/b.log --since 1h", 1),
         ("undelete s3://box --recursive --since 2100-01-01", 0),
     ] {
-        let (told, error, code) = is_the_same_after(&setup, line);
-        assert_eq!((told.len(), code), (lines, 0), "{line}: {told:?} {error}");
+        let (printed, error, code) = is_the_same_after(&setup, line);
+        assert_eq!((printed.len(), code), (lines, 0), "{line}: {printed:?} {error}");
     }
 }
 
@@ -225,8 +225,8 @@ fn what_only_reads_is_a_job_too() {
             assert_eq!(refused.status.code(), Some(252), "{line}");
             continue;
         }
-        let (told, error, status) = is_the_same_after(&setup, line);
-        assert_eq!((told.len(), status), (lines, code), "{line}: {told:?} {error}");
+        let (printed, error, status) = is_the_same_after(&setup, line);
+        assert_eq!((printed.len(), status), (lines, code), "{line}: {printed:?} {error}");
     }
 }
 
@@ -245,6 +245,7 @@ fn a_job_that_reads_and_makes_no_sense_is_refused() {
         (r#"{"list_buckets":{"concurrency":10001}}"#, "too many"),
         (r#"{"list":{"listing":{"source":"s3://box","concurrency":1,"serial":true}}}"#, "either"),
         (r#"{"ls":{}},"reports":{"report":"x.csv"}"#, "asks for reports"),
+        (r#"{"ls":{}},"output":{"lines":"none"}"#, "which lines are printed"),
         (r#"{"ls":{}},"services":{"target":{"region":"r"}}"#, "service of a target"),
         (r#"{"remove_bucket":{"bucket":"s3://box","versions":true}}"#, "--versions needs --force"),
     ] {

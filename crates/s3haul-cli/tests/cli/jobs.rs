@@ -345,11 +345,11 @@ fn a_resumed_run_writes_a_report_of_its_own_and_names_the_folder_of_its_journal(
     }
     send("-INT", &child);
     let interrupted = child.wait_with_output().unwrap();
-    let told = stderr(&interrupted);
+    let printed = stderr(&interrupted);
     let folder = bench.folder().join("kept");
-    let (_, command) = told.split_once("note: `s3haul ").unwrap();
+    let (_, command) = printed.split_once("note: `s3haul ").unwrap();
     let (command, _) = command.split_once('`').unwrap();
-    assert!(command.ends_with(&format!(" --journal {}", folder.display())), "{told}");
+    assert!(command.ends_with(&format!(" --journal {}", folder.display())), "{printed}");
     let first = bench.read("r.csv");
     // From another folder, which names that of the journal by a relative path.
     bench.file("other/x", "");
@@ -362,9 +362,9 @@ fn a_resumed_run_writes_a_report_of_its_own_and_names_the_folder_of_its_journal(
         std::thread::sleep(Duration::from_millis(20));
     }
     send("-INT", &child);
-    let told = stderr(&child.wait_with_output().unwrap());
+    let printed = stderr(&child.wait_with_output().unwrap());
     let named = bench.folder().join("other/../kept");
-    assert!(told.contains(&format!(" --journal {}", named.display())), "{told}");
+    assert!(printed.contains(&format!(" --journal {}", named.display())), "{printed}");
     let resumed = bench.run(&format!("{command} --max-requests-per-second 100000"));
     assert!(resumed.status.success(), "{resumed:?}");
     assert!(stderr(&resumed).contains("/r.3.csv`; that of the earlier run"), "{resumed:?}");
@@ -387,9 +387,9 @@ fn a_job_goes_on_where_its_journal_cannot_grow() {
             crate::support::BINARY,
         );
         let output = bench.program("sh").args(["-c", &line]).output().unwrap();
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(0), "{told}");
-        assert_eq!(told.matches("goes on without a journal").count(), 1, "{told}");
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{printed}");
+        assert_eq!(printed.matches("goes on without a journal").count(), 1, "{printed}");
         assert_eq!(bench.status(&format!("compare in s3://box/{target}/")), 0);
         // What could be written of it is kept, and can be resumed.
         let kept = bench.run("jobs ls --json --journal kept");

@@ -54,7 +54,8 @@ impl JobStatus {
 
 /// Times that a journal is read that is being written.
 const READS_MAX: u32 = 8;
-/// Attempts to take a lock: whoever asks whether a job is running holds it for an instant.
+/// Attempts to take a lock: to see whether a job is running, other processes take it for an
+/// instant.
 const LOCK_ATTEMPTS_MAX: u32 = 10;
 /// Pause between them.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
@@ -62,8 +63,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 const DONE_AGE_MAX: Duration = Duration::from_hours(7 * 24);
 /// Age at which any other journal is removed.
 const AGE_MAX: Duration = Duration::from_hours(60 * 24);
-/// Journals that are kept at most.
-const JOURNALS_MAX: usize = 200;
+/// Journals that are kept at most, beside that of a new job.
+const JOURNALS_MAX: usize = 199;
 
 /// Held by the process that runs a job.
 #[derive(Debug)]

@@ -88,8 +88,8 @@ pub struct Journal {
 struct Files {
     /// None before it is made.
     store: Option<Store>,
-    /// The folder that the job writes files to, once there is one. The system reports what could
-    /// not be written to those who had it open before.
+    /// The folder that the job writes files to, once there is one. It stays open: the system
+    /// reports a failed write only through descriptors that were open when it failed.
     target: Option<File>,
 }
 
