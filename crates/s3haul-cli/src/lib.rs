@@ -23,6 +23,7 @@ mod manifest;
 mod memory;
 mod open_files;
 mod panics;
+mod plan;
 mod printer;
 mod progress;
 mod render;
@@ -30,6 +31,7 @@ mod report;
 mod runtime;
 mod settings;
 mod standard_streams;
+mod table;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};

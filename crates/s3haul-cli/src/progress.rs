@@ -369,6 +369,7 @@ mod tests {
                 target: None,
                 bytes: 30,
                 reason: None,
+                expected: None,
                 outcome: Outcome::Failed(error),
             })
         };

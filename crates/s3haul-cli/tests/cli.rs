@@ -34,6 +34,8 @@ mod nothing;
 #[cfg(target_os = "linux")]
 #[path = "cli/output_gone.rs"]
 mod output_gone;
+#[path = "cli/plan.rs"]
+mod plan;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/restore.rs"]

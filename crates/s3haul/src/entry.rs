@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::engine::core::{Engine, Place};
-use crate::fs::meta::exact_time;
+use crate::fs::meta::{exact_time, nanoseconds};
 use crate::fs::{FileBatch, LocalFile};
 use crate::journal::state::Mark;
 use crate::journal::{Journal, Subject};
 use crate::location::Location;
 use crate::plan::compare::{Facts, file_time_us};
 use crate::plan::conditions::ObjectFacts;
+use crate::plan::expected::{Expected, State};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{ListPage, ListedObject};
@@ -54,6 +55,8 @@ pub(crate) struct SourceBatch {
     pub(crate) entries: EntryBatch,
     /// Headers of the objects that were asked for one by one, by row; may end early.
     pub(crate) heads: Vec<Option<Box<ObjectHead>>>,
+    /// What a plan found, by row; empty where no plan is done.
+    pub(crate) expected: Vec<Option<Box<Expected>>>,
     pub(crate) preselected: Preselected,
 }
 
@@ -72,7 +75,8 @@ pub(crate) enum Preselected {
 impl SourceBatch {
     /// Entries as a listing or a walk gives them.
     pub(crate) fn listed(entries: EntryBatch) -> Self {
-        Self { entries, heads: Vec::new(), preselected: Preselected::No }
+        let (heads, expected) = (Vec::new(), Vec::new());
+        Self { entries, heads, expected, preselected: Preselected::No }
     }
 }
 
@@ -177,6 +181,19 @@ impl<'a> Entry<'a> {
                 let ListedObject { size, last_modified_s, last_modified_us, .. } = object.listed;
                 Facts::of_object(size, last_modified_s, last_modified_us)
             }
+        }
+    }
+
+    /// What a plan says of it.
+    pub(crate) fn state(&self) -> State {
+        match self {
+            Self::File(file) => State::of_file(file.size, nanoseconds(file.modified)),
+            Self::Object(object) => State {
+                size: object.listed.size,
+                modified_ns: self.facts().modified_us.saturating_mul(1000),
+                etag: object.listed.etag.to_owned(),
+                version_id: object.version_id.map(str::to_owned),
+            },
         }
     }
 

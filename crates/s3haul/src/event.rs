@@ -3,6 +3,7 @@
 //! Events are given by reference, so that a sink that only counts costs no allocation.
 
 use crate::location::{Location, ObjectName};
+use crate::plan::expected::Expected;
 use s3haul_wire::error::Error;
 
 /// What is done to one object.
@@ -56,6 +57,8 @@ pub struct ObjectEvent {
     pub bytes: u64,
     /// Why it was decided on: the word of `plan::compare::Reason`; nothing where all is taken.
     pub reason: Option<&'static str>,
+    /// Both sides as they were found, in a job that is planned and in one that does a plan.
+    pub expected: Option<Box<Expected>>,
     /// Result.
     pub outcome: Outcome,
 }

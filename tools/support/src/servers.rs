@@ -1,5 +1,5 @@
 //! Installs what the conformance tests talk to and compare with, under `target/servers`: two S3
-//! servers written in Go and a Python environment with the AWS command, boto3 and moto.
+//! servers written in Go and a Python environment with the AWS command, boto3, `DuckDB` and moto.
 //!
 //! Versions are pinned here and in `requirements.txt`.
 
@@ -26,7 +26,7 @@ const GO_TOOLS: [Program; 2] = [
 
 /// The AWS command of the same version everywhere, its library, and a server in memory.
 const PYTHON: Environment = Environment {
-    about: "awscli, boto3 and moto",
+    about: "awscli, boto3, DuckDB and moto",
     file: "tools/support/requirements.txt",
     packages: include_str!("../requirements.txt"),
 };

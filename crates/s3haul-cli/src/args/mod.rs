@@ -15,6 +15,7 @@ mod list_buckets;
 mod listing;
 mod manifest;
 mod object;
+mod plan;
 mod report;
 mod requests;
 mod restore;
@@ -52,6 +53,7 @@ pub(crate) use list_buckets::ListBucketsArgs;
 pub(crate) use listing::ListingArgs;
 pub(crate) use manifest::FromArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
+pub(crate) use plan::{ApplyArgs, PlanCommand, PlanShowArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use requests::{ObjectsArgs, OutputArgs, PayerArgs, RequestArgs};
 pub(crate) use restore::RestoreArgs;
@@ -272,6 +274,23 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: JobCommand,
     },
+    /// Write down what a command would do, to look at it before it is done.
+    ///
+    /// `s3haul plan sync A B --plan FILE` is `s3haul sync A B --plan FILE`: the plan of cp, mv, rm,
+    /// sync, tag, set, restore or undelete. docs/plans.md says what is promised.
+    #[command(override_usage = "s3haul plan show <FILE>\n       \
+        s3haul plan <COMMAND> <ARGS>... --plan <FILE>")]
+    Plan {
+        /// What to do.
+        #[command(subcommand)]
+        command: PlanCommand,
+    },
+    /// Do what a plan says and nothing else.
+    ///
+    /// Each action is done only while its source and its target are as they were when the plan was
+    /// written; what has changed since is left alone and fails. Rows may have been removed from the
+    /// plan by any program that reads and writes Parquet.
+    Apply(ApplyArgs),
     /// List, watch and resume jobs that keep a journal.
     ///
     /// Copies, syncs, removals and changes of many objects keep one: docs/resume.md says what is
@@ -302,7 +321,25 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, 
     // Half of the definition, and so half of the milliseconds that it takes to make.
     let parsed = Cli::<Command>::try_parse_from(&args);
     let Cli { global, command } = parsed.map_err(|error| explained(error, &args))?;
-    Ok((global, command))
+    match planned(&args, &command)? {
+        Some(args) => parse(args),
+        None => Ok((global, command)),
+    }
+}
+
+/// The command that `plan` is written before. It must not run for lack of a flag.
+fn planned(args: &[OsString], command: &Command) -> Result<Option<Vec<OsString>>, clap::Error> {
+    let Command::Plan { command: PlanCommand::Of(words) } = command else { return Ok(None) };
+    let is_flag =
+        |word: &OsString| word == "--plan" || word.to_string_lossy().starts_with("--plan=");
+    let is_help = |word: &OsString| word == "--help" || word == "-h";
+    if !words.iter().any(|word| is_flag(word) || is_help(word)) {
+        let why = "`plan` needs a file: give --plan FILE";
+        return Err(crate::args::command().error(ErrorKind::MissingRequiredArgument, why));
+    }
+    let mut args = args.to_vec();
+    args.remove(args.len() - words.len() - 1);
+    Ok(Some(args))
 }
 
 /// The same with a definition that is used more than once.
@@ -315,7 +352,10 @@ pub(crate) fn parse_with(
     let matches = matches.map_err(|error| explained(error, &args))?;
     let Cli { global, command } = Cli::from_arg_matches(&matches)?;
     let (TopCommand::Plain(command) | TopCommand::S3 { command }) = command;
-    Ok((global, command))
+    match planned(&args, &command)? {
+        Some(args) => parse_with(definition, args),
+        None => Ok((global, command)),
+    }
 }
 
 /// The error as it may be shown, with a hint; help that was asked for by `-h` is short.

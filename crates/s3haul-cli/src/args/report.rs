@@ -17,6 +17,12 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) retry_failed: Option<PathBuf>,
+    /// Do nothing, and write everything that would be done to this Parquet file, with what was
+    /// found of both sides. `s3haul plan show` sums it up, `s3haul apply` does it; docs/plans.md
+    /// has its columns.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["report", "retry_failed", "estimate"])]
+    #[arg(help_heading = "Reports")]
+    pub(crate) plan: Option<PathBuf>,
     /// Print what --dryrun estimates, the requests and their price, to standard error even if that
     /// is not a terminal.
     #[arg(long, requires = "dryrun")]

@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 43] = [
+const USUAL: [(&str, &[Group]); 45] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -68,6 +68,8 @@ const USUAL: [(&str, &[Group]); 43] = [
     ("jobs resume", &[]),
     ("jobs watch", &[]),
     ("jobs prune", &[(WORK, &["all"])]),
+    ("plan show", &[(WORK, &["price-table"])]),
+    ("apply", &[(WORK, &["report", "resume", "no-journal"])]),
     ("versioning get", &[]),
     ("versioning enable", &[]),
     ("versioning suspend", &[]),
@@ -114,7 +116,7 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 25] = [
+const ABOUTS: [(&str, &str); 28] = [
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
     ("summarize", "Add up what is under an address, by folder, age, size and more"),
@@ -130,6 +132,9 @@ const ABOUTS: [(&str, &str); 25] = [
     ("jobs resume", "Go on with a job that ended early, or retry what failed"),
     ("jobs watch", "Show the progress of a job that another process runs"),
     ("jobs prune", "Remove journals that are no longer needed"),
+    ("plan", "Write down what a command would do, and look at it"),
+    ("plan show", "Sum up a plan: what would be done, and what it costs"),
+    ("apply", "Do what a plan says, where nothing has changed since"),
     ("serve", "Serve a folder as an S3 endpoint, for trying and testing"),
     ("tag get", "Print the tags of objects"),
     ("tag add", "Add tags to objects and keep the others"),
@@ -144,7 +149,7 @@ const ABOUTS: [(&str, &str); 25] = [
 
 /// What a flag does, for all commands or one, where the first sentence of its help is too long for
 /// a line.
-const TEXTS: [(&str, &str, &str); 61] = [
+const TEXTS: [(&str, &str, &str); 63] = [
     ("", "profile", "Use this profile of the AWS configuration"),
     ("", "region", "Use this region"),
     ("", "endpoint-url", "Send requests to this URL instead of Amazon's"),
@@ -197,6 +202,8 @@ const TEXTS: [(&str, &str, &str); 61] = [
     ("pipe", "content-type", "Set this Content-Type instead of guessing it"),
     ("run", "report", "Write the result of every command to this file"),
     ("run", "retry-failed", "Only run what failed according to this report"),
+    ("plan show", "price-table", "Take prices from this JSON file"),
+    ("apply", "resume", "Go on where an interrupted run ended"),
     ("restore", "days", "Keep the restored copies for so many days"),
     ("restore", "tier", "bulk, standard or expedited"),
     ("restore", "wait", "Wait until the objects can be read"),
@@ -229,7 +236,7 @@ const OTHERS: [(&str, &[&str]); 3] = [
         "Checks and changes",
         &["compare", "verify", "tag", "set", "restore", "undelete", "versioning"],
     ),
-    ("Scripts and tools", &["map", "each", "run", "job", "jobs", "serve"]),
+    ("Scripts and tools", &["map", "each", "run", "plan", "apply", "job", "jobs", "serve"]),
 ];
 
 /// The definition with what `-h` shows.
@@ -402,7 +409,7 @@ mod tests {
         definition.build();
         let mut found = Vec::new();
         leaves(&definition, "", &mut found);
-        for name in ["tag", "uploads", "versioning", "job", "jobs"] {
+        for name in ["tag", "uploads", "versioning", "plan", "job", "jobs"] {
             found.push((name.to_owned(), definition.find_subcommand(name).unwrap().clone()));
         }
         let mut wide = Vec::new();

@@ -8,16 +8,17 @@ use s3haul::job::value::{Job, OutputLines, Reports, Service, Task};
 use s3haul::journal::Journal;
 
 use crate::args::{
-    Command, CopyArgs, GlobalArgs, JobArgs, JobCommand, JobRunArgs, JobsCommand, JournalArgs,
-    ObjectsArgs, PrintJobArgs,
+    ApplyArgs, Command, CopyArgs, GlobalArgs, JobArgs, JobCommand, JobRunArgs, JobsCommand,
+    JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs,
 };
 use crate::commands::{
-    buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, presign, run, script,
+    buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, run, script,
     serve, shared, summarize, transfer, uploads,
 };
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::plan::PlanFile;
 use crate::printer::Printer;
 use crate::render::json;
 use crate::runtime;
@@ -55,6 +56,12 @@ pub(crate) fn dispatch(
             JobsCommand::Watch(args) => jobs(&args.folder)?.watch(args),
             JobsCommand::Prune(args) => jobs(&args.folder).map(|jobs| jobs.prune(args)),
         };
+    }
+    if let Command::Plan { command: PlanCommand::Show(args) } = command {
+        return plan::show(args, global.json, printer);
+    }
+    if let Command::Apply(args) = command {
+        return apply(global, args, environment, printer);
     }
     if global.no_verify_ssl {
         printer.warn_of_unverified();
@@ -114,6 +121,22 @@ fn resume_job(
         ..TransferSettings::of_job(&request, &settings.machine())?
     };
     carry_out(transfer(runnable, printer)?, printer)
+}
+
+/// Does what a plan says. It was looked at, and needs no confirmation.
+fn apply(
+    global: &GlobalArgs,
+    args: &ApplyArgs,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let plan = PlanFile::open(&args.file)?;
+    let settings = Settings::load(global, environment)?;
+    let request = JobRequest::applied(&settings, global, args, plan.job())?;
+    if request.is_unverified() {
+        printer.warn_of_unverified();
+    }
+    carry_out(work_of_job(&request, &settings.machine(), &args.journal, printer)?, printer)
 }
 
 /// Runs the command if it is confirmed or needs no confirmation.
@@ -182,7 +205,7 @@ pub(crate) fn work<'a>(
     if !print.print_job {
         return Ok(work);
     }
-    let text = request.print()?;
+    let text = request.print("--print-job")?;
     query(async move {
         printer.output(|buffer| buffer.extend_from_slice(text.as_bytes()));
         Ok(exit::SUCCESS)
@@ -236,7 +259,12 @@ fn request<'a>(settings: &Settings, command: &'a Command) -> Result<Requested<'a
             plain(JobRequest::versioning(settings, command), command.bucket().print)
         }
         Command::Website(args) => plain(JobRequest::website(settings, args), args.print),
-        Command::Run(_) | Command::Job { .. } | Command::Jobs { .. } | Command::Serve(_) => {
+        Command::Run(_)
+        | Command::Job { .. }
+        | Command::Jobs { .. }
+        | Command::Plan { .. }
+        | Command::Apply(_)
+        | Command::Serve(_) => {
             return Err(Failure::usage("this command cannot be run by another"));
         }
     })

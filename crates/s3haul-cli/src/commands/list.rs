@@ -20,10 +20,11 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::listing::{
-    Entry, Format, ParquetTable, RowFormat, RowStyle, TableError, push_requests, push_summary,
+    Entry, Format, ParquetTable, RowFormat, RowStyle, push_requests, push_summary,
     push_summary_event,
 };
 use crate::settings::ListSettings;
+use crate::table::TableError;
 
 /// Lists objects or versions.
 pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {

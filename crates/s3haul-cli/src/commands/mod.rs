@@ -15,6 +15,7 @@ mod list_buckets;
 mod listing;
 mod ls;
 mod output;
+mod plan;
 mod presign;
 mod run;
 mod script;

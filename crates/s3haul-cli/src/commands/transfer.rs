@@ -17,12 +17,13 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
+use crate::plan::{PlanFile, PlanWriter, Planning};
 use crate::printer::Printer;
 use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{
-    JournalSettings, KeptJournal, ReportSettings, TransferSettings, resume_command,
+    JournalSettings, KeptJournal, PlanSettings, ReportSettings, TransferSettings, resume_command,
 };
 use crate::standard_streams;
 
@@ -194,6 +195,10 @@ fn came_to_nothing(summary: &Summary) -> bool {
 struct Reports {
     failed: Option<FailedNames>,
     writer: Option<Arc<ReportWriter>>,
+    /// The plan that is done.
+    apply: Option<PlanFile>,
+    /// The plan that is written.
+    plan: Option<Arc<PlanWriter>>,
 }
 
 impl Reports {
@@ -202,10 +207,16 @@ impl Reports {
         let failed = settings.retry.as_ref().map(open).transpose()?;
         let create = |path: &PathBuf| ReportWriter::create(path, &settings.sides).map(Arc::new);
         let writer = settings.path.as_ref().map(create).transpose()?;
-        Ok(Self { failed, writer })
+        let apply = settings.apply.as_deref().map(PlanFile::open).transpose()?;
+        let create = |plan: &PlanSettings| PlanWriter::create(&plan.path, &plan.job).map(Arc::new);
+        let plan = settings.plan.as_ref().map(create).transpose()?;
+        Ok(Self { failed, writer, apply, plan })
     }
 
     fn names(&self) -> Option<Arc<dyn NameSource>> {
+        if let Some(plan) = self.apply.clone() {
+            return Some(Arc::new(plan));
+        }
         let failed = self.failed.clone()?;
         Some(Arc::new(failed))
     }
@@ -213,6 +224,9 @@ impl Reports {
     /// Where events go.
     fn sink(&self, sink: &Arc<CommandSink>) -> Arc<dyn EventSink> {
         let sink = Arc::clone(sink);
+        if let Some(plan) = &self.plan {
+            return Arc::new(Planning { sink, plan: Arc::clone(plan) });
+        }
         match &self.writer {
             Some(writer) => Arc::new(Recorded { sink, report: Arc::clone(writer) }),
             None => sink,
@@ -222,12 +236,23 @@ impl Reports {
     /// Ends the report; false where it could not be written.
     fn finish(self, summary: &Summary, sink: &CommandSink) -> bool {
         let came_to_end = !summary.cancelled && !summary.fatal;
+        let planned = self.plan.filter(|_| came_to_end).map_or(Ok(()), |plan| {
+            let rows = plan.finish()?;
+            let (noun, path) =
+                (if rows == 1 { "action" } else { "actions" }, plan.path().display());
+            sink.notice(&format!(
+                "note: the plan `{path}` has {rows} {noun}: `s3haul plan show` sums it up, `s3haul \
+                 apply` does it"
+            ));
+            Ok(())
+        });
         let is_complete = self.failed.is_none_or(|failed| failed.is_complete());
         if came_to_end && !is_complete {
             sink.notice(INCOMPLETE);
         }
         let written =
             self.writer.map_or(Ok(()), |report| report.finish(came_to_end && is_complete));
+        let written = written.and(planned);
         if let Err(text) = &written {
             sink.notice(&format!("error: {text}"));
         }

@@ -4,6 +4,8 @@ use jiff::Timestamp;
 use s3haul::job::{ListedFacts, ManifestEntry, Version};
 use s3haul::plan::s3_uri;
 
+use crate::table::Cell;
+
 /// A column that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -28,6 +30,19 @@ pub(super) enum Column {
 }
 
 impl Column {
+    /// All, in order.
+    pub(super) const ALL: [Self; 9] = [
+        Self::Bucket,
+        Self::Key,
+        Self::VersionId,
+        Self::IsLatest,
+        Self::IsDeleteMarker,
+        Self::Size,
+        Self::LastModified,
+        Self::Etag,
+        Self::StorageClass,
+    ];
+
     /// The column of a name: as listings have it (`last_modified`), as S3 Inventory has it in
     /// tables (`last_modified_date`) and in its manifest (`LastModifiedDate`).
     pub(super) fn of(name: &str) -> Option<Self> {
@@ -61,19 +76,6 @@ impl Column {
             Self::StorageClass => "a storage class",
         }
     }
-}
-
-/// A value of a table that is not text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
-    /// No value.
-    Nothing,
-    /// Text.
-    Text(String),
-    /// A number; of times seconds since 1970.
-    Number(i64),
-    /// Yes or no.
-    Flag(bool),
 }
 
 /// Content of a row.
@@ -123,11 +125,11 @@ impl Row {
 
     /// Takes a value of a table in; false where it is of another sort than the column's, or makes
     /// no sense.
-    pub(super) fn take(&mut self, column: Column, cell: Cell) -> bool {
+    pub(super) fn take(&mut self, column: Column, cell: Cell<'_>) -> bool {
         match (column, cell) {
             (Column::StorageClass, Cell::Nothing) => self.storage_class = Some(String::new()),
             (_, Cell::Nothing) => {}
-            (_, Cell::Text(text)) => return self.set(column, &text),
+            (_, Cell::Text(text)) => return self.set(column, text),
             (Column::Size, Cell::Number(size)) => {
                 self.size = u64::try_from(size).ok();
                 return self.size.is_some();
@@ -244,7 +246,7 @@ mod tests {
         ] {
             for text in refused {
                 assert!(!Row::default().set(column, text), "{column:?} {text}");
-                let cell = Cell::Text((*text).to_owned());
+                let cell = Cell::Text(text);
                 assert!(!Row::default().take(column, cell), "{column:?} {text}");
             }
             assert!(Row::default().set(column, ""), "what is empty is unknown");

@@ -17,7 +17,7 @@ struct Priced {
 
 /// Requests by kind.
 #[derive(Serialize)]
-pub(super) struct Requests {
+pub(crate) struct Requests {
     put_copy_post_list: u64,
     get_head: u64,
     delete: u64,
@@ -33,7 +33,7 @@ struct EstimateLine<'a> {
 
 impl Requests {
     /// Those of a count.
-    pub(super) fn of(counts: RequestCounts) -> Self {
+    pub(crate) fn of(counts: RequestCounts) -> Self {
         let RequestCounts { write, read, delete } = counts;
         Self { put_copy_post_list: write, get_head: read, delete }
     }
@@ -47,20 +47,27 @@ fn whole(summary: &Summary) -> RequestCounts {
 
 /// The lines for people.
 pub(crate) fn lines(summary: &Summary, table: &PriceTable) -> [String; 2] {
-    let text = |counts: RequestCounts| {
-        let RequestCounts { write, read, delete } = counts;
-        let cost = amount(table.cost(counts));
-        let currency = &table.currency;
-        format!(
-            "{write} PUT/COPY/POST/LIST, {read} GET/HEAD and {delete} DELETE requests, about \
-             {cost} {currency}"
-        )
-    };
+    let text = |counts| priced_text(counts, table);
     let (name, whole) = (&table.name, text(whole(summary)));
     [
         format!("estimate: the command would send {whole} ({name}, without the data's transfer)"),
         format!("estimate: this dry run sent {}", text(summary.requests_sent)),
     ]
+}
+
+/// The line of a plan.
+pub(crate) fn of_plan(summary: &Summary, table: &PriceTable) -> String {
+    let text = priced_text(summary.requests_planned, table);
+    format!("requests: {text} ({}, without the data's transfer)", table.name)
+}
+
+fn priced_text(counts: RequestCounts, table: &PriceTable) -> String {
+    let RequestCounts { write, read, delete } = counts;
+    let (cost, currency) = (amount(table.cost(counts)), &table.currency);
+    format!(
+        "{write} PUT/COPY/POST/LIST, {read} GET/HEAD and {delete} DELETE requests, about {cost} \
+         {currency}"
+    )
 }
 
 /// The line for programs.

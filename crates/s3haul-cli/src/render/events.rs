@@ -144,6 +144,7 @@ mod tests {
             target: Some(Location::Object(ObjectName::new("b", "k"))),
             bytes: 7,
             reason: None,
+            expected: None,
             outcome: Outcome::Failed(error),
         });
         let value: serde_json::Value = serde_json::from_str(&line(&event)).unwrap();
@@ -167,6 +168,7 @@ mod tests {
             target: Some(Location::Object(ObjectName::new("b", "ü"))),
             bytes: 7,
             reason: None,
+            expected: None,
             outcome: Outcome::Done,
         });
         assert_eq!(

@@ -289,8 +289,9 @@ mod tests {
         target: Option<Location>,
         outcome: Outcome,
     ) -> String {
-        let reason = None;
-        let event = ObjectEvent { action, is_move, source, target, bytes: 0, reason, outcome };
+        let (bytes, reason, expected) = (0, None, None);
+        let event =
+            ObjectEvent { action, is_move, source, target, bytes, reason, expected, outcome };
         let tag_change = (action == ActionKind::Tag).then_some("add");
         let style = LineStyle { working_dir: "/w/d".into(), escape: false, tag_change };
         let mut buffer = Vec::new();

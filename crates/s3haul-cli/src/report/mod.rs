@@ -11,8 +11,8 @@ mod row;
 mod sink;
 mod writer;
 
-pub(crate) use reader::FailedNames;
+pub(crate) use reader::{FailedNames, action_of, location};
 pub(crate) use records::Records;
-pub(crate) use row::{Format, Sides};
+pub(crate) use row::{Format, Sides, text};
 pub(crate) use sink::Recorded;
 pub(crate) use writer::ReportWriter;

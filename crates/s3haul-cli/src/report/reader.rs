@@ -106,17 +106,7 @@ impl Iterator for FailedRows {
 }
 
 fn named(row: &RowIn) -> Option<Named> {
-    let action = match row.action.as_str() {
-        "upload" => ActionKind::Upload,
-        "download" => ActionKind::Download,
-        "copy" => ActionKind::Copy,
-        "delete" => ActionKind::Delete,
-        "tag" => ActionKind::Tag,
-        "set" => ActionKind::Set,
-        "restore" => ActionKind::Restore,
-        "undelete" => ActionKind::Undelete,
-        _ => return None,
-    };
+    let action = action_of(&row.action)?;
     let source = match location(&row.source, &row.path_base64)? {
         Location::Object(name) => {
             let version_id = Some(row.version_id.clone()).filter(|id| !id.is_empty());
@@ -127,10 +117,26 @@ fn named(row: &RowIn) -> Option<Named> {
     let target =
         if row.target.is_empty() { None } else { Some(location(&row.target, &row.path_base64)?) };
     let collides = row.reason == COLLISION;
-    Some(Named { action, source, target, collides })
+    Some(Named { action, source, target, collides, expected: None })
 }
 
-fn location(text: &str, path_base64: &str) -> Option<Location> {
+/// The action of a word.
+pub(crate) fn action_of(word: &str) -> Option<ActionKind> {
+    Some(match word {
+        "upload" => ActionKind::Upload,
+        "download" => ActionKind::Download,
+        "copy" => ActionKind::Copy,
+        "delete" => ActionKind::Delete,
+        "tag" => ActionKind::Tag,
+        "set" => ActionKind::Set,
+        "restore" => ActionKind::Restore,
+        "undelete" => ActionKind::Undelete,
+        _ => return None,
+    })
+}
+
+/// A file or an object as it is written in a row.
+pub(crate) fn location(text: &str, path_base64: &str) -> Option<Location> {
     if text == "-" {
         return Some(Location::Stream);
     }
@@ -262,7 +268,16 @@ mod tests {
     fn event(path: PathBuf, key: &str, outcome: Outcome) -> ObjectEvent {
         let target = Some(Location::Object(ObjectName::new("b", key)));
         let (action, source) = (ActionKind::Upload, Location::Local(path));
-        ObjectEvent { action, is_move: false, source, target, bytes: 1, reason: None, outcome }
+        ObjectEvent {
+            action,
+            is_move: false,
+            source,
+            target,
+            bytes: 1,
+            reason: None,
+            expected: None,
+            outcome,
+        }
     }
 
     fn failed(path: PathBuf, key: &str) -> ObjectEvent {

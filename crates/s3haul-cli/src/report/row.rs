@@ -162,7 +162,8 @@ impl<'a> Row<'a> {
     }
 }
 
-fn text(location: &Location) -> Cow<'_, str> {
+/// How a location is written in a row.
+pub(crate) fn text(location: &Location) -> Cow<'_, str> {
     match location {
         Location::Local(path) => path.to_string_lossy(),
         Location::Stream => Cow::Borrowed("-"),
@@ -208,6 +209,7 @@ mod tests {
             target: Some(Location::Object(ObjectName::new("b", key))),
             bytes: 7,
             reason: Some("size"),
+            expected: None,
             outcome: Outcome::Failed(error),
         }
     }

@@ -216,17 +216,17 @@ impl JobRequest {
         Ok(Self { job, keys })
     }
 
-    /// The job as JSON.
-    pub(crate) fn print(&self) -> Result<String, Failure> {
+    /// The job as JSON, for a flag.
+    pub(crate) fn print(&self, flag: &str) -> Result<String, Failure> {
         let keys =
             [(&self.keys.target, "--sse-c-key"), (&self.keys.source, "--sse-c-copy-source-key")];
-        if let Some((_, flag)) = keys.iter().find(|(key, _)| key.is_some()) {
+        if let Some((_, key)) = keys.iter().find(|(key, _)| key.is_some()) {
             return Err(Failure::usage(format!(
-                "--print-job cannot be used with {flag}: a job holds no secrets, and could not be \
+                "{flag} cannot be used with {key}: a job holds no secrets, and could not be \
                  run without this key"
             )));
         }
-        self.job.to_json().map_err(|error| Failure::usage(format!("--print-job: {error}")))
+        self.job.to_json().map_err(|error| Failure::usage(format!("{flag}: {error}")))
     }
 }
 
@@ -311,6 +311,8 @@ fn reports(args: &ReportArgs) -> Reports {
     Reports {
         report: args.report.clone(),
         retry_failed: args.retry_failed.clone(),
+        plan: args.plan.clone(),
+        apply: None,
         estimate: args.estimate,
         price_table: args.price_table.clone(),
     }

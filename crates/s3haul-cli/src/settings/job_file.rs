@@ -1,12 +1,14 @@
 //! `job run`: the job of a file.
 
 use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Job, Task};
+use s3haul::job::value::{Job, Reports, Task};
+use s3haul::plan::s3_uri;
 
 use super::frame::Keys;
 use super::{JobRequest, Settings};
-use crate::args::{GlobalArgs, JobRunArgs};
+use crate::args::{ApplyArgs, GlobalArgs, JobRunArgs};
 use crate::failure::Failure;
 use crate::standard_streams;
 
@@ -60,11 +62,46 @@ impl JobRequest {
         Ok(Self { job, keys: Keys::default() })
     }
 
+    /// For `apply`: the job of a plan, within the limits that the flags give.
+    pub(crate) fn applied(
+        settings: &Settings,
+        global: &GlobalArgs,
+        args: &ApplyArgs,
+        text: &str,
+    ) -> Result<Self, Failure> {
+        let mut request = Self::resumed(settings, global, text)?;
+        let report = args.report.clone();
+        request.job.reports =
+            Reports { apply: Some(absolute(&args.file)), report, ..Reports::default() };
+        Ok(request)
+    }
+
+    /// The job as its plan has it: what it names is found from any folder, and it can be done.
+    pub(super) fn planned(&self) -> Result<String, Failure> {
+        let mut planned = Self { job: self.job.clone(), keys: self.keys.clone() };
+        planned.job.reports = Reports::default();
+        for path in planned.job.task.paths_mut() {
+            if s3_uri::is_s3(path) {
+                continue;
+            }
+            let is_folder = path.ends_with('/');
+            *path = absolute(Path::new(path)).to_string_lossy().into_owned();
+            if is_folder && !path.ends_with('/') {
+                path.push('/');
+            }
+        }
+        planned.print("--plan")
+    }
+
     /// Whether a certificate is not verified.
     pub(crate) fn is_unverified(&self) -> bool {
         let services = &self.job.services;
         !(services.source.verify_tls && services.target.verify_tls)
     }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn read(file: &str) -> Result<Vec<u8>, Failure> {

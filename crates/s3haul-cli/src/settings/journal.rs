@@ -68,8 +68,9 @@ impl JournalSettings {
         request: &JobRequest,
         named_folder: Option<PathBuf>,
     ) -> Result<Self, Failure> {
-        if resumed.manifest != manifest_state(&request.job.task) {
-            let file = request.job.task.manifest().map_or("", |from| &from.file);
+        if resumed.manifest != manifest_state(&request.job) {
+            let file = named_by(&request.job).unwrap_or_default();
+            let file = file.display();
             return Err(Failure::other(format!(
                 "the job cannot be resumed: `{file}`, which names its objects, has changed since; \
                  run its command again"
@@ -96,6 +97,7 @@ fn new_journal(
         // They share limits, and `run --retry-failed` runs them again.
         (machine.shared.is_some(), "for a line of `run`"),
         (request.job.task.is_dry_run(), "for a dry run"),
+        (request.job.reports.plan.is_some(), "for a plan that is written"),
         (!request.job.task.is_transfer(), "for this command"),
         (is_stream(&request.job.task), "for streams"),
         (reads_names(&request.job), "where standard input, an object or a report names them"),
@@ -110,7 +112,7 @@ fn new_journal(
     let unwritten = |error| format!("because {error}");
     let job = request.job.to_json().map_err(unwritten)?;
     let directory = std::env::current_dir().unwrap_or_default();
-    let manifest = manifest_state(&request.job.task);
+    let manifest = manifest_state(&request.job);
     let identity = identity(&request.job, &directory, &manifest).map_err(unwritten)?;
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     let command = std::iter::once("s3haul".to_owned()).chain(words);
@@ -133,7 +135,9 @@ fn is_stream(task: &Task) -> bool {
 /// be another then.
 fn reads_names(job: &Job) -> bool {
     let is_file = |from: &ManifestFile| from.file != "-" && !s3_uri::is_s3(&from.file);
-    job.reports.retry_failed.is_some() || job.task.manifest().is_some_and(|from| !is_file(from))
+    let is_plan = job.reports.apply.is_some();
+    let is_read_once = job.task.manifest().is_some_and(|from| !is_file(from));
+    job.reports.retry_failed.is_some() || (!is_plan && is_read_once)
 }
 
 /// Whether the command as typed holds a user or a password before the host of a URL.
@@ -157,10 +161,16 @@ fn has_keys(request: &JobRequest) -> bool {
     is_key(&request.keys.target) || is_key(&request.keys.source)
 }
 
+/// The file that names the objects of a job: a plan or a manifest.
+fn named_by(job: &Job) -> Option<PathBuf> {
+    let manifest = || job.task.manifest().map(|from| PathBuf::from(&from.file));
+    job.reports.apply.clone().or_else(manifest)
+}
+
 /// Size and time of the file that names the objects of a job; empty where there is none, and for
 /// objects.
-fn manifest_state(task: &Task) -> String {
-    let facts = task.manifest().and_then(|from| std::fs::metadata(&from.file).ok());
+fn manifest_state(job: &Job) -> String {
+    let facts = named_by(job).and_then(|file| std::fs::metadata(file).ok());
     let state = |facts: std::fs::Metadata| {
         format!("{} bytes, {}.{:09}", facts.len(), facts.mtime(), facts.mtime_nsec())
     };
@@ -196,7 +206,8 @@ fn identity(
     directory: &Path,
     manifest: &str,
 ) -> Result<String, s3haul::job::value::JobError> {
-    let (limits, output, reports) = (Limits::default(), Output::default(), Reports::default());
+    let (limits, output) = (Limits::default(), Output::default());
+    let reports = Reports { apply: job.reports.apply.clone(), ..Reports::default() };
     let job = Job { limits, output, reports, ..job.clone() };
     Ok(format!("{}\n{manifest}\n{}", directory.display(), job.to_json()?))
 }

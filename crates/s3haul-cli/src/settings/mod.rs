@@ -57,7 +57,7 @@ pub(crate) use list::{ListSettings, LsSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use manifest::{ManifestPlace, ManifestSettings};
-pub(crate) use report::ReportSettings;
+pub(crate) use report::{PlanSettings, ReportSettings, price_table_of};
 pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};
 pub(crate) use serve::ServeSettings;

@@ -19,12 +19,30 @@ pub(crate) struct ReportSettings {
     pub(crate) path: Option<PathBuf>,
     /// The report whose failures are done again.
     pub(crate) retry: Option<PathBuf>,
+    /// The plan that is written.
+    pub(crate) plan: Option<PlanSettings>,
+    /// The plan that is done.
+    pub(crate) apply: Option<PathBuf>,
     /// A dry run prints its estimate also where standard error is no terminal.
     pub(crate) estimate: bool,
     /// What requests cost.
     pub(crate) prices: PriceTable,
     /// What a report says it is of.
     pub(crate) sides: Sides,
+}
+
+/// The prices of a file, or else those that are built in.
+pub(crate) fn price_table_of(path: Option<&Path>) -> Result<PriceTable, Failure> {
+    path.map_or_else(|| Ok(PriceTable::default()), price_table)
+}
+
+/// A plan that is written.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanSettings {
+    /// Where to.
+    pub(crate) path: PathBuf,
+    /// The job as JSON.
+    pub(crate) job: String,
 }
 
 impl ReportSettings {
@@ -46,11 +64,11 @@ impl ReportSettings {
                 "--report would overwrite the report of --retry-failed: give it another file",
             ));
         }
-        let prices = reports.price_table.as_deref().map_or_else(
-            || Ok(PriceTable::default()),
-            |path| price_table(&spec.working_dir.join(path)),
-        )?;
-        Ok(Self { path, retry, estimate: reports.estimate, prices, sides: sides(spec) })
+        let path_of_prices = reports.price_table.as_deref().map(|path| spec.working_dir.join(path));
+        let prices = price_table_of(path_of_prices.as_deref())?;
+        let apply = reports.apply.as_deref().map(|path| spec.working_dir.join(path));
+        let (estimate, sides) = (reports.estimate, sides(spec));
+        Ok(Self { path, retry, plan: None, apply, estimate, prices, sides })
     }
 }
 
@@ -85,7 +103,7 @@ fn sides(spec: &TransferSpec) -> Sides {
 }
 
 /// A report among the files of the job would be uploaded while it is written, or removed.
-fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Failure> {
+pub(super) fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Failure> {
     let is_sync = spec.command == TransferCommand::Sync;
     let source = Some(spec.source.as_str()).filter(|_| is_sync || spec.recursive);
     let target = spec.target.as_deref().filter(|_| is_sync && spec.sync.delete);

@@ -22,8 +22,9 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, properties};
+use super::report::refuse_inside;
 use super::versions::{apply_as_of, check_manifest, removal_limit, rule_as_of};
-use super::{JobRequest, JournalSettings, ManifestSettings, ReportSettings, script};
+use super::{JobRequest, JournalSettings, ManifestSettings, PlanSettings, ReportSettings, script};
 use crate::failure::Failure;
 use crate::render::{AwsProgress, OutputSettings};
 use crate::settings::check::address;
@@ -95,7 +96,7 @@ impl TransferSettings {
             let has_objects = (s3_uri::is_s3(source), s3_uri::is_s3(target));
             Frame::of_job(job, keys.clone(), machine, has_objects)
         };
-        match &job.task {
+        let settings = match &job.task {
             Task::Copy(task) => Self::copy(frame(&task.source, &task.target)?, task),
             Task::Move(task) => Self::moving(frame(&task.source, &task.target)?, task),
             Task::Sync(task) => Self::sync(frame(&task.source, &task.target)?, task),
@@ -105,7 +106,28 @@ impl TransferSettings {
             Task::Set(task) => Self::set(frame(&task.source, "")?, task),
             Task::Restore(task) => Self::restore(frame(&task.source, "")?, task),
             _ => Err(Failure::usage("the job is not one that goes through objects one by one")),
+        };
+        settings?.planned(request)
+    }
+
+    /// The same where its plan is written, or done.
+    fn planned(mut self, request: &JobRequest) -> Result<Self, Failure> {
+        let reports = &request.job.reports;
+        let is_stream = self.spec.source == "-" || self.spec.target.as_deref() == Some("-");
+        if (reports.plan.is_some() || reports.apply.is_some()) && is_stream {
+            return Err(Failure::usage("--plan cannot be used with standard input and output"));
         }
+        if reports.apply.is_some() {
+            // It was looked at.
+            (self.manifest, self.question) = (None, None);
+        }
+        if let Some(path) = &reports.plan {
+            let path = self.spec.working_dir.join(path);
+            refuse_inside(&path, &self.spec)?;
+            self.report.plan = Some(PlanSettings { path, job: request.planned()? });
+            (self.spec.plans, self.spec.dry_run, self.question) = (true, true, None);
+        }
+        Ok(self)
     }
 
     fn copy(frame: Frame, task: &CopyTask) -> Result<Self, Failure> {
@@ -253,6 +275,7 @@ fn blank_spec(
         working_dir,
         recursive: false,
         dry_run: false,
+        plans: false,
         raw: false,
         filters: Vec::new(),
         conditions: Conditions::default(),

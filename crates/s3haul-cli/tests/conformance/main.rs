@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `S3HAUL_TEST_VERSITYGW` | versitygw's binary; without it that server is skipped |
 //! | `S3HAUL_TEST_MINIO` | MinIO's binary |
-//! | `S3HAUL_TEST_PYTHON` | a Python with boto3 and moto |
+//! | `S3HAUL_TEST_PYTHON` | a Python with boto3, `duckdb` and moto |
 //! | `S3HAUL_TEST_AWS` | the `aws` command (version 1, from PyPI) |
 //! | `S3HAUL_TEST_CASE` | run only cases with this in their name |
 //! | `S3HAUL_TEST_SEQUENCES` | random sequences of commands next to `aws`, 100 |

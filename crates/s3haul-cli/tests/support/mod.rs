@@ -109,7 +109,7 @@ impl Bench {
         &self.variables.iter().find(|(known, _)| known == name).unwrap().1
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 

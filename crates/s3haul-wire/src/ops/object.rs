@@ -23,6 +23,13 @@ pub struct Conditions<'a> {
     pub if_absent: bool,
 }
 
+impl Conditions<'_> {
+    /// Whether there are any.
+    fn are_any(&self) -> bool {
+        self.if_absent || self.if_match.is_some()
+    }
+}
+
 /// Input of `HeadObject`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeadObject<'a> {
@@ -217,7 +224,7 @@ impl Client {
 
     /// Writes an object.
     ///
-    /// With [`Conditions::if_absent`], an attempt whose answer was lost may have written the
+    /// With [`Conditions`], an attempt whose answer was lost may have written the
     /// object, and the next one is refused because of it. That refusal is a success if the object
     /// that is there has the checksum or `ETag` of these bytes.
     pub async fn put_object(&self, input: PutObject<'_>) -> Result<Written> {
@@ -242,7 +249,7 @@ impl Client {
                 self.confirm(&request, protection, &answer.headers).await?;
                 Ok(self.written(answer))
             }
-            Err(error) if input.conditions.if_absent && is_retried_refusal(&error) => {
+            Err(error) if input.conditions.are_any() && is_retried_refusal(&error) => {
                 let mut payload = request.payload.clone();
                 let plan = DigestPlan { md5: true, checksum, ..DigestPlan::default() };
                 payload.digest(plan);

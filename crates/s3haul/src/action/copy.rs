@@ -14,9 +14,9 @@ use async_channel::Receiver;
 use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::{of_copy, of_relay};
 use crate::engine::copy_props::{CopyPlan, inherit};
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
-use crate::engine::object::refuse_existing;
+use crate::engine::object::{conditions_of, has_no_conditions, head_at, refuse_unexpected};
 use crate::engine::remove_object::remove_source_object;
 use crate::engine::server_copy::assemble;
 use crate::engine::server_copy::carry_tags;
@@ -30,13 +30,18 @@ use crate::engine::worker_pool::WorkerPool;
 use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::CopyAction;
 use crate::plan::compare::Reason;
-use s3haul_wire::error::Result;
+use crate::plan::expected::Expected;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Conditions, CopyObject, CopySource};
 use s3haul_wire::units::RequestCounts;
 
 impl Planned for CopyAction {
     fn bytes(&self) -> u64 {
         self.size
+    }
+
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
     }
 
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
@@ -56,7 +61,8 @@ impl Action for CopyAction {
         let target = Some(engine.target_object(self.target_key));
         let source = engine.source_version(self.source_key, self.version_id);
         let event = engine.event(ActionKind::Copy, source, target, self.size);
-        ObjectEvent { reason: self.reason.map(Reason::name), ..event }
+        let (reason, expected) = (self.reason.map(Reason::name), self.expected);
+        ObjectEvent { reason, expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
@@ -114,7 +120,8 @@ async fn conclude(engine: &Engine, action: CopyAction, result: Result<()>) {
 /// One `CopyObject`.
 async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     refuse_move_onto_itself(engine, action)?;
-    refuse_existing(engine, &action.target_key).await?;
+    let expected = action.expected.as_deref();
+    refuse_unexpected(engine, &action.target_key, expected).await?;
     let settings = &engine.settings;
     let plan = CopyPlan::whole(settings);
     let mut properties = said_properties(engine, action, plan);
@@ -128,18 +135,28 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
             bucket: &settings.source_bucket,
             key: &action.source_key,
             version_id: action.version_id.as_deref(),
-            // What a move removes must be what it copied.
+            // What a move removes must be what it copied, and what was planned.
             if_match: Some(action.etag.as_str())
-                .filter(|etag| settings.is_move && !etag.is_empty()),
+                .filter(|etag| (settings.is_move || expected.is_some()) && !etag.is_empty()),
             customer_key: settings.source_customer_key.as_ref(),
         },
         properties: &properties,
         replace_metadata: plan.replace_metadata,
         replace_tagging: plan.replace_tagging,
         checksum: settings.checksum_algorithm,
-        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+        conditions: conditions_of(engine, expected),
     };
-    let copied = engine.send(|| engine.target.copy_object(input)).await;
+    let copied = match engine.send(|| engine.target.copy_object(input)).await {
+        Err(error) if has_no_conditions(engine, expected, &error) => {
+            let input = CopyObject { conditions: Conditions::default(), ..input };
+            engine.send(|| engine.target.copy_object(input)).await
+        }
+        copied => copied,
+    };
+    let copied = match copied {
+        Err(error) if is_in_place(engine, action, &error).await => Ok(()),
+        copied => copied.map(drop),
+    };
     copied.map_err(|error| {
         // With `--no-overwrite` it is either condition: nothing was copied and nothing is removed.
         if settings.no_overwrite { error } else { source_replaced(error) }
@@ -148,10 +165,21 @@ async fn copy_whole(engine: &Engine, action: &CopyAction) -> Result<()> {
     Ok(())
 }
 
+/// Whether a condition of a plan failed only because an attempt whose answer was lost had made the
+/// copy.
+async fn is_in_place(engine: &Engine, action: &CopyAction, error: &Error) -> bool {
+    let is_refused = error.kind() == ErrorKind::PreconditionFailed && error.effort().attempts > 1;
+    if action.expected.is_none() || !is_refused {
+        return false;
+    }
+    let found = head_at(engine, Place::Target, &action.target_key, None).await;
+    found.is_ok_and(|found| found.etag == action.etag)
+}
+
 /// A copy in parts: headers, tags, parts, completion, and the tags that no header can hold.
 async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
     refuse_move_onto_itself(engine, action)?;
-    refuse_existing(engine, &action.target_key).await?;
+    refuse_unexpected(engine, &action.target_key, action.expected.as_deref()).await?;
     let plan = CopyPlan::in_parts(&engine.settings);
     let mut properties = said_properties(engine, action, plan);
     let mut etag = action.etag.clone();

@@ -14,6 +14,7 @@ use futures_util::future::join_all;
 use crate::action::queue::{Action, Planned};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
+use crate::engine::object::{is_missing, refuse_changed};
 use crate::engine::remove_object::is_gone;
 use crate::engine::remove_object::removal_kind;
 use crate::engine::remove_object::remove_one;
@@ -21,6 +22,7 @@ use crate::engine::settings::KEYS_MAX;
 use crate::engine::worker_pool::WorkerCount;
 use crate::event::ObjectEvent;
 use crate::plan::action::DeleteAction;
+use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
 use s3haul_wire::ops::{DeleteObjects, DeleteRefused, ObjectIdentifier};
 use s3haul_wire::units::RequestCounts;
@@ -33,6 +35,12 @@ impl Planned for DeleteAction {
     /// One `DeleteObjects` takes as many.
     const BATCH_MAX: usize = KEYS_MAX;
 
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        // A version never changes.
+        let etag = if self.version_id.is_some() { "" } else { &expected.source.etag };
+        Self { etag: etag.to_owned(), expected: Some(expected), ..self }
+    }
+
     fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
         (RequestCounts::default(), 1)
     }
@@ -43,7 +51,8 @@ impl Action for DeleteAction {
 
     fn event(self, engine: &Engine, place: &Place) -> ObjectEvent {
         let source = place.version(engine, self.key, self.version_id);
-        engine.event(removal_kind(engine), source, None, self.size)
+        let event = engine.event(removal_kind(engine), source, None, self.size);
+        ObjectEvent { expected: self.expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, place: Place, actions: Receiver<Vec<Self>>) {
@@ -78,6 +87,7 @@ async fn remove_batch(
     batch: Vec<DeleteAction>,
     refused: &AtomicBool,
 ) {
+    let batch = still_expected(engine, place, batch).await;
     let (together, alone): (Vec<_>, Vec<_>) =
         batch.into_iter().partition(|action| fits_xml(&action.key));
     remove_each(engine, place, alone).await;
@@ -104,6 +114,43 @@ async fn remove_batch(
         Err(error) => {
             for action in together {
                 conclude(engine, place, action, Err(error.duplicate()));
+            }
+        }
+    }
+}
+
+/// The removals whose objects are as they were planned; reports the others. A version never
+/// changes, and Amazon S3 heeds the condition of the request.
+async fn still_expected(
+    engine: &Engine,
+    place: Place,
+    batch: Vec<DeleteAction>,
+) -> Vec<DeleteAction> {
+    let is_looked_at = |action: &DeleteAction| {
+        let is_known = engine.heeds_conditions() && !action.etag.is_empty();
+        action.expected.is_some() && action.version_id.is_none() && !is_known
+    };
+    if !batch.iter().any(is_looked_at) {
+        return batch;
+    }
+    let mut kept = Vec::with_capacity(batch.len());
+    let mut batch = batch.into_iter();
+    loop {
+        let group: Vec<_> = batch.by_ref().take(SINGLES_IN_FLIGHT_MAX).collect();
+        if group.is_empty() {
+            return kept;
+        }
+        let looked = group.iter().map(|action| async {
+            if !is_looked_at(action) {
+                return Ok(());
+            }
+            refuse_changed(engine, place, &action.key, action.expected.as_deref()).await
+        });
+        for (result, action) in join_all(looked).await.into_iter().zip(group) {
+            match result {
+                Ok(()) => kept.push(action),
+                Err(error) if is_missing(&error) => conclude(engine, place, action, Ok(())),
+                Err(error) => conclude(engine, place, action, Err(error)),
             }
         }
     }

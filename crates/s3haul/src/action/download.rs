@@ -29,6 +29,7 @@ use crate::engine::budget::Share;
 use crate::engine::core::Engine;
 use crate::engine::inline_io::{HUNG, INLINE_SIZE_MAX, InlineGate, InlinePermit, requeue};
 use crate::engine::limits::{Tasks, blocking};
+use crate::engine::object::check_source;
 use crate::engine::preserve::finish_of;
 use crate::engine::receive::{Answer, receive};
 use crate::engine::remove_object::remove_source_object;
@@ -38,6 +39,7 @@ use crate::fs::{CreateError, Finish};
 use crate::location::Location;
 use crate::plan::action::DownloadAction;
 use crate::plan::compare::Reason;
+use crate::plan::expected::Expected;
 use s3haul_wire::units::RequestCounts;
 
 /// Objects a blocking call.
@@ -101,6 +103,10 @@ impl Planned for DownloadAction {
         self.size
     }
 
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         (of_download(&engine.settings, self.size, asks_for_checksum(engine, self)), 0)
     }
@@ -117,7 +123,8 @@ impl Action for DownloadAction {
         let path = Location::Local(target.path_of(&self.relative));
         let source = engine.source_version(self.key, self.version_id);
         let event = engine.event(ActionKind::Download, source, Some(path), self.size);
-        ObjectEvent { reason: self.reason.map(Reason::name), ..event }
+        let (reason, expected) = (self.reason.map(Reason::name), self.expected);
+        ObjectEvent { reason, expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, target: DownloadTarget, actions: Receiver<Vec<Self>>) {
@@ -195,7 +202,12 @@ async fn download_small(
 ) {
     let share = engine.limits.budget.take(action.size).await;
     let listed = (action.size, action.etag.as_str());
-    match receive(&engine, &action.key, action.version_id.as_deref(), listed).await {
+    let answer = receive(&engine, &action.key, action.version_id.as_deref(), listed).await;
+    let answer = answer.and_then(|answer| {
+        check_source(action.expected.as_deref(), answer.head())?;
+        Ok(answer)
+    });
+    match answer {
         Ok(Answer::Whole { chunks, head }) => {
             let finish = finish_of(&engine.settings, &head);
             action.etag = head.etag;
@@ -278,6 +290,7 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
     if is_move {
         file.sync()?;
     }
+    target.refuse_unexpected(&object.action.relative, object.action.expected.as_deref())?;
     Ok(file.commit(object.finish)?)
 }
 
@@ -331,6 +344,7 @@ mod tests {
             last_modified_s: 0,
             head: None,
             reason: None,
+            expected: None,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::event::{ObjectEvent, Outcome};
 use crate::plan::compare::Reason;
+use crate::plan::expected::Expected;
 use s3haul_wire::units::RequestCounts;
 
 /// What can be counted and queued.
@@ -19,6 +20,10 @@ pub(crate) trait Planned: Send + Sized + 'static {
     fn bytes(&self) -> u64 {
         0
     }
+
+    /// The same with both sides as they were found, which they must still be when it is done.
+    #[must_use]
+    fn expecting(self, expected: Box<Expected>) -> Self;
 
     /// Requests that it takes when nothing fails, and keys that are removed together with others.
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64);
@@ -148,14 +153,19 @@ impl<A: Planned> Queue<A> {
         self.engine.settings.is_dry_run || self.engine.report.ends_early()
     }
 
-    /// The outcome of an action that is not done; a dry run counts its requests.
-    fn undone(&self, action: &A) -> Outcome {
+    /// The event of an action that is not done; a dry run counts its requests.
+    fn undone(&self, describe: &Describe<A>, action: A) -> ObjectEvent {
         if !self.engine.settings.is_dry_run {
-            return Outcome::NotTried;
+            let event = describe(&self.engine, action);
+            return ObjectEvent { outcome: Outcome::NotTried, ..event };
         }
         let (requests, keys) = action.requests(&self.engine);
         self.engine.report.would_send(requests, keys);
-        Outcome::DryRun
+        let mut event = describe(&self.engine, action);
+        if let Some(expected) = &mut event.expected {
+            expected.requests = requests;
+        }
+        ObjectEvent { outcome: Outcome::DryRun, ..event }
     }
 
     /// Counts actions and splits them into batches; in a dry run, reports and drops them.
@@ -165,9 +175,7 @@ impl<A: Planned> Queue<A> {
         }
         if let Some(describe) = self.describe.as_ref().filter(|_| self.passes_nothing_on()) {
             for action in actions {
-                let outcome = self.undone(&action);
-                let event = describe(&self.engine, action);
-                self.engine.report.object(ObjectEvent { outcome, ..event });
+                self.engine.report.object(self.undone(describe, action));
             }
             return Vec::new();
         }

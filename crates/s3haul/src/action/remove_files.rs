@@ -10,13 +10,20 @@ use async_channel::Receiver;
 use crate::action::queue::{Action, Planned};
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
+use crate::engine::object::changed;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
+use crate::fs::meta::nanoseconds;
 use crate::fs::{CreateError, EscapeReason, TargetRoot};
 use crate::location::Location;
 use crate::plan::action::RemoveFileAction;
+use crate::plan::expected::{Expected, State};
 use s3haul_wire::units::RequestCounts;
 
 impl Planned for RemoveFileAction {
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     fn requests(&self, _: &Engine) -> (RequestCounts, u64) {
         (RequestCounts::default(), 0)
     }
@@ -27,7 +34,8 @@ impl Action for RemoveFileAction {
 
     fn event(self, engine: &Engine, root: &TargetRoot) -> ObjectEvent {
         let source = Location::Local(root.path_of(&self.relative));
-        engine.event(ActionKind::Delete, source, None, self.size)
+        let event = engine.event(ActionKind::Delete, source, None, self.size);
+        ObjectEvent { expected: self.expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, root: TargetRoot, actions: Receiver<Vec<Self>>) {
@@ -45,6 +53,13 @@ fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
     };
     if engine.report.ends_early() {
         return leave(action, Outcome::NotTried);
+    }
+    if let Some(expected) = &action.expected {
+        let found = root.find(&action.relative).ok().flatten();
+        let found = found.map(|file| State::of_file(file.size, nanoseconds(file.modified)));
+        if found.as_ref() != Some(&expected.source) {
+            return engine.conclude(action.event(engine, root), Err(changed("the file")));
+        }
     }
     let result = match root.remove(&action.relative) {
         Err(CreateError::Escape(escape)) if escape.reason == EscapeReason::InUse => {

@@ -12,11 +12,12 @@ use async_channel::Receiver;
 
 use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_restore;
-use crate::engine::core::Engine;
-use crate::engine::object::head;
+use crate::engine::core::{Engine, Place};
+use crate::engine::object::{head, refuse_changed};
 use crate::engine::worker_pool::run_each;
 use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::RestoreAction;
+use crate::plan::expected::Expected;
 use crate::plan::restore::RestoreTask;
 use crate::plan::restore::{ArchiveFacts, ArchiveState, INTELLIGENT_TIERING, is_never_archived};
 use s3haul_wire::ObjectHead;
@@ -30,6 +31,10 @@ const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 impl Planned for RestoreAction {
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         (of_restore(&engine.settings, &self.storage_class), 0)
     }
@@ -39,15 +44,22 @@ impl Action for RestoreAction {
     type Place = ();
 
     fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
-        engine.event(ActionKind::Restore, engine.source_object(self.key), None, self.size)
+        let source = engine.source_object(self.key);
+        let event = engine.event(ActionKind::Restore, source, None, self.size);
+        ObjectEvent { expected: self.expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
         let work = |engine: Arc<Engine>, action: Self| async move {
-            let result = match engine.settings.restore {
-                RestoreTask::Tell => tell(&engine, &action).await,
-                RestoreTask::Begin { waits, .. } => restore(&engine, &action.key, waits).await,
+            let expected = action.expected.as_deref();
+            let result = async {
+                refuse_changed(&engine, Place::Source, &action.key, expected).await?;
+                match engine.settings.restore {
+                    RestoreTask::Tell => tell(&engine, &action).await,
+                    RestoreTask::Begin { waits, .. } => restore(&engine, &action.key, waits).await,
+                }
             };
+            let result = result.await;
             engine.conclude_in_place(action.event(&engine, &()), result);
         };
         run_each(engine, actions, work).await;

@@ -12,14 +12,15 @@ use async_channel::Receiver;
 use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_set;
 use crate::engine::copy_props::{CopyPlan, forget_metadata};
-use crate::engine::core::Engine;
-use crate::engine::object::head;
+use crate::engine::core::{Engine, Place};
+use crate::engine::object::{head, refuse_changed};
 use crate::engine::server_copy::{assemble, carry_tags, part_size, source_replaced};
 use crate::engine::settings::must_copy_in_parts;
 use crate::engine::worker_pool::run_each;
 use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::{CopyAction, SetAction};
 use crate::plan::change::{LegalHoldStep, SelfCopy, Steps};
+use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{Acl, Conditions, CopyObject, CopySource};
 use s3haul_wire::units::RequestCounts;
@@ -29,6 +30,10 @@ use s3haul_wire::{ObjectHead, ObjectProperties, Retention};
 const NO_LOCK: &str = "NoSuchObjectLockConfiguration";
 
 impl Planned for SetAction {
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         (of_set(&engine.settings, self.size), 0)
     }
@@ -38,12 +43,19 @@ impl Action for SetAction {
     type Place = ();
 
     fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
-        engine.event(ActionKind::Set, engine.source_object(self.key), None, self.size)
+        let source = engine.source_object(self.key);
+        let event = engine.event(ActionKind::Set, source, None, self.size);
+        ObjectEvent { expected: self.expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
         let work = |engine: Arc<Engine>, action: Self| async move {
-            let result = change(&engine, &action.key).await;
+            let expected = action.expected.as_deref();
+            let result = async {
+                refuse_changed(&engine, Place::Source, &action.key, expected).await?;
+                change(&engine, &action.key).await
+            };
+            let result = result.await;
             engine.conclude_in_place(action.event(&engine, &()), result);
         };
         run_each(engine, actions, work).await;
@@ -162,6 +174,7 @@ async fn copy_parts(
         version_id: None,
         head: None,
         reason: None,
+        expected: None,
     };
     let slots = engine.limits.large(head.size.div_ceil(part_size(engine, head.size))).await;
     let plan = CopyPlan { inherit_tags: true, ..CopyPlan::default() };

@@ -69,7 +69,7 @@ async fn send_stream(
             payload.digest(plan);
             payload
         });
-        put(engine, key, payload.await, &properties).await?;
+        put(engine, (key, None), payload.await, &properties).await?;
         return Ok(size);
     }
     drop(share);
@@ -118,7 +118,7 @@ async fn send_parts(
         let length = bytes.len() as u64;
         upload.send(number, length, move || Ok(Payload::from_bytes(bytes))).await?;
     }
-    upload.complete(number, size).await?;
+    upload.complete(number, (size, None)).await?;
     Ok(size)
 }
 

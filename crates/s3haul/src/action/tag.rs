@@ -10,16 +10,22 @@ use async_channel::Receiver;
 
 use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_tags;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
+use crate::engine::object::refuse_changed;
 use crate::engine::worker_pool::run_each;
 use crate::event::{ActionKind, ObjectEvent};
 use crate::plan::action::TagAction;
+use crate::plan::expected::Expected;
 use crate::plan::tags::{Tag, TagChange, TagTask};
 use s3haul_wire::Payload;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::RequestCounts;
 
 impl Planned for TagAction {
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         (of_tags(&engine.settings), 0)
     }
@@ -29,7 +35,9 @@ impl Action for TagAction {
     type Place = ();
 
     fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
-        engine.event(ActionKind::Tag, engine.source_object(self.key), None, self.size)
+        let source = engine.source_object(self.key);
+        let event = engine.event(ActionKind::Tag, source, None, self.size);
+        ObjectEvent { expected: self.expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
@@ -37,7 +45,12 @@ impl Action for TagAction {
         let work = move |engine: Arc<Engine>, action: Self| {
             let same = Arc::clone(&same);
             async move {
-                let result = tag(&engine, &action.key, &same).await;
+                let expected = action.expected.as_deref();
+                let result = async {
+                    refuse_changed(&engine, Place::Source, &action.key, expected).await?;
+                    tag(&engine, &action.key, &same).await
+                };
+                let result = result.await;
                 engine.conclude_in_place(action.event(&engine, &()), result);
             }
         };

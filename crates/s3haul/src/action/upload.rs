@@ -23,8 +23,7 @@ use crate::engine::core::Engine;
 use crate::engine::inline_io::{INLINE_SIZE_MAX, InlineGate};
 use crate::engine::limits::{Tasks, blocking};
 use crate::engine::multipart::MultipartUpload;
-use crate::engine::object::put;
-use crate::engine::object::refuse_existing;
+use crate::engine::object::{changed, put, refuse_unexpected};
 use crate::engine::parts::{parts, upload_part_size};
 use crate::engine::preserve::{attributes_of, set_attributes};
 use crate::engine::worker_pool::WorkerCount;
@@ -34,6 +33,7 @@ use crate::journal::state::PartsSource;
 use crate::location::Location;
 use crate::plan::action::UploadAction;
 use crate::plan::compare::Reason;
+use crate::plan::expected::{Expected, State};
 use crate::plan::preserve::Attributes;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::{ByteRange, MIB, RequestCounts};
@@ -77,6 +77,10 @@ impl Planned for UploadAction {
         self.size
     }
 
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         (of_upload(&engine.settings, self.size), 0)
     }
@@ -92,7 +96,8 @@ impl Action for UploadAction {
     fn event(self, engine: &Engine, (): &()) -> ObjectEvent {
         let (source, target) = (Location::Local(self.path), engine.target_object(self.key));
         let event = engine.event(ActionKind::Upload, source, Some(target), self.size);
-        ObjectEvent { reason: self.reason.map(Reason::name), ..event }
+        let (reason, expected) = (self.reason.map(Reason::name), self.expected);
+        ObjectEvent { reason, expected, ..event }
     }
 
     async fn run(engine: Arc<Engine>, (): (), actions: Receiver<Vec<Self>>) {
@@ -274,6 +279,7 @@ async fn read_loop(
 fn read_small(action: &UploadAction, how: &Reading) -> Result<SmallFile> {
     let take = |size| how.buffers.take(size);
     let (buffer, identity) = fs::read::read_whole_into(&action.path, action.size, take)?;
+    check(action, &identity)?;
     let mut payload = Payload::from_bytes(how.buffers.freeze(buffer));
     payload.digest(how.plan);
     let attributes = attributes_of(how.preserves, &action.path, &identity)?;
@@ -313,7 +319,7 @@ async fn send_loop(
                 set_attributes(&engine.settings, attributes, &mut properties);
                 set_content_type(&engine, &action, &mut properties);
                 let size = payload.len();
-                let sent = put(&engine, &action.key, payload, &properties).await;
+                let sent = put_small(&engine, &action, payload, &properties).await;
                 drop(share);
                 (size, sent.map(|()| identity))
             }
@@ -366,9 +372,33 @@ async fn upload_once(engine: &Arc<Engine>, action: &UploadAction, size: u64) -> 
     let sized = UploadAction { size, ..action.clone() };
     let read = blocking(move || read_small(&sized, &how)).await?;
     set_attributes(&engine.settings, read.attributes, &mut properties);
-    put(engine, &action.key, read.payload, &properties).await?;
+    put_small(engine, action, read.payload, &properties).await?;
     drop(share);
     Ok(read.identity)
+}
+
+/// Sends a small file in one request.
+async fn put_small(
+    engine: &Engine,
+    action: &UploadAction,
+    payload: Payload,
+    properties: &ObjectProperties,
+) -> Result<()> {
+    let expected = action.expected.as_deref();
+    if expected.is_some() && !engine.heeds_conditions() {
+        refuse_unexpected(engine, &action.key, expected).await?;
+    }
+    put(engine, (&action.key, expected), payload, properties).await
+}
+
+/// Refuses a file that is no longer as it was planned.
+fn check(action: &UploadAction, found: &fs::FileIdentity) -> Result<()> {
+    let Some(expected) = &action.expected else { return Ok(()) };
+    let modified_ns = i128::from(found.modified_s) * 1_000_000_000 + i128::from(found.modified_ns);
+    if State::of_file(found.size, modified_ns) == expected.source {
+        return Ok(());
+    }
+    Err(changed("the source"))
 }
 
 /// Uploads one file in parts.
@@ -378,7 +408,7 @@ async fn upload_parts(
     size: u64,
     mut properties: ObjectProperties,
 ) -> Sent {
-    refuse_existing(engine, &action.key).await?;
+    refuse_unexpected(engine, &action.key, action.expected.as_deref()).await?;
     let source = OpenSource::open(action, size).await?;
     if engine.settings.preserves {
         let opened = Arc::clone(&source);
@@ -416,9 +446,9 @@ async fn send_parts(
         upload.send(part.number, part.range.len(), read).await?;
     }
     upload.all_sent().await?;
-    let source = Arc::clone(source);
-    blocking(move || source.identity.unchanged(&source.file, &source.action.path)).await?;
-    upload.complete(count, size).await
+    let held = Arc::clone(source);
+    blocking(move || held.identity.unchanged(&held.file, &held.action.path)).await?;
+    upload.complete(count, (size, source.action.expected.as_deref())).await
 }
 
 /// A large file while its parts are read.
@@ -441,6 +471,7 @@ impl OpenSource {
                 );
                 return Err(Error::new(ErrorKind::SourceChanged, message));
             }
+            check(&action, &identity)?;
             fs::read::advise_sequential(&file, size);
             Ok(Arc::new(Self { action, file, identity }))
         })

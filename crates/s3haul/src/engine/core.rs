@@ -12,6 +12,7 @@ use super::buffers::Buffers;
 use super::route::can_read;
 use super::settings::Settings;
 use crate::engine::limits::Limits;
+use crate::engine::object::changed;
 use crate::engine::open_uploads::OpenUploads;
 use crate::engine::reporter::Reporter;
 use crate::engine::shared_limits::SharedLimits;
@@ -44,6 +45,8 @@ pub(crate) struct Engine {
     content_types: Arc<OnceLock<ContentTypes>>,
     tags_asked: AtomicBool,
     copy_checked: AtomicBool,
+    /// The service of the target has no conditions on what is written.
+    pub(crate) conditions_refused: AtomicBool,
     /// Whether a warning that tags of the source cannot be read was reported.
     pub(crate) tags_warned: AtomicBool,
     _alive: mpsc::Sender<Infallible>,
@@ -95,6 +98,7 @@ impl Engine {
             content_types,
             tags_asked: AtomicBool::new(false),
             copy_checked: AtomicBool::new(false),
+            conditions_refused: AtomicBool::new(false),
             tags_warned: AtomicBool::new(false),
             _alive: alive,
         };
@@ -143,6 +147,12 @@ impl Engine {
         self.copy_checked.swap(true, Ordering::Relaxed)
     }
 
+    /// Whether it is known that the service of the target heeds conditions on what is written:
+    /// Amazon S3 does, others may ignore them.
+    pub(crate) fn heeds_conditions(&self) -> bool {
+        self.target.config().endpoint.url.is_none()
+    }
+
     /// Whether a copy of this size goes in parts.
     pub(crate) fn is_large_copy(&self, size: u64) -> bool {
         if self.relays {
@@ -178,7 +188,16 @@ impl Engine {
     ) -> ObjectEvent {
         let is_move = self.settings.is_move;
         let outcome = Outcome::DryRun;
-        ObjectEvent { action, is_move, source, target, bytes, reason: None, outcome }
+        ObjectEvent {
+            action,
+            is_move,
+            source,
+            target,
+            bytes,
+            reason: None,
+            expected: None,
+            outcome,
+        }
     }
 
     /// Reports the outcome of an object. A target that exists and must not be replaced is no
@@ -186,6 +205,7 @@ impl Engine {
     pub(crate) fn conclude(&self, event: ObjectEvent, result: Result<(), Error>) {
         let outcome = match result {
             Ok(()) => Outcome::Done,
+            Err(error) if event.expected.is_some() => Outcome::Failed(unexpected(error)),
             Err(error) if self.is_refused_overwrite(&error) => Outcome::Skipped,
             Err(error) => Outcome::Failed(error),
         };
@@ -217,6 +237,19 @@ impl Engine {
 
     fn is_refused_overwrite(&self, error: &Error) -> bool {
         self.settings.no_overwrite && error.kind() == ErrorKind::PreconditionFailed
+    }
+}
+
+/// The error of an action of a plan: a condition that did not hold means that one of its sides is
+/// no longer as it was found.
+fn unexpected(error: Error) -> Error {
+    let is_of_request = error.operation().is_some();
+    match error.kind() {
+        ErrorKind::PreconditionFailed | ErrorKind::SourceChanged if is_of_request => {
+            changed("the source or the target").with_source(error)
+        }
+        ErrorKind::SourceChanged => changed("the source").with_source(error),
+        _ => error,
     }
 }
 

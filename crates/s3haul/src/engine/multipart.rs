@@ -11,9 +11,11 @@ use super::budget::Share;
 use super::core::Engine;
 use super::integrity::{Piece, combine};
 use crate::engine::limits::{Tasks, blocking};
+use crate::engine::object::{conditions_of, has_no_conditions};
 use crate::engine::open_uploads::OpenUpload;
 use crate::engine::parts::parts;
 use crate::journal::state::PartsSource;
+use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{CompleteMultipart, CompletedPart, Conditions, UploadPart};
 use s3haul_wire::{Checksum, DigestPlan, ObjectProperties, Payload};
@@ -31,7 +33,7 @@ pub(crate) async fn complete_upload(
     engine: &Engine,
     upload: &OpenUpload,
     sent: &mut [SentPart],
-    object_size: u64,
+    (object_size, expected): (u64, Option<&Expected>),
     is_encrypted: bool,
 ) -> Result<()> {
     sent.sort_unstable_by_key(|sent| sent.part.part_number);
@@ -48,12 +50,19 @@ pub(crate) async fn complete_upload(
         parts: &parts,
         full_object_checksum: checksum.as_ref(),
         object_size: Some(object_size),
-        conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+        conditions: conditions_of(engine, expected),
         customer_key: settings.properties.customer_key.as_ref(),
         encryption: upload.encryption.as_ref(),
         is_encrypted,
     };
-    engine.send(|| engine.target.complete_multipart(input)).await?;
+    match engine.send(|| engine.target.complete_multipart(input)).await {
+        Err(error) if has_no_conditions(engine, expected, &error) => {
+            let conditions = Conditions::default();
+            let input = CompleteMultipart { conditions, ..input };
+            engine.send(|| engine.target.complete_multipart(input)).await?;
+        }
+        completed => _ = completed?,
+    }
     engine.uploads.completed(upload);
     Ok(())
 }
@@ -219,13 +228,18 @@ impl MultipartUpload {
     }
 
     /// Makes the object of its parts. All of them were sent before.
-    pub(crate) async fn complete(&mut self, parts_expected: u32, object_size: u64) -> Result<()> {
+    pub(crate) async fn complete(
+        &mut self,
+        parts_expected: u32,
+        (object_size, expected): (u64, Option<&Expected>),
+    ) -> Result<()> {
         self.all_sent().await?;
         assert!(
             self.sent.len() == parts_expected as usize,
             "an upload is only completed with all its parts"
         );
-        complete_upload(&self.engine, &self.upload, &mut self.sent, object_size, true).await
+        let object = (object_size, expected);
+        complete_upload(&self.engine, &self.upload, &mut self.sent, object, true).await
     }
 
     /// Lets the parts in flight end, takes back their progress and drops the upload.

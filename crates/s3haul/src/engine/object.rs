@@ -1,7 +1,10 @@
 //! Requests about one object that several actions make.
 
+use std::sync::atomic::Ordering;
+
 use super::core::{Engine, Place};
 use crate::engine::range_reader::wants_checksums;
+use crate::plan::expected::{Expected, TargetState};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::ObjectProperties;
 use s3haul_wire::Payload;
@@ -47,13 +50,31 @@ pub(crate) fn is_missing(error: &Error) -> bool {
 /// One `PutObject`.
 pub(crate) async fn put(
     engine: &Engine,
-    key: &str,
+    (key, expected): (&str, Option<&Expected>),
     payload: Payload,
     properties: &ObjectProperties,
 ) -> Result<()> {
-    let settings = &engine.settings;
     let size = payload.len();
     engine.bandwidth.take(size).await;
+    let conditions = conditions_of(engine, expected);
+    let again = expected.map(|_| payload.clone());
+    match put_if(engine, key, payload, properties, conditions).await {
+        Err(error) if has_no_conditions(engine, expected, &error) => {
+            let payload = again.unwrap_or_else(Payload::empty);
+            put_if(engine, key, payload, properties, Conditions::default()).await
+        }
+        sent => sent,
+    }
+}
+
+async fn put_if(
+    engine: &Engine,
+    key: &str,
+    payload: Payload,
+    properties: &ObjectProperties,
+    conditions: Conditions<'_>,
+) -> Result<()> {
+    let settings = &engine.settings;
     let sent = engine.send(|| {
         let (payload, sending) = engine.report.sending(payload);
         let input = PutObject {
@@ -62,7 +83,7 @@ pub(crate) async fn put(
             payload,
             properties,
             checksum: settings.checksum_algorithm,
-            conditions: Conditions { if_match: None, if_absent: settings.no_overwrite },
+            conditions,
         };
         let sent = engine.target.put_object(input);
         async move {
@@ -74,9 +95,91 @@ pub(crate) async fn put(
     sent.await
 }
 
+/// The conditions of a request that writes to the target.
+pub(crate) fn conditions_of<'a>(engine: &Engine, expected: Option<&'a Expected>) -> Conditions<'a> {
+    if expected.is_some() && engine.conditions_refused.load(Ordering::Relaxed) {
+        return Conditions::default();
+    }
+    let if_match = match expected.map(|expected| &expected.target) {
+        Some(TargetState::Found(state)) => state.if_match(),
+        Some(TargetState::Missing) => return Conditions { if_match: None, if_absent: true },
+        Some(TargetState::Unknown) | None => None,
+    };
+    Conditions { if_match, if_absent: engine.settings.no_overwrite && if_match.is_none() }
+}
+
+/// Whether a service refused a request because it has no conditions on what is written. A plan is
+/// done without them: each target was looked at.
+pub(crate) fn has_no_conditions(
+    engine: &Engine,
+    expected: Option<&Expected>,
+    error: &Error,
+) -> bool {
+    let is_refused = expected.is_some() && error.code() == "NotImplemented";
+    if is_refused && !engine.conditions_refused.swap(true, Ordering::Relaxed) {
+        engine.report.note(
+            "the service has no conditions on what is written: each target is looked at just \
+             before it is written, and a change in between goes unnoticed"
+                .to_owned(),
+        );
+    }
+    is_refused
+}
+
+/// Refuses to change or remove an object that is no longer as it was found.
+pub(crate) async fn refuse_changed(
+    engine: &Engine,
+    place: Place,
+    key: &str,
+    expected: Option<&Expected>,
+) -> Result<()> {
+    let Some(Expected { source, .. }) = expected else { return Ok(()) };
+    let head = head_at(engine, place, key, source.version_id.as_deref()).await?;
+    if source.is_object(head.size, &head.etag) { Ok(()) } else { Err(changed("the object")) }
+}
+
+/// Refuses an object that is no longer as it was found.
+pub(crate) fn check_source(expected: Option<&Expected>, head: &ObjectHead) -> Result<()> {
+    match expected {
+        Some(Expected { source, .. }) if !source.is_object(head.size, &head.etag) => {
+            Err(changed("the source"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a plan was made of is not there any more.
+pub(crate) fn changed(what: &str) -> Error {
+    let message = format!("{what} has changed since this was planned: nothing was done");
+    Error::new(ErrorKind::PreconditionFailed, message)
+}
+
 /// With `--no-overwrite`, learns before much is sent that it is not wanted. The request that
 /// writes holds the same condition again, at servers that know it there.
-pub(crate) async fn refuse_existing(engine: &Engine, key: &str) -> Result<()> {
+///
+/// Where a plan is done, a target that is no longer as it was found. Amazon S3 heeds the condition
+/// of the request; of other services it is not known.
+pub(crate) async fn refuse_unexpected(
+    engine: &Engine,
+    key: &str,
+    expected: Option<&Expected>,
+) -> Result<()> {
+    if let Some(Expected { target, .. }) = expected {
+        let found = match target {
+            TargetState::Unknown => return Ok(()),
+            TargetState::Missing | TargetState::Found(_) => {
+                head_at(engine, Place::Target, key, None).await
+            }
+        };
+        return match (target, found) {
+            (TargetState::Missing, Err(error)) if is_missing(&error) => Ok(()),
+            (_, Err(error)) if !is_missing(&error) => Err(error),
+            (TargetState::Found(state), Ok(head)) if state.is_object(head.size, &head.etag) => {
+                Ok(())
+            }
+            _ => Err(changed("the target")),
+        };
+    }
     if engine.settings.no_overwrite && head_at(engine, Place::Target, key, None).await.is_ok() {
         return Err(Error::new(ErrorKind::PreconditionFailed, "the target exists"));
     }

@@ -30,6 +30,14 @@ pub(crate) enum Answer {
     Grown(Box<ObjectHead>),
 }
 
+impl Answer {
+    /// Headers of the object.
+    pub(crate) fn head(&self) -> &ObjectHead {
+        let (Self::Whole { head, .. } | Self::Grown(head)) = self;
+        head
+    }
+}
+
 /// Receives an object that was planned with a size and an `ETag`: at most that many bytes, and
 /// exactly that many if the object is still the same.
 pub(crate) async fn receive(

@@ -207,7 +207,8 @@ impl PartsCopy {
         while let Some(part) = tasks.next().await {
             copied.push(part?);
         }
-        complete_upload(&self.engine, &self.upload, &mut copied, size, false).await
+        let object = (size, self.action.expected.as_deref());
+        complete_upload(&self.engine, &self.upload, &mut copied, object, false).await
     }
 
     async fn copy_part(&self, part: Part) -> Result<SentPart> {

@@ -1,4 +1,4 @@
-//! Names that a job takes from elsewhere than a listing, such as what failed in an earlier run.
+//! Names that a job takes from elsewhere than a listing: what failed in an earlier run, or a plan.
 //!
 //! They come as a stream that is read piece by piece, so that there may be any number of them.
 
@@ -6,6 +6,7 @@ use std::fmt::Debug;
 
 use crate::event::ActionKind;
 use crate::location::Location;
+use crate::plan::expected::Expected;
 use s3haul_wire::error::Result;
 
 /// One thing to be done, as an earlier run decided it.
@@ -19,6 +20,9 @@ pub struct Named {
     pub target: Option<Location>,
     /// It was refused, because its new name is also that of another object ([`COLLISION`]).
     pub collides: bool,
+    /// Both sides as they were found, where a plan is done: the action is done only while they are
+    /// still so, and its source is not looked at before.
+    pub expected: Option<Box<Expected>>,
 }
 
 /// The reason in the event of an object whose new name is also that of another one. What holds
@@ -32,4 +36,10 @@ pub type Names = Box<dyn Iterator<Item = Result<Named>> + Send>;
 pub trait NameSource: Debug + Send + Sync {
     /// Starts at the first.
     fn names(&self) -> Result<Names>;
+
+    /// Whether they are a plan: each comes with what is expected of both sides, and all of them
+    /// are checked before the first is acted on.
+    fn is_plan(&self) -> bool {
+        false
+    }
 }

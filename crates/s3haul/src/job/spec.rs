@@ -72,6 +72,9 @@ pub struct TransferSpec {
     pub recursive: bool,
     /// Only report what would be done.
     pub dry_run: bool,
+    /// The events of a dry run say what was found of both sides ([`crate::event::ObjectEvent`]):
+    /// each target is looked at, also where the command would write over whatever is there.
+    pub plans: bool,
     /// Wildcards in S3 paths are plain characters.
     pub raw: bool,
     /// Filters in command-line order.

@@ -121,6 +121,13 @@ pub struct Reports {
     /// Only what failed according to this report is done.
     #[serde(skip_serializing_if = "is_default")]
     pub retry_failed: Option<PathBuf>,
+    /// Nothing is done: what would be done is written to this file as a plan, in Parquet.
+    #[serde(skip_serializing_if = "is_default")]
+    pub plan: Option<PathBuf>,
+    /// What this plan says is done, and nothing else: each action only while both sides are as they
+    /// were found.
+    #[serde(skip_serializing_if = "is_default")]
+    pub apply: Option<PathBuf>,
     /// A dry run prints its estimate also where standard error is not a terminal.
     #[serde(skip_serializing_if = "is_default")]
     pub estimate: bool,

@@ -538,6 +538,7 @@ mod tests {
             target: None,
             bytes: 1,
             reason: None,
+            expected: None,
             outcome: Outcome::Done,
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::plan::compare::Reason;
+use crate::plan::expected::Expected;
 use s3haul_wire::ObjectHead;
 
 /// A file to be written to S3.
@@ -16,6 +17,8 @@ pub(crate) struct UploadAction {
     pub(crate) size: u64,
     /// Why it is written, where that was compared.
     pub(crate) reason: Option<Reason>,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 /// An object to be written to a file.
@@ -39,6 +42,8 @@ pub(crate) struct DownloadAction {
     pub(crate) head: Option<Box<ObjectHead>>,
     /// Why it is written, where that was compared.
     pub(crate) reason: Option<Reason>,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 /// An object to be copied by the server.
@@ -58,6 +63,8 @@ pub(crate) struct CopyAction {
     pub(crate) head: Option<Box<ObjectHead>>,
     /// Why it is written, where that was compared.
     pub(crate) reason: Option<Reason>,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 /// An object, or a version of it, to be removed.
@@ -72,6 +79,8 @@ pub(crate) struct DeleteAction {
     pub(crate) size: u64,
     /// Only if it still has this `ETag`; empty: in any case.
     pub(crate) etag: String,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 impl DeleteAction {
@@ -88,6 +97,8 @@ pub(crate) struct TagAction {
     pub(crate) key: String,
     /// Size in bytes, 0 where unknown.
     pub(crate) size: u64,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 /// An object of which something is changed.
@@ -97,6 +108,8 @@ pub(crate) struct SetAction {
     pub(crate) key: String,
     /// Size in bytes, 0 where unknown.
     pub(crate) size: u64,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 /// An object that is restored from an archive, or looked at whether it is.
@@ -108,6 +121,8 @@ pub(crate) struct RestoreAction {
     pub(crate) size: u64,
     /// Storage class as the listing has it; empty where unknown.
     pub(crate) storage_class: String,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 /// A local file to be removed.
@@ -117,4 +132,6 @@ pub(crate) struct RemoveFileAction {
     pub(crate) relative: String,
     /// Size in bytes.
     pub(crate) size: u64,
+    /// Both sides as they were found: it is done only while they are still so.
+    pub(crate) expected: Option<Box<Expected>>,
 }

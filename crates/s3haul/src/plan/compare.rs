@@ -75,6 +75,8 @@ pub enum Reason {
     Time,
     /// The content differs.
     Content,
+    /// The target has such a name, and the command writes over whatever is there.
+    Overwrite,
 }
 
 impl Reason {
@@ -85,6 +87,7 @@ impl Reason {
             Self::Size => "size",
             Self::Time => "time",
             Self::Content => "content",
+            Self::Overwrite => "overwrite",
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod conditions;
 pub mod content;
 pub mod content_type;
 pub mod encoded_words;
+pub mod expected;
 pub mod filter;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;

@@ -10,6 +10,7 @@ use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::job::names::COLLISION;
 use crate::job::prepare::Prepared;
 use crate::location::Location;
+use crate::plan::expected::Expected;
 use crate::script::rename::{Candidate, Chooser, Decision, SharedChooser};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -19,6 +20,7 @@ use s3haul_wire::ops::ListedObject;
 pub(crate) struct Selected {
     entries: EntryBatch,
     heads: Vec<Option<Box<ObjectHead>>>,
+    expected: Vec<Option<Box<Expected>>>,
     rows: Vec<Row>,
 }
 
@@ -34,12 +36,15 @@ pub(crate) struct Taken<'a> {
     pub(crate) name: Option<String>,
     /// Headers, where the object was asked for by itself.
     pub(crate) head: Option<Box<ObjectHead>>,
+    /// What a plan found of it and of its target.
+    pub(crate) expected: Option<Box<Expected>>,
 }
 
 impl<'a> Taken<'a> {
     /// The entry of a row as it is; `None` where there is none.
     pub(crate) fn of_row(batch: &'a EntryBatch, row: usize) -> Option<Self> {
-        Some(Self { entry: batch.get(row)?, row: (batch, row), name: None, head: None })
+        let (entry, row) = (batch.get(row)?, (batch, row));
+        Some(Self { entry, row, name: None, head: None, expected: None })
     }
 
     /// A copy of the entry that outlives its batch.
@@ -54,7 +59,8 @@ impl Selected {
         let rows = self.rows.into_iter();
         rows.filter_map(|(row, name)| {
             let head = self.heads.get_mut(row).and_then(Option::take);
-            make(Taken { name, head, ..Taken::of_row(&self.entries, row)? })
+            let expected = self.expected.get_mut(row).and_then(Option::take);
+            make(Taken { name, head, expected, ..Taken::of_row(&self.entries, row)? })
         })
         .collect()
     }
@@ -66,11 +72,11 @@ pub(crate) async fn select(
     engine: &Engine,
     batch: SourceBatch,
 ) -> Result<Selected> {
-    let SourceBatch { entries, heads, preselected } = batch;
+    let SourceBatch { entries, heads, expected, preselected } = batch;
     let rows = match preselected {
         Preselected::Names(names) => {
             let rows = names.into_iter().enumerate().collect();
-            return Ok(Selected { entries, heads, rows });
+            return Ok(Selected { entries, heads, expected, rows });
         }
         Preselected::Entry => {
             let rows = entries.iter().filter(|(_, entry)| meets(job, entry));
@@ -83,7 +89,7 @@ pub(crate) async fn select(
         Preselected::No => wanted(job, &entries),
     };
     let (entries, rows) = choose(job, engine, entries, rows).await?;
-    Ok(Selected { entries, heads, rows })
+    Ok(Selected { entries, heads, expected, rows })
 }
 
 /// The chooser of a job that has to know all sources before it decides on any.
@@ -204,6 +210,7 @@ pub(crate) fn tell_collision(
         target: Some(target),
         bytes,
         reason: Some(COLLISION),
+        expected: None,
         outcome: Outcome::Failed(Error::new(ErrorKind::Config, message)),
     });
 }

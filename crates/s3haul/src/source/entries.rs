@@ -60,7 +60,7 @@ impl<'j> Entries<'j> {
         let after = settled.map(|position| position.name.clone()).unwrap_or_default();
         let settled_name = after.clone();
         let source = if let Some(names) = &job.spec.names {
-            Source::Report(ReportStream::open(names).await?)
+            Source::Report(ReportStream::open(names, &after).await?)
         } else if let Some(manifest) = &job.spec.manifest {
             Source::Manifest(ManifestStream::open(job, manifest, (pass, &after)).await?)
         } else if let Side::Local(path) = &job.plan.source {
@@ -109,7 +109,8 @@ impl<'j> Entries<'j> {
                 batch.entries.last().map(|entry| entry.relative().to_owned()).or(before)
             }
             (Source::Manifest(manifest), _) => Some(manifest.position()),
-            (Source::Report(_) | Source::Object(_), _) => None,
+            (Source::Report(report), _) => report.position(),
+            (Source::Object(_), _) => None,
         };
         Ok(Some(batch))
     }
@@ -123,7 +124,7 @@ impl<'j> Entries<'j> {
 
     /// Whether positions are numbers of rows and not names.
     pub(crate) fn is_numbered(&self) -> bool {
-        matches!(self.source, Source::Manifest(_))
+        matches!(self.source, Source::Manifest(_) | Source::Report(_))
     }
 
     /// Objects or versions that were listed so far, taken or not.
@@ -170,7 +171,7 @@ async fn named_object(job: &Prepared, engine: &Engine) -> Result<Option<SourceBa
     if job.acts_in_place() && job.chooser.is_none() && !job.spec.conditions.needs_facts() {
         let page = ListPage::from_objects([ListedObject { key, ..ListedObject::default() }])?;
         let entries = EntryBatch::Objects { page, root: Arc::clone(&job.root) };
-        return Ok(Some(SourceBatch { entries, heads: Vec::new(), preselected }));
+        return Ok(Some(SourceBatch { preselected, ..SourceBatch::listed(entries) }));
     }
     let version_id = version_of_source(job, engine).await?;
     let head = match find(engine, key, version_id.as_deref()).await {
@@ -179,7 +180,8 @@ async fn named_object(job: &Prepared, engine: &Engine) -> Result<Option<SourceBa
     };
     let entries =
         EntryBatch::of_heads([(key, version_id.as_deref(), &head)], Arc::clone(&job.root))?;
-    Ok(Some(SourceBatch { entries, heads: vec![Some(Box::new(head))], preselected }))
+    let heads = vec![Some(Box::new(head))];
+    Ok(Some(SourceBatch { heads, preselected, ..SourceBatch::listed(entries) }))
 }
 
 /// Headers of the one object that a command names.

@@ -1,13 +1,17 @@
-//! Plans what an earlier run named: sources are looked at again, one by one, nothing is listed and
-//! nothing is filtered, for that was decided.
+//! What an earlier run named: nothing is listed and nothing is filtered, for that was decided.
+//!
+//! The sources of a report are looked at again, one by one. Those of a plan are taken as they were
+//! found, and the actions refuse what is no longer so.
 //!
 //! A name must lie on both sides of the job as the job would name it; what a script or template
 //! named keeps that name. Sources that are gone are reported and left out.
 
+mod in_doubt;
 mod removals;
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::future::join_all;
 
@@ -16,10 +20,11 @@ use crate::engine::limits::blocking;
 use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::event::ActionKind;
-use crate::fs::{FileBatch, FileInfo, Walk, WalkOptions, collapse, warning};
+use crate::fs::{FileBatch, FileInfo, FileKind, Walk, WalkOptions, collapse, warning};
 use crate::job::names::{NameSource, Named, Names};
 use crate::job::prepare::Prepared;
 use crate::location::Location;
+use crate::plan::expected::{Expected, State};
 use crate::plan::paths::Side;
 use crate::select::choose::tell_collision;
 use s3haul_wire::ObjectHead;
@@ -29,6 +34,10 @@ pub(crate) use removals::remove;
 
 /// Names that are looked at together.
 const BATCH_MAX: usize = 64;
+/// Rows that are read together, of whatever actions.
+const ROWS_MAX: u64 = 4096;
+/// What positions among removals begin with: they come behind all others.
+const OF_REMOVALS: char = 'r';
 /// What is said of a source that is not there any more.
 const GONE: &str = "It is no longer there.";
 
@@ -36,11 +45,25 @@ const GONE: &str = "It is no longer there.";
 pub(crate) struct ReportStream {
     /// `None` once the last was read.
     names: Option<Names>,
+    /// Rows read.
+    rows: u64,
+    is_plan: bool,
 }
 
 impl ReportStream {
-    pub(crate) async fn open(names: &Arc<dyn NameSource>) -> Result<Self> {
-        Ok(Self { names: Some(open(names).await?) })
+    /// Begins behind a position, where a plan is gone on with.
+    pub(crate) async fn open(names: &Arc<dyn NameSource>, after: &str) -> Result<Self> {
+        let is_plan = names.is_plan();
+        if after.starts_with(OF_REMOVALS) {
+            return Ok(Self { names: None, rows: 0, is_plan });
+        }
+        let rows = after.parse().unwrap_or(0);
+        Ok(Self { names: Some(open(names, rows).await?), rows, is_plan })
+    }
+
+    /// How far it was read, for a journal; none for a report, whose rows may be looked at again.
+    pub(crate) fn position(&self) -> Option<String> {
+        self.is_plan.then(|| position(self.rows))
     }
 
     /// The next batch; `None` at the end.
@@ -50,8 +73,15 @@ impl ReportStream {
         engine: &Arc<Engine>,
     ) -> Result<Option<SourceBatch>> {
         let Some(names) = self.names.take() else { return Ok(None) };
-        let (rest, batch, is_last) = next(names, job.plan.action).await?;
-        self.names = (!is_last).then_some(rest);
+        let Batch { names, found, rows, is_last } = next(names, job.plan.action).await?;
+        self.names = (!is_last).then_some(names);
+        self.rows += rows;
+        let mut batch = found;
+        if let Some(journal) = engine.report.journal().filter(|_| self.is_plan) {
+            let row = position(self.rows);
+            let is_in_doubt = journal.has_looked_at(&row);
+            batch = if is_in_doubt { in_doubt::not_done(job, engine, batch).await } else { batch };
+        }
         if job.plan.action == ActionKind::Upload {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
             return blocking(move || files(&job, &engine, &batch)).await.map(Some);
@@ -60,19 +90,66 @@ impl ReportStream {
     }
 }
 
-/// The next names with an action, and whether they are the last.
-fn take(names: &mut Names, action: ActionKind) -> Result<(Vec<Named>, bool)> {
-    let mut batch = Vec::new();
-    for named in names {
+/// The position of a row; later ones come later in order.
+fn position(rows: u64) -> String {
+    format!("{rows:020}")
+}
+
+/// Names that were read together.
+struct Batch {
+    /// Those behind it.
+    names: Names,
+    /// Those of the action.
+    found: Vec<Named>,
+    /// How many were read.
+    rows: u64,
+    is_last: bool,
+}
+
+/// The next names with an action. Blocks.
+fn take(mut names: Names, action: ActionKind) -> Result<Batch> {
+    let (mut found, mut rows) = (Vec::new(), 0);
+    while found.len() < BATCH_MAX && rows < ROWS_MAX {
+        let Some(named) = names.next() else {
+            return Ok(Batch { names, found, rows, is_last: true });
+        };
         let named = named?;
+        rows += 1;
         if named.action == action {
-            batch.push(named);
-        }
-        if batch.len() == BATCH_MAX {
-            return Ok((batch, false));
+            found.push(named);
         }
     }
-    Ok((batch, true))
+    Ok(Batch { names, found, rows, is_last: false })
+}
+
+/// Checks that a plan says nothing that its job would not do, before the first of it is done.
+pub(crate) async fn check_plan(
+    job: &Arc<Prepared>,
+    engine: &Arc<Engine>,
+    names: &Arc<dyn NameSource>,
+) -> Result<()> {
+    let mut names = open(names, 0).await?;
+    let (job, engine) = (Arc::clone(job), Arc::clone(engine));
+    blocking(move || names.try_for_each(|named| check(&job, &engine, &named?))).await
+}
+
+fn check(job: &Prepared, engine: &Engine, named: &Named) -> Result<()> {
+    let action = job.plan.action;
+    if named.action == ActionKind::Delete && job.removes_named() {
+        return removals::check(job, engine, named);
+    }
+    if named.action != action || named.expected.is_none() {
+        return Err(foreign(named));
+    }
+    if action == ActionKind::Upload {
+        return file(job, engine, named).map(drop);
+    }
+    let place = place(job, engine, named)?;
+    match action {
+        ActionKind::Copy => object_target(job, engine, named, place.relative).map(drop),
+        ActionKind::Download => file_target(job, named, place.relative).map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// Files that are named, as they are now. Blocks.
@@ -84,24 +161,45 @@ fn files(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch
     let is_tree = job.plan.is_directory;
     let mut found = if is_tree { FileBatch::below(root) } else { FileBatch::of_file(root) };
     let mut keys = Vec::new();
+    let mut expected = Vec::new();
     for named in batch {
-        let Location::Local(path) = &named.source else { return Err(foreign(named)) };
-        let below = if is_tree { path.strip_prefix(source).ok() } else { None };
-        let relative = match below.map(Path::to_str) {
-            Some(Some(relative)) if is_plain(relative) => relative,
-            None if !is_tree && path == root => job.plan.single_name(),
-            _ => return Err(foreign(named)),
-        };
-        let key = object_target(job, engine, named, relative)?;
+        let (path, relative, key) = file(job, engine, named)?;
         if named.collides {
             refuse_collision(job, engine, named);
-        } else if let Some(info) = look_at(job, engine, path) {
+            continue;
+        }
+        let info = match &named.expected {
+            Some(expected) => Some(info_of(&expected.source)),
+            None => look_at(job, engine, path),
+        };
+        if let Some(info) = info {
             found.push(relative, &info);
             keys.push(Some(key));
+            expected.push(named.expected.clone());
         }
     }
     let preselected = Preselected::Names(keys);
-    Ok(SourceBatch { preselected, ..SourceBatch::listed(EntryBatch::Files(found)) })
+    let batch = SourceBatch::listed(EntryBatch::Files(found));
+    Ok(SourceBatch { expected, preselected, ..batch })
+}
+
+/// A file that is named, what of it lies below the source, and its key.
+fn file<'a>(
+    job: &'a Prepared,
+    engine: &Engine,
+    named: &'a Named,
+) -> Result<(&'a Path, &'a str, String)> {
+    let (Location::Local(path), Side::Local(source)) = (&named.source, &job.plan.source) else {
+        return Err(foreign(named));
+    };
+    let is_tree = job.plan.is_directory;
+    let below = if is_tree { path.strip_prefix(source).ok() } else { None };
+    let relative = match below.map(Path::to_str) {
+        Some(Some(relative)) if is_plain(relative) => relative,
+        None if !is_tree && path == Path::new(source) => job.plan.single_name(),
+        _ => return Err(foreign(named)),
+    };
+    Ok((path, relative, object_target(job, engine, named, relative)?))
 }
 
 /// Looks at a file as a walk does; warns if it is left out.
@@ -142,6 +240,8 @@ struct Row<'a> {
     head: Option<Box<ObjectHead>>,
     /// Name at the target, where it is not the one that the job gives.
     name: Option<String>,
+    /// What a plan found.
+    expected: Option<Box<Expected>>,
 }
 
 /// Objects that are named, as they are now.
@@ -151,23 +251,63 @@ async fn objects(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<Sou
     for row in join_all(looked).await {
         rows.extend(row?);
     }
-    let unknown = ObjectHead::default();
-    let listed = rows.iter().map(|row| {
-        let head = row.head.as_deref().unwrap_or(&unknown);
+    let planned: Vec<_> = rows.iter().map(|row| head_of(row.expected.as_deref())).collect();
+    let listed = rows.iter().zip(&planned).map(|(row, planned)| {
+        let head = row.head.as_deref().unwrap_or(planned);
         (row.place.key, row.place.version_id, head)
     });
     let entries = EntryBatch::of_heads(listed, Arc::clone(&job.root))?;
-    let (heads, names) = rows.into_iter().map(|row| (row.head, row.name)).unzip();
-    Ok(SourceBatch { entries, heads, preselected: Preselected::Names(names) })
+    let mut batch = SourceBatch::listed(entries);
+    let mut names = Vec::with_capacity(rows.len());
+    for Row { head, name, expected, .. } in rows {
+        names.push(name);
+        batch.heads.push(head);
+        batch.expected.push(expected);
+    }
+    Ok(SourceBatch { preselected: Preselected::Names(names), ..batch })
 }
 
-async fn open(names: &Arc<dyn NameSource>) -> Result<Names> {
+/// Headers as a plan found them; without one nothing is known.
+fn head_of(expected: Option<&Expected>) -> ObjectHead {
+    let Some(Expected { source, .. }) = expected else { return ObjectHead::default() };
+    ObjectHead {
+        size: source.size,
+        etag: source.etag.clone(),
+        last_modified_s: source.modified_ns.div_euclid(1_000_000_000),
+        ..ObjectHead::default()
+    }
+}
+
+/// A file as a plan found it.
+fn info_of(state: &State) -> FileInfo {
+    let since = Duration::from_nanos(state.modified_ns.unsigned_abs());
+    let modified = match state.modified_ns {
+        0.. => UNIX_EPOCH.checked_add(since),
+        _ => UNIX_EPOCH.checked_sub(since),
+    };
+    FileInfo {
+        kind: FileKind::File,
+        size: state.size,
+        modified: modified.unwrap_or(UNIX_EPOCH),
+        has_valid_time: true,
+        mode: 0,
+    }
+}
+
+/// The names behind so many.
+async fn open(names: &Arc<dyn NameSource>, rows: u64) -> Result<Names> {
     let names = Arc::clone(names);
-    blocking(move || names.names()).await
+    blocking(move || {
+        let mut names = names.names()?;
+        let skipped = usize::try_from(rows).unwrap_or(usize::MAX);
+        names.by_ref().take(skipped).try_for_each(|named| named.map(drop))?;
+        Ok(names)
+    })
+    .await
 }
 
-async fn next(mut names: Names, action: ActionKind) -> Result<(Names, Vec<Named>, bool)> {
-    blocking(move || take(&mut names, action).map(|(batch, is_last)| (names, batch, is_last))).await
+async fn next(names: Names, action: ActionKind) -> Result<Batch> {
+    blocking(move || take(names, action)).await
 }
 
 async fn object<'a>(
@@ -185,11 +325,13 @@ async fn object<'a>(
         }
         Err(error) => return Err(error),
     };
-    if job.removes() && !removals::is_still_taken(job, engine, named, &place).await {
+    let expected = named.expected.clone();
+    let is_plan = expected.is_some();
+    if job.removes() && !is_plan && !removals::is_still_taken(job, engine, named, &place).await {
         return Ok(None);
     }
     if job.acts_in_place() {
-        return Ok(Some(Row { place, head: None, name: None }));
+        return Ok(Some(Row { place, head: None, name: None, expected }));
     }
     let name = match action {
         ActionKind::Copy => Some(object_target(job, engine, named, place.relative)?),
@@ -199,8 +341,11 @@ async fn object<'a>(
         refuse_collision(job, engine, named);
         return Ok(None);
     }
+    if is_plan {
+        return Ok(Some(Row { place, head: None, name, expected }));
+    }
     match head(engine, place.key, place.version_id).await {
-        Ok(head) => Ok(Some(Row { place, head: Some(Box::new(head)), name })),
+        Ok(head) => Ok(Some(Row { place, head: Some(Box::new(head)), name, expected })),
         Err(error) if is_missing(&error) => {
             engine.report.warning(warning::skipping(&named.source, GONE));
             Ok(None)
@@ -265,11 +410,13 @@ fn file_target(job: &Prepared, named: &Named, relative: &str) -> Result<Option<S
 }
 
 fn foreign(named: &Named) -> Error {
-    let Named { source, target, .. } = named;
+    let Named { source, target, expected, .. } = named;
     let target = target.as_ref().map(|target| format!(" to `{target}`")).unwrap_or_default();
-    let message = format!(
-        "`{source}`{target} is not what this command would do: the \
-         remaining names are not processed"
-    );
+    // A plan is checked before the first row of it is done.
+    let so = match expected {
+        Some(_) => "nothing of the plan is done",
+        None => "the remaining names are not processed",
+    };
+    let message = format!("`{source}`{target} is not what this command would do: {so}");
     Error::new(ErrorKind::Config, message)
 }

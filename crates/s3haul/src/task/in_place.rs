@@ -30,7 +30,7 @@ fn set_action(_: &Prepared, engine: &Engine, Taken { entry, .. }: Taken<'_>) -> 
         skip(engine, ActionKind::Set, entry);
         return None;
     }
-    Some(SetAction { key: listed.key.to_owned(), size: listed.size })
+    Some(SetAction { key: listed.key.to_owned(), size: listed.size, expected: None })
 }
 
 /// Restores all objects of the source, or reports their state. If the job waits, all restores are
@@ -94,6 +94,7 @@ fn restore_action(
         key: listed.key.to_owned(),
         size: listed.size,
         storage_class: listed.storage_class.to_owned(),
+        expected: None,
     })
 }
 

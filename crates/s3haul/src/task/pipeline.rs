@@ -16,6 +16,7 @@ use crate::journal::state::{Mark, Position};
 use crate::plan::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
+use crate::plan::expected::{Expected, TargetState};
 use crate::plan::paths::references_parent;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::{Taken, chooser_that_learns, learn, select};
@@ -129,15 +130,33 @@ impl<'a> Tracked<'a> {
         taken: Taken<'_>,
         make: MakeAction<A>,
     ) -> Option<A> {
-        let Some(journal) = self.journal else { return make(self.job, engine, taken) };
+        let Some(journal) = self.journal else { return self.expecting(engine, taken, make) };
         let mark = taken.entry.mark(journal, self.job.removes());
         let name = self.row.as_deref().unwrap_or(taken.entry.relative());
         if journal.has_settled(name, mark, self.job.spec.versions.is_some()) {
             return None;
         }
-        let action = make(self.job, engine, taken)?;
+        let action = self.expecting(engine, taken, make)?;
         self.begun.push(mark);
         Some(action)
+    }
+
+    /// The action of an entry, with what is expected of both sides where a plan is made or done.
+    fn expecting<A: Planned>(
+        &self,
+        engine: &Engine,
+        mut taken: Taken<'_>,
+        make: MakeAction<A>,
+    ) -> Option<A> {
+        let expected = taken.expected.take().or_else(|| {
+            let found = || Expected::new(taken.entry.state(), TargetState::Unknown);
+            self.job.spec.plans.then(found)
+        });
+        let action = make(self.job, engine, taken)?;
+        Some(match expected {
+            Some(expected) => action.expecting(expected),
+            None => action,
+        })
     }
 
     /// Notes what has to be done, and how far the source was looked through.
@@ -190,7 +209,7 @@ async fn learn_sources(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> 
 pub(crate) fn upload_action(job: &Prepared, _: &Engine, taken: Taken<'_>) -> Option<UploadAction> {
     let file = taken.entry.file()?;
     let key = taken.name.unwrap_or_else(|| job.target_key(file.relative));
-    Some(UploadAction { path: file.path(), key, size: file.size, reason: None })
+    Some(UploadAction { path: file.path(), key, size: file.size, reason: None, expected: None })
 }
 
 /// The action for a download; `None` for what is no object, or left out with a warning.
@@ -225,6 +244,7 @@ pub(crate) fn download_action(
         last_modified_s: listed.last_modified_s,
         head: taken.head,
         reason: None,
+        expected: None,
     })
 }
 
@@ -242,6 +262,7 @@ pub(crate) fn copy_action(job: &Prepared, engine: &Engine, taken: Taken<'_>) -> 
         etag: object.listed.etag.to_owned(),
         head: taken.head,
         reason: None,
+        expected: None,
     })
 }
 
@@ -268,13 +289,14 @@ pub(crate) fn object_removal(entry: Entry<'_>) -> Option<DeleteAction> {
         version_id: version_id.map(str::to_owned),
         size: listed.size,
         etag: listed.etag.to_owned(),
+        expected: None,
     })
 }
 
 /// The removal of a file; `None` for what is no file.
 pub(crate) fn file_removal(entry: Entry<'_>) -> Option<RemoveFileAction> {
     let file = entry.file()?;
-    Some(RemoveFileAction { relative: file.relative.to_owned(), size: file.size })
+    Some(RemoveFileAction { relative: file.relative.to_owned(), size: file.size, expected: None })
 }
 
 /// The action for tags; `None` for what is no object.
@@ -284,7 +306,7 @@ pub(crate) fn tag_action(
     Taken { entry, .. }: Taken<'_>,
 ) -> Option<TagAction> {
     let ObjectEntry { listed, .. } = entry.object()?;
-    Some(TagAction { key: listed.key.to_owned(), size: listed.size })
+    Some(TagAction { key: listed.key.to_owned(), size: listed.size, expected: None })
 }
 
 /// Whether an object is archived and not restored, so that it cannot be read; warns.

@@ -5,8 +5,8 @@
 //! and never for a source that has nothing at all, unless that was asked for.
 
 mod check;
+pub(super) mod lookup;
 mod planner;
-mod renamed;
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ use s3haul_wire::error::Result;
 /// Runs a `sync`. An error comes back only where nothing was begun.
 pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> {
     if job.spec.to_key.is_some() {
-        return renamed::sync(&job, &engine).await;
+        return lookup::sync(&job, &engine).await;
     }
     let (job, engine) = (&job, &engine);
     let in_bucket = || (start(engine, Place::Target), object_removal as _);

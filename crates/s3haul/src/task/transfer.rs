@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::in_place::{restore, set};
-use super::sync::sync;
+use super::sync::{lookup, sync};
 use crate::action::queue::start;
 use crate::action::stream::{download_stream, upload_stream};
 use crate::engine::core::{Engine, Place};
@@ -191,10 +191,13 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
     }
     drop(streams);
     refuse_unversioned(&job, &engine).await?;
-    let is_sync = job.spec.command == TransferCommand::Sync;
-    let Some(names) = job.spec.names.clone().filter(|_| is_sync) else {
+    let Some(names) = job.spec.names.clone() else {
+        let is_sync = job.spec.command == TransferCommand::Sync;
         return if is_sync { sync(job, engine).await } else { act(&job, &engine).await };
     };
+    if names.is_plan() {
+        report::check_plan(&job, &engine, &names).await?;
+    }
     act(&job, &engine).await?;
     if job.removes_named() && !engine.report.ends_early() {
         report::remove(job, engine, names).await;
@@ -204,7 +207,13 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
 
 /// Does what the paths say to all that the source gives.
 async fn act(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
-    match job.plan.action {
+    let action = job.plan.action;
+    if job.spec.plans
+        && matches!(action, ActionKind::Upload | ActionKind::Download | ActionKind::Copy)
+    {
+        return lookup::sync(job, engine).await;
+    }
+    match action {
         ActionKind::Upload => pipeline(job, engine, start(engine, ()), upload_action).await,
         ActionKind::Download => {
             let downloads = start_downloads(job, engine, open_target(job).await?);

@@ -179,8 +179,13 @@ async fn names_of_elsewhere_end_the_job() {
         (object("bucket", "x/a"), object("elsewhere", "y/a")),
         (Location::Local("/x/a".into()), object("bucket", "y/a")),
     ] {
-        let named =
-            Named { action: ActionKind::Copy, source, target: Some(target), collides: false };
+        let named = Named {
+            action: ActionKind::Copy,
+            source,
+            target: Some(target),
+            collides: false,
+            expected: None,
+        };
         let names = Some(Arc::new(Held(vec![named])) as Arc<dyn NameSource>);
         let summary = world.run(TransferSpec { names, ..spec.clone() }).await.unwrap();
         assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());
@@ -218,7 +223,8 @@ async fn a_path_that_leaves_the_folder_is_not_uploaded() {
     world.file("secret", b"2");
     let source = Location::Local(world.path("in").join("../secret"));
     let target = Some(Location::Object(ObjectName::new("bucket", "up/../secret")));
-    let named = Named { action: ActionKind::Upload, source, target, collides: false };
+    let named =
+        Named { action: ActionKind::Upload, source, target, collides: false, expected: None };
     let names = Some(Arc::new(Held(vec![named])) as Arc<dyn NameSource>);
     let spec = world.spec(TransferCommand::Copy, "in", Some("s3://bucket/up"));
     let summary = world.run(TransferSpec { recursive: true, names, ..spec }).await.unwrap();
@@ -235,7 +241,7 @@ async fn a_removal_is_done_only_where_the_source_is_known_not_to_have_it() {
     }
     let names = ["gone", "kept/y", "loop/y"].map(|name| {
         let source = Location::Object(ObjectName::new("bucket", format!("x/{name}")));
-        Named { action: ActionKind::Delete, source, target: None, collides: false }
+        Named { action: ActionKind::Delete, source, target: None, collides: false, expected: None }
     });
     let filters = vec![FilterRule::Exclude("kept/*".to_owned())];
     let summary = removing(&world, ("in", "s3://bucket/x"), names.into(), filters).await;
@@ -259,7 +265,13 @@ async fn a_removal_obeys_the_conditions_of_this_run() {
                 "out" => Location::Local(world.path("out").join(name)),
                 _ => Location::Object(ObjectName::new("bucket", format!("x/{name}"))),
             };
-            Named { action: ActionKind::Delete, source, target: None, collides: false }
+            Named {
+                action: ActionKind::Delete,
+                source,
+                target: None,
+                collides: false,
+                expected: None,
+            }
         });
         let spec = TransferSpec {
             names: Some(Arc::new(Held(names.into())) as Arc<dyn NameSource>),
@@ -279,7 +291,8 @@ async fn no_removal_hits_the_source() {
     let world = World::new();
     world.object("in/a", b"1").await;
     let source = Location::Object(ObjectName::new("bucket", "in/a"));
-    let named = Named { action: ActionKind::Delete, source, target: None, collides: false };
+    let named =
+        Named { action: ActionKind::Delete, source, target: None, collides: false, expected: None };
     let sides = ("s3://bucket/in", "s3://bucket");
     let summary = removing(&world, sides, vec![named], Vec::new()).await;
     assert_eq!((summary.done, summary.warnings), (0, 1), "{:?}", world.log.lines());
@@ -293,7 +306,8 @@ async fn a_path_that_goes_up_is_not_removed() {
     world.file("out/a", b"1");
     world.file("out/d/b", b"1");
     let source = Location::Local(world.path("out/d").join("../a"));
-    let named = Named { action: ActionKind::Delete, source, target: None, collides: false };
+    let named =
+        Named { action: ActionKind::Delete, source, target: None, collides: false, expected: None };
     let sides = ("s3://bucket/x", "out");
     let summary = removing(&world, sides, vec![named], Vec::new()).await;
     assert!(summary.fatal && summary.done == 0, "{:?}", world.log.lines());

@@ -97,7 +97,7 @@ impl EventSink for Log {
                     let (action, source) = (object.action, object.source.clone());
                     let (target, collides) =
                         (object.target.clone(), object.reason == Some(COLLISION));
-                    let named = Named { action, source, target, collides };
+                    let named = Named { action, source, target, collides, expected: None };
                     self.failed.lock().unwrap().push(named);
                 }
                 let verb = if object.is_move { "move" } else { "" };
@@ -312,6 +312,7 @@ impl World {
             working_dir: self.folder.path().to_owned(),
             recursive: false,
             dry_run: false,
+            plans: false,
             raw: false,
             filters: Vec::new(),
             names: None,

@@ -13,6 +13,6 @@ mod text;
 
 pub(crate) use entry::{Entry, Field};
 pub(crate) use json::push_summary_event;
-pub(crate) use parquet::{ParquetTable, TableError};
+pub(crate) use parquet::ParquetTable;
 pub(crate) use rows::{Format, RowFormat, RowStyle};
 pub(crate) use text::{push_prefix_line, push_requests, push_summary};

@@ -14,6 +14,7 @@ mod listing;
 mod models;
 mod paths;
 mod peers;
+mod plans;
 mod properties;
 mod relay;
 mod remove;
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Vec<Case> {
         failures::CASES,
         interrupts::CASES,
         report::CASES,
+        plans::CASES,
         bulk::CASES,
         settings::CASES,
     ];

@@ -17,7 +17,7 @@ use crate::engine::core::{Engine, Place};
 use crate::engine::integrity::{Piece, check, combine, expected_of, may_read_again};
 use crate::engine::limits::blocking;
 use crate::engine::multipart::MultipartUpload;
-use crate::engine::object::{head, head_at, put, refuse_existing};
+use crate::engine::object::{check_source, head, head_at, put, refuse_unexpected};
 use crate::engine::parts::{Part, parts};
 use crate::engine::range_reader::{ObjectState, RangeReader, back_off};
 use crate::engine::receive::{Answer, receive};
@@ -26,6 +26,7 @@ use crate::engine::server_copy::{
 };
 use crate::engine::settings::MetadataDirective;
 use crate::plan::action::CopyAction;
+use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::{
     Checksum, ChecksumAlgorithm, CredentialsConfig, DigestPlan, Hasher, ObjectHead,
@@ -35,11 +36,13 @@ use s3haul_wire::{
 /// Relays a small object. The action learns the state that was relayed.
 pub(crate) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {
     refuse_move_onto_itself(engine, action)?;
-    refuse_existing(engine, &action.target_key).await?;
+    refuse_unexpected(engine, &action.target_key, action.expected.as_deref()).await?;
     let share = engine.limits.budget.take(action.size).await;
     let version_id = action.version_id.as_deref();
     let listed = (action.size, action.etag.as_str());
-    match receive(engine, &action.source_key, version_id, listed).await? {
+    let answer = receive(engine, &action.source_key, version_id, listed).await?;
+    check_source(action.expected.as_deref(), answer.head())?;
+    match answer {
         Answer::Whole { chunks, head } => {
             send_whole(engine, action, chunks, &head).await?;
             drop(share);
@@ -55,8 +58,9 @@ pub(crate) async fn relay_whole(engine: &Arc<Engine>, action: &mut CopyAction) -
 /// Relays a large object in parts. The action learns the state that was relayed.
 pub(crate) async fn relay_parts(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {
     refuse_move_onto_itself(engine, action)?;
-    refuse_existing(engine, &action.target_key).await?;
+    refuse_unexpected(engine, &action.target_key, action.expected.as_deref()).await?;
     let head = head_of(engine, action).await?;
+    check_source(action.expected.as_deref(), &head)?;
     if head.size == 0 {
         send_whole(engine, action, Vec::new(), &head).await?;
     } else {
@@ -112,7 +116,8 @@ async fn send_whole(
         if asks { relay_tags(engine, action, plan, &mut properties).await? } else { None };
     let digests = engine.target.upload_digests(engine.settings.checksum_algorithm);
     let (payload, _) = digest(chunks, digests, None).await;
-    put(engine, &action.target_key, payload, &properties).await?;
+    let target = (action.target_key.as_str(), action.expected.as_deref());
+    put(engine, target, payload, &properties).await?;
     match later_tags {
         Some(tags) => write_tags(engine, action, &tags).await,
         None => Ok(()),
@@ -205,7 +210,7 @@ async fn relay_object(
         given_up: upload.given_up(),
         pieces: Mutex::default(),
     });
-    let result = relay.run(&mut upload, action.size).await;
+    let result = relay.run(&mut upload, (action.size, action.expected.as_deref())).await;
     if let Err(error) = &result {
         upload.abandon(error).await;
     }
@@ -225,7 +230,11 @@ struct PartsRelay {
 }
 
 impl PartsRelay {
-    async fn run(self: &Arc<Self>, upload: &mut MultipartUpload, size: u64) -> Result<()> {
+    async fn run(
+        self: &Arc<Self>,
+        upload: &mut MultipartUpload,
+        (size, expected): (u64, Option<&Expected>),
+    ) -> Result<()> {
         let mut count = 0;
         for part in parts(size, part_size(&self.engine, size)) {
             count = part.number;
@@ -235,7 +244,7 @@ impl PartsRelay {
         }
         upload.all_sent().await?;
         self.verify()?;
-        upload.complete(count, size).await
+        upload.complete(count, (size, expected)).await
     }
 
     /// Receives one part. The caller holds its share of the budget.

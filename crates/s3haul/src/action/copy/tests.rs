@@ -91,6 +91,7 @@ async fn copy(settings: Settings, size: u64, etag: &str) -> Vec<(String, Seen)> 
     let (sender, actions) = async_channel::bounded(1);
     let action = CopyAction {
         reason: None,
+        expected: None,
         source_key: "from".to_owned(),
         version_id: None,
         target_key: "to".to_owned(),

@@ -144,7 +144,7 @@ pub(crate) async fn download(
     for times in 1.. {
         let writing = start(engine, target, action).await?;
         let may_repeat = !writing.file.is_sequential();
-        match save(engine, action, writing).await {
+        match save(engine, target, action, writing).await {
             Err(error) if may_repeat && may_read_again(&error, times) => back_off(times).await,
             result => return Ok(result?),
         }
@@ -154,6 +154,7 @@ pub(crate) async fn download(
 
 async fn save(
     engine: &Arc<Engine>,
+    target: &DownloadTarget,
     action: &DownloadAction,
     writing: Arc<Writing>,
 ) -> Result<Committed> {
@@ -171,7 +172,13 @@ async fn save(
     }
     let noted = writing.noted.clone();
     let modified_s = action.last_modified_s;
-    let committed = blocking(move || commit(writing, modified_s)).await;
+    let (target, relative) = (target.clone(), action.relative.clone());
+    let expected = action.expected.clone();
+    let committed = blocking(move || {
+        target.refuse_unexpected(&relative, expected.as_deref())?;
+        commit(writing, modified_s)
+    });
+    let committed = committed.await;
     if committed.is_err() {
         engine.report.unmoved(action.size);
     }

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::engine::object::changed;
 use crate::fs::Access;
 use crate::fs::Committed;
 use crate::fs::CreateError;
 use crate::fs::FileInfo;
 use crate::fs::PendingFile;
 use crate::fs::TargetRoot;
+use crate::fs::meta::nanoseconds;
+use crate::plan::expected::{Expected, State, TargetState};
 use s3haul_wire::error::Result;
 
 /// Where files are written.
@@ -60,6 +63,21 @@ impl DownloadTarget {
             Self::Below(root) => root.find(relative).ok().flatten(),
             Self::Exactly(path) => FileInfo::of_path(path).ok(),
         }
+    }
+
+    /// Refuses to write over a file that is no longer as it was planned. Blocks.
+    pub(crate) fn refuse_unexpected(
+        &self,
+        relative: &str,
+        expected: Option<&Expected>,
+    ) -> Result<()> {
+        let Some(Expected { target, .. }) = expected else { return Ok(()) };
+        let found = self.find(relative);
+        let found = found.map(|file| State::of_file(file.size, nanoseconds(file.modified)));
+        if *target == TargetState::Unknown || *target == TargetState::of(found) {
+            return Ok(());
+        }
+        Err(changed("the target"))
     }
 
     /// Whether there is something already. Blocks.

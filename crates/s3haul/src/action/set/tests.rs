@@ -63,7 +63,7 @@ async fn set(change: ObjectChange, size: u64, tags: &'static str) -> (Vec<Seen>,
     };
     let (engine, _ended) = Engine::new(settings, client.clone(), client, Arc::clone(&report));
     let (sender, actions) = async_channel::bounded(1);
-    sender.send(vec![SetAction { key: "k".to_owned(), size }]).await.unwrap();
+    sender.send(vec![SetAction { key: "k".to_owned(), size, expected: None }]).await.unwrap();
     drop(sender);
     SetAction::run(engine, (), actions).await;
     (world.seen(), report.counts())

@@ -103,6 +103,17 @@ impl Task {
         )
     }
 
+    /// The paths and addresses of a transfer.
+    pub fn paths_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Copy(task) => vec![&mut task.source, &mut task.target],
+            Self::Move(task) => vec![&mut task.source, &mut task.target],
+            Self::Sync(task) => vec![&mut task.source, &mut task.target],
+            // What is changed where it is lies in S3.
+            _ => Vec::new(),
+        }
+    }
+
     /// The file that names the objects, where they are not listed.
     pub fn manifest(&self) -> Option<&ManifestFile> {
         match self {

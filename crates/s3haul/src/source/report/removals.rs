@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::{GONE, NamedPlace, foreign, is_plain, next, open};
-use crate::action::queue::{Action, Queue, start};
+use super::{Batch, GONE, NamedPlace, OF_REMOVALS, foreign, is_plain, next, open, position};
+use crate::action::queue::{Action, Planned as _, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
 use crate::engine::object::{head, head_at, is_missing};
@@ -20,8 +20,11 @@ use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
 use crate::job::names::{NameSource, Named};
 use crate::job::prepare::Prepared;
+use crate::journal::state::{Mark, Position};
+use crate::journal::{Journal, Subject};
 use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
+use crate::plan::expected::Expected;
 use crate::plan::paths::Side;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListObjects;
@@ -94,6 +97,9 @@ trait Removal: Action {
         named: &Named,
         relative: &str,
     ) -> impl Future<Output = Result<Option<(Self, bool)>>> + Send;
+
+    /// The same as a plan has it.
+    fn planned(named: &Named, relative: String, expected: Box<Expected>) -> Self;
 }
 
 impl Removal for RemoveFileAction {
@@ -108,8 +114,12 @@ impl Removal for RemoveFileAction {
         Ok(info.map(|info| {
             let facts = facts_of_file(info.size, info.modified);
             let is_taken = job.spec.conditions.takes(relative, &facts);
-            (Self { relative: relative.to_owned(), size: info.size }, is_taken)
+            (Self { relative: relative.to_owned(), size: info.size, expected: None }, is_taken)
         }))
+    }
+
+    fn planned(_: &Named, relative: String, expected: Box<Expected>) -> Self {
+        Self { relative, size: expected.source.size, expected: None }.expecting(expected)
     }
 }
 
@@ -126,11 +136,20 @@ impl Removal for DeleteAction {
                 let facts = facts_of_object(&listed_as(&name.key, &head));
                 let is_taken = job.spec.conditions.takes(relative, &facts);
                 let (key, size, etag) = (name.key.clone(), head.size, head.etag);
-                Ok(Some((Self { key, version_id: None, size, etag }, is_taken)))
+                Ok(Some((Self { key, version_id: None, size, etag, expected: None }, is_taken)))
             }
             Err(error) if is_missing(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn planned(named: &Named, _: String, expected: Box<Expected>) -> Self {
+        let key = match &named.source {
+            Location::Object(name) => name.key.clone(),
+            _ => String::new(),
+        };
+        let size = expected.source.size;
+        Self { key, size, ..Self::default() }.expecting(expected)
     }
 }
 
@@ -152,11 +171,28 @@ async fn queue_removals<A: Removal>(
     queue: &Queue<A>,
     names: &Arc<dyn NameSource>,
 ) -> Result<()> {
-    let mut names = open(names).await?;
+    let journal = engine.report.journal().filter(|_| names.is_plan());
+    let settled = journal.and_then(Journal::settled);
+    let settled = settled.and_then(|position| position.name.strip_prefix(OF_REMOVALS));
+    let mut row = settled.and_then(|row| row.parse().ok()).unwrap_or(0);
+    let mut names = open(names, row).await?;
     let mut may_be_empty = !job.spec.sync.allow_empty_source;
     loop {
-        let (rest, batch, is_last) = next(names, ActionKind::Delete).await?;
+        let Batch { names: rest, found: mut batch, rows, is_last } =
+            next(names, ActionKind::Delete).await?;
         names = rest;
+        row += rows;
+        if let Some(journal) = journal {
+            let name = format!("{OF_REMOVALS}{}", position(row));
+            let mark = |named: &Named| match &named.source {
+                Location::Local(path) => journal.mark(Subject::File(path), true),
+                Location::Object(name) => journal.mark(Subject::Object(&name.key, None), true),
+                Location::Stream => Mark::HELD,
+            };
+            batch.retain(|named| !journal.has_settled(&name, mark(named), false));
+            journal.begun(batch.iter().map(mark).collect());
+            journal.looked(Position { name, ..Position::default() });
+        }
         if may_be_empty && !batch.is_empty() {
             refuse_empty_source(job, engine).await?;
             may_be_empty = false;
@@ -171,6 +207,13 @@ async fn queue_removals<A: Removal>(
             return Ok(());
         }
     }
+}
+
+/// Checks that the removal of a plan is below the target.
+pub(super) fn check(job: &Prepared, engine: &Engine, named: &Named) -> Result<()> {
+    let is_planned = named.expected.is_some();
+    let relative = below_target(job, engine, named).filter(|_| is_planned);
+    relative.map(drop).ok_or_else(|| foreign(named))
 }
 
 async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> Result<Option<A>> {
@@ -188,7 +231,10 @@ async fn removal<A: Removal>(job: &Prepared, engine: &Engine, named: &Named) -> 
             engine.report.warning(warning::skipping(&named.source, BACK));
             return Ok(None);
         }
-        Ok(false) => A::look(job, engine, named, &relative).await,
+        Ok(false) => match &named.expected {
+            Some(expected) => Ok(Some((A::planned(named, relative, expected.clone()), true))),
+            None => A::look(job, engine, named, &relative).await,
+        },
         Err(error) => Err(error),
     };
     match looked {

@@ -11,6 +11,7 @@ use crate::job::prepare::Prepared;
 use crate::journal::Journal;
 use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
+use crate::plan::expected::{Expected, TargetState};
 use crate::plan::join::Presence;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::Taken;
@@ -113,7 +114,7 @@ impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
         match joined.presence {
             _ if self.is_settled(&joined) => {}
             Presence::Source if joined.is_source_wanted() => {
-                self.transfer(joined.source_row(), Reason::Missing);
+                self.transfer(joined.source_row(), None, Reason::Missing);
             }
             Presence::Both if joined.is_source_wanted() => self.compare(&joined).await,
             Presence::Target if self.job.spec.sync.delete && joined.is_target_wanted() => {
@@ -177,14 +178,23 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         }
     }
 
-    fn transfer(&mut self, (batch, row): (&EntryBatch, usize), reason: Reason) {
-        let taken = Taken::of_row(batch, row);
-        if let Some(taken) = &taken {
-            self.begin(taken.entry, false);
-        }
-        let action =
-            taken.and_then(|taken| (self.plan.make_transfer)(self.job, self.engine, taken));
-        self.decided.transfers.extend(action.map(|action| action.because(reason)));
+    fn transfer(
+        &mut self,
+        (batch, row): (&EntryBatch, usize),
+        target: Option<Entry<'_>>,
+        reason: Reason,
+    ) {
+        let Some(taken) = Taken::of_row(batch, row) else { return };
+        let source = taken.entry;
+        self.begin(source, false);
+        let Some(action) = (self.plan.make_transfer)(self.job, self.engine, taken) else { return };
+        let action = action.because(reason);
+        self.decided.transfers.push(if self.job.spec.plans {
+            let target = TargetState::of(target.map(|target| target.state()));
+            action.expecting(Expected::new(source.state(), target))
+        } else {
+            action
+        });
     }
 
     /// Compares what both sides have under one name.
@@ -193,7 +203,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         let (facts, other) = (source.facts(), target.facts());
         let rule = Checks::listing_rule(self.job);
         if let Some(reason) = difference(rule, self.job.plan.action, facts, other) {
-            self.transfer(joined.source_row(), reason);
+            self.transfer(joined.source_row(), Some(target), reason);
         } else if let Some(checks) = &mut self.checks
             && checks.concern(facts.size)
             && let Some(pair) = joined.pair()
@@ -208,7 +218,10 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
     fn take(&mut self, ended: impl IntoIterator<Item = Checked>) {
         for Checked { pair, decision } in ended {
             match decision {
-                Ok(Some(reason)) => self.transfer((pair.source.batch(), 0), reason),
+                Ok(Some(reason)) => {
+                    let target = Some(pair.target.get());
+                    self.transfer((pair.source.batch(), 0), target, reason);
+                }
                 Ok(None) => {
                     if let Some(journal) = self.engine.report.journal() {
                         journal.same(pair.source.get().mark(journal, false));
@@ -262,7 +275,11 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
             self.refusal = Some(Refusal::EmptySource);
             return;
         }
-        let removal = (self.plan.make_removal)(entry);
+        let mut removal = (self.plan.make_removal)(entry);
+        if self.job.spec.plans {
+            let expected = Expected::new(entry.state(), TargetState::Unknown);
+            removal = removal.map(|removal| removal.expecting(expected));
+        }
         match self.guard.ask() {
             Permit::Now => {
                 self.begin(entry, true);

@@ -1,8 +1,9 @@
-//! `sync` to names that a script or template makes.
+//! Sources that are each looked up in the target: a HEAD an object, many at a time, or a look at
+//! the disk.
 //!
-//! They come in no order in which the target could be listed beside the source. So each source is
-//! looked up in the target by its new name: a HEAD an object, many at a time, or a look at the
-//! disk. Nothing is removed.
+//! `sync` to names that a script or template makes does so, because these come in no order in which
+//! the target could be listed beside the source; nothing is removed then. A plan of `cp` or `mv` is
+//! made in the same way: it says what would be written over.
 
 use std::sync::Arc;
 
@@ -19,8 +20,10 @@ use crate::entry::{EntryBatch, OwnedEntry, Root};
 use crate::event::{ActionKind, ObjectEvent};
 use crate::fs::FileBatch;
 use crate::job::prepare::Prepared;
+use crate::job::spec::TransferCommand;
 use crate::plan::action::{CopyAction, DownloadAction, UploadAction};
 use crate::plan::compare::{Reason, difference};
+use crate::plan::expected::{Expected, TargetState};
 use crate::select::choose::Taken;
 use crate::source::side::Pair;
 use crate::task::download_target::{open_target, start_downloads};
@@ -35,6 +38,10 @@ struct Candidate<A> {
 }
 
 impl<A: Planned> Planned for Candidate<A> {
+    fn expecting(self, expected: Box<Expected>) -> Self {
+        Self { action: self.action.expecting(expected), ..self }
+    }
+
     fn requests(&self, engine: &Engine) -> (RequestCounts, u64) {
         self.action.requests(engine)
     }
@@ -126,8 +133,13 @@ fn candidate<A: Renamed>(
     Some(Candidate { action: (A::MAKE)(job, engine, taken)?, source })
 }
 
-/// A candidate that was looked up.
-type Compared<A> = (Candidate<A>, Decision);
+/// A candidate that was looked up, and its number in its batch.
+struct Compared<A> {
+    number: usize,
+    candidate: Candidate<A>,
+    decision: Decision,
+    target: TargetState,
+}
 
 /// Looks all candidates up, as many at a time as there may be requests, and queues those that
 /// differ.
@@ -142,26 +154,33 @@ async fn compare_all<A: Renamed>(
     let mut tasks: Tasks<Compared<A>> = Tasks::new();
     while let Ok(batch) = found.recv().await {
         let mut ended = Vec::new();
-        for candidate in batch {
+        for (number, candidate) in batch.into_iter().enumerate() {
             while tasks.len() >= engine.workers_wanted() {
                 ended.extend(tasks.next().await);
             }
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
             let (place, looker) = (place.clone(), looker.clone());
             tasks.spawn(async move {
-                let decision = compare(&job, &engine, &place, looker, &candidate).await;
-                (candidate, decision)
+                let (decision, target) = compare(&job, &engine, &place, looker, &candidate).await;
+                Compared { number, candidate, decision, target }
             });
         }
         while let Some(compared) = tasks.try_next() {
             ended.push(compared);
         }
-        if pass_on(engine, &place, &transfers, ended).await.is_err() {
+        if job.spec.plans {
+            // A plan is in the order of its source.
+            while let Some(compared) = tasks.next().await {
+                ended.push(compared);
+            }
+            ended.sort_unstable_by_key(|compared| compared.number);
+        }
+        if pass_on(job, engine, &place, &transfers, ended).await.is_err() {
             return;
         }
     }
     while let Some(compared) = tasks.next().await {
-        if pass_on(engine, &place, &transfers, vec![compared]).await.is_err() {
+        if pass_on(job, engine, &place, &transfers, vec![compared]).await.is_err() {
             return;
         }
     }
@@ -169,14 +188,19 @@ async fn compare_all<A: Renamed>(
 
 /// Queues what differs, and reports what could not be looked up.
 async fn pass_on<A: Renamed>(
+    job: &Prepared,
     engine: &Engine,
     place: &A::Place,
     transfers: &Queue<A>,
     ended: Vec<Compared<A>>,
 ) -> Result<(), Closed> {
     let mut actions = Vec::new();
-    for (Candidate { action, source }, decision) in ended {
+    for Compared { candidate: Candidate { action, source }, decision, target, .. } in ended {
         match decision {
+            Ok(Some(reason)) if job.spec.plans => {
+                let expected = Expected::new(source.get().state(), target);
+                actions.push(action.because(reason).expecting(expected));
+            }
             Ok(Some(reason)) => actions.push(action.because(reason)),
             Ok(None) => {
                 if let Some(journal) = engine.report.journal() {
@@ -193,16 +217,36 @@ async fn pass_on<A: Renamed>(
     transfers.push(actions).await
 }
 
-/// Why a source is to be transferred, or nothing.
+/// Why a source is to be transferred, or nothing, and what its target is.
 async fn compare<A: Renamed>(
     job: &Prepared,
     engine: &Arc<Engine>,
     place: &A::Place,
     looker: Option<Looker>,
     candidate: &Candidate<A>,
+) -> (Decision, TargetState) {
+    let found = A::find(engine, place, candidate.action.target_name()).await;
+    let there = match found {
+        Ok(Some(there)) => there,
+        Ok(None) => return (Ok(Some(Reason::Missing)), TargetState::Missing),
+        Err(error) => return (Err(error), TargetState::Unknown),
+    };
+    let target = TargetState::Found(there.get().state());
+    if job.spec.command != TransferCommand::Sync {
+        let decision = (!job.spec.no_overwrite).then_some(Reason::Overwrite);
+        return (Ok(decision), target);
+    }
+    (differs(job, engine, looker, candidate, there).await, target)
+}
+
+/// Why a source is to be transferred to a target that is there, or nothing.
+async fn differs<A>(
+    job: &Prepared,
+    engine: &Arc<Engine>,
+    looker: Option<Looker>,
+    candidate: &Candidate<A>,
+    there: OwnedEntry,
 ) -> Decision {
-    let name = candidate.action.target_name();
-    let Some(there) = A::find(engine, place, name).await? else { return Ok(Some(Reason::Missing)) };
     let (facts, other) = (candidate.source.get().facts(), there.get().facts());
     let different = difference(Checks::listing_rule(job), job.plan.action, facts, other);
     match looker {

@@ -1,0 +1,46 @@
+//! `plan` and `apply`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::jobs::JournalArgs;
+
+/// What to do with plans.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Sum up a plan: actions, bytes, requests and their price, the largest objects, and deletions
+    /// by folder.
+    Show(PlanShowArgs),
+    /// The command that is planned, with --plan FILE.
+    #[command(external_subcommand)]
+    Of(Vec<OsString>),
+}
+
+/// Sums up a plan.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PlanShowArgs {
+    /// The file of the plan.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Take prices from this JSON file instead of those of S3 Standard in us-east-1.
+    /// docs/reports.md has its fields.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) price_table: Option<PathBuf>,
+}
+
+/// Does what a plan says.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ApplyArgs {
+    /// The file of the plan.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Write what became of every object to this file. docs/reports.md has the fields.
+    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Reports")]
+    pub(crate) report: Option<PathBuf>,
+    /// Journal.
+    #[command(flatten)]
+    pub(crate) journal: JournalArgs,
+}

@@ -1,0 +1,231 @@
+//! `--plan`, `plan show` and `apply`: what was planned is done, and what has changed is left alone.
+
+#![expect(clippy::print_stdout, reason = "a test prints its seed")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// Names on either side of a plan.
+const NAMES: u32 = 48;
+
+/// What happens to a name between a plan and its doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    None,
+    /// The source is written anew, or appears.
+    Source,
+    /// The target is written anew, or appears.
+    Target,
+}
+
+/// Numbers that look random, from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// A side of a plan: a folder, or a prefix of the bucket.
+struct Side<'a> {
+    bench: &'a Bench,
+    root: &'a str,
+}
+
+impl Side<'_> {
+    fn is_remote(&self) -> bool {
+        self.root.starts_with("s3://")
+    }
+
+    /// Writes files.
+    fn write(&self, files: &[(String, String)]) {
+        let scratch = self.bench.path("scratch");
+        for (name, text) in files {
+            let folder = if self.is_remote() { "scratch" } else { self.root };
+            self.bench.file(&format!("{folder}/{name}"), text);
+        }
+        if scratch.exists() {
+            self.bench.ok(&format!("cp --recursive scratch {} --quiet", self.root));
+            std::fs::remove_dir_all(scratch).unwrap();
+        }
+    }
+
+    fn all(&self) -> BTreeMap<String, String> {
+        let folder = format!("look-{}", self.root.replace(['/', ':'], "-"));
+        if self.is_remote() {
+            self.bench
+                .ok(&format!("sync {} {folder} --delete --exact-timestamps --quiet", self.root));
+        }
+        let read = |number| {
+            let name = name(number);
+            let folder = if self.is_remote() { &folder } else { self.root };
+            let path = self.bench.path(&format!("{folder}/{name}"));
+            Some((name, std::fs::read_to_string(path).ok()?))
+        };
+        (0..NAMES).filter_map(read).collect()
+    }
+}
+
+fn name(number: u32) -> String {
+    format!("d{}/f{number}", number % 3)
+}
+
+/// Plans a command; a plan says where it is, and prints nothing.
+fn plan(bench: &Bench, command: &str) {
+    let output = bench.run(&format!("plan {command} --plan p.parquet"));
+    assert!(output.status.success(), "{output:?}");
+    assert!(stderr(&output).contains("`s3haul apply` does it"), "{output:?}");
+    assert_eq!(stdout(&output), "", "what would be done is in the plan");
+}
+
+/// Plans a command over random sides, changes some of both, and does the plan.
+fn check(seed: u64, command: &str, (source, target): (&str, &str), deletes: bool) {
+    println!("seed {seed}: {command}");
+    let bench = Bench::with_objects(&["unrelated"]);
+    let (source, target) =
+        (Side { bench: &bench, root: source }, Side { bench: &bench, root: target });
+    let mut dice = Dice(seed);
+    for side in [&source, &target] {
+        let mut files = vec![("keep".to_owned(), "so that it is there".to_owned())];
+        for number in (0..NAMES).filter(|_| dice.roll(3) > 0).collect::<Vec<_>>() {
+            // Texts of other lengths differ for any command.
+            let text = "x".repeat(1 + usize::try_from(dice.roll(9)).unwrap());
+            files.push((name(number), text));
+        }
+        side.write(&files);
+    }
+    let (from, before) = (source.all(), target.all());
+    plan(&bench, command);
+    assert_eq!((source.all(), target.all()), (from.clone(), before.clone()), "a plan does nothing");
+    let changes: Vec<_> = (0..NAMES)
+        .map(|_| match dice.roll(6) {
+            0 => Change::Source,
+            1 => Change::Target,
+            _ => Change::None,
+        })
+        .collect();
+    for (side, wanted) in [(&source, Change::Source), (&target, Change::Target)] {
+        let changed = (0..).zip(&changes).filter(|(_, change)| **change == wanted);
+        let text = |number| format!("changed {number} of {seed}, longer than any");
+        side.write(&changed.map(|(number, _)| (name(number), text(number))).collect::<Vec<_>>());
+    }
+    let (changed_from, changed) = (source.all(), target.all());
+    let output = bench.run("apply p.parquet");
+    let (left, after) = (source.all(), target.all());
+    let mut refused = 0;
+    for (number, change) in (0..).zip(changes) {
+        let name = name(number);
+        let (planned_from, planned_to) = (from.get(&name), before.get(&name));
+        let is_copied = planned_from.is_some()
+            && (planned_from.map(String::len) != planned_to.map(String::len) || !deletes);
+        let is_removed = deletes && planned_from.is_none() && planned_to.is_some();
+        let is_action = is_copied || is_removed;
+        let expected = match change {
+            Change::None if is_copied => planned_from,
+            Change::None if is_removed => None,
+            _ => changed.get(&name),
+        };
+        refused += u32::from(is_action && change != Change::None);
+        assert_eq!(after.get(&name), expected, "{name}: {change:?}\n{}", stderr(&output));
+    }
+    assert_eq!(left, changed_from, "{}", stderr(&output));
+    let status = i32::from(refused > 0);
+    // A removal whose name is back at the source is a warning.
+    let is_expected = output.status.code().is_some_and(|code| code == status || code == 2);
+    assert!(is_expected, "{refused} refused\n{output:?}");
+}
+
+#[test]
+fn what_has_changed_since_a_plan_is_left_alone() {
+    let remote = ("s3://box/from", "s3://box/to");
+    for seed in 0..3 {
+        check(seed, "sync from s3://box/to --delete", ("from", "s3://box/to"), true);
+        check(seed, "sync s3://box/from to --delete", ("s3://box/from", "to"), true);
+        check(seed, "sync s3://box/from s3://box/to --delete", remote, true);
+        check(seed, "cp --recursive from s3://box/to", ("from", "s3://box/to"), false);
+        check(seed, "cp --recursive s3://box/from to", ("s3://box/from", "to"), false);
+        check(seed, "cp --recursive s3://box/from s3://box/to --stream", remote, false);
+    }
+}
+
+#[test]
+fn objects_are_removed_and_changed_as_planned_only() {
+    for (command, gone) in
+        [("rm --recursive s3://box", true), ("tag set --recursive s3://box --tags a=b", false)]
+    {
+        let bench = Bench::with_objects(&["a", "b", "c"]);
+        plan(&bench, command);
+        bench.file("new", "another state");
+        bench.ok("cp new s3://box/b --quiet");
+        let output = bench.run("apply p.parquet");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(
+            stderr(&output).contains("s3://box/b the object has changed since this was planned")
+        );
+        let mut left = bench.lines("list s3://box --format keys");
+        left.sort();
+        let tagged = bench.ok("tag get --recursive s3://box");
+        assert_eq!(left, if gone { vec!["b"] } else { vec!["a", "b", "c"] });
+        assert_eq!(tagged.matches("a=b").count(), if gone { 0 } else { 2 }, "{tagged}");
+    }
+}
+
+#[test]
+fn a_plan_is_summed_up() {
+    let bench = Bench::with_objects(&["x/a", "x/gone"]);
+    bench.file("from/a", "longer than it was");
+    bench.file("from/new", "12345");
+    plan(&bench, "sync from s3://box/x --delete");
+    let text = bench.ok("plan show p.parquet");
+    for line in [
+        "delete: 1 objects,",
+        "upload: 2 objects, 23 bytes",
+        "because of `missing`: 1",
+        "because of `size`: 1",
+        "requests: 2 PUT/COPY/POST/LIST, 0 GET/HEAD and 1 DELETE requests",
+        "largest: 18 bytes",
+        "deleted in s3://box/x/: 1 objects",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let line: Value = serde_json::from_str(&bench.ok("plan show p.parquet --json")).unwrap();
+    assert_eq!(line["actions"]["upload"]["bytes"], 23);
+    assert_eq!(line["deleted"][0]["name"], "s3://box/x/");
+    // From another folder, too.
+    bench.ok("apply p.parquet --report r.jsonl");
+    let mut left = bench.lines("list s3://box --format keys");
+    left.sort();
+    assert_eq!(left, ["x/a", "x/new"]);
+    assert_eq!(bench.read("r.jsonl").matches("\"outcome\":\"done\"").count(), 3);
+}
+
+#[test]
+fn a_plan_that_cannot_be_made_or_done_is_refused() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("f", "no table");
+    for (line, said) in [
+        ("plan sync s3://box to", "`plan` needs a file: give --plan FILE"),
+        ("plan ls s3://box --plan p", "unexpected argument '--plan'"),
+        ("plan cp s3://box/a - --plan p", "--plan cannot be used with standard input and output"),
+        ("plan show f", "`f` is no plan of s3haul: it cannot be read as Parquet"),
+        ("apply f", "is no plan of s3haul"),
+        ("apply gone", "could not open the plan `gone`"),
+        ("cp s3://box/a b --plan p --report r", "cannot be used with"),
+    ] {
+        let output = bench.run(line);
+        assert!(!output.status.success(), "{line}");
+        assert!(stderr(&output).contains(said), "{line}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+    // A listing is a table, and no plan.
+    bench.ok("list s3://box --format parquet --output-file l.parquet");
+    assert!(stderr(&bench.run("apply l.parquet")).contains("it has no column `action`"));
+    assert!(!bench.path("p").exists());
+}
