@@ -316,6 +316,12 @@ impl OwnedEntry {
         }))
     }
 
+    /// An object that was asked for by its key.
+    pub(crate) fn of_head(object: (&str, Option<&str>, &ObjectHead)) -> Result<Self> {
+        let root = Arc::new(Root::Prefix(String::new()));
+        Ok(Self(EntryBatch::of_heads([object], root)?))
+    }
+
     /// A copy.
     pub(crate) fn duplicate(&self) -> Self {
         Self::of_row(&self.0, 0).unwrap_or_else(|| unreachable!("there is a row"))

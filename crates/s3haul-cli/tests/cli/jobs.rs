@@ -111,6 +111,35 @@ fn a_killed_upload_is_resumed_and_nothing_that_was_done_is_done_again() {
 }
 
 #[test]
+fn what_a_killed_apply_may_have_done_is_looked_at() {
+    let bench = bench();
+    let pace = PACE.replace("--quiet", "--only-show-errors");
+    bench.run(&format!("plan mv --recursive in s3://box/x/ --plan p.parquet {pace}"));
+    let id = kill_at(&bench, 700, "apply p.parquet");
+    let names = (0..7).flat_map(|d| (d..FILES).step_by(7).map(move |n| format!("{d}/{n:04}")));
+    // The first in order are in work: some of them arrived, and nobody heard of it.
+    let left: Vec<_> = names.filter(|name| bench.path(&format!("in/{name}")).exists()).collect();
+    let in_doubt = &left[..20];
+    for name in in_doubt {
+        bench.ok(&format!("cp in/{name} s3://box/x/{name} --no-progress --quiet"));
+    }
+    // One was written by somebody else, and is as long.
+    let text = bench.read(&format!("in/{}", in_doubt[7]));
+    bench.file("other", &text.replace("this", "that"));
+    bench.ok(&format!("cp other s3://box/x/{} --no-progress --quiet", in_doubt[7]));
+    let resumed = bench.run(&format!("jobs resume {id} --max-requests-per-second 100000"));
+    assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
+    assert_eq!(stderr(&resumed).matches("has changed since").count(), 1, "{resumed:?}");
+    for name in left.iter().filter(|name| **name != in_doubt[7]) {
+        assert!(!bench.path(&format!("in/{name}")).exists(), "{name} was not moved");
+    }
+    assert_eq!(bench.read(&format!("in/{}", in_doubt[7])), text);
+    let objects = bench.lines("list s3://box/x/ --format keys");
+    assert_eq!(objects.len(), FILES);
+    assert_eq!(bench.ok(&format!("cat s3://box/x/{}", in_doubt[7])), text.replace("this", "that"));
+}
+
+#[test]
 fn a_sync_that_is_interrupted_twice_ends_with_resume() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");

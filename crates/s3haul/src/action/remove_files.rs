@@ -13,7 +13,7 @@ use crate::engine::limits::blocking;
 use crate::engine::object::changed;
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::fs::meta::nanoseconds;
-use crate::fs::{CreateError, EscapeReason, TargetRoot};
+use crate::fs::{CreateError, EscapeReason, FileInfo, TargetRoot};
 use crate::location::Location;
 use crate::plan::action::RemoveFileAction;
 use crate::plan::expected::{Expected, State};
@@ -55,10 +55,15 @@ fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
         return leave(action, Outcome::NotTried);
     }
     if let Some(expected) = &action.expected {
-        let found = root.find(&action.relative).ok().flatten();
-        let found = found.map(|file| State::of_file(file.size, nanoseconds(file.modified)));
-        if found.as_ref() != Some(&expected.source) {
-            return engine.conclude(action.event(engine, root), Err(changed("the file")));
+        let state = |file: FileInfo| State::of_file(file.size, nanoseconds(file.modified));
+        let result = match root.find(&action.relative) {
+            Ok(Some(file)) if state(file) == expected.source => None,
+            // What is gone is gone, as it is for objects.
+            Ok(None) => Some(Ok(())),
+            _ => Some(Err(changed("the file"))),
+        };
+        if let Some(result) = result {
+            return engine.conclude(action.event(engine, root), result);
         }
     }
     let result = match root.remove(&action.relative) {

@@ -1,6 +1,7 @@
 //! Where entries come from: listings, versions, local trees, manifests, earlier reports, and two
-//! sides that are merged.
+//! sides that are merged; and whether two entries hold the same bytes.
 
+pub(crate) mod content;
 pub(crate) mod entries;
 pub(crate) mod listing;
 pub(crate) mod manifest;

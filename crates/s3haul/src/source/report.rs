@@ -80,7 +80,7 @@ impl ReportStream {
         if let Some(journal) = engine.report.journal().filter(|_| self.is_plan) {
             let row = position(self.rows);
             let is_in_doubt = journal.has_looked_at(&row);
-            batch = if is_in_doubt { in_doubt::not_done(job, engine, batch).await } else { batch };
+            batch = if is_in_doubt { in_doubt::left(job, engine, batch).await } else { batch };
         }
         if job.plan.action == ActionKind::Upload {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use super::listing::{NameListing, NamesRequest};
 use super::walk::FileStream;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
+use crate::engine::object::{head_at, is_missing};
 use crate::entry::{Entry, EntryBatch, OwnedEntry, Root};
 use crate::fs::{WalkOptions, collapse};
 use crate::plan::conditions::Conditions;
@@ -31,6 +32,15 @@ enum Source {
 pub(crate) struct Pair {
     pub(crate) source: OwnedEntry,
     pub(crate) target: OwnedEntry,
+}
+
+/// The object that a key has at the target; none where there is none.
+pub(crate) async fn target_object(engine: &Engine, key: &str) -> Result<Option<OwnedEntry>> {
+    match head_at(engine, Place::Target, key, None).await {
+        Ok(head) => OwnedEntry::of_head((key, None, &head)).map(Some),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The stream of one side.

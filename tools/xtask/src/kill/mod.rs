@@ -40,7 +40,29 @@ struct Options {
     first_seed: u64,
     servers: Vec<Kind>,
     binary: Option<PathBuf>,
-    resumes: bool,
+    again: Again,
+}
+
+/// How a job that was killed is brought to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    /// By the same command.
+    Same,
+    /// By `jobs resume`.
+    Resume,
+    /// The job does a plan; by `jobs resume`.
+    Apply,
+}
+
+impl Again {
+    /// The option that asks for it.
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Same => "",
+            Self::Resume => " --resume",
+            Self::Apply => " --apply",
+        }
+    }
 }
 
 /// A few kills of the embedded server and its clients, with the command that the tests were run on.
@@ -50,16 +72,16 @@ pub(crate) fn a_few() -> Result<()> {
     let seed = FEW_FIRST_SEED.to_string();
     let few = FEW.to_string();
     let args = [&few, "--seed", &seed, "--server", "embedded", "--binary", &binary];
-    run(&args.map(str::to_owned))?;
-    run(&[&args[..], &["--resume"]]
-        .concat()
-        .iter()
-        .map(|word| (*word).to_owned())
-        .collect::<Vec<_>>())
+    for again in [&[][..], &["--resume"], &["--apply"]] {
+        let args = args.iter().chain(again).map(|word| (*word).to_owned());
+        run(&args.collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
-/// `[N] [--seed S] [--server embedded|versitygw] [--binary PATH] [--resume]`: kills N times. With
-/// `--resume` the second run is `jobs resume`.
+/// `[N] [--seed S] [--server embedded|versitygw|minio] [--binary PATH] [--resume|--apply]`: kills N
+/// times. With `--resume` the second run is `jobs resume`; with `--apply` also, and the job is
+/// planned first.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = read(args)?;
     let binary = match &options.binary {
@@ -69,7 +91,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let servers: Vec<_> =
         options.servers.iter().copied().filter(|kind| kind.is_installed(&binary)).collect();
     if servers.is_empty() {
-        bail!("versitygw is not installed: `cargo xtask servers` does it");
+        bail!("it is not installed: `cargo xtask servers` does it");
     }
     let names: Vec<_> = servers.iter().map(|kind| kind.name()).collect();
     term::heading(&format!(
@@ -86,11 +108,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         }
         let seed = options.first_seed.wrapping_add(number);
         // By the seed, so that one alone meets the same server.
-        let kind = servers[usize::from(!seed.is_multiple_of(2)) % servers.len()];
+        let kind = servers[usize::try_from(seed)? % servers.len()];
         let plan = Plan::of(seed);
-        match round(&binary, kind, &plan, options.resumes) {
+        match round(&binary, kind, &plan, options.again) {
             Ok(ended) => tally.add(kind, &plan, &ended),
-            Err(error) => tally.fail(kind, &plan, &error),
+            Err(error) => tally.fail(kind, &plan, options.again, &error),
         }
     }
     tally.tell(started);
@@ -105,9 +127,9 @@ fn read(args: &[String]) -> Result<Options> {
     let mut options = Options {
         kills: KILLS,
         first_seed: now.as_secs(),
-        servers: vec![Kind::Embedded, Kind::Versitygw],
+        servers: Kind::ALL.to_vec(),
         binary: None,
-        resumes: false,
+        again: Again::Same,
     };
     let number = |text: &str| text.parse().with_context(|| format!("`{text}` is no number"));
     let mut rest = args.iter();
@@ -116,8 +138,10 @@ fn read(args: &[String]) -> Result<Options> {
             options.kills = number(flag)?;
             continue;
         }
-        if flag == "--resume" {
-            options.resumes = true;
+        if let Some(again) =
+            [Again::Resume, Again::Apply].into_iter().find(|again| again.flag().trim() == flag)
+        {
+            options.again = again;
             continue;
         }
         let value = rest.next().with_context(|| format!("`{flag}` needs a value"))?;
@@ -125,7 +149,9 @@ fn read(args: &[String]) -> Result<Options> {
             "--seed" => options.first_seed = number(value)?,
             "--server" => options.servers = vec![Kind::of(value)?],
             "--binary" => options.binary = Some(value.into()),
-            _ => bail!("unknown option `{flag}`: --seed, --server, --binary and --resume exist"),
+            _ => bail!(
+                "unknown option `{flag}`: --seed, --server, --binary, --resume and --apply exist"
+            ),
         }
     }
     Ok(options)
@@ -165,8 +191,9 @@ impl Tally {
         self.uploads += ended.open_uploads;
     }
 
-    fn fail(&mut self, kind: Kind, plan: &Plan, error: &anyhow::Error) {
-        let again = format!("--kill 1 --seed {} --server {}", plan.seed, kind.name());
+    fn fail(&mut self, kind: Kind, plan: &Plan, again: Again, error: &anyhow::Error) {
+        let (kind, flag) = (kind.name(), again.flag());
+        let again = format!("--kill 1 --seed {} --server {kind}{flag}", plan.seed);
         term::error(&format!("{plan}: {error:#}\n  cargo xtask soak {again}"));
         self.failed.push(plan.seed);
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::Again;
 use super::check::{self, State};
 use super::client::{Client, Running};
 use super::plan::{Plan, Route, Verb, Victim};
@@ -15,6 +16,8 @@ use super::tree::{self, Contents};
 
 /// Where a job that is to be resumed has its journal.
 const JOURNAL: [&str; 2] = ["--journal", "journal"];
+/// Where a job that is planned first has its plan.
+const PLAN: &str = "plan.parquet";
 /// Times that objects are read which a server may still be removing.
 const READS_MAX: u32 = 5;
 /// It has but a few requests left.
@@ -33,10 +36,10 @@ pub(super) struct Ended {
 }
 
 /// Runs a plan. A failure keeps the folder and names it.
-pub(super) fn round(binary: &Path, kind: Kind, plan: &Plan, resumes: bool) -> Result<Ended> {
+pub(super) fn round(binary: &Path, kind: Kind, plan: &Plan, again: Again) -> Result<Ended> {
     let mut scratch = tempfile::Builder::new().prefix("s3haul-kill-").tempdir()?;
     let world = World::lay_out(binary, kind, plan, scratch.path());
-    let world = world.map(|world| World { resumes, ..world });
+    let world = world.map(|world| World { again, ..world });
     let result = world.and_then(|mut world| world.play());
     result.with_context(|| {
         scratch.disable_cleanup(true);
@@ -49,8 +52,7 @@ struct World<'a> {
     folder: &'a Path,
     server: Server,
     client: Client,
-    /// The second run resumes the first, instead of being the same command.
-    resumes: bool,
+    again: Again,
 }
 
 impl<'a> World<'a> {
@@ -77,12 +79,16 @@ impl<'a> World<'a> {
         tree::write(&folder.join("made"), &bucket)?;
         client.run(&["mb", "s3://box"])?;
         client.run(&["mv", "--recursive", "made", "s3://box", "--only-show-errors"])?;
-        Ok(Self { plan, folder, server, client, resumes: false })
+        Ok(Self { plan, folder, server, client, again: Again::Same })
     }
 
     fn play(&mut self) -> Result<Ended> {
-        let mut arguments = self.plan.arguments();
-        if self.resumes {
+        let mut arguments = self.arguments();
+        if self.again == Again::Apply {
+            let plan = [&["plan"], &self.plan.arguments()[..], &["--plan", PLAN]].concat();
+            self.client.run(&plan)?;
+        }
+        if self.again != Again::Same {
             arguments.extend(JOURNAL);
         }
         let mut running = self.client.start(&arguments, "killed")?;
@@ -105,12 +111,19 @@ impl<'a> World<'a> {
         Ok(Ended { is_hit, has_survived, temporary_files, open_uploads })
     }
 
+    fn arguments(&self) -> Vec<&'static str> {
+        match self.again {
+            Again::Apply => vec!["apply", PLAN],
+            Again::Same | Again::Resume => self.plan.arguments(),
+        }
+    }
+
     /// Runs the command again, or goes on with the job that was killed, where it is not complete.
     fn run_again(&self) -> Result<()> {
         let jobs = self.client.run(&[&["jobs", "ls"], &JOURNAL[..]].concat())?;
         // A job that was killed as soon as it began has none.
-        let Some(job) = jobs.lines().next().filter(|_| self.resumes) else {
-            return self.client.run(&self.plan.arguments()).map(drop);
+        let Some(job) = jobs.lines().next().filter(|_| self.again != Again::Same) else {
+            return self.client.run(&self.arguments()).map(drop);
         };
         let mut words = job.split_whitespace();
         let id = words.next().context("a job has a name")?;

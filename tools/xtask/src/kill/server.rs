@@ -24,19 +24,24 @@ pub(super) enum Kind {
     Embedded,
     /// Versity S3 Gateway on a folder.
     Versitygw,
+    /// `MinIO` on a folder.
+    Minio,
 }
 
 impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Embedded, Self::Versitygw, Self::Minio];
+
     pub(super) fn of(name: &str) -> Result<Self> {
-        let known = [Self::Embedded, Self::Versitygw];
-        let found = known.into_iter().find(|kind| kind.name() == name);
-        found.with_context(|| format!("the servers are embedded and versitygw, not `{name}`"))
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found
+            .with_context(|| format!("the servers are embedded, versitygw and minio, not `{name}`"))
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Embedded => "embedded",
             Self::Versitygw => "versitygw",
+            Self::Minio => "minio",
         }
     }
 
@@ -52,10 +57,11 @@ impl Kind {
     }
 
     fn program(self, binary: &Path) -> PathBuf {
-        let [(_, versitygw), ..] = Servers::locate().test_variables();
+        let [(_, versitygw), (_, minio), ..] = Servers::locate().test_variables();
         match self {
             Self::Embedded => binary.to_owned(),
             Self::Versitygw => versitygw,
+            Self::Minio => minio,
         }
     }
 
@@ -77,6 +83,12 @@ impl Kind {
                     command.arg("--sidecar").arg(folder.join("sidecar"));
                 }
                 command.arg(data);
+            }
+            Self::Minio => {
+                command.args(["server", "--quiet", "--address", &address]).arg(data);
+                command.env("MINIO_ROOT_USER", ACCESS_KEY);
+                command.env("MINIO_ROOT_PASSWORD", SECRET_KEY);
+                command.env("MINIO_BROWSER", "off");
             }
         }
         command

@@ -2,41 +2,60 @@
 //! and the journal.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use crate::engine::core::{Engine, Place};
+use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
-use crate::engine::object::head_at;
-use crate::event::ActionKind;
-use crate::fs::FileInfo;
-use crate::fs::meta::nanoseconds;
+use crate::engine::object::{head, is_missing};
+use crate::entry::{Entry, EntryBatch, OwnedEntry};
+use crate::fs::{FileBatch, FileInfo};
 use crate::job::names::Named;
 use crate::job::prepare::Prepared;
+use crate::journal::state::Mark;
 use crate::journal::{Journal, Subject};
 use crate::location::Location;
+use crate::plan::content::Depth;
 use crate::plan::expected::{State, TargetState};
+use crate::source::content::examine;
+use crate::source::side::{Pair, target_object};
 
-/// The names whose actions are not done yet. Of the others it is noted that they are.
-pub(super) async fn not_done(job: &Prepared, engine: &Engine, batch: Vec<Named>) -> Vec<Named> {
+/// What became of an action.
+enum Found {
+    /// Nothing that is known: it is done, or refused, as any other.
+    Nothing,
+    /// The target is what the action makes of it.
+    Done,
+    /// The target is what a move makes of it, and the source is still there.
+    Copied(State),
+}
+
+/// The names whose actions are left to do. Of the others it is noted that they are done.
+pub(super) async fn left(job: &Prepared, engine: &Arc<Engine>, batch: Vec<Named>) -> Vec<Named> {
     let Some(journal) = engine.report.journal() else { return batch };
-    let looked = join_all(batch.iter().map(|named| is_done(engine, named))).await;
+    let found = join_all(batch.iter().map(|named| look(engine, named))).await;
     let mut left = Vec::with_capacity(batch.len());
-    for (named, is_done) in batch.into_iter().zip(looked) {
-        let mark = mark_of(job, journal, &named);
-        match mark.filter(|_| is_done) {
-            Some(mark) => journal.same(mark),
-            None => left.push(named),
+    for (mut named, found) in batch.into_iter().zip(found) {
+        match (found, mark_of(job, journal, &named)) {
+            (Found::Done, Some(mark)) => {
+                journal.same(mark);
+                continue;
+            }
+            // The same bytes are written once more, and then the source goes.
+            (Found::Copied(state), _) => {
+                if let Some(expected) = &mut named.expected {
+                    expected.target = TargetState::Found(state);
+                }
+            }
+            _ => {}
         }
+        left.push(named);
     }
     left
 }
 
-fn mark_of(
-    job: &Prepared,
-    journal: &Journal,
-    named: &Named,
-) -> Option<crate::journal::state::Mark> {
+fn mark_of(job: &Prepared, journal: &Journal, named: &Named) -> Option<Mark> {
     let subject = match &named.source {
         Location::Local(path) => Subject::File(path),
         Location::Object(name) => Subject::Object(&name.key, name.version_id.as_deref()),
@@ -45,37 +64,81 @@ fn mark_of(
     Some(journal.mark(subject, job.removes()))
 }
 
-/// Whether the target is no longer as it was planned, and is what the action makes of it.
-async fn is_done(engine: &Engine, named: &Named) -> bool {
-    let (Some(expected), Some(target)) = (&named.expected, &named.target) else { return false };
-    let is_download = named.action == ActionKind::Download;
-    let found = match target {
+/// Looks whether the target is no longer as it was planned, but what the action makes of it: by the
+/// bytes of both.
+async fn look(engine: &Arc<Engine>, named: &Named) -> Found {
+    let (Some(expected), Some(target)) = (&named.expected, &named.target) else {
+        return Found::Nothing;
+    };
+    let target = match target {
         Location::Local(path) => file(path).await,
-        Location::Object(name) => match head_at(engine, Place::Target, &name.key, None).await {
-            Ok(head) => Some(State { size: head.size, etag: head.etag, ..State::default() }),
-            Err(_) => None,
-        },
+        Location::Object(name) => target_object(engine, &name.key).await.ok().flatten(),
         Location::Stream => None,
     };
-    let Some(found) = found else { return false };
-    let is_as_planned = match &expected.target {
-        TargetState::Unknown => true,
-        TargetState::Missing => false,
-        TargetState::Found(before) if is_download => *before == found,
-        TargetState::Found(before) => before.is_object(found.size, &found.etag),
+    let Some(target) = target else { return Found::Nothing };
+    let found = target.get().state();
+    let is_as_planned = match (&expected.target, target.get()) {
+        (TargetState::Missing, _) => false,
+        (TargetState::Unknown, _) => true,
+        (TargetState::Found(before), Entry::File(_)) => *before == found,
+        (TargetState::Found(before), Entry::Object(_)) => before.is_object(found.size, &found.etag),
     };
-    let source = &expected.source;
-    let second = |ns: i64| ns.div_euclid(1_000_000_000);
-    let is_source = match named.action {
-        ActionKind::Download => second(source.modified_ns) == second(found.modified_ns),
-        ActionKind::Copy => source.is_object(found.size, &found.etag),
-        _ => true,
-    };
-    !is_as_planned && is_source && found.size == source.size
+    if is_as_planned || found.size != expected.source.size {
+        return Found::Nothing;
+    }
+    match source_of(engine, named, &expected.source).await {
+        // Nothing can be compared any more, and nothing is left to be moved.
+        Source::Gone if engine.settings.is_move => Found::Done,
+        Source::There(source) => {
+            match examine(engine, &Pair { source, target }, Depth::Checksums).await {
+                Ok(Ok(_)) if engine.settings.is_move => Found::Copied(found),
+                Ok(Ok(_)) => Found::Done,
+                _ => Found::Nothing,
+            }
+        }
+        Source::Gone | Source::Changed => Found::Nothing,
+    }
 }
 
-async fn file(path: &Path) -> Option<State> {
+/// A source.
+enum Source {
+    /// As it was planned.
+    There(OwnedEntry),
+    Gone,
+    Changed,
+}
+
+async fn source_of(engine: &Engine, named: &Named, planned: &State) -> Source {
+    let found = match &named.source {
+        Location::Local(path) => {
+            let now = file(path).await;
+            now.map(|now| (now.get().state() == *planned).then_some(now))
+        }
+        Location::Object(name) => match head(engine, &name.key, name.version_id.as_deref()).await {
+            Ok(head) if planned.is_object(head.size, &head.etag) => {
+                let version_id = name.version_id.as_deref();
+                Some(OwnedEntry::of_head((&name.key, version_id, &head)).ok())
+            }
+            Err(error) if is_missing(&error) => None,
+            _ => Some(None),
+        },
+        Location::Stream => Some(None),
+    };
+    match found {
+        Some(Some(entry)) => Source::There(entry),
+        Some(None) => Source::Changed,
+        None => Source::Gone,
+    }
+}
+
+/// A file as it is now.
+async fn file(path: &Path) -> Option<OwnedEntry> {
     let path = path.to_owned();
-    let info = blocking(move || FileInfo::of_path(&path).ok()).await?;
-    Some(State::of_file(info.size, nanoseconds(info.modified)))
+    blocking(move || {
+        let info = FileInfo::of_path(&path).ok()?;
+        let mut files = FileBatch::of_file(&path);
+        files.push(path.file_name()?.to_str()?, &info);
+        OwnedEntry::of_row(&EntryBatch::Files(files), 0)
+    })
+    .await
 }

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::super::content::{examine, known};
 use super::CompareSpec;
 use super::outcome::{CompareSink, CompareSummary, Compared, Difference, Status};
 use super::window::Window;
@@ -12,6 +11,7 @@ use crate::entry::Entry;
 use crate::plan::compare::Facts;
 use crate::plan::content::{Conclusion, Depth, Evidence, PartSizes, conclude};
 use crate::plan::join::Presence;
+use crate::source::content::{examine, known};
 use crate::source::pair::{Joined, Looked, Visitor, merge};
 use crate::source::side::SideStream;
 use s3haul_wire::error::Result;

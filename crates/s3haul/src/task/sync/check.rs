@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use super::super::content::examine;
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::Tasks;
 use crate::engine::object::head_at;
@@ -14,6 +13,7 @@ use crate::job::prepare::Prepared;
 use crate::plan::compare::{Reason, Rule, difference};
 use crate::plan::content::Depth;
 use crate::plan::preserve::{self, Preserved};
+use crate::source::content::examine;
 use crate::source::side::Pair;
 use s3haul_wire::env::BoxFuture;
 use s3haul_wire::error::{ErrorKind, Result};

@@ -12,11 +12,10 @@ use async_channel::Receiver;
 use super::check::{Checks, Decision, Looker};
 use crate::action::download::target::DownloadTarget;
 use crate::action::queue::{Action, Closed, Planned, Queue, start};
-use crate::engine::core::{Engine, Place};
+use crate::engine::core::Engine;
 use crate::engine::limits::Tasks;
 use crate::engine::limits::blocking;
-use crate::engine::object::{head_at, is_missing};
-use crate::entry::{EntryBatch, OwnedEntry, Root};
+use crate::entry::{EntryBatch, OwnedEntry};
 use crate::event::{ActionKind, ObjectEvent};
 use crate::fs::FileBatch;
 use crate::job::prepare::Prepared;
@@ -25,7 +24,7 @@ use crate::plan::action::{CopyAction, DownloadAction, UploadAction};
 use crate::plan::compare::{Reason, difference};
 use crate::plan::expected::{Expected, TargetState};
 use crate::select::choose::Taken;
-use crate::source::side::Pair;
+use crate::source::side::{Pair, target_object};
 use crate::task::download_target::{open_target, start_downloads};
 use crate::task::pipeline::{MakeAction, copy_action, download_action, pipeline, upload_action};
 use s3haul_wire::error::Result;
@@ -69,7 +68,7 @@ impl Renamed for UploadAction {
     }
 
     async fn find(engine: &Engine, (): &(), name: &str) -> Result<Option<OwnedEntry>> {
-        head(engine, name).await
+        target_object(engine, name).await
     }
 }
 
@@ -81,7 +80,7 @@ impl Renamed for CopyAction {
     }
 
     async fn find(engine: &Engine, (): &(), name: &str) -> Result<Option<OwnedEntry>> {
-        head(engine, name).await
+        target_object(engine, name).await
     }
 }
 
@@ -256,19 +255,6 @@ async fn differs<A>(
             looker.look(engine, &Arc::new(pair)).await
         }
         _ => Ok(different),
-    }
-}
-
-/// The object of a name; none where there is none.
-async fn head(engine: &Engine, key: &str) -> Result<Option<OwnedEntry>> {
-    match head_at(engine, Place::Target, key, None).await {
-        Ok(head) => {
-            let root = Arc::new(Root::Prefix(String::new()));
-            let batch = EntryBatch::of_heads([(key, None, &head)], root)?;
-            Ok(OwnedEntry::of_row(&batch, 0))
-        }
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
