@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -228,4 +230,49 @@ fn a_plan_that_cannot_be_made_or_done_is_refused() {
     bench.ok("list s3://box --format parquet --output-file l.parquet");
     assert!(stderr(&bench.run("apply l.parquet")).contains("it has no column `action`"));
     assert!(!bench.path("p").exists());
+}
+
+/// Rows of a plan that has to fit into little memory, unless `S3HAUL_TEST_PLAN_ROWS` says more.
+const ROWS: u64 = 300_000;
+const MEMORY_MAX_KIB: u64 = 300 << 10;
+
+/// The most memory that a command took, in KiB.
+#[cfg(target_os = "linux")]
+fn peak_kib(bench: &Bench, args: &str) -> u64 {
+    let mut child = bench.command(args).stdout(Stdio::null()).spawn().unwrap();
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(kib.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(child.wait().unwrap().success(), "{args}");
+    peak
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_plan_of_many_rows_takes_little_memory() {
+    let rows = std::env::var("S3HAUL_TEST_PLAN_ROWS").map_or(ROWS, |rows| rows.parse().unwrap());
+    let bench = Bench::synthetic(&format!("seq:{rows}"));
+    let written = peak_kib(&bench, "plan rm --recursive s3://synthetic --plan p.parquet");
+    let summed_up = peak_kib(&bench, "plan show p.parquet");
+    println!("{rows} rows: {written} KiB to write, {summed_up} KiB to sum up");
+    assert!(written < MEMORY_MAX_KIB && summed_up < MEMORY_MAX_KIB);
+    let shown: Value = serde_json::from_str(&bench.ok("plan show p.parquet --json")).unwrap();
+    let deleted = &shown["actions"]["delete"];
+    assert_eq!(deleted["objects"], rows);
+    let Some(python) = std::env::var_os("S3HAUL_TEST_PYTHON") else {
+        return println!("skipped in part: S3HAUL_TEST_PYTHON is not set");
+    };
+    let script = "import duckdb
+print(*duckdb.sql('''SELECT count(*), sum(source_size)::BIGINT, count(*) FILTER (source <= before)
+    FROM (SELECT *, lag(source) OVER (ORDER BY file_row_number) AS before
+        FROM read_parquet('p.parquet', file_row_number = true))''').fetchall()[0])";
+    let mut command = Command::new(python);
+    let output = command.args(["-c", script]).current_dir(bench.folder()).output().unwrap();
+    let expected = format!("{rows} {} 0", deleted["bytes"]);
+    assert_eq!(stdout(&output).trim(), expected, "{output:?}");
 }
