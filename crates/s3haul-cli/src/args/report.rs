@@ -7,8 +7,9 @@ use clap::Args;
 /// `--report` and what belongs to it.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReportArgs {
-    /// Write what became of every object to this file: CSV when its name ends in .csv, else one
-    /// JSON object a line. docs/reports.md has the fields.
+    /// Write what became of every object to this file: CSV when its name ends in .csv, Parquet, a
+    /// folder of parts, when it ends in .parquet, else one JSON object a line. docs/reports.md has
+    /// the fields.
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) report: Option<PathBuf>,

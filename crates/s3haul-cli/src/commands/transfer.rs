@@ -145,7 +145,10 @@ impl KeptJob {
 
     /// Writes the report of a run that resumes beside that of the earlier run.
     fn keep_report(&self, report: &mut ReportSettings, sink: &CommandSink) {
-        let path = report.path.as_mut().filter(|path| self.is_resumed && path.is_file());
+        let path = report
+            .path
+            .as_mut()
+            .filter(|path| self.is_resumed && (path.is_file() || path.is_dir()));
         let Some(path) = path else { return };
         let end = path.extension().map(|end| format!(".{}", end.display())).unwrap_or_default();
         let name = |run: u32| path.with_extension(format!("{run}{end}"));

@@ -1,17 +1,15 @@
 //! Writing a plan: it has its name when it is complete, and not before.
 
-use std::fs::Permissions;
 use std::io::{self, BufWriter};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::event::ObjectEvent;
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use super::row::{Column, JOB, cells, sides};
 use crate::failure::Failure;
-use crate::table::{ColumnKind, ColumnSpec, TableError, TableWriter};
+use crate::table::{ColumnKind, ColumnSpec, TableError, TableWriter, unfinished_file};
 
 /// Writes a plan.
 pub(crate) struct PlanWriter {
@@ -33,10 +31,7 @@ impl PlanWriter {
     pub(crate) fn create(path: &Path, job: &str) -> Result<Self, Failure> {
         let create = || {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let file = Builder::new()
-                .prefix(".s3haul-plan-")
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+            let file = unfinished_file(folder.unwrap_or(Path::new(".")), ".s3haul-plan-")?;
             let columns = Column::ALL.into_iter().map(|column| spec(column, job)).collect();
             let output = BufWriter::new(file);
             let table = TableWriter::new(output, "plan", columns, &[(JOB, job)])

@@ -16,9 +16,11 @@ use s3haul::plan::s3_uri;
 use s3haul::{Error, ErrorKind};
 use serde::Deserialize;
 
+use super::parts::parts;
 use super::records::Records;
-use super::row::{COLUMNS, Format, Sides};
+use super::row::{COLUMNS, Format, Sides, is_parquet};
 use crate::failure::Failure;
+use crate::table::{Cell, TableReader};
 
 /// Longest row that is read.
 const ROW_MAX: u64 = 4 * 1024 * 1024;
@@ -48,7 +50,7 @@ struct RowIn {
 impl FailedNames {
     /// Looks at the beginning of a report, which must be one of this command.
     pub(crate) fn open(path: &Path, sides: &Sides) -> Result<Self, Failure> {
-        let first = Rows::open(path).and_then(|mut rows| rows.next_row())?;
+        let first = Rows::open(path).and_then(|mut rows| rows.next().transpose())?;
         let Some(first) = first.filter(|row| row.event == "report") else {
             let message = format!("`{}` is no report of s3haul", path.display());
             return Err(Failure::usage(message));
@@ -88,13 +90,14 @@ impl Iterator for FailedRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let row = match self.rows.next_row().transpose()? {
+            let row = match self.rows.next()? {
                 Ok(row) => row,
                 Err(error) => return Some(Err(error)),
             };
             match (row.event.as_str(), row.outcome.as_str()) {
                 ("object", "failed" | "not_tried") => {
-                    return Some(named(&row).ok_or_else(|| self.rows.unreadable("no such action")));
+                    let why = "no such action";
+                    return Some(named(&row).ok_or_else(|| self.rows.unreadable(why)));
                 }
                 ("end", outcome) => {
                     self.is_complete.store(outcome == "complete", Ordering::Relaxed);
@@ -160,9 +163,123 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// The rows of a report in order. An incomplete last row is ignored: the command that wrote
-/// it was interrupted.
-struct Rows {
+/// The rows of a report in order.
+enum Rows {
+    Lines(Lines),
+    Parts(Parts),
+}
+
+impl Rows {
+    fn open(path: &Path) -> s3haul_wire::error::Result<Self> {
+        if is_parquet(path) {
+            Parts::open(path).map(Self::Parts)
+        } else {
+            Lines::open(path).map(Self::Lines)
+        }
+    }
+
+    fn unreadable(&self, why: &str) -> Error {
+        match self {
+            Self::Lines(lines) => unreadable(&lines.path, lines.number, why),
+            Self::Parts(parts) => unreadable(&parts.path, parts.number, why),
+        }
+    }
+}
+
+impl Iterator for Rows {
+    type Item = s3haul_wire::error::Result<RowIn>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Lines(lines) => lines.next_row().transpose(),
+            Self::Parts(parts) => parts.next_row().transpose(),
+        }
+    }
+}
+
+fn unreadable(path: &Path, number: u64, why: &str) -> Error {
+    let path = path.display();
+    let message = format!("row {number} of the report `{path}` cannot be understood: {why}");
+    Error::new(ErrorKind::Config, message)
+}
+
+fn could_not_open(path: &Path) -> impl Fn(io::Error) -> Error {
+    move |source| Error::local("could not open the report", path, source)
+}
+
+/// The rows of the parts of a report.
+struct Parts {
+    path: PathBuf,
+    left: std::vec::IntoIter<PathBuf>,
+    reader: Option<TableReader>,
+    read: std::vec::IntoIter<RowIn>,
+    number: u64,
+}
+
+impl Parts {
+    fn open(path: &Path) -> s3haul_wire::error::Result<Self> {
+        let left = parts(path).map_err(could_not_open(path))?.into_iter();
+        let read = Vec::new().into_iter();
+        Ok(Self { path: path.to_owned(), left, reader: None, read, number: 0 })
+    }
+
+    fn next_row(&mut self) -> s3haul_wire::error::Result<Option<RowIn>> {
+        loop {
+            if let Some(row) = self.read.next() {
+                self.number += 1;
+                return Ok(Some(row));
+            }
+            let Some(reader) = &mut self.reader else {
+                let Some(part) = self.left.next() else { return Ok(None) };
+                let file = File::open(&part).map_err(could_not_open(&part))?;
+                let column = |name: &str| COLUMNS.iter().position(|column| *column == name);
+                let reader = TableReader::open(file, column)
+                    .map_err(|error| unreadable(&part, 1, &error.to_string()))?;
+                self.reader = Some(reader);
+                continue;
+            };
+            let mut rows = Vec::new();
+            let read = reader.read(&mut |row, column, cell| {
+                if rows.len() <= row {
+                    rows.resize_with(row + 1, RowIn::default);
+                }
+                rows[row].take(COLUMNS[column], cell)
+            });
+            let wrong = |error| unreadable(&self.path, self.number + 1, &format!("{error}"));
+            if read.map_err(wrong)? == 0 {
+                self.reader = None;
+            }
+            self.read = rows.into_iter();
+        }
+    }
+}
+
+impl RowIn {
+    /// Takes a cell in; false where it makes no sense.
+    fn take(&mut self, column: &str, cell: Cell<'_>) -> bool {
+        let place = match column {
+            "event" => &mut self.event,
+            "action" => &mut self.action,
+            "outcome" => &mut self.outcome,
+            "reason" => &mut self.reason,
+            "source" => &mut self.source,
+            "target" => &mut self.target,
+            "path_base64" => &mut self.path_base64,
+            "version_id" => &mut self.version_id,
+            _ => return true,
+        };
+        match cell {
+            Cell::Text(text) => text.clone_into(place),
+            Cell::Nothing => {}
+            Cell::Number(_) | Cell::Flag(_) => return false,
+        }
+        true
+    }
+}
+
+/// The rows of a report of lines. An incomplete last row is ignored: the command that wrote it was
+/// interrupted.
+struct Lines {
     path: PathBuf,
     reader: BufReader<File>,
     format: Format,
@@ -171,10 +288,9 @@ struct Rows {
     number: u64,
 }
 
-impl Rows {
+impl Lines {
     fn open(path: &Path) -> s3haul_wire::error::Result<Self> {
-        let file = File::open(path)
-            .map_err(|source| Error::local("could not open the report", path, source))?;
+        let file = File::open(path).map_err(could_not_open(path))?;
         let format = Format::of(path);
         let reader = BufReader::with_capacity(64 * 1024, file);
         let mut rows =
@@ -232,9 +348,7 @@ impl Rows {
     }
 
     fn unreadable(&self, why: &str) -> Error {
-        let (path, number) = (self.path.display(), self.number);
-        let message = format!("row {number} of the report `{path}` cannot be understood: {why}");
-        Error::new(ErrorKind::Config, message)
+        unreadable(&self.path, self.number, why)
     }
 }
 
@@ -242,22 +356,18 @@ impl Rows {
 mod tests {
     use super::*;
     use crate::report::row::Row;
+    use crate::report::writer::ReportWriter;
     use proptest::prelude::*;
     use s3haul::event::{ObjectEvent, Outcome};
     use s3haul::location::ObjectName;
 
-    fn write(format: Format, folder: &Path, events: &[ObjectEvent]) -> PathBuf {
-        let mut buffer = Vec::new();
-        if format == Format::Csv {
-            crate::render::csv::push_row(&mut buffer, &COLUMNS);
-        }
-        Row::first(&sides()).push(format, &mut buffer);
+    fn write(name: &str, folder: &Path, events: &[ObjectEvent]) -> PathBuf {
+        let path = folder.join(name);
+        let report = ReportWriter::create(&path, &sides()).unwrap();
         for event in events {
-            Row::of(event).push(format, &mut buffer);
+            report.push(&Row::of(event));
         }
-        Row::last(true).push(format, &mut buffer);
-        let path = folder.join(if format == Format::Csv { "r.csv" } else { "r.jsonl" });
-        std::fs::write(&path, buffer).unwrap();
+        report.finish(true).unwrap();
         path
     }
 
@@ -297,8 +407,8 @@ mod tests {
             let mut events: Vec<_> =
                 expected.iter().map(|(path, key)| failed(path.clone(), key)).collect();
             events.push(event("/w/done".into(), "done", Outcome::Done));
-            for format in [Format::JsonLines, Format::Csv] {
-                let path = write(format, folder.path(), &events);
+            for name in ["r.jsonl", "r.csv", "r.parquet"] {
+                let path = write(name, folder.path(), &events);
                 let report = FailedNames::open(&path, &sides()).unwrap();
                 prop_assert!(!report.is_complete());
                 let found: Vec<_> = report.names().unwrap().map(|named| {
@@ -329,12 +439,12 @@ mod tests {
             ..failed("/w".into(), "")
         };
         let events = [failed(Some("v,1")), failed(None)];
-        for format in [Format::JsonLines, Format::Csv] {
-            let path = write(format, folder.path(), &events);
+        for name in ["r.jsonl", "r.csv", "r.parquet"] {
+            let path = write(name, folder.path(), &events);
             let report = FailedNames::open(&path, &sides()).unwrap();
             let found: Vec<_> =
                 report.names().unwrap().map(|named| named.unwrap().source).collect();
-            assert_eq!(found, [source(Some("v,1")), source(None)], "{format:?}");
+            assert_eq!(found, [source(Some("v,1")), source(None)], "{name}");
         }
     }
 
@@ -342,22 +452,38 @@ mod tests {
     fn a_report_that_breaks_off_is_read_as_far_as_it_goes() {
         let folder = tempfile::tempdir().unwrap();
         let events = ["a", "b"].map(|name| failed(Path::new("/w").join(name), name));
-        for format in [Format::JsonLines, Format::Csv] {
-            let path = write(format, folder.path(), &events);
+        for name in ["r.jsonl", "r.csv"] {
+            let path = write(name, folder.path(), &events);
             let whole = std::fs::read(&path).unwrap();
             for length in 0..whole.len() {
                 std::fs::write(&path, &whole[..length]).unwrap();
                 let Ok(report) = FailedNames::open(&path, &sides()) else { continue };
                 let found = report.names().unwrap().map(Result::unwrap).count();
-                assert!(found <= 2 && !report.is_complete(), "{format:?} {length}");
+                assert!(found <= 2 && !report.is_complete(), "{name} {length}");
             }
         }
+    }
+
+    /// What another program made of a report, in one file.
+    #[test]
+    fn a_part_may_be_a_report_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write("r.parquet", folder.path(), &[failed("/w/a".into(), "a")]);
+        let parts = parts(&path).unwrap();
+        assert_eq!(parts.len(), 2);
+        assert!(FailedNames::open(&parts[0], &sides()).is_ok());
+        let failure = FailedNames::open(&parts[1], &sides()).unwrap_err();
+        assert!(failure.message.contains("is no report of s3haul"), "{failure:?}");
+        std::fs::write(&parts[1], "broken").unwrap();
+        let report = FailedNames::open(&path, &sides()).unwrap();
+        let error = report.names().unwrap().next().unwrap().unwrap_err();
+        assert!(error.to_string().contains("part-000001.parquet` cannot be understood"), "{error}");
     }
 
     #[test]
     fn the_report_of_another_command_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let path = write(Format::Csv, folder.path(), &[]);
+        let path = write("r.csv", folder.path(), &[]);
         let other = Sides { target: "s3://c".into(), ..sides() };
         let failure = FailedNames::open(&path, &other).unwrap_err();
         assert!(failure.message.contains("is of `cp /w s3://b,\"x\"`"), "{}", failure.message);
@@ -369,7 +495,7 @@ mod tests {
     #[test]
     fn an_invalid_row_is_reported_with_its_number() {
         let folder = tempfile::tempdir().unwrap();
-        let path = write(Format::JsonLines, folder.path(), &[]);
+        let path = write("r.jsonl", folder.path(), &[]);
         let text =
             std::fs::read_to_string(&path).unwrap().replace("{\"v\":1,\"event\":\"end\"", "{");
         std::fs::write(&path, text).unwrap();

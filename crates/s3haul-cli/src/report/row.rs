@@ -27,7 +27,12 @@ pub(super) const COLUMNS: [&str; 11] = [
     "version_id",
 ];
 
-/// How rows are written.
+/// Whether a report is written as Parquet: its name ends in `.parquet`.
+pub(crate) fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
+}
+
+/// How rows are written, where they are lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// One JSON object a line.

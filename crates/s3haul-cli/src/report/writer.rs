@@ -1,4 +1,4 @@
-//! The file of a report. Rows gather in a buffer; full buffers wait in a bounded queue for a
+//! The file of a report. Lines gather in a buffer; full buffers wait in a bounded queue for a
 //! thread of their own, which also writes what has lain for a second.
 
 use std::fs::{File, TryLockError};
@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::row::{COLUMNS, Format, Row, Sides};
+use super::parts::Parts;
+use super::row::{COLUMNS, Format, Row, Sides, is_parquet};
 use crate::failure::Failure;
 use crate::render::csv;
 
@@ -23,6 +24,16 @@ const LATEST: Duration = Duration::from_secs(1);
 /// Writes a report.
 pub(crate) struct ReportWriter {
     path: PathBuf,
+    rows: Rows,
+}
+
+enum Rows {
+    Lines(Lines),
+    Parts(Parts),
+}
+
+/// Writes lines.
+struct Lines {
     format: Format,
     buffer: Arc<Mutex<Vec<u8>>>,
     queue: SyncSender<Piece>,
@@ -37,28 +48,54 @@ enum Piece {
 impl ReportWriter {
     /// Makes the file and writes its first row.
     pub(crate) fn create(path: &Path, sides: &Sides) -> Result<Self, Failure> {
+        let first = Row::first(sides);
+        let rows = if is_parquet(path) {
+            Parts::create(path, &first).map(Rows::Parts)
+        } else {
+            Lines::create(path, &first).map(Rows::Lines)
+        };
+        let rows = rows.map_err(|error| Failure::other(describe(path, &error)))?;
+        Ok(Self { path: path.to_owned(), rows })
+    }
+
+    /// Adds a row.
+    pub(super) fn push(&self, row: &Row<'_>) {
+        match &self.rows {
+            Rows::Lines(lines) => lines.push(row),
+            Rows::Parts(parts) => parts.push(row),
+        }
+    }
+
+    /// Writes the last row and closes the file; returns an earlier write error, too.
+    pub(crate) fn finish(&self, is_complete: bool) -> Result<(), String> {
+        let last = Row::last(is_complete);
+        let written = match &self.rows {
+            Rows::Lines(lines) => lines.finish(&last),
+            Rows::Parts(parts) => parts.finish(&last),
+        };
+        written.map_err(|error| describe(&self.path, &error))
+    }
+}
+
+impl Lines {
+    fn create(path: &Path, row: &Row<'_>) -> io::Result<Self> {
         let format = Format::of(path);
         let mut first = Vec::new();
         if format == Format::Csv {
             csv::push_row(&mut first, &COLUMNS);
         }
-        Row::first(sides).push(format, &mut first);
-        let open = || {
-            let mut file = open_alone(path)?;
-            file.write_all(&first)?;
-            let buffer = Arc::<Mutex<Vec<u8>>>::default();
-            let (queue, pieces) = sync_channel(BUFFERS_WAITING_MAX);
-            let late = Arc::clone(&buffer);
-            let run = move || write(&mut file, &pieces, &late);
-            let thread = std::thread::Builder::new().name("report".to_owned()).spawn(run)?;
-            let thread = Mutex::new(Some(thread));
-            Ok(Self { path: path.to_owned(), format, buffer, queue, thread })
-        };
-        open().map_err(|error| Failure::other(describe(path, &error)))
+        row.push(format, &mut first);
+        let mut file = open_alone(path)?;
+        file.write_all(&first)?;
+        let buffer = Arc::<Mutex<Vec<u8>>>::default();
+        let (queue, pieces) = sync_channel(BUFFERS_WAITING_MAX);
+        let late = Arc::clone(&buffer);
+        let run = move || write(&mut file, &pieces, &late);
+        let thread = std::thread::Builder::new().name("report".to_owned()).spawn(run)?;
+        Ok(Self { format, buffer, queue, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Adds a row.
-    pub(super) fn push(&self, row: &Row<'_>) {
+    fn push(&self, row: &Row<'_>) {
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
         row.push(self.format, &mut buffer);
         if buffer.len() < BUFFER_FULL {
@@ -70,20 +107,18 @@ impl ReportWriter {
         _ = self.queue.send(Piece::Rows(full));
     }
 
-    /// Writes the last row and closes the file; returns an earlier write error, too.
-    pub(crate) fn finish(&self, is_complete: bool) -> Result<(), String> {
+    fn finish(&self, last: &Row<'_>) -> io::Result<()> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return Ok(()) };
         let mut rest = {
             let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *buffer)
         };
-        Row::last(is_complete).push(self.format, &mut rest);
+        last.push(self.format, &mut rest);
         _ = self.queue.send(Piece::Rows(rest));
         _ = self.queue.send(Piece::End);
         match thread.join() {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(describe(&self.path, &error)),
+            Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
@@ -104,11 +139,16 @@ fn open_alone(path: &Path) -> io::Result<File> {
         return Ok(file);
     }
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        let message = "another command is writing it: give each its own file";
-        return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
+        return Err(in_use());
     }
     file.set_len(0)?;
     Ok(file)
+}
+
+/// Another command is writing this report.
+pub(super) fn in_use() -> io::Error {
+    let message = "another command is writing it: give each its own file";
+    io::Error::new(io::ErrorKind::ResourceBusy, message)
 }
 
 fn describe(path: &Path, error: &io::Error) -> String {

@@ -9,6 +9,7 @@ use super::report::is_same;
 use super::{Environment, Settings};
 use crate::args::{GlobalArgs, RunArgs};
 use crate::failure::Failure;
+use crate::report::is_parquet;
 
 /// `run`.
 #[derive(Debug)]
@@ -52,6 +53,10 @@ impl RunSettings {
             return Err(Failure::usage(
                 "--report would overwrite a file that is read: give it another one",
             ));
+        }
+        if report.as_deref().is_some_and(is_parquet) {
+            let message = "`run` writes its report as JSON lines or CSV: give it another name";
+            return Err(Failure::usage(message));
         }
         let Settings { client, tuning, json, environment, global, .. } = settings;
         // Bars of several commands would overwrite each other.

@@ -3,7 +3,8 @@
 //! Rows are gathered in columns and encoded when a row group is full. Texts of a group stand in
 //! one buffer that the encoder borrows from.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use ::parquet::basic::Compression;
@@ -14,6 +15,7 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::parser::parse_message_type;
 use bytes::Bytes;
+use tempfile::NamedTempFile;
 
 use super::{Cell, TableError};
 
@@ -48,6 +50,14 @@ pub(crate) enum ColumnKind {
     Time,
     /// Yes or no.
     Flag,
+}
+
+/// A file for a table that gets its name when it is complete; removed when dropped before.
+pub(crate) fn unfinished_file(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.prefix(prefix).tempfile_in(folder)
 }
 
 /// Writes the rows of a table.

@@ -268,6 +268,7 @@ fn a_plan_of_many_rows_takes_little_memory() {
         return println!("skipped in part: S3HAUL_TEST_PYTHON is not set");
     };
     let script = "import duckdb
+duckdb.sql('SET enable_progress_bar = false')
 print(*duckdb.sql('''SELECT count(*), sum(source_size)::BIGINT, count(*) FILTER (source <= before)
     FROM (SELECT *, lag(source) OVER (ORDER BY file_row_number) AS before
         FROM read_parquet('p.parquet', file_row_number = true))''').fetchall()[0])";

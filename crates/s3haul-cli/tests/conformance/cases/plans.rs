@@ -97,6 +97,13 @@ duckdb.sql('''COPY (SELECT * FROM '../p.parquet' WHERE false)
     let expected: Vec<_> = (0..100).map(|number| format!("d/{number:03}")).collect();
     assert_eq!(ctx.remote.keys(), expected);
     fs::remove_file(ctx.path("t/000")).unwrap();
-    let again = ctx.haul(&["apply", "../few.parquet"]).code(1);
+    let again = ctx.haul(&["apply", "../few.parquet", "--report", "../r.parquet"]).code(1);
     assert_eq!(again.err().matches("has changed since").count(), 99, "{}", again.report());
+    let script = "
+import duckdb
+print(duckdb.sql('''SELECT event, outcome, count(*) FROM '../r.parquet/*.parquet'
+    GROUP BY ALL ORDER BY ALL''').fetchall())
+";
+    let Some(finished) = ctx.python(script) else { return };
+    finished.prints(&["[('end', 'complete', 1), ('object', 'failed', 100), ('report', '', 1)]"]);
 }

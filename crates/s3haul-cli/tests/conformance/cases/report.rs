@@ -36,7 +36,7 @@ fn uploads_are_tried_again(ctx: &Ctx<'_>) {
     for name in &names {
         ctx.file(&format!("t/{name}"), name.as_bytes());
     }
-    for report in ["../r.jsonl", "../r.csv"] {
+    for report in ["../r.jsonl", "../r.csv", "../r.parquet"] {
         let missing = format!("late-{}", report.trim_start_matches("../r."));
         let target = format!("s3://{}-{missing}", ctx.bucket);
         let done = ctx.haul(&["cp", "--recursive", "t", &target, "--report", report]).code(1);
