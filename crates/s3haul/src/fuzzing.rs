@@ -3,9 +3,10 @@
 //!
 //! Each function takes what a fuzzer made and panics where a property does not hold. `fuzz/` calls
 //! them under `libFuzzer`, the tests here call them with a fixed number of inputs. They are not
-//! part of the interface.
+//! part of the interface. [`journal_batches`] is counted by `cargo xtask budgets`.
 
 pub use crate::fs::fuzzing::local_names;
+pub use crate::journal::fuzzing::batches as journal_batches;
 pub use crate::plan::fuzzing::{filters, paths, units};
 
 #[cfg(test)]

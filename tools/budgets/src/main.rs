@@ -1,6 +1,7 @@
 //! The hot paths, one at a time, for a counter of instructions.
 //!
-//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `join`, `filter`.
+//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `join`, `filter`,
+//! `journal`.
 //! The difference of two counts is the cost of the path without that of starting up. Requests go
 //! to a second process of this program, so that the server is not counted, one at a time, so that
 //! the order of events is always the same.
@@ -39,6 +40,7 @@ fn main() {
             let count = count.parse().expect("COUNT is a number");
             match path.as_str() {
                 "filter" => filter(count),
+                "journal" => journal(count),
                 "put" | "get" | "list" | "join" => {
                     let server = Server::start();
                     runtime.block_on(requests(path, count, &server.address));
@@ -46,8 +48,14 @@ fn main() {
                 _ => panic!("no path is called `{path}`"),
             }
         }
-        _ => panic!("usage: hot_paths put|get|list|join|filter COUNT"),
+        _ => panic!("usage: hot_paths put|get|list|join|filter|journal COUNT"),
     }
+}
+
+/// Batches of objects in the journal of a job.
+fn journal(count: usize) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    s3haul::fuzzing::journal_batches(folder.path(), count);
 }
 
 /// This program a second time.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use twox_hash::XxHash3_64;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::keeper::{JournalRequest, now_ms};
 use super::log::{self, boot_id};
@@ -131,7 +131,7 @@ fn is_id(text: &str) -> bool {
 
 /// Letters that are the same for the same job.
 fn letters(identity: &str) -> String {
-    let mut hash = XxHash3_64::oneshot(identity.as_bytes());
+    let mut hash = xxh3_64(identity.as_bytes());
     let mut letter = || {
         let letter = char::from(b'a' + u8::try_from(hash % 26).unwrap_or_default());
         hash /= 26;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use twox_hash::XxHash3_128;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::folder::{self, Lock};
 use super::log::{Log, boot_id};
@@ -220,7 +220,7 @@ impl Journal {
 
     /// The mark of something to be done.
     pub(crate) fn mark(&self, subject: Subject<'_>, is_removal: bool) -> Mark {
-        let hash = |bytes| XxHash3_128::oneshot_with_seed(self.description.seed, bytes);
+        let hash = |bytes| xxh3_128_with_seed(bytes, self.description.seed);
         let name = match subject {
             Subject::File(path) => hash(path.as_os_str().as_bytes()),
             Subject::Object(key, version_id) => {

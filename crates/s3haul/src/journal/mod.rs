@@ -7,6 +7,8 @@
 //! lie.
 
 pub(crate) mod folder;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod keeper;
 pub(crate) mod log;
 pub(crate) mod state;

@@ -22,12 +22,13 @@ struct HotPath {
     repetitions: [u64; 2],
 }
 
-const PATHS: [HotPath; 5] = [
+const PATHS: [HotPath; 6] = [
     HotPath { name: "put", about: "a PUT of 512 bytes", repetitions: [100, 600] },
     HotPath { name: "get", about: "a GET of 512 bytes", repetitions: [100, 600] },
     HotPath { name: "list", about: "a LIST page of 1,000 keys", repetitions: [10, 60] },
     HotPath { name: "join", about: "a row of a merge join", repetitions: [3_000, 60_000] },
     HotPath { name: "filter", about: "a name against four filters", repetitions: [3_000, 60_000] },
+    HotPath { name: "journal", about: "1,000 objects in a journal", repetitions: [10, 60] },
 ];
 
 /// Runs of which the least counts: a body that arrives in more pieces is copied more.
