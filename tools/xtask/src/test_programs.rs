@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use support::servers::Servers;
-use support::{process, term};
+use support::{install, process, term};
 
 /// Test programs that run at once.
 const LANES: usize = 2;
@@ -30,6 +30,9 @@ const LONGEST_FIRST: [&str; 6] =
 
 /// Builds all tests, then runs them and the examples in the documentation.
 pub(crate) fn run() -> Result<()> {
+    if cfg!(target_os = "linux") && !process::exists("strace", "-V") {
+        install::apt_install("strace", &["strace"])?;
+    }
     let mut programs = build()?;
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
