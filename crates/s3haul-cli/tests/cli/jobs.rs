@@ -1,6 +1,5 @@
 //! Jobs that are killed, interrupted or fail, and what `jobs` does about them.
 
-#![expect(clippy::print_stdout, reason = "a test says what it skips")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::collections::HashMap;
