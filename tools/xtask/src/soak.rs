@@ -66,11 +66,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs whole jobs in simulated weather: faster than the real thing, and against a reference.
+/// Runs whole jobs in simulated weather, undisturbed and killed: faster than the real thing, and
+/// against a reference.
 fn whole_jobs(jobs: &str, seed: Option<&String>) -> Command {
-    let name = "jobs::whole_jobs_lose_nothing";
-    let mut cargo = process::cargo(&["test", "-q", "-p", "s3haul", "--test", "transfer_sim", name]);
-    cargo.args(["--", "--exact", "--nocapture"]).env("S3HAUL_TEST_SEEDS", jobs);
+    let mut cargo = process::cargo(&["test", "-q", "-p", "s3haul", "--test", "transfer_sim"]);
+    cargo.args(["--", "--exact", "--nocapture", "jobs::whole_jobs_lose_nothing"]);
+    cargo.arg("jobs::killed_jobs_are_resumed_as_if_nothing_had_happened");
+    cargo.env("S3HAUL_TEST_SEEDS", jobs);
     if let Some(seed) = seed {
         cargo.env("S3HAUL_TEST_SEED", seed);
     }

@@ -6,6 +6,7 @@
 //! depends on the seed alone; in which order files are read by several threads does not, so that a
 //! seed may need a second try to fail again.
 
+mod kills;
 mod model;
 mod plan;
 mod planted;
@@ -20,9 +21,12 @@ use s3haul::job::TransferCommand;
 use s3haul_sim::{FaultKind, Sim};
 use s3haul_wire::env::Connector;
 
+use kills::killed_and_resumed;
 use plan::Plan;
 use planted::{BUGS, Bug, planted};
 use run::{Aftermath, Connect, pipes, run};
+
+use crate::world::PART;
 
 /// Seeds of a test by default.
 const SEEDS: u64 = 300;
@@ -134,6 +138,53 @@ fn whole_jobs_lose_nothing() {
     if seeds().count() as u64 >= SEEDS {
         let missed: Vec<_> = WEATHER.iter().filter(|what| !met.contains_key(*what)).collect();
         assert!(missed.is_empty(), "no seed meets {missed:?}");
+    }
+}
+
+/// Kills at any moment, each followed by a run that resumes.
+#[test]
+fn killed_jobs_are_resumed_as_if_nothing_had_happened() {
+    let (next, all) = (AtomicU64::new(seeds().start), Mutex::new((Vec::new(), 0_u64)));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if !seeds().contains(&seed) {
+                return;
+            }
+            let plan = Plan::of(seed);
+            if !plan.must_finish() {
+                continue;
+            }
+            let (wrong, is_hit) = killed_and_resumed(&plan, None);
+            let mut all = all.lock().unwrap();
+            all.1 += u64::from(is_hit);
+            if !wrong.is_empty() {
+                let wrong = wrong.join("\n  ");
+                println!("S3HAUL_TEST_SEED={seed} S3HAUL_TEST_SEEDS=1\n  {wrong}\n  {plan}");
+                all.0.push(seed);
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let (failed, hits) = all.into_inner().unwrap();
+    println!("{hits} jobs were killed before they were over");
+    assert!(failed.is_empty(), "seeds {failed:?}");
+    assert!(hits > 0 || seeds().count() < 10);
+}
+
+#[test]
+fn bugs_of_a_journal_are_caught() {
+    for bug in kills::BUGS {
+        let is_large = |plan: &Plan| plan.source.values().any(|bytes| bytes.len() as u64 >= PART);
+        let mut plans =
+            (1..=SEEDS).map(Plan::of).filter(|plan| plan.must_finish() && !is_large(plan));
+        let caught = plans.find_map(|plan| {
+            let (wrong, _) = killed_and_resumed(&plan, Some(bug));
+            (!wrong.is_empty()).then_some((plan.seed, wrong))
+        });
+        let (seed, wrong) = caught.unwrap_or_else(|| panic!("{bug:?} is not seen"));
+        println!("{bug:?} is seen at seed {seed}: {}", wrong.join("; "));
     }
 }
 

@@ -164,6 +164,16 @@ fn of_extra(plan: &Plan, after: &Aftermath, name: &str, content: &[u8]) -> Optio
     }
 }
 
+/// Uploads that the client may not know of, or could not abort.
+pub fn unknown_uploads(records: &[s3haul_sim::Record]) -> usize {
+    let may_be_unknown = |record: &&s3haul_sim::Record| {
+        let is_cleanup = record.operation == "AbortMultipartUpload" && record.status != 204;
+        let begins = record.operation == "CreateMultipartUpload";
+        is_cleanup || (begins && LOSES_ANSWERS.contains(&record.fault))
+    };
+    records.iter().filter(may_be_unknown).count()
+}
+
 /// Names that should not be there, or should.
 fn of_strangers(plan: &Plan, after: &Aftermath) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -179,12 +189,7 @@ fn of_strangers(plan: &Plan, after: &Aftermath) -> Vec<String> {
     for name in after.source.keys().chain(after.target.keys()).filter(|name| !is_known(name)) {
         wrong.push(format!("left behind: {name}"));
     }
-    let may_be_unknown = |record: &&s3haul_sim::Record| {
-        let is_cleanup = record.operation == "AbortMultipartUpload" && record.status != 204;
-        let begins = record.operation == "CreateMultipartUpload";
-        is_cleanup || (begins && LOSES_ANSWERS.contains(&record.fault))
-    };
-    let unknown = after.records.iter().filter(may_be_unknown).count();
+    let unknown = unknown_uploads(&after.records);
     if after.open_uploads > unknown {
         wrong.push(format!("{} uploads are open, {unknown} may be", after.open_uploads));
     }

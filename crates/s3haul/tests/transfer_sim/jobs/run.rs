@@ -26,7 +26,7 @@ const JOB_TIME_MAX: Duration = Duration::from_hours(6);
 /// How often a meddler looks whether its moment has come.
 const MEDDLER_LOOKS_EVERY: Duration = Duration::from_millis(2);
 /// Objects that no job has any business with.
-const BYSTANDERS: [&str; 4] = ["from", "from.txt", "fromage/x", "to"];
+pub const BYSTANDERS: [&str; 4] = ["from", "from.txt", "fromage/x", "to"];
 
 /// How an object ended, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ pub fn pipes(sim: Sim) -> Arc<dyn Connector> {
 }
 
 /// Objects of the bucket, by key.
-async fn objects(calm: &World) -> Contents {
+pub async fn objects(calm: &World) -> Contents {
     // Fewer than a page has room for.
     let keys = calm.keys().await;
     let mut contents = Contents::new();
@@ -153,7 +153,7 @@ async fn objects(calm: &World) -> Contents {
     contents
 }
 
-fn files(root: &Path, world: &World) -> Contents {
+pub fn files(root: &Path, world: &World) -> Contents {
     let read = |name: String| {
         let content = std::fs::read(root.join(&name)).unwrap();
         (name, content)
@@ -162,7 +162,7 @@ fn files(root: &Path, world: &World) -> Contents {
 }
 
 /// Takes the entries with a prefix out, without it.
-fn split(contents: &mut Contents, prefix: &str) -> Contents {
+pub fn split(contents: &mut Contents, prefix: &str) -> Contents {
     let names: Vec<_> = contents.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
     let take = |name: String| {
         let content = contents.remove(&name).unwrap();
@@ -171,7 +171,7 @@ fn split(contents: &mut Contents, prefix: &str) -> Contents {
     names.into_iter().map(take).collect()
 }
 
-async fn lay_out(plan: &Plan, calm: &World, world: &World) {
+pub async fn lay_out(plan: &Plan, calm: &World, world: &World) {
     for key in BYSTANDERS {
         calm.object(key, key.as_bytes()).await;
     }
@@ -193,7 +193,7 @@ async fn lay_out(plan: &Plan, calm: &World, world: &World) {
     }
 }
 
-fn spec(plan: &Plan, world: &World) -> TransferSpec {
+pub fn spec(plan: &Plan, world: &World) -> TransferSpec {
     let source = if plan.route == Route::Up { "in" } else { "s3://bucket/from/" };
     let target = match plan.route {
         Route::InPlace => None,
@@ -217,6 +217,21 @@ fn spec(plan: &Plan, world: &World) -> TransferSpec {
         },
         ..spec
     }
+}
+
+/// Names of the objects that have tags by now.
+pub async fn tagged(plan: &Plan, calm: &World, from: &Contents) -> Vec<String> {
+    let mut tagged = Vec::new();
+    if plan.command != TransferCommand::Tag {
+        return tagged;
+    }
+    for name in from.keys() {
+        let key = format!("from/{name}");
+        if !calm.client.get_object_tagging("bucket", &key, None).await.unwrap().is_empty() {
+            tagged.push(name.clone());
+        }
+    }
+    tagged
 }
 
 /// Replaces an object. One that is gone already does not come back.
@@ -298,15 +313,7 @@ pub async fn run(plan: &Plan, connect: &Connect) -> Aftermath {
     let mut files = files(&root, &world);
     let (inputs, outputs) = (split(&mut files, "in/"), split(&mut files, "out/"));
     let (from, to) = (split(&mut objects, "from/"), split(&mut objects, "to/"));
-    let mut tagged = Vec::new();
-    if plan.command == TransferCommand::Tag {
-        for name in from.keys() {
-            let key = format!("from/{name}");
-            if !calm.client.get_object_tagging("bucket", &key, None).await.unwrap().is_empty() {
-                tagged.push(name.clone());
-            }
-        }
-    }
+    let tagged = tagged(plan, &calm, &from).await;
     let reported = std::mem::take(&mut *listener.reported.lock().unwrap());
     let others = objects.keys().chain(files.keys()).cloned().collect();
     Aftermath {
