@@ -388,6 +388,10 @@ impl Journal {
         written.log = None;
         if is_done {
             folder::remove_logs(&self.folder, &self.id, u64::MAX);
+        } else if ending == Ending::Done && written.lock.is_some() {
+            // It says that something is left to be done, and nothing is.
+            _ = std::fs::remove_file(self.folder.join(format!("{}.db", self.id)));
+            folder::discard(&self.folder, &self.id);
         }
         written.lock = None;
     }
@@ -483,10 +487,12 @@ impl Journal {
     fn end_with(&self, error: &JournalError) {
         let mut broken = lock_of(&self.broken);
         if broken.is_none() {
-            *broken = Some(format!(
-                "{error}; this job cannot be resumed from where it is now, and goes on without a \
-                 journal"
-            ));
+            let so = if self.is_finished.load(Ordering::Relaxed) {
+                "`s3haul jobs` does not know how this run ended"
+            } else {
+                "this job cannot be resumed from where it is now, and goes on without a journal"
+            };
+            *broken = Some(format!("{error}; {so}"));
         }
     }
 
@@ -540,6 +546,21 @@ mod tests {
             reason: None,
             expected: None,
             outcome: Outcome::Done,
+        }
+    }
+
+    #[test]
+    fn a_broken_journal_of_a_job_that_is_done_goes() {
+        for (ending, is_left) in [(Ending::Done, false), (Ending::Failed, true)] {
+            let folder = tempfile::tempdir().unwrap();
+            let journal = journal(folder.path(), "20260101-000000-jobwhich");
+            journal.begin(None);
+            journal.ended(&object(1));
+            let source = std::io::ErrorKind::StorageFull.into();
+            let path = folder.path().to_owned();
+            journal.end_with(&JournalError::Io { doing: "write", path, source });
+            journal.finish(None, ending);
+            assert_eq!(folder.path().read_dir().unwrap().count() > 0, is_left, "{ending:?}");
         }
     }
 
