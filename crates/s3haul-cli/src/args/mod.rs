@@ -333,7 +333,8 @@ fn planned(args: &[OsString], command: &Command) -> Result<Option<Vec<OsString>>
     let is_flag =
         |word: &OsString| word == "--plan" || word.to_string_lossy().starts_with("--plan=");
     let is_help = |word: &OsString| word == "--help" || word == "-h";
-    if !words.iter().any(|word| is_flag(word) || is_help(word)) {
+    let mut flags = words.iter().take_while(|word| *word != "--");
+    if !flags.any(|word| is_flag(word) || is_help(word)) {
         let why = "`plan` needs a file: give --plan FILE";
         return Err(crate::args::command().error(ErrorKind::MissingRequiredArgument, why));
     }

@@ -132,7 +132,13 @@ fn apply(
 ) -> Result<u8, Failure> {
     let plan = PlanFile::open(&args.file)?;
     let settings = Settings::load(global, environment)?;
-    let request = JobRequest::applied(&settings, global, args, plan.job())?;
+    let Some(job) = plan.job() else {
+        printer.error(|buffer| {
+            buffer.extend_from_slice(b"note: the plan has no rows: there is nothing to be done\n");
+        });
+        return Ok(exit::SUCCESS);
+    };
+    let request = JobRequest::applied(&settings, global, args, job)?;
     if request.is_unverified() {
         printer.warn_of_unverified();
     }

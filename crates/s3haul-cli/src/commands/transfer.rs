@@ -240,6 +240,12 @@ impl Reports {
     fn finish(self, summary: &Summary, sink: &CommandSink) -> bool {
         let came_to_end = !summary.cancelled && !summary.fatal;
         let planned = self.plan.filter(|_| came_to_end).map_or(Ok(()), |plan| {
+            if summary.failed + summary.not_tried > 0 {
+                let path = plan.path().display();
+                return Err(format!(
+                    "the plan `{path}` was not written: it would lack what failed"
+                ));
+            }
             let rows = plan.finish()?;
             let (noun, path) =
                 (if rows == 1 { "action" } else { "actions" }, plan.path().display());

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use s3haul::event::ActionKind;
 use s3haul::job::{NameSource, Named, Names};
@@ -19,7 +20,34 @@ use crate::table::{Cell, TableError, TableReader};
 #[derive(Clone, Debug)]
 pub(crate) struct PlanFile {
     path: PathBuf,
-    job: Arc<str>,
+    /// None of a plan without rows that another program wrote.
+    job: Option<Arc<str>>,
+    /// The file itself, and its state: its name may be given to another one.
+    identity: Identity,
+}
+
+/// Which file it is, and in what state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Identity {
+    file: (u64, u64),
+    size: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Identity {
+    fn of(file: &File, path: &Path) -> Result<Self> {
+        let metadata = file
+            .metadata()
+            .map_err(|source| Error::local("could not examine the plan", path, source))?;
+        #[cfg(unix)]
+        let file = {
+            use std::os::unix::fs::MetadataExt as _;
+            (metadata.dev(), metadata.ino())
+        };
+        #[cfg(not(unix))]
+        let file = (0, 0);
+        Ok(Self { file, size: metadata.len(), modified: metadata.modified().ok() })
+    }
 }
 
 /// A row of a plan.
@@ -37,26 +65,35 @@ impl PlanFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut rows = Rows::open(path, None)?;
         let job = rows.reader.value(JOB).map(str::to_owned);
-        let job = if let Some(job) = job {
+        let job = if job.is_some() {
             job
         } else {
             rows.fill()?;
-            rows.first_job.take().ok_or_else(|| {
+            let is_empty = rows.read.len() == 0;
+            let job = rows.first_job.take();
+            if job.is_none() && !is_empty {
                 let why = "it does not say which job it is of: it has no rows with a `job`";
-                refused(path, why)
-            })?
+                return Err(refused(path, why));
+            }
+            job
         };
-        Ok(Self { path: path.to_owned(), job: job.into() })
+        Ok(Self { path: path.to_owned(), job: job.map(Into::into), identity: rows.identity })
     }
 
-    /// The job as JSON.
-    pub(crate) fn job(&self) -> &str {
-        &self.job
+    /// The job as JSON; none where there are no rows, and so nothing to be done.
+    pub(crate) fn job(&self) -> Option<&str> {
+        self.job.as_deref()
     }
 
     /// All rows. After an error there are no more. Blocks.
     pub(crate) fn rows(&self) -> Result<impl Iterator<Item = Result<PlanRow>> + Send + use<>> {
-        Rows::open(&self.path, Some(Arc::clone(&self.job)))
+        let rows = Rows::open(&self.path, self.job.clone())?;
+        if rows.identity != self.identity {
+            let path = self.path.display();
+            let message = format!("the plan `{path}` was changed while it was read");
+            return Err(Error::new(ErrorKind::Config, message));
+        }
+        Ok(rows)
     }
 }
 
@@ -90,6 +127,7 @@ struct Raw {
 /// The rows of a file, many read at a time.
 struct Rows {
     path: PathBuf,
+    identity: Identity,
     reader: TableReader,
     /// The job that all rows must be of.
     job: Option<Arc<str>>,
@@ -104,6 +142,7 @@ impl Rows {
     fn open(path: &Path, job: Option<Arc<str>>) -> Result<Self> {
         let file = File::open(path)
             .map_err(|source| Error::local("could not open the plan", path, source))?;
+        let identity = Identity::of(&file, path)?;
         let number = |name: &str| Column::of(name).map(|column| column as usize);
         let reader = TableReader::open(file, number).map_err(|error| unreadable(path, &error))?;
         for column in Column::ALL {
@@ -114,7 +153,7 @@ impl Rows {
             }
         }
         let (path, read) = (path.to_owned(), Vec::new().into_iter());
-        Ok(Self { path, reader, job, first_job: None, read, number: 0, is_over: false })
+        Ok(Self { path, identity, reader, job, first_job: None, read, number: 0, is_over: false })
     }
 
     /// Reads the next rows.
@@ -143,7 +182,7 @@ impl Rows {
             let (number, name) = (self.number + row as u64 + 1, column.name());
             let why = match column {
                 Column::Job => format!("row {number} is of another job"),
-                _ => format!("row {number} has no such value as `{name}` has"),
+                _ => format!("row {number} has an invalid value in `{name}`"),
             };
             return Err(refused(&self.path, &why));
         }
@@ -229,7 +268,7 @@ impl Raw {
             self;
         let place = |text: &str| match location(text, "") {
             Some(Location::Local(path)) if path.is_relative() => {
-                Err(format!("`{text}` is no whole path"))
+                Err(format!("`{text}` is not an absolute path"))
             }
             place => place.ok_or_else(|| format!("`{text}` is no file and no object")),
         };
@@ -241,6 +280,18 @@ impl Raw {
             source => source,
         };
         let target = if target.is_empty() { None } else { Some(place(&target)?) };
+        // A size says too little of an object.
+        let is_named = |place: &Location, state: &State| {
+            let is_object = matches!(place, Location::Object(_));
+            !is_object || !state.etag.is_empty() || state.version_id.is_some()
+        };
+        if !is_named(&source, &source_state) {
+            return Err("its source has no `ETag`".to_owned());
+        }
+        if target_state == "found" && target.as_ref().is_some_and(|place| !is_named(place, &found))
+        {
+            return Err("its target has no `ETag`".to_owned());
+        }
         let target_state = match target_state.as_str() {
             "missing" => TargetState::Missing,
             "found" => TargetState::Found(found),

@@ -36,6 +36,12 @@ impl PlanWriter {
             let output = BufWriter::new(file);
             let table = TableWriter::new(output, "plan", columns, &[(JOB, job)])
                 .map_err(io::Error::other)?;
+            // A plan that fails must not leave an older one to be taken for it.
+            match std::fs::symlink_metadata(path) {
+                Ok(old) if old.is_file() => std::fs::remove_file(path)?,
+                Ok(_) => return Err(io::Error::other("it exists and is not a file")),
+                Err(_) => {}
+            }
             let state = Mutex::new(Writing { table: Some(table), rows: 0, failure: None });
             Ok(Self { path: path.to_owned(), state })
         };

@@ -41,9 +41,19 @@ impl JobRequest {
         global: &GlobalArgs,
         text: &str,
     ) -> Result<Self, Failure> {
-        refuse_flags(global, "jobs resume")?;
+        Self::within(settings, global, text, "jobs resume")
+    }
+
+    /// A job that was written down, within the limits that the flags of a command give.
+    fn within(
+        settings: &Settings,
+        global: &GlobalArgs,
+        text: &str,
+        command: &str,
+    ) -> Result<Self, Failure> {
+        refuse_flags(global, command)?;
         let mut job = Job::from_json(text.as_bytes())
-            .map_err(|error| Failure::other(format!("the job cannot be resumed: {error}")))?;
+            .map_err(|error| Failure::other(format!("the job cannot be read: {error}")))?;
         let (given, limits) = (&settings.limits, &mut job.limits);
         if global.max_concurrent_requests.is_some() {
             limits.max_concurrent_requests = given.max_concurrent_requests;
@@ -69,7 +79,7 @@ impl JobRequest {
         args: &ApplyArgs,
         text: &str,
     ) -> Result<Self, Failure> {
-        let mut request = Self::resumed(settings, global, text)?;
+        let mut request = Self::within(settings, global, text, "apply")?;
         let report = args.report.clone();
         request.job.reports =
             Reports { apply: Some(absolute(&args.file)), report, ..Reports::default() };

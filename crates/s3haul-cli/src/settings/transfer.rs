@@ -22,7 +22,7 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, properties};
-use super::report::refuse_inside;
+use super::report::{is_same, refuse_inside};
 use super::versions::{apply_as_of, check_manifest, removal_limit, rule_as_of};
 use super::{JobRequest, JournalSettings, ManifestSettings, PlanSettings, ReportSettings, script};
 use crate::failure::Failure;
@@ -118,8 +118,23 @@ impl TransferSettings {
             return Err(Failure::usage("--plan cannot be used with standard input and output"));
         }
         if reports.apply.is_some() {
-            // It was looked at.
+            // It was looked at, and names its objects as a manifest does.
+            self.spec.recursive |= self.manifest.is_some();
             (self.manifest, self.question) = (None, None);
+        }
+        let (mut task, folder) = (request.job.task.clone(), self.spec.working_dir.clone());
+        let manifest = task.manifest().map(|manifest| manifest.file.clone());
+        let sides = task.paths_mut().into_iter().map(|path| path.clone());
+        let local = sides.chain(manifest).filter(|path| !s3_uri::is_s3(path));
+        let others = [&reports.price_table, &reports.apply].into_iter().flatten();
+        let read = local.map(|path| folder.join(path));
+        let read: Vec<_> = read.chain(others.map(|path| folder.join(path))).collect();
+        for written in [&reports.plan, &reports.report].into_iter().flatten() {
+            if read.iter().any(|read| is_same(read, &folder.join(written))) {
+                let path = written.display();
+                let message = format!("`{path}` would be overwritten, and the command reads it");
+                return Err(Failure::usage(message));
+            }
         }
         if let Some(path) = &reports.plan {
             let path = self.spec.working_dir.join(path);

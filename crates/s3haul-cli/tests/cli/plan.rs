@@ -232,6 +232,106 @@ fn a_plan_that_cannot_be_made_or_done_is_refused() {
     assert!(!bench.path("p").exists());
 }
 
+/// One object, a manifest, and names of a template: what can be planned can be done.
+#[test]
+fn a_plan_of_any_source_can_be_done() {
+    for command in [
+        "rm s3://box/a",
+        "tag set s3://box/a --tags k=v",
+        "set s3://box/a --storage-class STANDARD_IA",
+        "cp s3://box/a s3://box/c",
+        "mv s3://box/a s3://box/c",
+        "cp s3://box/a down",
+        "cp s3://box/ s3://box/t/ --from list",
+        "cp s3://box/ down/ --from list",
+        "mv s3://box/ s3://box/t/ --from list",
+        "rm s3://box/ --from list",
+        "tag set s3://box/ --from list --tags k=v",
+        "cp --recursive s3://box s3://box/t --to-key x/{key}",
+        "sync s3://box down --to-key x/{key}",
+        "cp --recursive files s3://box/t --to-key x/{key}",
+    ] {
+        let bench = Bench::with_objects(&["a", "b"]);
+        bench.file("list", "a\nb\n");
+        bench.file("files/f", "f");
+        plan(&bench, command);
+        let before = bench.lines("list s3://box --sort --format keys");
+        assert_eq!(before, ["a", "b"], "{command}");
+        let output = bench.run("apply p.parquet");
+        assert!(output.status.success() && stderr(&output).is_empty(), "{command}: {output:?}");
+        assert!(!stdout(&output).is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn a_plan_overwrites_nothing_that_is_read_and_leaves_no_older_one() {
+    let bench = Bench::with_objects(&["a", "b"]);
+    bench.file("list", "a\nb\n");
+    bench.file("file", "what is uploaded");
+    plan(&bench, "rm s3://box/a");
+    for line in [
+        "plan cp file s3://box/c --plan file",
+        "cp file s3://box/c --report file",
+        "plan rm s3://box/ --from list --plan list",
+        "apply p.parquet --report p.parquet",
+    ] {
+        let output = bench.run(line);
+        assert_eq!(output.status.code(), Some(252), "{line}: {output:?}");
+        assert!(stderr(&output).contains("would be overwritten"), "{line}: {output:?}");
+    }
+    assert_eq!(
+        (bench.read("file"), bench.read("list")),
+        ("what is uploaded".into(), "a\nb\n".into())
+    );
+    assert!(bench.run("plan show p.parquet").status.success());
+    // Flags end at `--`: a plan is never the command itself.
+    bench.file("--help", "a file");
+    let output = bench.run("plan cp -- --help s3://box/c");
+    assert!(stderr(&output).contains("give --plan FILE"), "{output:?}");
+    let failed = bench.run("plan rm --recursive s3://box --max-delete 1 --plan p.parquet");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert!(!bench.path("p.parquet").exists(), "that of the earlier command is not left");
+    assert_eq!(bench.lines("list s3://box --sort --format keys"), ["a", "b"]);
+}
+
+/// Whoever plans to the same name again does not change what is being done.
+#[test]
+fn a_plan_that_is_replaced_while_it_is_done_is_done_no_further() {
+    let bench = Bench::with_objects(&["t/old"]);
+    bench.file("from/big", &"x".repeat(40 << 20));
+    plan(&bench, "sync from s3://box/t --delete");
+    let mut child = bench.spawn("apply p.parquet --max-bandwidth 10MB/s --no-progress");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none());
+    bench.file("new", "not planned by then");
+    bench.ok("cp new s3://box/t/new --quiet");
+    plan(&bench, "sync from s3://box/t --delete");
+    let output = child.wait_with_output().unwrap();
+    assert!(stderr(&output).contains("was changed while it was read"), "{output:?}");
+    let left = bench.lines("list s3://box --sort --format keys");
+    assert!(left.contains(&"t/new".to_owned()), "{left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_where_they_were_not_and_not_replaced() {
+    let bench = Bench::with_objects(&["a"]);
+    bench.file("files/f", "f");
+    bench.file("outside", "o");
+    plan(&bench, "cp --recursive files s3://box/up --no-follow-symlinks");
+    std::fs::remove_file(bench.path("files/f")).unwrap();
+    std::os::unix::fs::symlink(bench.path("outside"), bench.path("files/f")).unwrap();
+    let output = bench.run("apply p.parquet");
+    assert!(stderr(&output).contains("has changed since"), "{output:?}");
+    plan(&bench, "cp s3://box/a down/a");
+    std::fs::create_dir_all(bench.path("down")).unwrap();
+    std::os::unix::fs::symlink("nowhere", bench.path("down/a")).unwrap();
+    let output = bench.run("apply p.parquet");
+    assert!(stderr(&output).contains("is a symbolic link"), "{output:?}");
+    assert!(bench.path("down/a").is_symlink());
+    assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
+}
+
 /// Rows of a plan that has to fit into little memory, unless `S3HAUL_TEST_PLAN_ROWS` says more.
 const ROWS: u64 = 300_000;
 const MEMORY_MAX_KIB: u64 = 300 << 10;

@@ -248,7 +248,11 @@ fn unexpected(error: Error) -> Error {
         ErrorKind::PreconditionFailed | ErrorKind::SourceChanged if is_of_request => {
             changed("the source or the target").with_source(error)
         }
-        ErrorKind::SourceChanged => changed("the source").with_source(error),
+        // Something may have been done by then: a move copies before it removes.
+        ErrorKind::SourceChanged => {
+            let message = "the source has changed since this was planned";
+            Error::new(ErrorKind::PreconditionFailed, message).with_source(error)
+        }
         _ => error,
     }
 }

@@ -11,7 +11,7 @@ use super::budget::Share;
 use super::core::Engine;
 use super::integrity::{Piece, combine};
 use crate::engine::limits::{Tasks, blocking};
-use crate::engine::object::{conditions_of, has_no_conditions};
+use crate::engine::object::{conditions_of, has_no_conditions, refuse_unexpected};
 use crate::engine::open_uploads::OpenUpload;
 use crate::engine::parts::parts;
 use crate::journal::state::PartsSource;
@@ -42,6 +42,10 @@ pub(crate) async fn complete_upload(
     assert!(in_order && bytes == object_size, "an upload is only completed with all its parts");
     let checksum = full_object_checksum(sent);
     let parts: Vec<_> = sent.iter().map(|sent| sent.part.clone()).collect();
+    if expected.is_some() && !engine.heeds_conditions() {
+        // It was looked at before the first part, which may be long ago.
+        refuse_unexpected(engine, &upload.key, expected).await?;
+    }
     let settings = &engine.settings;
     let input = CompleteMultipart {
         bucket: &upload.bucket,

@@ -163,12 +163,13 @@ fn list(job: &Prepared, engine: &Engine, after: &str) -> NameListing {
 
 /// The one object that a command names. `None` where it is to be removed and does not exist.
 ///
-/// A removal needs no HEAD, unless a script or a condition has to know more: removing what is not
-/// there is a success. Tagging needs none either, but fails if the object is missing.
+/// A removal needs no HEAD, unless a script, a condition or a plan has to know more: removing what
+/// is not there is a success. Tagging needs none either, but fails if the object is missing.
 async fn named_object(job: &Prepared, engine: &Engine) -> Result<Option<SourceBatch>> {
     let key = job.source_key();
     let preselected = Preselected::Entry;
-    if job.acts_in_place() && job.chooser.is_none() && !job.spec.conditions.needs_facts() {
+    let needs_facts = job.spec.conditions.needs_facts() || job.spec.plans;
+    if job.acts_in_place() && job.chooser.is_none() && !needs_facts {
         let page = ListPage::from_objects([ListedObject { key, ..ListedObject::default() }])?;
         let entries = EntryBatch::Objects { page, root: Arc::clone(&job.root) };
         return Ok(Some(SourceBatch { preselected, ..SourceBatch::listed(entries) }));

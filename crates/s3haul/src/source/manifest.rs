@@ -92,6 +92,7 @@ fn needs_facts(job: &Prepared) -> bool {
         || job.plan.action == ActionKind::Restore
         || job.chooser.is_some()
         || job.spec.conditions.needs_facts()
+        || job.spec.plans
 }
 
 /// Entries of a batch that may be acted upon and are not left out by name. The others are reported
@@ -157,7 +158,8 @@ async fn batch_of(
         return Ok(SourceBatch::listed(EntryBatch::Objects { page, root }));
     }
     let asked = batch.into_iter().map(|entry| async move {
-        if entry.facts.is_some() {
+        // A plan says what is there, and not what a manifest said of it.
+        if entry.facts.is_some() && !job.spec.plans {
             return Some((entry, None));
         }
         match head(engine, &entry.key, None).await {

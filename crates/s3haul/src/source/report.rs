@@ -17,7 +17,7 @@ use futures_util::future::join_all;
 
 use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
-use crate::engine::object::{head, is_missing};
+use crate::engine::object::{changed, head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::event::ActionKind;
 use crate::fs::{FileBatch, FileInfo, FileKind, Walk, WalkOptions, collapse, warning};
@@ -169,6 +169,12 @@ fn files(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch
             continue;
         }
         let info = match &named.expected {
+            Some(_) if !job.spec.follow_symlinks && path.is_symlink() => {
+                let (action, target) = (ActionKind::Upload, named.target.clone());
+                let error = changed("the source");
+                engine.conclude_unplanned(action, named.source.clone(), target, error);
+                None
+            }
             Some(expected) => Some(info_of(&expected.source)),
             None => look_at(job, engine, path),
         };
@@ -223,11 +229,8 @@ fn is_plain(relative: &str) -> bool {
 fn object_target(job: &Prepared, engine: &Engine, named: &Named, relative: &str) -> Result<String> {
     let Some(Location::Object(target)) = &named.target else { return Err(foreign(named)) };
     let key = job.target_key(relative);
-    let root = match &job.plan.target {
-        Some(Side::Object(name)) => name.key.as_str(),
-        _ => return Err(foreign(named)),
-    };
-    let is_renamed = job.spec.to_key.is_some() && target.key.starts_with(root);
+    // A script or template gives whole keys.
+    let is_renamed = job.spec.to_key.is_some();
     if target.bucket != engine.settings.target_bucket || (target.key != key && !is_renamed) {
         return Err(foreign(named));
     }
@@ -381,7 +384,10 @@ struct NamedPlace<'a> {
 fn place<'a>(job: &'a Prepared, engine: &Engine, named: &'a Named) -> Result<NamedPlace<'a>> {
     let Location::Object(name) = &named.source else { return Err(foreign(named)) };
     let (is_about_versions, has_version) = (job.spec.versions.is_some(), name.version_id.is_some());
-    let is_other_kind = is_about_versions != has_version && (is_about_versions || job.removes());
+    // What is changed in place is the current version: another one is not looked at in its stead.
+    let is_in_place = named.expected.is_some() && job.acts_in_place();
+    let is_other_kind =
+        is_about_versions != has_version && (is_about_versions || job.removes() || is_in_place);
     if name.bucket != engine.settings.source_bucket || is_other_kind {
         return Err(foreign(named));
     }

@@ -11,7 +11,7 @@ use crate::fs::PendingFile;
 use crate::fs::TargetRoot;
 use crate::fs::meta::nanoseconds;
 use crate::plan::expected::{Expected, State, TargetState};
-use s3haul_wire::error::Result;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Where files are written.
 #[derive(Clone, Debug)]
@@ -72,7 +72,15 @@ impl DownloadTarget {
         expected: Option<&Expected>,
     ) -> Result<()> {
         let Some(Expected { target, .. }) = expected else { return Ok(()) };
-        let found = self.find(relative);
+        let found = match self {
+            // What cannot be looked at is not taken for missing.
+            Self::Below(root) => root.find(relative).map_err(|_| changed("the target"))?,
+            Self::Exactly(path) => FileInfo::of_path(path).ok(),
+        };
+        if self.path_of(relative).is_symlink() {
+            let message = "the target is a symbolic link, which a plan does not replace";
+            return Err(Error::new(ErrorKind::PreconditionFailed, message));
+        }
         let found = found.map(|file| State::of_file(file.size, nanoseconds(file.modified)));
         if *target == TargetState::Unknown || *target == TargetState::of(found) {
             return Ok(());
