@@ -103,6 +103,11 @@ impl Client {
         &self.inner.config
     }
 
+    /// Its bounds of requests, and what it has learnt of the service's.
+    pub fn admission(&self) -> &Admission {
+        &self.inner.admission
+    }
+
     /// How many requests it is worth making at once.
     pub fn requests_wanted(&self) -> usize {
         self.inner.admission.requests_wanted()

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use s3haul::journal::{self, Ending, JobStatus};
+use s3haul::journal::{self, Ending, JobStatus, LearntRate};
+use s3haul_wire::controller::Class;
 use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
@@ -60,9 +61,13 @@ impl Jobs<'_> {
     pub(super) fn show(&self, args: &JobArgs) -> Result<u8, Failure> {
         let job = journal::status(&self.folder, &args.id)?;
         let failures = journal::failures(&self.folder, &args.id, FAILURES_SHOWN)?;
+        let rates = journal::rates(&self.folder, &args.id)?;
         self.printer.output(|buffer| {
             if self.as_json {
                 push_job(buffer, &job, true);
+                for rate in &rates {
+                    json::push(buffer, "rate", RateLine::of(rate));
+                }
                 for failed in &failures {
                     let journal::Failed { subject, action, error } = failed;
                     json::push(buffer, "failed", FailedLine { subject, action, error });
@@ -70,6 +75,11 @@ impl Jobs<'_> {
                 return;
             }
             push_details(buffer, &job, args);
+            for rate in &rates {
+                let RateLine { class, start, per_second } = RateLine::of(rate);
+                let taken = per_second.map_or("no limit".to_owned(), |rate| format!("{rate}/s"));
+                push_line(buffer, &format!("{class} rate: {taken} from {start}"));
+            }
             for failed in &failures {
                 push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
             }
@@ -205,6 +215,24 @@ fn push_progress(buffer: &mut Vec<u8>, job: &JobStatus, before: Option<&JobStatu
 #[derive(Serialize)]
 struct IdLine<'a> {
     id: &'a str,
+}
+
+/// What the service takes of a range of keys, which ends where the next begins.
+#[derive(Serialize)]
+struct RateLine {
+    class: &'static str,
+    start: String,
+    per_second: Option<u64>,
+}
+
+impl RateLine {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rate")]
+    fn of(rate: &LearntRate) -> Self {
+        let class = if rate.class == Class::Read { "read" } else { "write" };
+        let start = String::from_utf8_lossy(&rate.range.start);
+        let per_second = rate.range.per_second.map(|rate| rate.round() as u64);
+        Self { class, start: format!("s3://{start}"), per_second }
+    }
 }
 
 #[derive(Serialize)]

@@ -35,7 +35,7 @@ use std::time::Duration;
 use window::Answered;
 
 pub use concurrency::{ConcurrencyLoop, LIMIT_MIN, START};
-pub use ranges::{RANGES_MAX, Ranges};
+pub use ranges::{LearntRange, RANGES_MAX, Ranges};
 pub use rate::{ABOVE_MEASURED_MAX, RATE_MIN, RateLoop};
 pub use tokens::Tokens;
 
@@ -43,7 +43,7 @@ pub use tokens::Tokens;
 const REQUEST_WORK_BYTES: f64 = 65_536.0;
 
 /// Classes that a service limits apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// GET, HEAD and LIST.
     Read,
@@ -222,9 +222,14 @@ impl Controller {
         }
     }
 
-    /// Ranges of a class: first key, and requests a second where there is a limit.
-    pub fn rates(&self, class: Class) -> impl Iterator<Item = (&[u8], Option<f64>)> {
-        self.classes[class as usize].ranges.limits()
+    /// The ranges of a class and what was learnt of them; nothing where there is no limit.
+    pub fn learnt(&self, class: Class) -> Vec<LearntRange> {
+        self.classes[class as usize].ranges.learnt()
+    }
+
+    /// Begins with what was learnt before, which then changes as ever.
+    pub fn recall(&mut self, now: Duration, class: Class, learnt: Vec<LearntRange>) {
+        self.classes[class as usize].ranges.recall(now, learnt);
     }
 }
 

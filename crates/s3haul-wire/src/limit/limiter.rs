@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::limit::controller::{Ask, Bounds, Class, Controller, Grant, Outcome};
+use crate::limit::controller::{Ask, Bounds, Class, Controller, Grant, LearntRange, Outcome};
 use crate::message::request::Request;
 
 /// Grain of waiting for a rate. Tokens are saved for longer, so that none is lost.
@@ -195,6 +195,18 @@ impl Admission {
             logged_limits: [0; 2],
         };
         Self { limiter: Arc::new(Limiter::new(state)) }
+    }
+
+    /// What was learnt of a class of operations: ranges of bucket and key, with a slash between.
+    /// Nothing where no limit was found.
+    pub fn learnt(&self, class: Class) -> Vec<LearntRange> {
+        self.limiter.lock().controller.learnt(class)
+    }
+
+    /// Begins with what another process learnt.
+    pub fn recall(&self, class: Class, learnt: Vec<LearntRange>) {
+        let now = self.limiter.now();
+        self.limiter.lock().controller.recall(now, class, learnt);
     }
 
     /// How many requests it is worth making at once: what may be in flight of either class, some

@@ -13,10 +13,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::keeper::{JournalRequest, now_ms};
+use super::keeper::{JournalRequest, age};
 use super::log::{self, boot_id};
 use super::state::{Snapshot, State, Totals};
-use super::store::{Ending, Failed, JournalError, Store, Stored};
+use super::store::{Ending, Failed, JournalError, LearntRate, Store, Stored};
 
 /// What is known of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,6 +275,11 @@ pub fn failures(folder: &Path, id: &str, count_max: u32) -> Result<Vec<Failed>, 
     Store::open(&path_of(folder, id)?)?.failures(count_max)
 }
 
+/// What a job learnt of the service.
+pub fn rates(folder: &Path, id: &str) -> Result<Vec<LearntRate>, JournalError> {
+    Store::open(&path_of(folder, id)?)?.rates()
+}
+
 /// The newest job that is the same as another and ended before its time; none if it has been begun
 /// anew since.
 pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
@@ -291,13 +296,9 @@ pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
 
 /// Removes journals that are too old or too many; gives the names of their jobs. Running jobs stay.
 pub fn prune(folder: &Path) -> Vec<String> {
-    let now = now_ms();
-    let age = |job: &JobStatus| {
-        Duration::from_millis(now.saturating_sub(job.updated_ms).max(0).unsigned_abs())
-    };
     let is_old = |(at, job): &(usize, JobStatus)| {
         let age_max = if job.ending == Ending::Done { DONE_AGE_MAX } else { AGE_MAX };
-        *at >= JOURNALS_MAX || age(job) > age_max
+        *at >= JOURNALS_MAX || age(job.updated_ms) > age_max
     };
     let numbered = jobs(folder, |_| {}).into_iter().enumerate();
     let old = numbered.filter(is_old).map(|(_, job)| job.id);

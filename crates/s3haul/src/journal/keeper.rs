@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -14,9 +14,11 @@ use super::log::{Log, boot_id};
 use super::state::{
     Change, Conclusion, Left, Mark, PartDone, PartsInProgress, Position, Snapshot, State,
 };
-use super::store::{Description, Ending, Failed, JournalError, Store, Stored};
+use super::store::{Description, Ending, Failed, JournalError, LearntRate, Store, Stored};
 use crate::event::{ActionKind, ObjectEvent, Outcome};
 use crate::location::Location;
+use s3haul_wire::Admission;
+use s3haul_wire::controller::Class;
 
 /// A job that takes less has no journal ...
 const QUIET_TIME: Duration = Duration::from_secs(2);
@@ -26,6 +28,8 @@ const QUIET_OBJECTS: u64 = 1_000;
 const SNAPSHOT_PAUSE: Duration = Duration::from_secs(1);
 /// How much longer the pause is than the snapshot took.
 const PAUSE_RATIO: u32 = 10;
+/// Age at which what was learnt of a service is forgotten: it has adapted since.
+const RATES_AGE_MAX: Duration = Duration::from_hours(1);
 /// Failures that wait for the next snapshot; more are counted and not kept.
 const FAILURES_MAX: usize = 10_000;
 
@@ -71,6 +75,10 @@ pub struct Journal {
     boot_id: String,
     /// What an earlier run left.
     resumed: Option<Left>,
+    /// What it learnt of the service.
+    recalled: Vec<LearntRate>,
+    /// What is learnt in this run.
+    admission: OnceLock<Admission>,
     written: Mutex<Written>,
     /// Held while a snapshot is written; taken before `written`.
     files: Mutex<Files>,
@@ -88,6 +96,8 @@ pub struct Journal {
 struct Files {
     /// None before it is made.
     store: Option<Store>,
+    /// What was learnt of the service when that was written last.
+    rates: Vec<LearntRate>,
     /// The folder that the job writes files to, once there is one. It stays open: the system
     /// reports a failed write only through descriptors that were open when it failed.
     target: Option<File>,
@@ -138,6 +148,8 @@ impl Journal {
             return Err(JournalError::Complete { id: id.to_owned() });
         }
         let snapshot = folder::replay(folder, id, &stored)?;
+        let is_recent = age(stored.updated_ms) <= RATES_AGE_MAX;
+        let recalled = if is_recent { store.rates()? } else { Vec::new() };
         let left = Left::of(&snapshot);
         let Description { job, directory, manifest, .. } = description.clone();
         let state = State::resumed(snapshot);
@@ -149,6 +161,7 @@ impl Journal {
         drop(written);
         lock_of(&journal.files).store = Some(store);
         journal.is_kept.store(true, Ordering::Relaxed);
+        let journal = Self { recalled, ..journal };
         Ok(Resumed { journal: Arc::new(journal), job, directory, manifest })
     }
 
@@ -164,6 +177,8 @@ impl Journal {
             description,
             boot_id: boot_id(),
             resumed,
+            recalled: Vec::new(),
+            admission: OnceLock::new(),
             written: Mutex::new(Written {
                 state,
                 log: None,
@@ -343,6 +358,27 @@ impl Journal {
             || self.written().state.totals().objects >= QUIET_OBJECTS
     }
 
+    /// What is learnt of the service is written down, too, and what an earlier run learnt counts.
+    pub(crate) fn learn(&self, admission: &Admission) {
+        for class in [Class::Read, Class::Write] {
+            let of_class = self.recalled.iter().filter(|rate| rate.class == class);
+            let ranges: Vec<_> = of_class.map(|rate| rate.range.clone()).collect();
+            if !ranges.is_empty() {
+                admission.recall(class, ranges);
+            }
+        }
+        _ = self.admission.set(admission.clone());
+    }
+
+    /// What is known of the service by now.
+    fn rates(&self) -> Vec<LearntRate> {
+        let learnt = |class| {
+            let ranges = self.admission.get().map(|admission| admission.learnt(class));
+            ranges.into_iter().flatten().map(move |range| LearntRate { class, range })
+        };
+        [Class::Read, Class::Write].into_iter().flat_map(learnt).collect()
+    }
+
     /// Writes the first snapshot of a job that is resumed, or whose journal is kept from the
     /// beginning; the job has done nothing yet. Blocks.
     pub(crate) fn begin(&self, target: Option<&Path>) {
@@ -446,7 +482,9 @@ impl Journal {
             // It may not be there yet; then nothing has been written to it.
             files.target = target.and_then(|target| File::open(target).ok());
         }
-        let Files { store: Some(store), target: opened } = files else { return Ok(()) };
+        let Files { store: Some(store), rates: written, target: opened } = files else {
+            return Ok(());
+        };
         // What comes from now on goes to a new log, and is not in the snapshot.
         let (snapshot, number, failures) = self.take_snapshot()?;
         if let Some((opened, target)) = opened.as_ref().zip(target) {
@@ -464,7 +502,10 @@ impl Journal {
             snapshot,
             log: number,
         };
-        store.write(&stored, &failures)?;
+        let rates = self.rates();
+        let others = (rates != *written).then_some(&*rates);
+        store.write(&stored, &failures, others)?;
+        *written = rates;
         folder::remove_logs(&self.folder, &self.id, number);
         Ok(())
     }
@@ -509,7 +550,12 @@ fn sync(folder: &File) -> std::io::Result<()> {
     return folder.sync_all();
 }
 
-pub(super) fn now_ms() -> i64 {
+/// Time since so many milliseconds after the beginning of 1970.
+pub(super) fn age(at_ms: i64) -> Duration {
+    Duration::from_millis(now_ms().saturating_sub(at_ms).max(0).unsigned_abs())
+}
+
+fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -14,8 +14,10 @@ pub(crate) mod log;
 pub(crate) mod state;
 mod store;
 
-pub use folder::{JobStatus, failures, find_interrupted, jobs, prune, prune_all, remove, status};
+pub use folder::{
+    JobStatus, failures, find_interrupted, jobs, prune, prune_all, rates, remove, status,
+};
 pub(crate) use keeper::Subject;
 pub use keeper::{Journal, JournalRequest, Resumed};
 pub use state::Totals;
-pub use store::{Ending, Failed, JournalError};
+pub use store::{Ending, Failed, JournalError, LearntRate};

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use s3haul_wire::controller::{Class, LearntRange};
 use thiserror::Error;
 
 use super::folder::create_file;
 use super::state::{Mark, PartsInProgress, Position, Snapshot, Totals};
 
 /// Version that is written, and the newest that is read.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 /// `application_id` of journals: `S3HL`.
 const APPLICATION_ID: i64 = 0x5333_484c;
 /// Wait for another process that reads or writes.
@@ -57,6 +58,15 @@ create table failure (
     subject text primary key,
     action text not null,
     error text not null
+) strict;
+";
+/// Came with version 2.
+const RATES: &str = "
+create table if not exists rate (
+    class text not null,           -- read, write
+    start blob not null,           -- bucket/key that the range begins with; it ends at the next
+    per_second real,               -- requests that the service takes, where there is a limit
+    primary key (class, start)
 ) strict;
 ";
 
@@ -174,6 +184,18 @@ pub(crate) struct Stored {
     pub(crate) log: u64,
 }
 
+/// What a job learnt of a service: how many requests of a class a range of keys takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearntRate {
+    /// The class of operations.
+    pub class: Class,
+    /// The range: of bucket and key, with a slash between.
+    pub range: LearntRange,
+}
+
+/// How a journal names the classes of operations.
+const CLASSES: [(Class, &str); 2] = [(Class::Read, "read"), (Class::Write, "write")];
+
 /// An object that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
@@ -221,11 +243,20 @@ impl Store {
             return Err(JournalError::Damaged { path: path.to_owned(), reason });
         }
         let found: i64 = read("user_version").map_err(fail)?;
-        if found != VERSION {
+        if found > VERSION {
             return Err(JournalError::Newer { path: path.to_owned(), found });
         }
         store.prepare().map_err(fail)?;
+        if found < VERSION {
+            store.modernize().map_err(fail)?;
+        }
         Ok(store)
+    }
+
+    /// Gives the tables of an older version those of this one.
+    fn modernize(&self) -> rusqlite::Result<()> {
+        let version = format!("begin immediate; {RATES} pragma user_version = {VERSION}; commit");
+        self.connection.execute_batch(&version)
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
@@ -256,16 +287,23 @@ impl Store {
         stored.map_err(|source| failure("read", &self.path, source))
     }
 
-    /// Writes all that changed in one transaction.
+    /// Writes all that changed in one transaction; rates only where there are others.
     pub(crate) fn write(
         &mut self,
         stored: &Stored,
         failures: &[Failed],
+        rates: Option<&[LearntRate]>,
     ) -> Result<(), JournalError> {
-        self.try_write(stored, failures).map_err(|source| failure("write", &self.path, source))
+        self.try_write(stored, failures, rates)
+            .map_err(|source| failure("write", &self.path, source))
     }
 
-    fn try_write(&mut self, stored: &Stored, failures: &[Failed]) -> rusqlite::Result<()> {
+    fn try_write(
+        &mut self,
+        stored: &Stored,
+        failures: &[Failed],
+        rates: Option<&[LearntRate]>,
+    ) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         let Stored { ending, updated_ms, process, snapshot, log } = stored;
         let Snapshot { settled, position, looked, pending, totals, parts } = snapshot;
@@ -299,7 +337,31 @@ impl Store {
             let insert = "insert or replace into failure values (?1, ?2, ?3)";
             transaction.execute(insert, params![subject, action, error])?;
         }
+        if rates.is_some() {
+            transaction.execute("delete from rate", [])?;
+        }
+        for LearntRate { class, range } in rates.unwrap_or_default() {
+            let (_, class) = CLASSES[*class as usize];
+            let insert = "insert into rate values (?1, ?2, ?3)";
+            transaction.execute(insert, params![class, range.start, range.per_second])?;
+        }
         transaction.commit()
+    }
+
+    /// What was learnt of the service, in order.
+    pub(crate) fn rates(&self) -> Result<Vec<LearntRate>, JournalError> {
+        let read = || {
+            let mut query = self.connection.prepare("select * from rate order by class, start")?;
+            let rows = query.query_map([], |row| {
+                let class: String = row.get(0)?;
+                let known = CLASSES.iter().find(|(_, name)| *name == class);
+                let (class, _) = known.ok_or(rusqlite::Error::InvalidQuery)?;
+                let range = LearntRange { start: row.get(1)?, per_second: row.get(2)? };
+                Ok(LearntRate { class: *class, range })
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|source| failure("read", &self.path, source))
     }
 
     /// Forgets the failures of the run before.
@@ -329,6 +391,7 @@ fn fill(connection: &Connection, description: &Description) -> rusqlite::Result<
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", VERSION)?;
     connection.execute_batch(SCHEMA)?;
+    connection.execute_batch(RATES)?;
     let directory = directory.to_string_lossy();
     let version = env!("CARGO_PKG_VERSION");
     connection.execute(
@@ -392,4 +455,37 @@ fn failure(doing: &'static str, path: &Path, source: rusqlite::Error) -> Journal
         return JournalError::Damaged { path, reason: source.to_string() };
     }
     JournalError::Database { doing, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_of_the_first_version_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.db");
+        let description = Description {
+            command: "cp a b".to_owned(),
+            directory: PathBuf::new(),
+            job: "{}".to_owned(),
+            manifest: String::new(),
+            seed: 7,
+            created_ms: 1,
+        };
+        let store = Store::create(&path, &description).unwrap();
+        store.connection.execute_batch("drop table rate; pragma user_version = 1").unwrap();
+        drop(store);
+        for _ in 0..2 {
+            let mut store = Store::open(&path).unwrap();
+            assert_eq!(store.description().unwrap(), description);
+            assert_eq!(store.rates().unwrap(), []);
+            let range = LearntRange { start: b"box/\xff".to_vec(), per_second: Some(7.5) };
+            let rates = [LearntRate { class: Class::Write, range }];
+            store.write(&Stored::default(), &[], Some(&rates)).unwrap();
+            store.write(&Stored::default(), &[], None).unwrap();
+            assert_eq!(store.rates().unwrap(), rates);
+            store.write(&Stored::default(), &[], Some(&[])).unwrap();
+        }
+    }
 }

@@ -69,6 +69,7 @@ pub async fn run_transfer(
     let written = written_folder(&job);
     let mut keeping = JoinSet::new();
     if let Some(journal) = journal.clone() {
+        journal.learn(clients.target.admission());
         let begun = Arc::clone(&journal);
         let (target, report) = (written.clone(), Arc::clone(&report));
         blocking(move || begun.begin(target.as_deref())).await;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use s3haul::job::{Summary, TagTask, Tags, TransferCommand, TransferSpec, Tuning};
+use s3haul::journal::{self, Journal, JournalRequest, LearntRate};
 use s3haul_sim::{FaultKind, FaultRule, Latency, Partitions, Scenario};
 
 use crate::world::World;
@@ -32,9 +33,13 @@ async fn filled(objects: u64, weather: Scenario) -> World {
 }
 
 async fn tag_all(world: &World, tuning: Tuning) -> Summary {
+    world.run(TransferSpec { tuning, ..tagging(world) }).await.unwrap()
+}
+
+fn tagging(world: &World) -> TransferSpec {
     let tags = TagTask::Set(Tags::parse(["a=1"]).unwrap());
     let spec = world.spec(TransferCommand::Tag, "s3://bucket/x/", None);
-    world.run(TransferSpec { recursive: true, tags, tuning, ..spec }).await.unwrap()
+    TransferSpec { recursive: true, tags, tuning: Tuning::default(), ..spec }
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,6 +60,52 @@ async fn what_the_service_takes_is_found_and_few_are_refused() {
     assert!(later * 100 < OBJECTS * 2, "{later} of {refused} refused after two seconds");
     // 15 s are the least.
     assert!(took < Duration::from_millis(16_500), "{took:?}");
+}
+
+/// Nothing is tried out again that an earlier run of a job has learnt.
+#[tokio::test(start_paused = true)]
+async fn a_resumed_job_begins_at_the_rate_it_had() {
+    const OBJECTS: u64 = 9_000;
+    let world = filled(OBJECTS, one_partition(600.0)).await;
+    let journals = tempfile::tempdir().unwrap();
+    let journal = Journal::new(JournalRequest {
+        folder: journals.path().to_owned(),
+        command: "tag".to_owned(),
+        directory: world.folder.path().to_owned(),
+        job: "{}".to_owned(),
+        identity: String::new(),
+        manifest: String::new(),
+        from_beginning: true,
+    });
+    let id = journal.id().to_owned();
+    let job = world.run(TransferSpec { journal: Some(journal), ..tagging(&world) });
+    let interrupt = async {
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        world.cancel.cancel();
+    };
+    let (summary, ()) = tokio::join!(job, interrupt);
+    assert!(summary.unwrap().cancelled);
+    let learnt = journal::rates(journals.path(), &id).unwrap();
+    let near = |rate: &LearntRate| rate.range.per_second.is_some_and(|rate| rate < 900.0);
+    assert!(learnt.iter().any(near), "{learnt:?}");
+
+    // What the service refused in the first two seconds of each run.
+    let refused = |world: &World| {
+        let begun = world.sim.ledger().of("PutObjectTagging")[0].at_us;
+        let is_early = |at_us: u64| at_us < begun + 2_000_000;
+        world.sim.ledger().count_where(|record| record.status == 503 && is_early(record.at_us))
+    };
+    let first = refused(&world);
+    assert!(first > 300, "{first} refused while the rate was found out");
+    // A process of its own: nothing is known to this client but what is in the journal.
+    let later = world.under("http://127.0.0.1:9000");
+    later.sim.ledger().clear();
+    let resumed = Journal::resume(journals.path(), &id).unwrap().journal;
+    let spec = TransferSpec { journal: Some(resumed), ..tagging(&later) };
+    let summary = later.run(spec).await.unwrap();
+    assert_eq!(summary.failed, 0, "{summary:?}");
+    let again = refused(&later);
+    assert!(again * 10 < first, "{again} refused, {first} when nothing was known");
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,6 +19,15 @@ const COLD: f64 = 0.05;
 const OVERLOADED: f64 = 0.1;
 const MOMENT: Duration = Duration::from_millis(100);
 
+/// A range of keys and what was learnt of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearntRange {
+    /// First key of the range; it ends where the next begins.
+    pub start: Vec<u8>,
+    /// Requests a second that the service takes; none where no limit was found.
+    pub per_second: Option<f64>,
+}
+
 #[derive(Debug, Clone)]
 struct Range {
     /// First key of the range; it ends where the next begins.
@@ -77,9 +86,34 @@ impl Ranges {
         is_cut
     }
 
-    /// Starts of the ranges and their limits.
-    pub fn limits(&self) -> impl Iterator<Item = (&[u8], Option<f64>)> {
-        self.ranges.iter().map(|range| (range.start.as_slice(), range.rate.limit()))
+    /// All ranges, in order; nothing where none has a limit.
+    pub fn learnt(&self) -> Vec<LearntRange> {
+        let learnt = |range: &Range| LearntRange {
+            start: range.start.clone(),
+            per_second: range.rate.learnt(),
+        };
+        let all: Vec<_> = self.ranges.iter().map(learnt).collect();
+        if all.iter().any(|range| range.per_second.is_some()) { all } else { Vec::new() }
+    }
+
+    /// Begins with ranges that were learnt before. What makes no sense is left out.
+    pub fn recall(&mut self, now: Duration, mut learnt: Vec<LearntRange>) {
+        let is_sensible = |rate: f64| rate.is_finite() && rate > 0.0;
+        learnt.retain(|range| range.per_second.is_none_or(is_sensible));
+        learnt.sort_by(|left, right| left.start.cmp(&right.start));
+        learnt.dedup_by(|right, left| left.start == right.start);
+        if learnt.first().is_none_or(|first| !first.start.is_empty()) {
+            learnt.insert(0, LearntRange { start: Vec::new(), per_second: None });
+        }
+        learnt.truncate(RANGES_MAX);
+        let range = |LearntRange { start, per_second }| {
+            let rate = per_second.map_or_else(
+                || RateLoop::new(now),
+                |per_second| RateLoop::recalled(per_second, now),
+            );
+            Range::new(start, rate, now)
+        };
+        self.ranges = learnt.into_iter().map(range).collect();
     }
 
     /// Makes neighbours without limit one range.

@@ -127,6 +127,26 @@ impl RateLoop {
         }
     }
 
+    /// A loop that begins with what was learnt before.
+    pub(super) fn recalled(rate: f64, now: Duration) -> Self {
+        let mut recalled = Self::new(now);
+        recalled.epoch = now;
+        recalled.grow_from(rate, 0.0, now);
+        recalled
+    }
+
+    /// Requests a second that the service takes, as far as known: not the rate of a moment in which
+    /// it is tried out how many those are.
+    pub(super) fn learnt(&self) -> Option<f64> {
+        match self.state {
+            State::Free => None,
+            State::Growing { .. } => Some(self.tokens.rate()),
+            State::Measuring { known, .. } => Some(known.unwrap_or_else(|| self.tokens.rate())),
+            State::Probing { base, .. } => Some(base),
+            State::Outage { before } => Some(before),
+        }
+    }
+
     /// A loop that begins with a guess, part of another's rate.
     pub(super) fn part(&self, share: f64, now: Duration) -> Self {
         let mut part = Self {

@@ -121,8 +121,8 @@ fn classes_are_limited_apart() {
             controller.answered(ms(time), write(b"k"), ms(time), Outcome::Throttled);
         }
     }
-    assert!(controller.rates(Class::Write).all(|(_, rate)| rate.is_some()));
-    assert!(controller.rates(Class::Read).all(|(_, rate)| rate.is_none()));
+    assert!(controller.learnt(Class::Write).iter().all(|range| range.per_second.is_some()));
+    assert_eq!(controller.learnt(Class::Read), []);
     let read = Ask { class: Class::Read, ..write(b"k") };
     assert_eq!(controller.ask(ms(200), read), Grant::Go);
 }
@@ -194,13 +194,45 @@ proptest! {
             let limit = controller.limit(Class::Write);
             prop_assert!((LIMIT_MIN.min(cap)..=cap).contains(&limit));
             prop_assert!(controller.in_flight() <= cap);
-            let rates: Vec<_> = controller.rates(Class::Write).collect();
-            prop_assert!(rates.len() <= RANGES_MAX);
+            let learnt = controller.learnt(Class::Write);
+            prop_assert!(learnt.len() <= RANGES_MAX);
             let is_sound = |rate: f64| rate >= RATE_MIN && rate.is_finite();
-            let are_sound = rates.iter().all(|(_, rate)| rate.is_none_or(is_sound));
+            let are_sound = learnt.iter().all(|range| range.per_second.is_none_or(is_sound));
             prop_assert!(are_sound, "unsound rates");
-            let are_sorted = rates.is_sorted_by(|left, right| left.0 < right.0);
+            let are_sorted = learnt.is_sorted_by(|left, right| left.start < right.start);
             prop_assert!(are_sorted, "ranges out of order");
+            let mut later = Controller::new(Bounds::default(), now);
+            later.recall(now, Class::Write, learnt.clone());
+            prop_assert_eq!(later.learnt(Class::Write), learnt);
         }
+    }
+}
+
+#[test]
+fn what_is_recalled_limits_from_the_first_request_on() {
+    let range = |start: &str, per_second| LearntRange { start: start.into(), per_second };
+    let mut controller = controller(1_000);
+    // Out of order, without a beginning, one twice, and what is no rate.
+    let learnt = vec![
+        range("b/x", Some(f64::NAN)),
+        range("b/m", None),
+        range("b/k", Some(100.0)),
+        range("b/k", Some(200.0)),
+    ];
+    controller.recall(ms(0), Class::Write, learnt);
+    let starts = |range: &LearntRange| (range.start.clone(), range.per_second.is_some());
+    let learnt: Vec<_> = controller.learnt(Class::Write).iter().map(starts).collect();
+    let expected = [(&b""[..], false), (b"b/k", true), (b"b/m", false)];
+    assert_eq!(learnt, expected.map(|(start, has_rate)| (start.to_vec(), has_rate)));
+    for (key, sent_max) in [(&b"b/a"[..], 1_000), (b"b/l", 110), (b"b/z", 1_000)] {
+        let mut sent = 0;
+        for time in 0..1_000 {
+            if controller.ask(ms(time), write(key)) == Grant::Go {
+                let done = Outcome::Done { bytes: 1 };
+                controller.answered(ms(time), write(key), ms(time), done);
+                sent += 1;
+            }
+        }
+        assert!((sent_max * 8 / 10..=sent_max).contains(&sent), "{sent} of {sent_max}");
     }
 }

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::model::unknown_uploads;
 use super::plan::{Contents, Plan, Route};
 use super::run::{BYSTANDERS, bystanders, files, lay_out, objects, pipes, spec, split, tagged};
-use crate::world::World;
+use crate::world::{PART, World, bytes};
 
 const URL: &str = "http://127.0.0.1:9000";
 
@@ -33,9 +33,44 @@ pub enum Bug {
     LooksTooFar,
     /// What is pending of another listing.
     OfAnotherListing,
+    /// That removals which wait for the end were done.
+    ForgetsRemovals,
+    /// The id of another object's upload.
+    SwapsUploads,
 }
 
-pub const BUGS: [Bug; 3] = [Bug::DoneBeforeItIs, Bug::LooksTooFar, Bug::OfAnotherListing];
+pub const BUGS: [Bug; 5] = [
+    Bug::DoneBeforeItIs,
+    Bug::LooksTooFar,
+    Bug::OfAnotherListing,
+    Bug::ForgetsRemovals,
+    Bug::SwapsUploads,
+];
+
+impl Bug {
+    /// The plan of a seed in which the bug can show, if it can.
+    pub fn plan(self, seed: u64) -> Option<Plan> {
+        let mut plan = Plan::of(seed);
+        let is_large = |bytes: &Vec<u8>| bytes.len() as u64 >= PART;
+        let has_large = plan.source.values().any(is_large);
+        let matters = match self {
+            Self::DoneBeforeItIs | Self::LooksTooFar | Self::OfAnotherListing => !has_large,
+            Self::ForgetsRemovals => !has_large && plan.route != Route::InPlace,
+            Self::SwapsUploads => has_large && plan.route == Route::Up,
+        };
+        if self == Self::SwapsUploads {
+            let more = (0..3).map(|number| (format!("large/{number}"), bytes(PART as usize, seed)));
+            plan.source.extend(more);
+            plan.requests_max = 16;
+        }
+        if self == Self::ForgetsRemovals {
+            (plan.command, plan.keeps) = (TransferCommand::Sync, false);
+            (plan.deletes, plan.holds_removals) = (true, true);
+            plan.target.extend((0..5).map(|number| (format!("!/{number}"), bytes(9, seed))));
+        }
+        (matters && plan.must_finish()).then_some(plan)
+    }
+}
 
 /// Bytes of a mark in a log.
 const MARK_BYTES: usize = 16;
@@ -44,6 +79,12 @@ const MARK_BYTES: usize = 16;
 const BEGUN: u8 = 1;
 const LOOKED: u8 = 2;
 const DONE: u8 = 3;
+const SAME: u8 = 6;
+const PARTS_BEGUN: u8 = 8;
+const PART_DONE: u8 = 9;
+const PARTS_ENDED: u8 = 10;
+/// Stands for removals that wait for the end.
+const HELD: [u8; MARK_BYTES] = [0; MARK_BYTES];
 
 /// Plants a bug in the last log of a journal, as it is after a kill: the length and name of the
 /// boot, and then changes.
@@ -55,8 +96,10 @@ fn plant(bug: Bug, journals: &Path) {
     let length = |at: usize, bytes: &[u8]| {
         u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
     };
-    let mut at = 4 + length(0, &bytes);
+    let text = |at: usize, bytes: &[u8]| at..at + 4 + length(at, bytes);
+    let mut at = text(0, &bytes).end;
     let mut pending = Vec::new();
+    let mut uploads: Vec<std::ops::Range<usize>> = Vec::new();
     while at < bytes.len() {
         let kind = bytes[at];
         at += 1;
@@ -72,7 +115,17 @@ fn plant(bug: Bug, journals: &Path) {
                 }
                 at += count * MARK_BYTES;
             }
-            LOOKED => at += 4 + length(at, &bytes) + 16,
+            LOOKED => at = text(at, &bytes).end + 16,
+            PARTS_BEGUN => {
+                let state = text(at, &bytes).end;
+                let upload = text(text(state, &bytes).end, &bytes);
+                at = upload.end + 16;
+                uploads.push(upload);
+                assert_eq!(length(at, &bytes), 0, "a part is done before it is begun");
+                at += 4;
+            }
+            PART_DONE => at = text(text(at, &bytes).end + 4, &bytes).end,
+            PARTS_ENDED => at = text(at, &bytes).end,
             _ => {
                 let mark = &bytes[at..at + MARK_BYTES];
                 pending.retain(|pending| pending != mark);
@@ -94,6 +147,17 @@ fn plant(bug: Bug, journals: &Path) {
             bytes.extend((name.len() as u32).to_le_bytes());
             bytes.extend(name.as_bytes());
             bytes.extend([0; 16]);
+        }
+        Bug::ForgetsRemovals => {
+            bytes.push(SAME);
+            bytes.extend(HELD);
+        }
+        Bug::SwapsUploads => {
+            if let [first, .., last] = &uploads[..] {
+                let (before, between) = (&bytes[..first.start], &bytes[first.end..last.start]);
+                let (one, other) = (&bytes[first.clone()], &bytes[last.clone()]);
+                bytes = [before, other, between, one, &bytes[last.end..]].concat();
+            }
         }
         Bug::OfAnotherListing => {}
     }

@@ -26,8 +26,6 @@ use plan::Plan;
 use planted::{BUGS, Bug, planted};
 use run::{Aftermath, Connect, pipes, run};
 
-use crate::world::PART;
-
 /// Seeds of a test by default.
 const SEEDS: u64 = 300;
 
@@ -176,10 +174,7 @@ fn killed_jobs_are_resumed_as_if_nothing_had_happened() {
 #[test]
 fn bugs_of_a_journal_are_caught() {
     for bug in kills::BUGS {
-        let is_large = |plan: &Plan| plan.source.values().any(|bytes| bytes.len() as u64 >= PART);
-        let mut plans =
-            (1..=SEEDS).map(Plan::of).filter(|plan| plan.must_finish() && !is_large(plan));
-        let caught = plans.find_map(|plan| {
+        let caught = (1..=SEEDS).filter_map(|seed| bug.plan(seed)).find_map(|plan| {
             let (wrong, _) = killed_and_resumed(&plan, Some(bug));
             (!wrong.is_empty()).then_some((plan.seed, wrong))
         });

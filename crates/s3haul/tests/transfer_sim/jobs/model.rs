@@ -167,7 +167,8 @@ fn of_extra(plan: &Plan, after: &Aftermath, name: &str, content: &[u8]) -> Optio
 /// Uploads that the client may not know of, or could not abort.
 pub fn unknown_uploads(records: &[s3haul_sim::Record]) -> usize {
     let may_be_unknown = |record: &&s3haul_sim::Record| {
-        let is_cleanup = record.operation == "AbortMultipartUpload" && record.status != 204;
+        let is_cleanup =
+            record.operation == "AbortMultipartUpload" && ![204, 404].contains(&record.status);
         let begins = record.operation == "CreateMultipartUpload";
         is_cleanup || (begins && LOSES_ANSWERS.contains(&record.fault))
     };

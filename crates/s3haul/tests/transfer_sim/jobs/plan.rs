@@ -45,6 +45,8 @@ pub struct Plan {
     pub command: TransferCommand,
     pub route: Route,
     pub deletes: bool,
+    /// Removals wait for the end, because there may be no more than a share of the names.
+    pub holds_removals: bool,
     pub keeps: bool,
     pub streams: bool,
     pub source: Contents,
@@ -65,7 +67,9 @@ impl std::fmt::Display for Plan {
             contents.iter().map(|(name, bytes)| (name.clone(), bytes.len())).collect::<Vec<_>>()
         };
         writeln!(f, "{:?} {:?} {:?}", self.command, self.route, self.sky)?;
-        writeln!(f, "  deletes {} keeps {} streams {}", self.deletes, self.keeps, self.streams)?;
+        let (deletes, holds_removals) = (self.deletes, self.holds_removals);
+        writeln!(f, "  deletes {deletes} and holds them {holds_removals}")?;
+        writeln!(f, "  keeps {} streams {}", self.keeps, self.streams)?;
         writeln!(f, "  {} requests, {} bytes", self.requests_max, self.memory_budget)?;
         writeln!(f, "  source {:?}", sizes(&self.source))?;
         writeln!(f, "  target {:?}", sizes(&self.target))?;
@@ -144,11 +148,13 @@ impl Plan {
             Meddling { name, content, requests, after }
         });
         let cancelled_after = (random.u8(0..10) == 0).then_some(moment);
+        let deletes = command == TransferCommand::Sync && random.bool();
         Self {
             seed,
             command,
             route,
-            deletes: command == TransferCommand::Sync && random.bool(),
+            deletes,
+            holds_removals: deletes && seed % 2 == 0,
             keeps: command != TransferCommand::Sync && random.u8(0..8) == 0,
             streams: route == Route::Over && random.u8(0..4) == 0,
             source,

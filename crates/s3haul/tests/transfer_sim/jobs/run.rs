@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use s3haul::event::{ActionKind, Event, EventSink, Outcome};
 use s3haul::job::{
-    Clients, Rule, Streams, Summary, SyncOptions, TagTask, Tags, TransferCommand, TransferSpec,
-    Tuning, run_transfer,
+    Clients, RemovalLimit, Rule, Streams, Summary, SyncOptions, TagTask, Tags, TransferCommand,
+    TransferSpec, Tuning, run_transfer,
 };
 use s3haul::location::Location;
 use s3haul_sim::{FaultKind, Record, Sim, SimServer};
@@ -206,7 +206,15 @@ pub fn spec(plan: &Plan, world: &World) -> TransferSpec {
         no_overwrite: plan.keeps,
         streams_copies: plan.streams,
         page_size: plan.page_size,
-        sync: SyncOptions { rule: Rule::SizeOnly, delete: plan.deletes, ..SyncOptions::default() },
+        sync: SyncOptions {
+            rule: Rule::SizeOnly,
+            delete: plan.deletes,
+            max_delete: match plan.holds_removals {
+                true => RemovalLimit::Percent(100.0),
+                false => RemovalLimit::default(),
+            },
+            ..SyncOptions::default()
+        },
         tags: TagTask::Set(Tags::parse(["colour=blue"]).unwrap()),
         tuning: Tuning {
             max_concurrent_requests: plan.requests_max,
