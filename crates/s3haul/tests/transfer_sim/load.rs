@@ -1,8 +1,12 @@
 //! How many requests a job sends: at once, and a second.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use s3haul::job::{Summary, TagTask, Tags, TransferCommand, TransferSpec, Tuning};
+use s3haul::job::{
+    Rule, Summary, SyncOptions, TagTask, Tags, TransferCommand, TransferSpec, Tuning,
+};
 use s3haul::journal::{self, Journal, JournalRequest, LearntRate};
 use s3haul_sim::{FaultKind, FaultRule, Latency, Partitions, Scenario};
 
@@ -30,6 +34,20 @@ async fn filled(objects: u64, weather: Scenario) -> World {
     }
     world.sim.ledger().clear();
     world
+}
+
+/// A journal that is kept from the beginning, and its name.
+fn journal(folder: &Path) -> (String, Arc<Journal>) {
+    let journal = Journal::new(JournalRequest {
+        folder: folder.to_owned(),
+        command: "job".to_owned(),
+        directory: PathBuf::new(),
+        job: "{}".to_owned(),
+        identity: String::new(),
+        manifest: String::new(),
+        from_beginning: true,
+    });
+    (journal.id().to_owned(), journal)
 }
 
 async fn tag_all(world: &World, tuning: Tuning) -> Summary {
@@ -68,16 +86,7 @@ async fn a_resumed_job_begins_at_the_rate_it_had() {
     const OBJECTS: u64 = 9_000;
     let world = filled(OBJECTS, one_partition(600.0)).await;
     let journals = tempfile::tempdir().unwrap();
-    let journal = Journal::new(JournalRequest {
-        folder: journals.path().to_owned(),
-        command: "tag".to_owned(),
-        directory: world.folder.path().to_owned(),
-        job: "{}".to_owned(),
-        identity: String::new(),
-        manifest: String::new(),
-        from_beginning: true,
-    });
-    let id = journal.id().to_owned();
+    let (id, journal) = journal(journals.path());
     let job = world.run(TransferSpec { journal: Some(journal), ..tagging(&world) });
     let interrupt = async {
         tokio::time::sleep(Duration::from_secs(6)).await;
@@ -106,6 +115,61 @@ async fn a_resumed_job_begins_at_the_rate_it_had() {
     assert_eq!(summary.failed, 0, "{summary:?}");
     let again = refused(&later);
     assert!(again * 10 < first, "{again} refused, {first} when nothing was known");
+}
+
+/// A `sync` of many names of which one in a hundred differs, ended when half of these are done.
+#[tokio::test(start_paused = true)]
+async fn a_resumed_sync_lists_and_copies_only_what_is_left() {
+    const NAMES: u64 = 8_000;
+    const CHANGED: u64 = NAMES / 50;
+    let world = World::new();
+    for n in 0..NAMES {
+        let is_changed = n % 50 == 0;
+        world.object(&format!("from/{n:05}"), b"1").await;
+        world.object(&format!("to/{n:05}"), if is_changed { b"" } else { b"2" }).await;
+    }
+    let latency = Latency { median_ms: 30.0, ..Latency::default() };
+    world.sim.weather().set_scenario(Some(Scenario { latency, ..Scenario::default() }));
+    let spec = |world: &World, journal| {
+        let spec = world.spec(TransferCommand::Sync, "s3://bucket/from/", Some("s3://bucket/to/"));
+        let sync = SyncOptions { rule: Rule::SizeOnly, ..SyncOptions::default() };
+        TransferSpec { sync, page_size: Some(20), journal, ..spec }
+    };
+    let ledger = world.sim.ledger();
+    // What an unbroken run would send.
+    let dry = world.under("http://127.0.0.1:9000");
+    dry.run(TransferSpec { dry_run: true, ..spec(&dry, None) }).await.unwrap();
+    let lists = ledger.count("ListObjectsV2");
+    ledger.clear();
+
+    let journals = tempfile::tempdir().unwrap();
+    let (id, journal) = journal(journals.path());
+    let killer = async {
+        while ledger.count("CopyObject") < CHANGED * 55 / 100 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        _ = world.run(spec(&world, Some(journal))) => panic!("it should not have ended"),
+        () = killer => {}
+    }
+    // What was in flight arrives, or never does.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let copied = ledger.count("CopyObject");
+    ledger.clear();
+    let later = world.under("http://127.0.0.1:9000");
+    let resumed = Journal::resume(journals.path(), &id).unwrap().journal;
+    let summary = later.run(spec(&later, Some(resumed))).await.unwrap();
+    assert_eq!(summary.failed, 0, "{summary:?}");
+    let again = ledger.count("ListObjectsV2");
+    assert!(again * 100 <= lists * 55, "{again} of {lists} LISTs");
+    let in_flight = u64::from(spec(&later, None).tuning.max_concurrent_requests as u32);
+    let copies = copied + ledger.count("CopyObject");
+    assert!(copies <= CHANGED + in_flight, "{copies} copies for {CHANGED}");
+    // It acts before it has listed what is left.
+    let first = ledger.of("CopyObject")[0].at_us;
+    let before = ledger.count_where(|it| it.operation == "ListObjectsV2" && it.at_us < first);
+    assert!(before * 10 < lists, "{before} of {lists} LISTs before the first copy");
 }
 
 #[tokio::test(start_paused = true)]
