@@ -124,7 +124,7 @@ async fn a_resumed_sync_lists_and_copies_only_what_is_left() {
     const CHANGED: u64 = NAMES / 50;
     let world = World::new();
     for n in 0..NAMES {
-        let is_changed = n % 50 == 0;
+        let is_changed = n.is_multiple_of(50);
         world.object(&format!("from/{n:05}"), b"1").await;
         world.object(&format!("to/{n:05}"), if is_changed { b"" } else { b"2" }).await;
     }

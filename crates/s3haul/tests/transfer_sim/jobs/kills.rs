@@ -86,56 +86,69 @@ const PARTS_ENDED: u8 = 10;
 /// Stands for removals that wait for the end.
 const HELD: [u8; MARK_BYTES] = [0; MARK_BYTES];
 
-/// Plants a bug in the last log of a journal, as it is after a kill: the length and name of the
-/// boot, and then changes.
-fn plant(bug: Bug, journals: &Path) {
-    let paths = journals.read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let number = |path: &PathBuf| path.extension()?.to_str()?.parse::<u64>().ok();
-    let Some(path) = paths.filter(|path| number(path).is_some()).max_by_key(number) else { return };
-    let mut bytes = std::fs::read(&path).unwrap();
+/// What a log says.
+#[derive(Default)]
+struct Found {
+    /// Marks of what is begun and not done.
+    pending: Vec<Vec<u8>>,
+    /// Where the ids of uploads stand.
+    uploads: Vec<std::ops::Range<usize>>,
+}
+
+/// Reads a log: the length and name of the boot, and then changes.
+fn read(bytes: &mut [u8], changes_marks: bool) -> Found {
     let length = |at: usize, bytes: &[u8]| {
         u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
     };
     let text = |at: usize, bytes: &[u8]| at..at + 4 + length(at, bytes);
-    let mut at = text(0, &bytes).end;
-    let mut pending = Vec::new();
-    let mut uploads: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut at = text(0, bytes).end;
+    let mut found = Found::default();
     while at < bytes.len() {
         let kind = bytes[at];
         at += 1;
         match kind {
             BEGUN => {
-                let count = length(at, &bytes);
+                let count = length(at, bytes);
                 at += 4;
                 for mark in bytes[at..at + count * MARK_BYTES].chunks_exact_mut(MARK_BYTES) {
-                    pending.push(mark.to_vec());
-                    if bug == Bug::OfAnotherListing {
+                    found.pending.push(mark.to_vec());
+                    if changes_marks {
                         mark[0] ^= 0xff;
                     }
                 }
                 at += count * MARK_BYTES;
             }
-            LOOKED => at = text(at, &bytes).end + 16,
+            LOOKED => at = text(at, bytes).end + 16,
             PARTS_BEGUN => {
-                let state = text(at, &bytes).end;
-                let upload = text(text(state, &bytes).end, &bytes);
+                let state = text(at, bytes).end;
+                let upload = text(text(state, bytes).end, bytes);
                 at = upload.end + 16;
-                uploads.push(upload);
-                assert_eq!(length(at, &bytes), 0, "a part is done before it is begun");
+                found.uploads.push(upload);
+                assert_eq!(length(at, bytes), 0, "a part is done before it is begun");
                 at += 4;
             }
-            PART_DONE => at = text(text(at, &bytes).end + 4, &bytes).end,
-            PARTS_ENDED => at = text(at, &bytes).end,
+            PART_DONE => at = text(text(at, bytes).end + 4, bytes).end,
+            PARTS_ENDED => at = text(at, bytes).end,
             _ => {
                 let mark = &bytes[at..at + MARK_BYTES];
-                pending.retain(|pending| pending != mark);
+                found.pending.retain(|pending| pending != mark);
                 at += MARK_BYTES + if kind == DONE { 8 } else { 0 };
             }
         }
     }
+    found
+}
+
+/// Plants a bug in the last log of a journal, as it is after a kill.
+fn plant(bug: Bug, journals: &Path) {
+    let paths = journals.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let number = |path: &PathBuf| path.extension()?.to_str()?.parse::<u64>().ok();
+    let Some(path) = paths.filter(|path| number(path).is_some()).max_by_key(number) else { return };
+    let mut bytes = std::fs::read(&path).unwrap();
+    let found = read(&mut bytes, bug == Bug::OfAnotherListing);
     match bug {
         Bug::DoneBeforeItIs => {
-            for mark in &pending {
+            for mark in &found.pending {
                 bytes.push(DONE);
                 bytes.extend(mark);
                 bytes.extend(0_u64.to_le_bytes());
@@ -153,7 +166,7 @@ fn plant(bug: Bug, journals: &Path) {
             bytes.extend(HELD);
         }
         Bug::SwapsUploads => {
-            if let [first, .., last] = &uploads[..] {
+            if let [first, .., last] = &found.uploads[..] {
                 let (before, between) = (&bytes[..first.start], &bytes[first.end..last.start]);
                 let (one, other) = (&bytes[first.clone()], &bytes[last.clone()]);
                 bytes = [before, other, between, one, &bytes[last.end..]].concat();

@@ -154,7 +154,7 @@ impl Plan {
             command,
             route,
             deletes,
-            holds_removals: deletes && seed % 2 == 0,
+            holds_removals: deletes && seed.is_multiple_of(2),
             keeps: command != TransferCommand::Sync && random.u8(0..8) == 0,
             streams: route == Route::Over && random.u8(0..4) == 0,
             source,

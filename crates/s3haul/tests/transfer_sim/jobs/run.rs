@@ -209,9 +209,10 @@ pub fn spec(plan: &Plan, world: &World) -> TransferSpec {
         sync: SyncOptions {
             rule: Rule::SizeOnly,
             delete: plan.deletes,
-            max_delete: match plan.holds_removals {
-                true => RemovalLimit::Percent(100.0),
-                false => RemovalLimit::default(),
+            max_delete: if plan.holds_removals {
+                RemovalLimit::Percent(100.0)
+            } else {
+                RemovalLimit::default()
             },
             ..SyncOptions::default()
         },
