@@ -2,30 +2,63 @@
 
 use s3haul::journal::JournalError;
 use s3haul::script::ScriptError;
-use s3haul_wire::Error;
+use s3haul_wire::{Error, ErrorKind};
 
 use crate::{exit, hints};
 
 /// The end of a command that did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// Exit code.
-    pub(crate) status: u8,
+    pub status: u8,
     /// Printed after `s3haul: error: `.
-    pub(crate) message: String,
+    pub message: String,
     /// Printed after `hint: `.
-    pub(crate) hint: Option<String>,
+    pub hint: Option<String>,
+    /// What failed, where it was a request or a file.
+    pub cause: Option<Box<Cause>>,
+}
+
+/// What programs want to know of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// The S3 operation, such as `PutObject`.
+    pub operation: Option<&'static str>,
+    /// What it was done to.
+    pub subject: Option<String>,
+    /// The server's error code; empty where there was no answer.
+    pub code: String,
+    /// The server's id of the request; empty where there was no answer.
+    pub request_id: String,
+    /// HTTP status.
+    pub http_status: Option<u16>,
+}
+
+impl From<&Error> for Cause {
+    fn from(error: &Error) -> Self {
+        let service = error.service_error();
+        Self {
+            kind: error.kind(),
+            operation: error.operation(),
+            subject: error.subject().map(str::to_owned),
+            code: error.code().to_owned(),
+            request_id: service.map(|service| service.request_id.clone()).unwrap_or_default(),
+            http_status: service.map(|service| service.status),
+        }
+    }
 }
 
 impl Failure {
     /// Arguments that make no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { status: exit::USAGE, message: message.into(), hint: None }
+        Self { status: exit::USAGE, ..Self::other(message) }
     }
 
     /// Anything that has no code of its own.
     pub(crate) fn other(message: impl Into<String>) -> Self {
-        Self { status: exit::OTHER, message: message.into(), hint: None }
+        Self { status: exit::OTHER, message: message.into(), hint: None, cause: None }
     }
 
     /// Standard output could not be written.
@@ -66,6 +99,7 @@ impl From<Error> for Failure {
             status: exit::of_error(&error),
             message: error.to_string(),
             hint: hints::for_error(&error),
+            cause: Some(Box::new((&error).into())),
         }
     }
 }
@@ -73,6 +107,6 @@ impl From<Error> for Failure {
 impl From<ScriptError> for Failure {
     /// A script that fails ends the command: what it would have said of the rest is not known.
     fn from(error: ScriptError) -> Self {
-        Self { status: exit::FAILED, message: format!("{error:#}"), hint: None }
+        Self::other(format!("{error:#}")).with_status(exit::FAILED)
     }
 }

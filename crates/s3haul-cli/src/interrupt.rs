@@ -36,6 +36,11 @@ impl Interrupt {
         Self { token, by_terminate, _listener: listener }
     }
 
+    /// Cancellation by a program. Needs no runtime.
+    pub(crate) fn by(token: CancellationToken) -> Self {
+        Self { token, by_terminate: Arc::default(), _listener: JoinSet::new() }
+    }
+
     /// The token that is cancelled.
     pub(crate) fn token(&self) -> CancellationToken {
         self.token.clone()

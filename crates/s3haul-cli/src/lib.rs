@@ -10,6 +10,7 @@ mod args;
 mod batch;
 mod commands;
 mod drop_in;
+pub mod embed;
 pub mod env_vars;
 pub mod exit;
 mod failure;

@@ -18,9 +18,14 @@ use crate::standard_streams;
 /// A buffer that is this full in bytes is written.
 const BUFFER_FULL: usize = 64 * 1024;
 
-/// Writes to the standard streams.
+/// Takes whole lines, and bytes that are none.
+pub(crate) type Taker = Box<dyn Fn(&[u8]) + Send + Sync>;
+
+/// Writes to the standard streams, or hands everything to the program that runs the command.
 pub(crate) struct Printer {
     buffers: Mutex<Buffers>,
+    /// What takes standard output and standard error in the place of the process's streams.
+    takers: Option<[Taker; 2]>,
     output_closed: Arc<AtomicBool>,
     output_failure: OnceLock<io::Error>,
     output_is_terminal: bool,
@@ -44,14 +49,28 @@ struct Buffers {
 impl Printer {
     /// A printer for this process; `color` is what the flags say, where they do.
     pub(crate) fn new(color: Option<bool>) -> Self {
-        let error_is_terminal = io::stderr().is_terminal();
+        let terminals = [io::stdout().is_terminal(), io::stderr().is_terminal()];
+        Self::of(None, terminals, color.unwrap_or(terminals[1]))
+    }
+
+    /// A printer that hands on what is meant for standard output and standard error.
+    pub(crate) fn handing_on(output: Taker, error: Taker) -> Self {
+        Self::of(Some([output, error]), [false; 2], false)
+    }
+
+    fn of(
+        takers: Option<[Taker; 2]>,
+        [output_is_terminal, error_is_terminal]: [bool; 2],
+        color: bool,
+    ) -> Self {
         Self {
             buffers: Mutex::default(),
+            takers,
             output_closed: Arc::default(),
             output_failure: OnceLock::new(),
-            output_is_terminal: io::stdout().is_terminal(),
+            output_is_terminal,
             error_is_terminal,
-            color: color.unwrap_or(error_is_terminal),
+            color,
             is_flushed: AtomicBool::new(false),
             has_warned: AtomicBool::new(false),
         }
@@ -175,6 +194,13 @@ impl Printer {
             return;
         }
         let Buffers { output, error, bar, .. } = buffers;
+        if let Some([take_output, take_error]) = &self.takers {
+            take_output(output);
+            take_error(error);
+            output.clear();
+            error.clear();
+            return;
+        }
         let write = || {
             self.write_output(output);
             let mut stream = io::stderr().lock();

@@ -1,6 +1,7 @@
 //! Settings of a client: plain values, read from nowhere.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::limit::controller::Bounds;
@@ -71,9 +72,34 @@ pub enum CredentialsConfig {
         /// Session token.
         session_token: Option<String>,
     },
+    /// Asked of the program whenever they are needed.
+    Function(CredentialsFunction),
     /// Requests are not signed.
     Anonymous,
 }
+
+/// A function that returns credentials as `credential_process` prints them: JSON with `Version`,
+/// `AccessKeyId`, `SecretAccessKey` and perhaps `SessionToken` and `Expiration`, or why there are
+/// none. It may block. Two are equal if they are clones.
+///
+/// <https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html>
+#[derive(Clone)]
+pub struct CredentialsFunction(pub(crate) Arc<dyn Fn() -> Result<Vec<u8>, String> + Send + Sync>);
+
+impl CredentialsFunction {
+    /// Wraps a function.
+    pub fn new(function: impl Fn() -> Result<Vec<u8>, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(function))
+    }
+}
+
+impl PartialEq for CredentialsFunction {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for CredentialsFunction {}
 
 impl std::fmt::Debug for CredentialsConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -81,6 +107,7 @@ impl std::fmt::Debug for CredentialsConfig {
             Self::Chain => "Chain",
             Self::Profile(_) => "Profile",
             Self::Static { .. } => "Static(******)",
+            Self::Function(_) => "Function",
             Self::Anonymous => "Anonymous",
         })
     }

@@ -51,6 +51,31 @@ pub enum ErrorKind {
     Cancelled,
 }
 
+impl ErrorKind {
+    /// The word for it in JSON and for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::AccessDenied => "access_denied",
+            Self::PreconditionFailed => "precondition_failed",
+            Self::Throttled => "throttled",
+            Self::Server => "server",
+            Self::NotS3 => "not_s3",
+            Self::Request => "request",
+            Self::WrongRegion => "wrong_region",
+            Self::Transport => "transport",
+            Self::Certificate => "certificate",
+            Self::Timeout => "timeout",
+            Self::Credentials => "credentials",
+            Self::Config => "config",
+            Self::Integrity => "integrity",
+            Self::SourceChanged => "source_changed",
+            Self::Local => "local",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// Whose fault an error is; decides the wording of hints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {

@@ -37,8 +37,8 @@ mod xml;
 
 pub use client::Client;
 pub use config::{
-    AddressingStyle, ClientConfig, CredentialsConfig, EndpointConfig, ProxyConfig, RetryConfig,
-    TimeoutConfig, TlsConfig,
+    AddressingStyle, ClientConfig, CredentialsConfig, CredentialsFunction, EndpointConfig,
+    ProxyConfig, RetryConfig, TimeoutConfig, TlsConfig,
 };
 pub use credentials::profile::{ConfigFiles, Profile};
 pub use error::{Error, ErrorKind, Result};

@@ -76,8 +76,11 @@ pub(super) async fn versioning(
 }
 
 /// Removes a bucket, with `--force` its objects first.
-pub(super) async fn remove(settings: RbSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let interrupt = Interrupt::listen();
+pub(super) async fn remove(
+    settings: RbSettings,
+    printer: &Arc<Printer>,
+    interrupt: Arc<Interrupt>,
+) -> Result<u8, Failure> {
     let leaves_versions =
         settings.empty_first.as_ref().is_some_and(|empty| empty.spec.versions.is_none());
     if let Some(empty) = settings.empty_first {

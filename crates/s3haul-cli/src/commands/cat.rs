@@ -1,7 +1,6 @@
 //! `cat`: objects to standard output, one after the other.
 //!
-//! The body goes from the connection to the file descriptor piece by piece. An object whose
-//! connection breaks is continued where it stopped, on the condition that it is still the same.
+//! The body goes from the connection to the file descriptor piece by piece.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -9,14 +8,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use s3haul::location::ObjectName;
 use s3haul::plan::wildcard::Wildcard;
-use s3haul::{Error, ErrorKind};
 use s3haul_wire::Client;
-use s3haul_wire::ops::{Conditions, GetObject, HeadObject, ListObjects};
+use s3haul_wire::ops::{HeadObject, ListObjects};
 use s3haul_wire::units::ByteRange;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::folder::{self, Advice};
+use super::object_reader::ObjectReader;
 use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
@@ -26,9 +25,6 @@ use crate::settings::{CatRange, CatSettings};
 
 /// Pieces of bodies that wait to be written at most.
 const PIECES_MAX: usize = 64;
-
-/// Times that one object is continued after its connection broke.
-const RESUMES_MAX: u32 = 5;
 
 /// Writes the objects.
 pub(super) async fn run(settings: CatSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
@@ -107,50 +103,25 @@ impl Cat<'_> {
     }
 
     async fn object(&self, bucket: &str, key: &str) -> Result<(), Failure> {
-        let mut range = self.range(bucket, key).await?;
-        let mut etag: Option<String> = None;
-        let mut resumes = 0;
-        loop {
-            let conditions = Conditions { if_match: etag.as_deref(), if_absent: false };
-            let input = GetObject {
-                bucket,
-                key,
-                range,
-                conditions,
-                customer_key: self.settings.customer_key.as_ref(),
-                checksums: true,
-                ..GetObject::default()
-            };
-            let mut answer = match self.client.get_object(input).await {
-                Err(error) if is_missing_object(&error) => {
-                    let object = ObjectName::new(bucket, key);
-                    let hint = folder::hint(&self.client, &object, Advice::Pattern).await;
-                    return Err(Failure::from(error).with_some_hint(hint));
-                }
-                answer => answer?,
-            };
-            let mut position = answer.range.start;
-            let end = answer.range.end;
-            let error = loop {
-                match answer.body.next().await {
-                    Some(Ok(piece)) => {
-                        position += piece.len() as u64;
-                        self.settings.limits.before_bytes(piece.len() as u64).await;
-                        if self.pieces.send(piece).await.is_err() {
-                            return Ok(());
-                        }
-                    }
-                    Some(Err(error)) => break error,
-                    None => return Ok(()),
-                }
-            };
-            if resumes == RESUMES_MAX || !can_resume(&error) || position >= end {
-                return Err(error.into());
+        let range = self.range(bucket, key).await?;
+        let customer_key = self.settings.customer_key.as_ref();
+        let opened = ObjectReader::open(&self.client, (bucket, key), range, customer_key).await;
+        let mut reader = match opened {
+            Err(error) if is_missing_object(&error) => {
+                let object = ObjectName::new(bucket, key);
+                let hint = folder::hint(&self.client, &object, Advice::Pattern).await;
+                return Err(Failure::from(error).with_some_hint(hint));
             }
-            resumes += 1;
-            range = Some(ByteRange { start: position, end });
-            etag = Some(answer.head.etag);
+            opened => opened?,
+        };
+        while let Some(piece) = reader.next().await {
+            let piece = piece?;
+            self.settings.limits.before_bytes(piece.len() as u64).await;
+            if self.pieces.send(piece).await.is_err() {
+                break;
+            }
         }
+        Ok(())
     }
 
     /// The bytes to ask for; the last bytes of an object need its size first.
@@ -169,8 +140,4 @@ impl Cat<'_> {
         let start = start_from_end.unwrap_or_else(|length: u64| size.saturating_sub(length));
         Ok((start > 0).then(|| ByteRange { start, end: size.max(start + 1) }))
     }
-}
-
-fn can_resume(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout)
 }

@@ -114,6 +114,7 @@ impl Sink {
             status: exit::of_error(error),
             message: error.to_string(),
             hint: hints::for_error(error),
+            cause: Some(Box::new(error.into())),
         });
     }
 

@@ -36,14 +36,25 @@ pub(crate) fn dispatch(
     environment: Environment,
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
-    refuse_unsupported(global)?;
     if let Command::Serve(args) = command {
+        refuse_unsupported(global)?;
         let settings = ServeSettings::new(global, args, &environment)?;
         return runtime::serve_on(serve::run(settings, printer));
     }
     if let Command::Job { command: JobCommand::Run(args) } = command {
         return run_job(global, args, environment, printer);
     }
+    carry_out(prepare(global, command, environment, printer)?, printer)
+}
+
+/// What a command is about to do. Commands that only read files of this machine are done by then.
+pub(crate) fn prepare<'a>(
+    global: &GlobalArgs,
+    command: &Command,
+    environment: Environment,
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
+    refuse_unsupported(global)?;
     if let Command::Jobs { command } = command {
         let jobs = |folder| {
             let folder = jobs::folder(folder, &environment)?;
@@ -52,13 +63,14 @@ pub(crate) fn dispatch(
         return match command {
             JobsCommand::Ls(args) => jobs(args).map(|jobs| jobs.list()),
             JobsCommand::Show(args) => jobs(&args.folder)?.show(args),
-            JobsCommand::Resume(args) => resume_job(global, args, environment, printer),
+            JobsCommand::Resume(args) => return resume_job(global, args, environment, printer),
             JobsCommand::Watch(args) => jobs(&args.folder)?.watch(args),
             JobsCommand::Prune(args) => jobs(&args.folder).map(|jobs| jobs.prune(args)),
-        };
+        }
+        .map(Work::Done);
     }
     if let Command::Plan { command: PlanCommand::Show(args) } = command {
-        return plan::show(args, global.json, printer);
+        return plan::show(args, global.json, printer).map(Work::Done);
     }
     if let Command::Apply(args) = command {
         return apply(global, args, environment, printer);
@@ -68,10 +80,11 @@ pub(crate) fn dispatch(
     }
     let settings = Settings::load(global, environment)?;
     if let Command::Run(args) = command {
-        shared::say_waits(printer);
-        return runtime::block_on(run::run(RunSettings::new(settings, args)?, printer));
+        let settings = RunSettings::new(settings, args)?;
+        let run = |interrupt| Box::pin(run::run(settings, printer, interrupt)) as Running<'_>;
+        return Ok(Work::Whole(None, Box::new(run)));
     }
-    carry_out(work(&settings, command, printer)?, printer)
+    work(&settings, command, printer)
 }
 
 /// Runs the job of a file: from here on it is what its command is.
@@ -81,12 +94,9 @@ fn run_job(
     environment: Environment,
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
+    refuse_unsupported(global)?;
     let request = JobRequest::file(global, args)?;
-    if request.is_unverified() {
-        printer.warn_of_unverified();
-    }
-    let machine = Machine { environment, shared: None };
-    let run = || carry_out(work_of_job(&request, &machine, &args.journal, printer)?, printer);
+    let run = || carry_out(job(&request, &args.journal, environment, printer)?, printer);
     run().inspect_err(|failure| {
         if request.job.output.json && !global.json {
             printer.output(|buffer| json::push_failure(buffer, failure));
@@ -94,13 +104,27 @@ fn run_job(
     })
 }
 
+/// What a job is about to do that flags did not make.
+pub(crate) fn job<'a>(
+    request: &JobRequest,
+    journal: &JournalArgs,
+    environment: Environment,
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
+    if request.is_unverified() {
+        printer.warn_of_unverified();
+    }
+    let machine = Machine { environment, shared: None };
+    work_of_job(request, &machine, journal, printer)
+}
+
 /// Goes on with the job of a journal. It was confirmed when it was begun.
-fn resume_job(
+fn resume_job<'a>(
     global: &GlobalArgs,
     args: &JobArgs,
     environment: Environment,
-    printer: &Arc<Printer>,
-) -> Result<u8, Failure> {
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
     let folder = jobs::folder(&args.folder, &environment)?;
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let resumed = Journal::resume(&folder, &args.id)?;
@@ -120,56 +144,65 @@ fn resume_job(
         journal,
         ..TransferSettings::of_job(&request, &settings.machine())?
     };
-    carry_out(transfer(runnable, printer)?, printer)
+    transfer(runnable, printer)
 }
 
 /// Does what a plan says. It was looked at, and needs no confirmation.
-fn apply(
+fn apply<'a>(
     global: &GlobalArgs,
     args: &ApplyArgs,
     environment: Environment,
-    printer: &Arc<Printer>,
-) -> Result<u8, Failure> {
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
     let plan = PlanFile::open(&args.file)?;
     let settings = Settings::load(global, environment)?;
     let Some(job) = plan.job() else {
         printer.error(|buffer| {
             buffer.extend_from_slice(b"note: the plan has no rows: there is nothing to be done\n");
         });
-        return Ok(exit::SUCCESS);
+        return Ok(Work::Done(exit::SUCCESS));
     };
     let request = JobRequest::applied(&settings, global, args, job)?;
     if request.is_unverified() {
         printer.warn_of_unverified();
     }
-    carry_out(work_of_job(&request, &settings.machine(), &args.journal, printer)?, printer)
+    work_of_job(&request, &settings.machine(), &args.journal, printer)
 }
 
 /// Runs the command if it is confirmed or needs no confirmation.
 fn carry_out(work: Work<'_>, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    if let Work::Done(status) = work {
+        return Ok(status);
+    }
     if work.says_waits() {
         shared::say_waits(printer);
     }
     if !confirm::is_confirmed(work.question(), printer)? {
         return Ok(exit::FAILED);
     }
-    runtime::block_on(async { work.run(&Interrupt::listen()).await })
+    runtime::block_on(async { work.run(&Arc::new(Interrupt::listen())).await })
 }
+
+/// A command that runs.
+type Running<'a> = Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>;
 
 /// What a command line is about to do; nothing of it is begun.
 pub(crate) enum Work<'a> {
+    /// Nothing any more; this is the exit code.
+    Done(u8),
     /// Ends what it is at when it is interrupted.
     Transfer(Box<TransferSettings>, &'a Arc<Printer>),
     /// Only asks: an interrupt just ends it.
-    Query(Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
-    /// Listens for interrupts itself. On a terminal the question has to be answered with yes.
-    Whole(Option<String>, Pin<Box<dyn Future<Output = Result<u8, Failure>> + Send + 'a>>),
+    Query(Running<'a>),
+    /// Sees to interrupts itself. On a terminal the question has to be answered with yes.
+    Whole(Option<String>, Box<dyn FnOnce(Arc<Interrupt>) -> Running<'a> + Send + 'a>),
 }
 
 impl Work<'_> {
     /// Does it.
-    pub(crate) async fn run(self, interrupt: &Interrupt) -> Result<u8, Failure> {
+    pub(crate) async fn run(self, interrupt: &Arc<Interrupt>) -> Result<u8, Failure> {
         match self {
+            Self::Done(status) => Ok(status),
             Self::Transfer(settings, printer) => {
                 Box::pin(transfer::run(*settings, printer, interrupt)).await
             }
@@ -177,7 +210,7 @@ impl Work<'_> {
                 result = command => result,
                 () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
             },
-            Self::Whole(_, command) => command.await,
+            Self::Whole(_, command) => command(Arc::clone(interrupt)).await,
         }
     }
 
@@ -186,6 +219,7 @@ impl Work<'_> {
         match self {
             Self::Transfer(settings, _) => settings.output.lines == OutputLines::All,
             Self::Query(_) | Self::Whole(..) => true,
+            Self::Done(_) => false,
         }
     }
 
@@ -194,7 +228,7 @@ impl Work<'_> {
         match self {
             Self::Transfer(settings, _) => settings.question.as_deref(),
             Self::Whole(question, _) => question.as_deref(),
-            Self::Query(_) => None,
+            Self::Query(_) | Self::Done(_) => None,
         }
     }
 }
@@ -219,10 +253,13 @@ pub(crate) fn work<'a>(
 }
 
 /// What the flags of a command say of its job.
-type Requested<'a> = (JobRequest, PrintJobArgs, &'a JournalArgs);
+pub(crate) type Requested<'a> = (JobRequest, PrintJobArgs, &'a JournalArgs);
 
 /// The job that a command is.
-fn request<'a>(settings: &Settings, command: &'a Command) -> Result<Requested<'a>, Failure> {
+pub(crate) fn request<'a>(
+    settings: &Settings,
+    command: &'a Command,
+) -> Result<Requested<'a>, Failure> {
     let of_copy = |request: JobRequest, copy: &'a CopyArgs| (request, copy.print, &copy.journal);
     let of_objects =
         |request: JobRequest, objects: &'a ObjectsArgs| (request, objects.print, &objects.journal);
@@ -336,7 +373,9 @@ fn work_of_job<'a>(
         Task::RemoveBucket(task) => {
             let settings = RbSettings::of_job(request, machine, task)?;
             let question = settings.empty_first.as_ref().and_then(|empty| empty.question.clone());
-            Ok(Work::Whole(question, Box::pin(buckets::remove(settings, printer))))
+            let remove =
+                |interrupt| Box::pin(buckets::remove(settings, printer, interrupt)) as Running<'_>;
+            Ok(Work::Whole(question, Box::new(remove)))
         }
         Task::Versioning(task) => {
             query(buckets::versioning(VersioningSettings::of_job(frame()?, task)?, printer))

@@ -28,11 +28,8 @@ use crate::table::TableError;
 
 /// Lists objects or versions.
 pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let client = client(settings.listing.client.clone())?;
+    let way = Way::new(&settings, printer)?;
     let output = Arc::new(Output::new(settings.task.output_file.as_deref(), printer)?);
-    let find = settings.find.as_ref().filter(|find| find.asks());
-    let asker = find.map(|find| Asker::new(client.clone(), &settings.listing, find, printer));
-    let way = Way { client, asker: asker.map(Arc::new), settings: &settings, printer };
     let totals = if settings.format == Format::Parquet {
         list_table(&way, &output).await?
     } else {
@@ -59,6 +56,22 @@ pub(super) async fn run(settings: ListSettings, printer: &Arc<Printer>) -> Resul
     Ok(if nothing || has_failed { exit::FAILED } else { exit::SUCCESS })
 }
 
+/// Lists for a program, and gives the number of objects that could not be looked at. Workers do
+/// with pages what they like.
+pub(crate) async fn list_through<W, F>(
+    settings: &ListSettings,
+    printer: &Arc<Printer>,
+    make: F,
+) -> Result<u64, Failure>
+where
+    W: PageWorker<Done = Totals> + PageWorker<VersionPage, Done = Totals>,
+    F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
+{
+    let way = Way::new(settings, printer)?;
+    list_with(&way, make).await?;
+    Ok(way.asker.map_or(0, |asker| asker.failed()))
+}
+
 /// How it is listed.
 struct Way<'a> {
     client: Client,
@@ -67,18 +80,27 @@ struct Way<'a> {
     printer: &'a Arc<Printer>,
 }
 
+impl<'a> Way<'a> {
+    fn new(settings: &'a ListSettings, printer: &'a Arc<Printer>) -> Result<Self, Failure> {
+        let client = client(settings.listing.client.clone())?;
+        let find = settings.find.as_ref().filter(|find| find.asks());
+        let asker = find.map(|find| Asker::new(client.clone(), &settings.listing, find, printer));
+        Ok(Self { client, asker: asker.map(Arc::new), settings, printer })
+    }
+}
+
 /// What was listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
+pub(crate) struct Totals {
     /// Objects, or versions.
-    pub(super) objects: u64,
+    pub(crate) objects: u64,
     /// Their bytes.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Totals {
     /// Counts an entry.
-    pub(super) fn add(&mut self, entry: &Entry<'_>) {
+    pub(crate) fn add(&mut self, entry: &Entry<'_>) {
         self.objects += 1;
         self.bytes = self.bytes.saturating_add(entry.object.size);
     }

@@ -33,8 +33,11 @@ const INCOMPLETE: &str = "note: the report is of a run that did not come to its 
     came to was not run";
 
 /// Runs the commands and gives the exit code.
-pub(super) async fn run(settings: RunSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
-    let interrupt = Arc::new(Interrupt::listen());
+pub(super) async fn run(
+    settings: RunSettings,
+    printer: &Arc<Printer>,
+    interrupt: Arc<Interrupt>,
+) -> Result<u8, Failure> {
     let settings = Arc::new(settings);
     let shared = Arc::new(Shared::new(&settings, printer)?);
     let can_be_read_twice = shared.is_regular()?;
@@ -189,7 +192,7 @@ impl Shared {
     }
 
     /// Runs a command to its end.
-    async fn execute(&self, line: Line, interrupt: &Interrupt) -> Result<u8, Failure> {
+    async fn execute(&self, line: Line, interrupt: &Arc<Interrupt>) -> Result<u8, Failure> {
         let settings = self.settings_of(&line.global, self.settings.environment.clone())?;
         let work =
             self.clients.with(async { work(&settings, &line.command, &self.printer) }).await?;

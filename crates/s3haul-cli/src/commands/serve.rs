@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 
-use s3haul_sim::{AccessKey, Limits, SimBuilder, SimConfig, SimError, StoreKind};
+use s3haul_sim::{AccessKey, Limits, RunningServer, SimBuilder, SimConfig, SimError, StoreKind};
 use serde::Serialize;
 use tokio::sync::oneshot;
 
@@ -19,7 +19,6 @@ use crate::settings::ServeSettings;
 pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let interrupt = Interrupt::listen();
     let stdin_ended = settings.stop_with_stdin.then(end_of_stdin);
-    let address = settings.address.to_string();
     let variables = [
         ("AWS_ACCESS_KEY_ID", settings.access_key.clone()),
         ("AWS_SECRET_ACCESS_KEY", settings.secret_key.clone()),
@@ -29,8 +28,7 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
     // A program that holds standard input open wants the lines and nothing else.
     let has_notes = !settings.json && !settings.stop_with_stdin;
     let (as_json, what) = (settings.json, shown_store(&settings.store));
-    let server = SimBuilder::from_config(config(settings)).bind(&address).await;
-    let server = server.map_err(|error| failure(&error))?;
+    let server = start(settings).await?;
     let url = server.endpoint_url();
     let endpoint = ("AWS_ENDPOINT_URL", url.clone());
     let environment: BTreeMap<_, _> = std::iter::once(endpoint).chain(variables).collect();
@@ -66,6 +64,13 @@ pub(super) async fn run(settings: ServeSettings, printer: &Arc<Printer>) -> Resu
     }
     server.shutdown().await;
     Ok(exit::SUCCESS)
+}
+
+/// Serves for a program, until that is dropped or shut down.
+pub(crate) async fn start(settings: ServeSettings) -> Result<RunningServer, Failure> {
+    let address = settings.address.to_string();
+    let server = SimBuilder::from_config(config(settings)).bind(&address).await;
+    server.map_err(|error| failure(&error))
 }
 
 /// What is served, for people.

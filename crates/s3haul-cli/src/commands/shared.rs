@@ -27,14 +27,23 @@ tokio::task_local! {
 }
 
 /// Clients by their settings.
-#[derive(Debug, Default)]
-pub(super) struct SharedClients {
+#[derive(Default)]
+pub(crate) struct SharedClients {
     clients: Mutex<Vec<Client>>,
+    /// Bounds of requests by what was asked for, where they are not those of the process.
+    admissions: Option<Mutex<Vec<(Bounds, Admission)>>>,
+    /// Says what these clients wait for, where that is not the process's printer.
+    waits: Option<Arc<Printer>>,
 }
 
 impl SharedClients {
+    /// Clients of a program that runs commands with bounds of their own.
+    pub(crate) fn of_program(waits: Arc<Printer>) -> Self {
+        Self { admissions: Some(Mutex::default()), waits: Some(waits), ..Self::default() }
+    }
+
     /// Lets a command take its clients from here.
-    pub(super) async fn with<T>(self: &Arc<Self>, command: impl Future<Output = T>) -> T {
+    pub(crate) async fn with<T>(self: &Arc<Self>, command: impl Future<Output = T>) -> T {
         CLIENTS.scope(Arc::clone(self), command).await
     }
 
@@ -43,20 +52,35 @@ impl SharedClients {
         if let Some(client) = clients.iter().find(|client| *client.config() == config) {
             return Ok(client.clone());
         }
-        let client = connect(config)?;
+        let waits = self.waits.as_ref().or_else(|| WAITS.get());
+        let client = connect(config, |bounds| self.admission(bounds), waits)?;
         if clients.len() == CLIENTS_MAX {
             clients.remove(0);
         }
         clients.push(client.clone());
         Ok(client)
     }
+
+    fn admission(&self, bounds: Bounds) -> Admission {
+        let Some(admissions) = &self.admissions else { return bound_requests(bounds) };
+        let mut admissions = admissions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, admission)) = admissions.iter().find(|(of, _)| *of == bounds) {
+            return admission.clone();
+        }
+        let admission = Admission::new(bounds);
+        if admissions.len() == CLIENTS_MAX {
+            admissions.remove(0);
+        }
+        admissions.push((bounds, admission.clone()));
+        admission
+    }
 }
 
 /// A client for the real world; a command of `run` shares it with others.
-pub(super) fn client(config: ClientConfig) -> Result<Client, Failure> {
+pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
     match CLIENTS.try_with(Arc::clone) {
         Ok(shared) => shared.get(config),
-        Err(_) => connect(config),
+        Err(_) => connect(config, bound_requests, WAITS.get()),
     }
 }
 
@@ -70,10 +94,14 @@ pub(super) fn say_waits(printer: &Arc<Printer>) {
     WAITS.get_or_init(|| Arc::clone(printer));
 }
 
-fn connect(config: ClientConfig) -> Result<Client, Failure> {
-    let admission = bound_requests(config.load);
+fn connect(
+    config: ClientConfig,
+    admission: impl FnOnce(Bounds) -> Admission,
+    waits: Option<&Arc<Printer>>,
+) -> Result<Client, Failure> {
+    let admission = admission(config.load);
     let mut env = Env::system();
-    if let Some(printer) = WAITS.get().map(Arc::clone) {
+    if let Some(printer) = waits.map(Arc::clone) {
         env = env.saying_waits(move |line| {
             printer.error(|buffer| {
                 push_name(buffer, line, printer.error_is_terminal());

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use s3haul::event::EventSink;
+use s3haul::event::{Event, EventSink};
 use s3haul::job::value::OutputLines;
 use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer};
 use s3haul::journal::{self, Journal};
@@ -37,6 +37,19 @@ pub(super) async fn run(
     printer: &Arc<Printer>,
     interrupt: &Interrupt,
 ) -> Result<u8, Failure> {
+    let streams =
+        Streams { input: standard_streams::input(), output: Box::new(printer.byte_stream()) };
+    run_observed(settings, printer, interrupt, streams, None).await.map(|(status, _)| status)
+}
+
+/// The same for a program, which also gets the events and the summary.
+pub(crate) async fn run_observed(
+    settings: TransferSettings,
+    printer: &Arc<Printer>,
+    interrupt: &Interrupt,
+    streams: Streams,
+    observer: Option<Arc<dyn EventSink>>,
+) -> Result<(u8, Summary), Failure> {
     let TransferSettings {
         mut spec,
         client,
@@ -71,10 +84,8 @@ pub(super) async fn run(
     let looks_at = finds_its_objects(&spec).then(|| spec.source.clone());
     let writes_stream = spec.target.as_deref() == Some("-");
     let is_dry_run = spec.dry_run;
-    let streams =
-        Streams { input: standard_streams::input(), output: Box::new(printer.byte_stream()) };
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
-    let events = reports.sink(&sink);
+    let events = observed(reports.sink(&sink), observer);
     // Boxed: it is as large as all stages together.
     let running = Box::pin(run_transfer(spec, clients, streams, events, interrupt.token()));
     let result = running.await;
@@ -106,7 +117,34 @@ pub(super) async fn run(
     if output.json {
         printer.output(|buffer| events::push_summary(buffer, &summary, status));
     }
-    Ok(status)
+    Ok((status, summary))
+}
+
+fn observed(
+    events: Arc<dyn EventSink>,
+    observer: Option<Arc<dyn EventSink>>,
+) -> Arc<dyn EventSink> {
+    match observer {
+        Some(observer) => Arc::new(Observed { events, observer }),
+        None => events,
+    }
+}
+
+/// Events to the command and to the program that runs it.
+struct Observed {
+    events: Arc<dyn EventSink>,
+    observer: Arc<dyn EventSink>,
+}
+
+impl EventSink for Observed {
+    fn emit(&self, event: &Event) {
+        self.events.emit(event);
+        self.observer.emit(event);
+    }
+
+    fn wants_untried(&self) -> bool {
+        self.events.wants_untried() || self.observer.wants_untried()
+    }
 }
 
 /// The journal of a command.

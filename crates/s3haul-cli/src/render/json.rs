@@ -3,7 +3,6 @@
 
 use s3haul::event::{ActionKind, Outcome};
 use s3haul_wire::Error;
-use s3haul_wire::error::ErrorKind;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -35,7 +34,7 @@ pub(crate) fn push_warning(buffer: &mut Vec<u8>, message: &str) {
 
 /// Appends the line of a command that ended early.
 pub(crate) fn push_failure(buffer: &mut Vec<u8>, failure: &Failure) {
-    let Failure { status, message, hint } = failure;
+    let Failure { status, message, hint, .. } = failure;
     push(buffer, "error", FailureLine { message, hint: hint.as_deref(), exit_code: *status });
 }
 
@@ -75,7 +74,7 @@ impl<'a> ErrorFields<'a> {
         let service = error.service_error();
         let effort = error.effort();
         Self {
-            kind: kind(error.kind()),
+            kind: error.kind().name(),
             code: error.code(),
             message: error.to_string(),
             operation: error.operation(),
@@ -109,28 +108,5 @@ pub(crate) fn status(outcome: &Outcome) -> &'static str {
         Outcome::Skipped => "skipped",
         Outcome::Failed(_) => "failed",
         Outcome::NotTried => "not_tried",
-    }
-}
-
-fn kind(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::NotFound => "not_found",
-        ErrorKind::AccessDenied => "access_denied",
-        ErrorKind::PreconditionFailed => "precondition_failed",
-        ErrorKind::Throttled => "throttled",
-        ErrorKind::Server => "server",
-        ErrorKind::NotS3 => "not_s3",
-        ErrorKind::Request => "request",
-        ErrorKind::WrongRegion => "wrong_region",
-        ErrorKind::Transport => "transport",
-        ErrorKind::Certificate => "certificate",
-        ErrorKind::Timeout => "timeout",
-        ErrorKind::Credentials => "credentials",
-        ErrorKind::Config => "config",
-        ErrorKind::Integrity => "integrity",
-        ErrorKind::SourceChanged => "source_changed",
-        ErrorKind::Local => "local",
-        ErrorKind::Cancelled => "cancelled",
-        _ => "other",
     }
 }

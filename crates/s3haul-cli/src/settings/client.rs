@@ -98,7 +98,7 @@ pub(super) fn client(service: &Service, environment: &Environment) -> ClientConf
             accelerate: service.accelerate,
         },
         credentials: match &service.credentials {
-            Credentials::Environment => CredentialsConfig::Chain,
+            Credentials::Environment => environment.credentials(),
             Credentials::Profile(name) => CredentialsConfig::Profile(name.clone()),
             Credentials::Anonymous => CredentialsConfig::Anonymous,
         },

@@ -1,37 +1,60 @@
 //! The environment as a value, so that settings are a pure function of what they read.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+use s3haul_wire::CredentialsConfig;
 
 use crate::env_vars;
 
-/// Environment variables. Those that are not Unicode are left out.
+/// What a command finds in its process: environment variables, of which those that are not Unicode
+/// are left out, its command line, and credentials that the program has which runs it.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     variables: HashMap<String, String>,
+    words: Vec<OsString>,
+    credentials: Option<CredentialsConfig>,
 }
 
 impl std::fmt::Debug for Environment {
     /// Values may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Environment").field("variables", &self.variables.len()).finish()
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl Environment {
     /// That of this process.
     pub(crate) fn of_process() -> Self {
-        let unicode = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Self::of_program(std::env::args_os().skip(1).collect(), None)
+    }
+
+    /// That of a program that runs a command line, given without the program's name.
+    pub(crate) fn of_program(words: Vec<OsString>, credentials: Option<CredentialsConfig>) -> Self {
+        let unicode = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Self { variables: std::env::vars_os().filter_map(unicode).collect() }
+        Self { variables: std::env::vars_os().filter_map(unicode).collect(), words, credentials }
     }
 
     /// One of the caller's making.
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self { variables: pairs.iter().map(own).collect() }
+        Self { variables: pairs.iter().map(own).collect(), ..Self::default() }
+    }
+
+    /// The command line, without the program's name.
+    pub(crate) fn words(&self) -> &[OsString] {
+        &self.words
+    }
+
+    /// Credentials of jobs that name no profile.
+    pub(crate) fn credentials(&self) -> CredentialsConfig {
+        self.credentials.clone().unwrap_or(CredentialsConfig::Chain)
     }
 
     /// A variable; one that is set to nothing counts as not set.

@@ -20,16 +20,20 @@ impl JobRequest {
     pub(crate) fn file(global: &GlobalArgs, args: &JobRunArgs) -> Result<Self, Failure> {
         refuse_flags(global, "job run")?;
         refuse_limits(global)?;
-        let text = read(&args.file)?;
-        let job = Job::from_json(&text)
-            .map_err(|error| Failure::usage(format!("`{}` cannot be run: {error}", args.file)))?;
-        if args.file == "-" && reads_input(&job.task) {
+        let request = Self::of_text(global, &read(&args.file)?, &format!("`{}`", args.file))?;
+        if args.file == "-" && reads_input(&request.job.task) {
             return Err(Failure::usage(
                 "the job reads standard input, where the job itself is read from: put it into a \
                  file",
             ));
         }
-        let mut job = job;
+        Ok(request)
+    }
+
+    /// For the JSON of a job, which errors call by this name.
+    pub(crate) fn of_text(global: &GlobalArgs, text: &[u8], name: &str) -> Result<Self, Failure> {
+        let mut job = Job::from_json(text)
+            .map_err(|error| Failure::usage(format!("{name} cannot be run: {error}")))?;
         job.output.json |= global.json;
         job.output.progress &= !global.no_progress;
         Ok(Self { job, keys: Keys::default() })

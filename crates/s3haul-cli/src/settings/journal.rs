@@ -1,5 +1,6 @@
 //! Where journals lie, and whether a command keeps one.
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +102,7 @@ fn new_journal(
         (!request.job.task.is_transfer(), "for this command"),
         (is_stream(&request.job.task), "for streams"),
         (reads_names(&request.job), "where standard input, an object or a report names them"),
-        (has_password(), "where an address holds a user or a password"),
+        (has_password(machine.environment.words()), "where an address holds a user or a password"),
         (waits(&request.job.task), "where restores are waited for"),
         (has_keys(request), "with an SSE-C key, which is never written"),
         (folder.is_none(), "without a home directory"),
@@ -114,7 +115,8 @@ fn new_journal(
     let directory = std::env::current_dir().unwrap_or_default();
     let manifest = manifest_state(&request.job);
     let identity = identity(&request.job, &directory, &manifest).map_err(unwritten)?;
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    let words = machine.environment.words().iter();
+    let words = words.map(|word| quoted(&word.to_string_lossy()));
     let command = std::iter::once("s3haul".to_owned()).chain(words);
     Ok(JournalRequest {
         folder: absolute(&folder.unwrap_or_default()),
@@ -141,8 +143,8 @@ fn reads_names(job: &Job) -> bool {
 }
 
 /// Whether the command as typed holds a user or a password before the host of a URL.
-fn has_password() -> bool {
-    std::env::args_os().any(|word| {
+fn has_password(words: &[OsString]) -> bool {
+    words.iter().any(|word| {
         let word = word.to_string_lossy();
         let url = word.split_once("http://").or_else(|| word.split_once("https://"));
         let host = url.and_then(|(_, rest)| rest.split('/').next());

@@ -17,7 +17,8 @@ use reqsign_aws_v4::Credential;
 
 use super::chain::Chain;
 use super::context::{Fetcher, system};
-use crate::config::{ClientConfig, CredentialsConfig};
+use super::process;
+use crate::config::{ClientConfig, CredentialsConfig, CredentialsFunction};
 use crate::env::{Clock, Env};
 use crate::error::{Error, Result};
 use crate::sign::redact::Secrets;
@@ -72,7 +73,22 @@ pub(crate) struct CredentialsCache {
 enum Source {
     Anonymous,
     Fixed,
+    Looked(Lookup),
+}
+
+/// Where credentials are looked up that may end.
+enum Lookup {
     Chain(Chain),
+    Function(CredentialsFunction),
+}
+
+impl Lookup {
+    async fn provide(&self) -> Result<Credential> {
+        match self {
+            Self::Chain(chain) => chain.provide().await,
+            Self::Function(function) => process::call(function.clone()).await,
+        }
+    }
 }
 
 impl std::fmt::Debug for CredentialsCache {
@@ -85,11 +101,18 @@ impl CredentialsCache {
     pub(crate) fn new(config: &ClientConfig, env: &Env) -> Self {
         let chain = |profile: Option<String>| {
             let region = config.endpoint.region.clone();
-            Source::Chain(Chain::new(system(Fetcher::new(config, env)), profile, region))
+            Source::Looked(Lookup::Chain(Chain::new(
+                system(Fetcher::new(config, env)),
+                profile,
+                region,
+            )))
         };
         let mut fixed = None;
         let source = match &config.credentials {
             CredentialsConfig::Anonymous => Source::Anonymous,
+            CredentialsConfig::Function(function) => {
+                Source::Looked(Lookup::Function(function.clone()))
+            }
             CredentialsConfig::Chain => chain(None),
             CredentialsConfig::Profile(name) => chain(Some(name.clone())),
             CredentialsConfig::Static { access_key_id, secret_access_key, session_token } => {
@@ -127,30 +150,30 @@ impl CredentialsCache {
 
     /// Credentials to sign with; `None` where requests are not signed.
     pub(crate) async fn get(&self) -> Result<Option<Arc<Held>>> {
-        let chain = match &self.source {
+        let lookup = match &self.source {
             Source::Anonymous => return Ok(None),
             Source::Fixed => return Ok(self.held()),
-            Source::Chain(chain) => chain,
+            Source::Looked(lookup) => lookup,
         };
         match self.held() {
             Some(held) => match held.life {
                 None => Ok(Some(held)),
-                Some(life) => self.keep_fresh(chain, held, life).await.map(Some),
+                Some(life) => self.keep_fresh(lookup, held, life).await.map(Some),
             },
-            None => self.fetch(chain).await.map(Some),
+            None => self.fetch(lookup).await.map(Some),
         }
     }
 
-    async fn keep_fresh(&self, chain: &Chain, held: Arc<Held>, life: Life) -> Result<Arc<Held>> {
+    async fn keep_fresh(&self, lookup: &Lookup, held: Arc<Held>, life: Life) -> Result<Arc<Held>> {
         let now = self.clock.now();
         if now < life.refresh_at {
             return Ok(held);
         }
         if now + MARGIN >= life.ends_at {
-            return self.fetch(chain).await;
+            return self.fetch(lookup).await;
         }
         let Ok(_turn) = self.turn.try_lock() else { return Ok(held) };
-        match tokio::time::timeout(REFRESH_PATIENCE, chain.provide()).await {
+        match tokio::time::timeout(REFRESH_PATIENCE, lookup.provide()).await {
             Ok(Ok(fetched)) => Ok(self.adopt(fetched)),
             failed => {
                 tracing::warn!(
@@ -167,7 +190,7 @@ impl CredentialsCache {
     }
 
     /// Fetches, or waits for the fetch under way and shares its result, also a failure.
-    async fn fetch(&self, chain: &Chain) -> Result<Arc<Held>> {
+    async fn fetch(&self, lookup: &Lookup) -> Result<Arc<Held>> {
         let _turn = self.turn.lock().await;
         if let Some(held) = self.held() {
             let now = self.clock.now();
@@ -178,7 +201,7 @@ impl CredentialsCache {
         if let Some(error) = self.known_failure() {
             return Err(error);
         }
-        match chain.provide().await {
+        match lookup.provide().await {
             Ok(fetched) => Ok(self.adopt(fetched)),
             Err(error) => {
                 let again = error.duplicate();
@@ -217,7 +240,7 @@ impl CredentialsCache {
 
     /// Drops credentials that the server called expired; returns whether others can be had.
     pub(crate) fn expire(&self, generation: u64) -> bool {
-        if !matches!(self.source, Source::Chain(_)) {
+        if !matches!(self.source, Source::Looked(_)) {
             return false;
         }
         if self.held().is_some_and(|held| held.generation == generation) {

@@ -1,12 +1,14 @@
-//! `credential_process`: a program that prints credentials as JSON.
+//! `credential_process`: a program that prints credentials as JSON, and functions of a program that
+//! uses this library, which return the same.
 
 use reqsign_aws_v4::Credential;
 use reqsign_core::Context;
 use serde::Deserialize;
 
 use super::chain::failed;
+use crate::config::CredentialsFunction;
 use crate::credentials::profile::shell_words;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -18,6 +20,17 @@ struct Output {
     expiration: Option<String>,
 }
 
+fn wrong(why: &str) -> Error {
+    failed(format!("Error when retrieving credentials from custom-process: {why}"))
+}
+
+/// Calls a function that may block.
+pub(super) async fn call(function: CredentialsFunction) -> Result<Credential> {
+    let called = tokio::task::spawn_blocking(move || (function.0)()).await;
+    let failure = |why: String| failed(format!("credentials could not be had: {why}"));
+    read(&called.map_err(|error| failure(error.to_string()))?.map_err(failure)?)
+}
+
 /// Runs the command line and reads what it prints.
 pub(super) async fn run(context: &Context, command: &str) -> Result<Credential> {
     let words = shell_words(command).unwrap_or_default();
@@ -25,28 +38,29 @@ pub(super) async fn run(context: &Context, command: &str) -> Result<Credential> 
         return Err(failed("credential_process is empty, or a quote in it is not closed"));
     };
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let wrong = |why: String| {
-        failed(format!("Error when retrieving credentials from custom-process: {why}"))
-    };
     let output = context
         .command_execute(program, &arguments)
         .await
-        .map_err(|error| wrong(error.to_string()))?;
+        .map_err(|error| wrong(&error.to_string()))?;
     if !output.success() {
-        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim()));
     }
-    // What it printed may hold secrets: it is not shown.
-    let parsed: Output = serde_json::from_slice(&output.stdout)
-        .map_err(|_| wrong("the output is not the expected JSON".to_owned()))?;
+    read(&output.stdout)
+}
+
+/// Reads the JSON. What it holds may be secret: it is not shown.
+fn read(json: &[u8]) -> Result<Credential> {
+    let parsed: Output =
+        serde_json::from_slice(json).map_err(|_| wrong("the output is not the expected JSON"))?;
     if parsed.version != 1 {
         let version = parsed.version;
-        return Err(wrong(format!("Unsupported version '{version}', supported versions: 1")));
+        return Err(wrong(&format!("Unsupported version '{version}', supported versions: 1")));
     }
     let expires_in = parsed
         .expiration
         .map(|text| text.parse())
         .transpose()
-        .map_err(|_| wrong("`Expiration` is not a time".to_owned()))?;
+        .map_err(|_| wrong("`Expiration` is not a time"))?;
     Ok(Credential {
         access_key_id: parsed.access_key_id,
         secret_access_key: parsed.secret_access_key,

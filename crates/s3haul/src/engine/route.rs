@@ -17,16 +17,15 @@ pub(crate) fn is_same_service(one: &ClientConfig, other: &ClientConfig) -> bool 
 /// Whether the server of `target` can read what `source` reads: the same service, asked with the
 /// same credentials. Where other credentials could read it too cannot be known beforehand.
 pub(crate) fn can_read(target: &ClientConfig, source: &ClientConfig) -> bool {
-    is_same_service(target, source) && signer(&target.credentials) == signer(&source.credentials)
+    is_same_service(target, source) && is_same_signer(&target.credentials, &source.credentials)
 }
 
-/// Identity that signs requests, as far as the configuration alone determines it.
-fn signer(credentials: &CredentialsConfig) -> (&'static str, &str) {
-    match credentials {
-        CredentialsConfig::Chain => ("chain", ""),
-        CredentialsConfig::Anonymous => ("anonymous", ""),
-        CredentialsConfig::Profile(name) => ("profile", name),
-        CredentialsConfig::Static { access_key_id, .. } => ("key", access_key_id),
+/// Whether requests are signed by one identity, as far as the configuration alone determines it.
+fn is_same_signer(one: &CredentialsConfig, other: &CredentialsConfig) -> bool {
+    use CredentialsConfig::Static;
+    match (one, other) {
+        (Static { access_key_id: one, .. }, Static { access_key_id: other, .. }) => one == other,
+        _ => one == other,
     }
 }
 

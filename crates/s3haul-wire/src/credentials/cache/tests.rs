@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use reqsign_core::{Context, HttpSend, StaticEnv};
 
-use super::{CredentialsCache, Source};
+use super::{CredentialsCache, Lookup, Source};
 use crate::credentials::chain::Chain;
 use crate::credentials::context::{Commands, Fetcher, Files};
 use crate::env::Env;
@@ -283,7 +283,7 @@ async fn credentials_that_the_server_calls_expired_are_fetched_anew_once() {
         HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
     let context =
         Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Chain(Chain::new(context, None, None));
+    let source = Source::Looked(Lookup::Chain(Chain::new(context, None, None)));
     let mut client = crate::testing::client(&world);
     std::sync::Arc::get_mut(&mut client.inner).unwrap().credentials =
         CredentialsCache::with_source(source, None, &env);
@@ -308,7 +308,7 @@ async fn credentials_are_kept_and_refreshed_before_they_end() {
         HashMap::from([("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI".to_owned(), "/creds".to_owned())]);
     let context =
         Context::new().with_env(StaticEnv { home_dir: None, envs }).with_http_send(fetcher);
-    let source = Source::Chain(Chain::new(context, None, None));
+    let source = Source::Looked(Lookup::Chain(Chain::new(context, None, None)));
     let cache = CredentialsCache::with_source(source, None, &env);
     let first = cache.get().await.unwrap().unwrap();
     tokio::time::sleep(Duration::from_mins(47)).await;
@@ -326,4 +326,37 @@ async fn credentials_are_kept_and_refreshed_before_they_end() {
     assert!(cache.expire(second.generation));
     let third = cache.get().await.unwrap().unwrap();
     assert!(third.generation > second.generation);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_is_called_again_when_what_it_returned_ends() {
+    let world = World::new(|_| Reply::ok(""));
+    let (env, _) = network(&world);
+    let calls = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let called = Arc::clone(&calls);
+    let function = crate::CredentialsFunction::new(move || {
+        let number = called.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let ends = ["2023-11-14T23:13:20Z", "2999-01-01T00:00:00Z"][number.min(1) as usize];
+        match number {
+            2 => Err("the keys are lost".to_owned()),
+            _ => Ok(format!(
+                r#"{{"Version":1,"AccessKeyId":"KEY{number}","SecretAccessKey":"s",
+                "Expiration":"{ends}"}}"#
+            )
+            .into_bytes()),
+        }
+    });
+    let source = Source::Looked(Lookup::Function(function));
+    let cache = CredentialsCache::with_source(source, None, &env);
+    let key =
+        async || cache.get().await.map(|held| held.unwrap().credentials.access_key_id.clone());
+    assert_eq!(key().await.unwrap(), "KEY0");
+    assert_eq!(key().await.unwrap(), "KEY0");
+    tokio::time::sleep(Duration::from_hours(2)).await;
+    assert_eq!(key().await.unwrap(), "KEY1");
+    assert!(cache.expire(cache.get().await.unwrap().unwrap().generation));
+    let error = key().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Credentials);
+    assert!(error.to_string().contains("the keys are lost"), "{error}");
+    assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 3);
 }

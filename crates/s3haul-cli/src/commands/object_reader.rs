@@ -1,0 +1,82 @@
+//! The bytes of an object, piece by piece.
+//!
+//! Where its connection breaks, an object is continued where it stopped, on the condition that it
+//! is still the same.
+
+use bytes::Bytes;
+use s3haul::{Error, ErrorKind};
+use s3haul_wire::ops::{Conditions, GetObject};
+use s3haul_wire::units::ByteRange;
+use s3haul_wire::{BodyStream, Client, CustomerKey};
+
+/// Times that one object is continued after its connection broke.
+const RESUMES_MAX: u32 = 5;
+
+/// Reads an object.
+pub struct ObjectReader<'a> {
+    client: &'a Client,
+    bucket: &'a str,
+    key: &'a str,
+    customer_key: Option<&'a CustomerKey>,
+    etag: String,
+    body: BodyStream,
+    /// Bytes that are still to come.
+    left: ByteRange,
+    resumes: u32,
+}
+
+impl<'a> ObjectReader<'a> {
+    /// Asks for an object, or a range of its bytes.
+    pub async fn open(
+        client: &'a Client,
+        (bucket, key): (&'a str, &'a str),
+        range: Option<ByteRange>,
+        customer_key: Option<&'a CustomerKey>,
+    ) -> Result<Self, Error> {
+        let input =
+            GetObject { bucket, key, range, customer_key, checksums: true, ..GetObject::default() };
+        let answer = client.get_object(input).await?;
+        let (etag, body, left) = (answer.head.etag, answer.body, answer.range);
+        Ok(Self { client, bucket, key, customer_key, etag, body, left, resumes: 0 })
+    }
+
+    /// Bytes that are still to come.
+    pub fn left(&self) -> u64 {
+        self.left.end.saturating_sub(self.left.start)
+    }
+
+    /// The next piece; `None` at the end.
+    pub async fn next(&mut self) -> Option<Result<Bytes, Error>> {
+        loop {
+            let error = match self.body.next().await? {
+                Ok(piece) => {
+                    self.left.start += piece.len() as u64;
+                    return Some(Ok(piece));
+                }
+                Err(error) => error,
+            };
+            let may_resume = matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout);
+            if self.resumes == RESUMES_MAX || !may_resume || self.left() == 0 {
+                return Some(Err(error));
+            }
+            self.resumes += 1;
+            if let Err(error) = self.resume().await {
+                return Some(Err(error));
+            }
+        }
+    }
+
+    async fn resume(&mut self) -> Result<(), Error> {
+        let input = GetObject {
+            bucket: self.bucket,
+            key: self.key,
+            range: Some(self.left),
+            conditions: Conditions { if_match: Some(&self.etag), if_absent: false },
+            customer_key: self.customer_key,
+            checksums: true,
+            ..GetObject::default()
+        };
+        self.body = self.client.get_object(input).await?.body;
+        Ok(())
+    }
+}

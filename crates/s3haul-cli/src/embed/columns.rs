@@ -1,0 +1,219 @@
+//! Rows of listings and comparisons in columns, whose layout is that of Arrow: texts are bytes with
+//! their ends, and a value that is missing has its place.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use s3haul::job::value::Shown;
+use s3haul::job::{CompareSink, Compared, Facts, Status};
+
+use crate::commands::{Entries, PageWorker, SelectedPage, Totals};
+use crate::failure::Failure;
+use crate::render::listing::Entry;
+
+/// Rows that are handed on at first; then twice as many each time.
+const ROWS_MIN: usize = 1_000;
+/// Rows that are handed on at a time in the end.
+const ROWS_MAX: usize = 32_000;
+/// Bytes of keys after which rows are handed on.
+const TEXT_BYTES: usize = 8 << 20;
+/// Microseconds of a second.
+const MICROS: i64 = 1_000_000;
+
+/// A column of texts.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// The texts, one right after the other.
+    pub bytes: Vec<u8>,
+    /// Where each ends.
+    pub ends: Vec<i32>,
+}
+
+impl Text {
+    /// Adds a text.
+    pub fn push(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.ends.push(i32::try_from(self.bytes.len()).expect("rows are handed on long before"));
+    }
+}
+
+/// Rows of a listing.
+#[derive(Debug, Default)]
+pub struct Columns {
+    /// Keys.
+    pub keys: Text,
+    /// Sizes in bytes; 0 for delete markers.
+    pub sizes: Vec<i64>,
+    /// Times of the last modification, in microseconds since 1970.
+    pub modified_us: Vec<i64>,
+    /// `ETag`s without their quotes; empty where the server returned none.
+    pub etags: Text,
+    /// Storage classes; empty where the server returned none.
+    pub storage_classes: Text,
+    /// Version ids; no rows where objects were listed.
+    pub version_ids: Text,
+    /// Whether it is the current version; no rows where objects were listed.
+    pub are_latest: Vec<bool>,
+    /// Whether it is a delete marker; no rows where objects were listed.
+    pub are_delete_markers: Vec<bool>,
+}
+
+impl Columns {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.is_empty()
+    }
+
+    fn push(&mut self, entry: &Entry<'_>) {
+        let object = &entry.object;
+        self.keys.push(object.key);
+        self.sizes.push(i64::try_from(object.size).unwrap_or(i64::MAX));
+        let micros = i64::from(object.last_modified_us);
+        self.modified_us.push(object.last_modified_s.saturating_mul(MICROS).saturating_add(micros));
+        self.etags.push(entry.bare_etag());
+        self.storage_classes.push(object.storage_class);
+        if let Some(version) = entry.version {
+            self.version_ids.push(version.id);
+            self.are_latest.push(version.is_latest);
+            self.are_delete_markers.push(version.is_delete_marker);
+        }
+    }
+}
+
+/// Takes columns; `Break` ends what they come from.
+pub(super) type Take<C> = Arc<dyn Fn(C) -> ControlFlow<()> + Send + Sync>;
+
+/// Gathers the rows of pages.
+pub(super) struct ColumnsWorker {
+    columns: Columns,
+    rows_wanted: usize,
+    totals: Totals,
+    take: Take<Columns>,
+}
+
+impl ColumnsWorker {
+    pub(super) fn new(take: Take<Columns>) -> Self {
+        let (columns, totals) = (Columns::default(), Totals::default());
+        Self { columns, rows_wanted: ROWS_MIN, totals, take }
+    }
+}
+
+impl<P: Entries> PageWorker<P> for ColumnsWorker {
+    type Done = Totals;
+
+    fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure> {
+        for entry in page.entries() {
+            self.totals.add(&entry);
+            self.columns.push(&entry);
+        }
+        if self.columns.len() < self.rows_wanted && self.columns.keys.bytes.len() < TEXT_BYTES {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.rows_wanted = (self.rows_wanted * 2).min(ROWS_MAX);
+        Ok((self.take)(std::mem::take(&mut self.columns)))
+    }
+
+    fn finish(self) -> Result<Totals, Failure> {
+        if !self.columns.is_empty() {
+            // There is nothing left to end.
+            let _ = (self.take)(self.columns);
+        }
+        Ok(self.totals)
+    }
+}
+
+/// Rows of a comparison.
+#[derive(Debug, Default)]
+pub struct ComparedColumns {
+    /// Names below the roots.
+    pub names: Text,
+    /// `only-source`, `only-target`, `different`, `same` or `failed`.
+    pub statuses: Text,
+    /// What the status rests on, as in the reports of the command; for failures the message.
+    pub reasons: Text,
+    /// What the sides have.
+    pub sides: [SideColumns; 2],
+}
+
+/// What one side has, in a comparison.
+#[derive(Debug, Default)]
+pub struct SideColumns {
+    /// Sizes in bytes; none where the side lacks the name.
+    pub sizes: Vec<Option<i64>>,
+    /// Times of the last modification in microseconds since 1970; none likewise.
+    pub modified_us: Vec<Option<i64>>,
+}
+
+impl SideColumns {
+    fn push(&mut self, facts: Option<Facts>) {
+        self.sizes.push(facts.map(|facts| i64::try_from(facts.size).unwrap_or(i64::MAX)));
+        self.modified_us.push(facts.map(|facts| facts.modified_us));
+    }
+}
+
+/// Gathers the rows of a comparison that are to be shown.
+pub(super) struct ComparedRows {
+    pub(super) show: Vec<Shown>,
+    pub(super) take: Take<ComparedColumns>,
+    pub(super) warn: Box<dyn Fn(&str) + Send + Sync>,
+    pub(super) held: Mutex<ComparedColumns>,
+}
+
+impl ComparedRows {
+    /// Hands on what is left.
+    pub(super) fn finish(&self) {
+        let rows = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        if !rows.names.ends.is_empty() {
+            // There is nothing left to end.
+            let _ = (self.take)(rows);
+        }
+    }
+
+    fn shows(&self, status: &Status) -> bool {
+        let shown = match status {
+            Status::OnlySource => Shown::OnlySource,
+            Status::OnlyTarget => Shown::OnlyTarget,
+            Status::Different(_) => Shown::Different,
+            Status::Same(_) => Shown::Same,
+            Status::Failed(_) => return true,
+        };
+        self.show.contains(&shown)
+    }
+}
+
+impl CompareSink for ComparedRows {
+    fn compared(&self, compared: &Compared) -> ControlFlow<()> {
+        if !self.shows(&compared.status) {
+            return ControlFlow::Continue(());
+        }
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.names.push(&compared.name);
+        held.statuses.push(compared.status.name());
+        match &compared.status {
+            Status::Failed(error) => held.reasons.push(&error.to_string()),
+            status => held.reasons.push(status.reason()),
+        }
+        for (side, facts) in held.sides.iter_mut().zip([compared.source, compared.target]) {
+            side.push(facts);
+        }
+        if held.names.ends.len() < ROWS_MIN {
+            return ControlFlow::Continue(());
+        }
+        let rows = std::mem::take(&mut *held);
+        drop(held);
+        (self.take)(rows)
+    }
+
+    fn warning(&self, message: &str) {
+        (self.warn)(message);
+    }
+}

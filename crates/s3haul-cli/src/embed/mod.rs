@@ -1,0 +1,14 @@
+//! Commands run by a program instead of a command line: what the Python package is made of.
+//!
+//! A command is given by its words, as it would be typed, so there is one description of every job,
+//! its flags. What the command would print is handed on, events and rows come as values, and
+//! nothing here touches the process's standard streams, signal handlers or working directory.
+
+mod columns;
+mod session;
+
+pub use columns::{Columns, ComparedColumns, Text};
+pub use session::{Call, Ended, Server, Session};
+
+pub use crate::commands::ObjectReader;
+pub use crate::failure::{Cause, Failure};

@@ -1,0 +1,371 @@
+//! Commands of a program, with flags, credentials and connections that they have in common.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use s3haul::event::EventSink;
+use s3haul::job::value::{OutputLines, Task};
+use s3haul::job::{CompareSink, CompareSummary, Streams, Summary, run_compare};
+use s3haul::journal;
+use s3haul_sim::RunningServer;
+use s3haul_wire::{Client, CredentialsConfig, ErrorKind};
+use tokio_util::sync::CancellationToken;
+
+use super::columns::{ColumnsWorker, ComparedRows};
+use super::{Columns, ComparedColumns};
+use crate::args::{self, Command, GlobalArgs, JobCommand, JobsCommand};
+use crate::commands::{self, SharedClients, Work};
+use crate::exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::printer::Printer;
+use crate::settings::{
+    CompareSettings, Environment, JobRequest, ListSettings, ServeSettings, Settings,
+    TransferSettings, journal_folder,
+};
+
+/// Takes a line of what a command would print to standard error.
+type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Commands of a program, which share flags, credentials and connections.
+pub struct Session {
+    flags: Vec<OsString>,
+    credentials: Option<CredentialsConfig>,
+    clients: Arc<SharedClients>,
+    log: Log,
+}
+
+/// What goes along with a command.
+#[derive(Default)]
+pub struct Call {
+    /// Receives the events of a transfer.
+    pub observer: Option<Arc<dyn EventSink>>,
+    /// Standard input and output of the command; without them `-` is refused.
+    pub streams: Option<Streams>,
+    /// Ends the command early.
+    pub cancel: CancellationToken,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Exit code of the command ([`crate::exit`]).
+    pub status: u8,
+    /// What it would have printed to standard output; a transfer prints nothing here but tags and
+    /// the states of archived objects.
+    pub output: Vec<u8>,
+    /// Counters of a transfer.
+    pub summary: Option<Summary>,
+}
+
+/// A printer for one command, and what it printed.
+struct Capture {
+    printer: Arc<Printer>,
+    output: Arc<Mutex<Vec<u8>>>,
+    is_kept: Arc<AtomicBool>,
+}
+
+impl Capture {
+    fn take(&self) -> Vec<u8> {
+        self.printer.flush();
+        std::mem::take(&mut *self.output.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Session {
+    /// A session whose commands all have these flags, such as `--region=eu-central-1`. Credentials
+    /// given here are those of commands that name no profile. Lines for standard error go to the
+    /// log, from any thread.
+    ///
+    /// # Errors
+    ///
+    /// The flags are not flags of all commands.
+    pub fn new(
+        flags: Vec<OsString>,
+        credentials: Option<CredentialsConfig>,
+        log: Log,
+    ) -> Result<Self, Failure> {
+        let waits = Arc::new(Printer::handing_on(Box::new(|_| {}), lines_to(&log)));
+        let clients = Arc::new(SharedClients::of_program(waits));
+        let session = Self { flags, credentials, clients, log };
+        session.parse(&["ls".into()])?;
+        Ok(session)
+    }
+
+    /// The job that a command is, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// The words make no sense, the command is no job, or it would hold a secret.
+    pub fn job(&self, words: &[OsString]) -> Result<String, Failure> {
+        let (settings, command) = self.settings(words)?;
+        let (request, ..) = commands::request(&settings, &command)?;
+        // What cannot run is not written.
+        commands::work(&settings, &command, &self.capture().printer)?;
+        request.print("a job")
+    }
+
+    /// Runs a command to its end. Nothing is asked: the call is the confirmation.
+    ///
+    /// # Errors
+    ///
+    /// The words make no sense, or the command failed as a whole; failures of single objects are
+    /// events.
+    pub async fn run(&self, words: &[OsString], call: Call) -> Result<Ended, Failure> {
+        let (global, command) = self.parse(words)?;
+        if matches!(command, Command::Serve(_) | Command::Run(_)) {
+            return Err(Failure::usage("this command runs on the command line only"));
+        }
+        let environment = self.environment(words);
+        check_directory(&command, &environment)?;
+        let capture = self.capture();
+        let prepare = async { commands::prepare(&global, &command, environment, &capture.printer) };
+        let work = self.clients.with(prepare).await?;
+        self.carry_out(work, &capture, call).await
+    }
+
+    /// Runs a job that was written as JSON; `journal` are flags of its journal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`], and where the JSON is not that of a job.
+    pub async fn run_job(
+        &self,
+        json: &str,
+        journal: &[OsString],
+        call: Call,
+    ) -> Result<Ended, Failure> {
+        let words: Vec<_> = ["job", "run", "-"].into_iter().map(OsString::from).collect();
+        let words = [&words, journal].concat();
+        let (global, command) = self.parse(&words)?;
+        let Command::Job { command: JobCommand::Run(args) } = command else {
+            return Err(Failure::usage("the journal's flags make no sense"));
+        };
+        let request = JobRequest::of_text(&global, json.as_bytes(), "the job")?;
+        let capture = self.capture();
+        let environment = self.environment(&words);
+        let prepare =
+            async { commands::job(&request, &args.journal, environment, &capture.printer) };
+        let work = self.clients.with(prepare).await?;
+        self.carry_out(work, &capture, call).await
+    }
+
+    /// Lists what `list`, `versions` or `find` with these words lists; the rows go to `take`, from
+    /// several threads, until it returns `Break`. Gives the number of objects that could not be
+    /// looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`]; rows that were handed on until then are not all.
+    pub async fn list(
+        &self,
+        words: &[OsString],
+        take: Arc<dyn Fn(Columns) -> ControlFlow<()> + Send + Sync>,
+    ) -> Result<u64, Failure> {
+        let (settings, command) = self.settings(words)?;
+        let (request, ..) = commands::request(&settings, &command)?;
+        let Task::List(task) = &request.job.task else {
+            return Err(Failure::usage("this command does not list objects"));
+        };
+        let settings = ListSettings::of_job(request.frame(&settings.machine())?, task)?;
+        let capture = self.capture();
+        let make = move || Ok(ColumnsWorker::new(Arc::clone(&take)));
+        let listing = commands::list_through(&settings, &capture.printer, make);
+        let listed = self.clients.with(listing).await;
+        capture.printer.flush();
+        listed
+    }
+
+    /// Compares what `compare` or `verify` with these words compares; rows go to `take` in the
+    /// order of names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub async fn compare(
+        &self,
+        words: &[OsString],
+        take: Arc<dyn Fn(ComparedColumns) -> ControlFlow<()> + Send + Sync>,
+        cancel: CancellationToken,
+    ) -> Result<CompareSummary, Failure> {
+        let (settings, command) = self.settings(words)?;
+        let (request, ..) = commands::request(&settings, &command)?;
+        let Task::Compare(task) = &request.job.task else {
+            return Err(Failure::usage("this command does not compare"));
+        };
+        let settings = CompareSettings::of_job(&request, &settings.machine(), task)?;
+        let log = Arc::clone(&self.log);
+        let rows = Arc::new(ComparedRows {
+            show: settings.show,
+            take,
+            warn: Box::new(move |text| log(&format!("warning: {text}"))),
+            held: Mutex::default(),
+        });
+        let sink = Arc::clone(&rows) as Arc<dyn CompareSink>;
+        let compare = async {
+            let clients = commands::clients(settings.client, settings.source_client)?;
+            run_compare(settings.spec, clients, sink, cancel).await.map_err(of_job)
+        };
+        let summary = self.clients.with(compare).await;
+        rows.finish();
+        summary
+    }
+
+    /// A client for single requests, and how many of them are worth sending at once.
+    ///
+    /// # Errors
+    ///
+    /// The configuration makes no sense.
+    pub async fn client(&self) -> Result<(Client, usize), Failure> {
+        let (settings, _) = self.settings(&["ls".into()])?;
+        let at_once = settings.tuning.requests_at_once();
+        let client = self.clients.with(async { commands::client(settings.client) }).await?;
+        Ok((client, at_once))
+    }
+
+    async fn carry_out(
+        &self,
+        work: Work<'_>,
+        capture: &Capture,
+        call: Call,
+    ) -> Result<Ended, Failure> {
+        let interrupt = Arc::new(Interrupt::by(call.cancel));
+        let (status, summary) = match work {
+            Work::Transfer(settings, printer) => {
+                let mut settings = *settings;
+                let streams = streams(&settings, call.streams)?;
+                settings.output.bar = false;
+                settings.output.aws_progress = None;
+                if settings.output.tags.is_none() && !settings.output.archive_states {
+                    settings.output.lines = OutputLines::Errors;
+                    capture.is_kept.store(false, Ordering::Relaxed);
+                }
+                let observer = call.observer;
+                let run = commands::run_observed(settings, printer, &interrupt, streams, observer);
+                let (status, summary) = self.clients.with(Box::pin(run)).await?;
+                (status, Some(summary))
+            }
+            work => (self.clients.with(work.run(&interrupt)).await?, None),
+        };
+        Ok(Ended { status, output: capture.take(), summary })
+    }
+
+    fn parse(&self, words: &[OsString]) -> Result<(GlobalArgs, Command), Failure> {
+        let program = std::iter::once(OsString::from("s3haul"));
+        parse(program.chain(self.flags.iter().chain(words).cloned()))
+    }
+
+    fn settings(&self, words: &[OsString]) -> Result<(Settings, Command), Failure> {
+        let (global, command) = self.parse(words)?;
+        Ok((Settings::load(&global, self.environment(words))?, command))
+    }
+
+    fn environment(&self, words: &[OsString]) -> Environment {
+        let words = self.flags.iter().chain(words).cloned().collect();
+        Environment::of_program(words, self.credentials.clone())
+    }
+
+    fn capture(&self) -> Capture {
+        let output = Arc::new(Mutex::new(Vec::new()));
+        let is_kept = Arc::new(AtomicBool::new(true));
+        let (written, keeps) = (Arc::clone(&output), Arc::clone(&is_kept));
+        let keep = move |bytes: &[u8]| {
+            if keeps.load(Ordering::Relaxed) {
+                written.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+            }
+        };
+        let printer = Arc::new(Printer::handing_on(Box::new(keep), lines_to(&self.log)));
+        Capture { printer, output, is_kept }
+    }
+}
+
+/// A server on this machine, as `serve` has it. It ends when it is dropped.
+pub struct Server {
+    /// Its URL.
+    pub url: String,
+    /// Access key id.
+    pub access_key: String,
+    /// Secret access key.
+    pub secret_key: String,
+    /// Region.
+    pub region: String,
+    server: RunningServer,
+}
+
+impl Server {
+    /// Starts a server, with the flags of `serve`. Needs a runtime.
+    ///
+    /// # Errors
+    ///
+    /// The flags make no sense, or the address cannot be listened on.
+    pub async fn start(flags: &[OsString]) -> Result<Self, Failure> {
+        let words = ["s3haul", "serve"].into_iter().map(OsString::from);
+        let (global, command) = parse(words.chain(flags.iter().cloned()))?;
+        let Command::Serve(args) = command else {
+            return Err(Failure::usage("these are not the flags of a server"));
+        };
+        let environment = Environment::of_program(Vec::new(), None);
+        let settings = ServeSettings::new(&global, &args, &environment)?;
+        let (access_key, secret_key, region) =
+            (settings.access_key.clone(), settings.secret_key.clone(), settings.region.clone());
+        let server = commands::start_server(settings).await?;
+        Ok(Self { url: server.endpoint_url(), access_key, secret_key, region, server })
+    }
+
+    /// Stops the server.
+    pub async fn stop(self) {
+        self.server.shutdown().await;
+    }
+}
+
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(GlobalArgs, Command), Failure> {
+    args::parse(words).map_err(|error| {
+        let text = error.render().to_string();
+        Failure::usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end())
+    })
+}
+
+/// Refuses to go on with a job of another directory: that of the process stays as it is.
+fn check_directory(command: &Command, environment: &Environment) -> Result<(), Failure> {
+    let Command::Jobs { command: JobsCommand::Resume(args) } = command else { return Ok(()) };
+    let folder = args.folder.journal.clone().or_else(|| journal_folder(environment));
+    let directory = journal::status(&folder.unwrap_or_default(), &args.id)?.directory;
+    if std::env::current_dir().is_ok_and(|here| here == directory) {
+        return Ok(());
+    }
+    let directory = directory.display();
+    Err(Failure::usage(format!(
+        "the job was started in `{directory}`: change to that directory first, or run `s3haul \
+         jobs resume {}`",
+        args.id
+    )))
+}
+
+/// Standard input and output of a transfer.
+fn streams(settings: &TransferSettings, given: Option<Streams>) -> Result<Streams, Failure> {
+    let spec = &settings.spec;
+    let is_stream = spec.source == "-" || spec.target.as_deref() == Some("-");
+    match given {
+        Some(streams) => Ok(streams),
+        None if is_stream => Err(Failure::usage("`-` is for the command line only")),
+        None => {
+            Ok(Streams { input: Box::new(std::io::empty()), output: Box::new(std::io::sink()) })
+        }
+    }
+}
+
+/// A job says so where its arguments make no sense.
+fn of_job(error: s3haul_wire::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
+        _ => error.into(),
+    }
+}
+
+/// Hands on lines one by one.
+fn lines_to(log: &Log) -> crate::printer::Taker {
+    let log = Arc::clone(log);
+    Box::new(move |bytes| String::from_utf8_lossy(bytes).lines().for_each(|line| log(line)))
+}

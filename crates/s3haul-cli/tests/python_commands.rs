@@ -1,0 +1,392 @@
+//! The methods of the Python package are made from the definition of the command line, so that both
+//! have the same commands, flags and words.
+//!
+//! `S3HAUL_TEST_BLESS=1` writes the file.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write as _;
+
+use clap::{Arg, ArgAction, Command};
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/s3haul/_commands.py");
+
+/// Width of a line of the file.
+const WIDTH: usize = 100;
+
+/// Flags of all commands that single calls have, too; the others are those of the client.
+const LIMITS: [&str; 4] =
+    ["max_concurrent_requests", "max_requests_per_second", "max_bandwidth", "max_memory"];
+
+/// Flags about what is printed, which a call does not do, and about jobs, for which there are
+/// methods.
+const PRINTING: [&str; 20] = [
+    "quiet",
+    "only_show_errors",
+    "progress_frequency",
+    "progress_multiline",
+    "print_job",
+    "format",
+    "fields",
+    "no_header",
+    "output_file",
+    "human_readable",
+    "header",
+    "help",
+    "version",
+    "plan",
+    "estimate",
+    "resume",
+    "yes",
+    "show_progress",
+    // The defaults, which need no word.
+    "follow_symlinks",
+    "guess_mime_type",
+];
+
+/// What a method returns, and the words that its command begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Transfer,
+    Rows,
+    Compared,
+    /// The words that make the command print JSON.
+    Query(&'static [&'static str]),
+    Text,
+}
+
+impl Kind {
+    fn of(command: &str) -> Option<Self> {
+        Some(match command {
+            "cp" | "mv" | "rm" | "sync" | "undelete" | "set" | "restore" | "tag set"
+            | "tag add" | "tag remove" | "tag clear" => Self::Transfer,
+            "list" | "versions" | "find" => Self::Rows,
+            "compare" | "verify" => Self::Compared,
+            "summarize" => Self::Query(&["--format", "json"]),
+            "tag get" | "head" | "ls" | "list-buckets" | "uploads ls" | "uploads abort" | "mb"
+            | "rb" | "versioning get" | "versioning enable" | "versioning suspend" | "website"
+            | "presign" => Self::Query(&["--json"]),
+            "map" | "each" => Self::Text,
+            _ => return None,
+        })
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Self::Transfer => "_transfer",
+            Self::Rows => "_rows",
+            Self::Compared => "_compared",
+            Self::Query(_) => "_query",
+            Self::Text => "_text",
+        }
+    }
+
+    fn type_name(self, is_async: bool) -> &'static str {
+        match self {
+            Self::Transfer => "Result",
+            Self::Rows | Self::Compared if is_async => "AsyncRows",
+            Self::Rows | Self::Compared => "Rows",
+            Self::Query(_) => "Records",
+            Self::Text => "str",
+        }
+    }
+
+    fn is_awaited(self) -> bool {
+        !matches!(self, Self::Rows | Self::Compared)
+    }
+}
+
+/// The name of a method.
+fn method_name(command: &str) -> String {
+    match command {
+        "cp" => "copy".to_owned(),
+        "mv" => "move".to_owned(),
+        "rm" => "remove".to_owned(),
+        "mb" => "make_bucket".to_owned(),
+        "rb" => "remove_bucket".to_owned(),
+        "restore" | "set" | "list" => command.to_owned(),
+        _ => command.replace([' ', '-'], "_"),
+    }
+}
+
+/// A parameter of a method.
+struct Parameter {
+    name: String,
+    kind: String,
+    default: &'static str,
+    help: String,
+}
+
+fn text_of(styled: Option<&clap::builder::StyledStr>) -> String {
+    styled.map(ToString::to_string).unwrap_or_default().replace('\\', "\\\\")
+}
+
+fn value_type(arg: &Arg) -> String {
+    use std::any::TypeId;
+    let parser = arg.get_value_parser();
+    let names: Vec<_> = arg.get_possible_values();
+    if !names.is_empty() {
+        let names: Vec<_> = names.iter().map(|name| format!("{:?}", name.get_name())).collect();
+        return format!("Literal[{}]", names.join(", "));
+    }
+    let is = |of: TypeId| parser.type_id() == of;
+    let numbers = [
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<std::num::NonZeroU32>(),
+    ];
+    let value = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name);
+    if numbers.into_iter().any(is) {
+        "int".to_owned()
+    } else if is(TypeId::of::<std::path::PathBuf>()) {
+        "StrPath".to_owned()
+    } else if ["SIZE", "RATE"].contains(&value) {
+        "str | int".to_owned()
+    } else if arg.get_id().as_str().ends_with("metadata") {
+        "str | Mapping[str, str]".to_owned()
+    } else {
+        "str".to_owned()
+    }
+}
+
+fn parameter(arg: &Arg) -> Parameter {
+    let mut name = arg.get_id().as_str().replace('-', "_");
+    if name == "from" {
+        name.push('_');
+    }
+    let help = text_of(arg.get_help());
+    let (kind, default) = match arg.get_action() {
+        ArgAction::SetTrue => ("bool".to_owned(), "False"),
+        ArgAction::Append => (format!("Sequence[{}] | None", value_type(arg)), "None"),
+        _ if arg.get_num_args().is_some_and(|count| count.max_values() > 1) => {
+            (format!("Sequence[{}] | None", value_type(arg)), "None")
+        }
+        _ => (format!("{} | None", value_type(arg)), "None"),
+    };
+    Parameter { name, kind, default, help }
+}
+
+/// Positional parameters: those of commands with two paths are a source and a target.
+fn positionals(command: &Command) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for arg in command.get_positionals() {
+        let name = arg.get_id().as_str().replace('-', "_");
+        let count = arg.get_num_args().map_or(1, |count| count.max_values());
+        let help = text_of(arg.get_help());
+        match (count, arg.get_action()) {
+            (2, _) => {
+                found.push(("source".to_owned(), help.clone()));
+                found.push(("target".to_owned(), help));
+            }
+            (1, ArgAction::Set) => found.push((name, help)),
+            _ => found.push((format!("*{name}"), help)),
+        }
+    }
+    found
+}
+
+fn parameters(command: &Command) -> Vec<Parameter> {
+    let is_wanted = |arg: &&Arg| {
+        let id = arg.get_id().as_str().replace('-', "_");
+        let is_limit = LIMITS.contains(&id.as_str());
+        !arg.is_positional()
+            && !arg.is_hide_set()
+            && !PRINTING.contains(&id.as_str())
+            && (is_limit || !arg.is_global_set())
+    };
+    let mut found: Vec<_> = command.get_arguments().filter(is_wanted).map(parameter).collect();
+    // Those of all commands come last.
+    found.sort_by_key(|parameter| LIMITS.contains(&parameter.name.as_str()));
+    if found.iter().any(|parameter| parameter.name == "include") {
+        let at = found.iter().position(|parameter| parameter.name == "exclude").unwrap();
+        found.insert(
+            at,
+            Parameter {
+                name: "filters".to_owned(),
+                kind: "Sequence[tuple[Literal[\"exclude\", \"include\"], str]] | None".to_owned(),
+                default: "None",
+                help: "Patterns in the order in which they count, the last one that matches \
+                    decides: `[(\"exclude\", \"*\"), (\"include\", \"*.csv\")]`. `exclude` and \
+                    `include` are short for all excludes and then all includes"
+                    .to_owned(),
+            },
+        );
+    }
+    found
+}
+
+/// Writes text as lines with this indentation.
+fn push_wrapped(file: &mut String, text: &str, first: &str, indent: &str) {
+    let mut line = first.to_owned();
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(file, "{}", line.trim_end()).unwrap();
+            indent.clone_into(&mut line);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    writeln!(file, "{}", line.trim_end()).unwrap();
+}
+
+fn push_method(file: &mut String, path: &str, command: &Command, kind: Kind, is_async: bool) {
+    let name = method_name(path);
+    let (positionals, parameters) = (positionals(command), parameters(command));
+    let has_progress = kind == Kind::Transfer;
+    let is_coroutine = is_async && kind.is_awaited();
+    let word = if is_coroutine { "async def" } else { "def" };
+    writeln!(file, "\n    {word} {name}(\n        self,").unwrap();
+    let is_open = positionals.iter().any(|(name, _)| name.starts_with('*'));
+    for (name, _) in &positionals {
+        writeln!(file, "        {name}: StrPath,").unwrap();
+    }
+    if !is_open {
+        writeln!(file, "        *,").unwrap();
+    }
+    for Parameter { name, kind, default, .. } in &parameters {
+        let line = format!("        {name}: {kind} = {default},");
+        if line.len() <= WIDTH {
+            writeln!(file, "{line}").unwrap();
+            continue;
+        }
+        // A long choice has a line for each word.
+        let line = line.replace("Literal[", "Literal[\n            ");
+        let line =
+            line.replace("\", \"", "\",\n            \"").replace("] |", ",\n        ]\n        |");
+        writeln!(file, "{line}").unwrap();
+    }
+    if has_progress {
+        writeln!(file, "        progress: ProgressTarget = None,").unwrap();
+    }
+    writeln!(file, "    ) -> {}:", kind.type_name(is_async)).unwrap();
+    if is_async {
+        writeln!(file, "        \"\"\"Like `Commands.{name}`.\"\"\"").unwrap();
+    } else {
+        push_doc(file, command, &positionals, &parameters, has_progress);
+    }
+    let mut words: Vec<_> = path.split(' ').collect();
+    if let Kind::Query(flags) = kind {
+        words.extend(flags);
+    }
+    let words: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
+    let paths: Vec<_> = positionals.iter().map(|(name, _)| name.as_str()).collect();
+    let awaited = if is_coroutine { "await " } else { "" };
+    writeln!(file, "        return {awaited}self.{}(", kind.method()).unwrap();
+    writeln!(file, "            [{}],", words.join(", ")).unwrap();
+    writeln!(file, "            [{}],", paths.join(", ")).unwrap();
+    writeln!(file, "            {{").unwrap();
+    for Parameter { name, .. } in &parameters {
+        writeln!(file, "                {name:?}: {name},").unwrap();
+    }
+    writeln!(file, "            }},").unwrap();
+    if has_progress {
+        writeln!(file, "            progress,").unwrap();
+    }
+    writeln!(file, "        )").unwrap();
+}
+
+fn push_doc(
+    file: &mut String,
+    command: &Command,
+    positionals: &[(String, String)],
+    parameters: &[Parameter],
+    has_progress: bool,
+) {
+    let indent = " ".repeat(8);
+    let about = text_of(command.get_about());
+    let about = format!("{}.", about.trim_end_matches('.'));
+    push_wrapped(file, &about, &format!("{indent}\"\"\""), &indent);
+    let long = text_of(command.get_long_about());
+    for paragraph in long.split("\n\n").skip(1) {
+        writeln!(file).unwrap();
+        push_wrapped(file, paragraph, &indent, &indent);
+    }
+    writeln!(file, "\n{indent}Args:").unwrap();
+    let deep = " ".repeat(16);
+    for (name, help) in positionals {
+        push_argument(file, name.trim_start_matches('*'), help, &deep);
+    }
+    for Parameter { name, help, .. } in parameters {
+        push_argument(file, name, help, &deep);
+    }
+    if has_progress {
+        let help = "A function that gets a `Progress` ten times a second, or True for a bar";
+        push_argument(file, "progress", help, &deep);
+    }
+    writeln!(file, "{indent}\"\"\"").unwrap();
+}
+
+fn push_argument(file: &mut String, name: &str, help: &str, indent: &str) {
+    let help = if help.is_empty() { "`s3://bucket/key` or a path" } else { help };
+    let help = format!("{}.", help.trim_end_matches('.'));
+    push_wrapped(file, &help, &format!("            {name}: "), indent);
+}
+
+/// Leaf commands by their words, in the order of the command line.
+fn leaves<'a>(command: &'a Command, path: &str, found: &mut Vec<(String, &'a Command)>) {
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+        let path = format!("{path} {}", inner.get_name()).trim().to_owned();
+        if inner.has_subcommands() {
+            leaves(inner, &path, found);
+        } else {
+            found.push((path, inner));
+        }
+    }
+}
+
+fn generated() -> String {
+    let mut command = s3haul_cli::command();
+    command.build();
+    let mut found = Vec::new();
+    leaves(&command, "", &mut found);
+    let mut file = "\
+# Made from the definition of the command line, and held by a test:
+# S3HAUL_TEST_BLESS=1 cargo test -p s3haul-cli --test python_commands
+\"\"\"The commands as methods.\"\"\"
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from ._call import AsyncCall, Call, ProgressTarget, Records, StrPath
+from ._result import Result
+from ._rows import AsyncRows, Rows
+
+"
+    .to_owned();
+    for is_async in [false, true] {
+        let (name, base, about) = if is_async {
+            ("AsyncCommands", "AsyncCall", "The commands as coroutines.")
+        } else {
+            ("Commands", "Call", "The commands as methods.")
+        };
+        write!(file, "\nclass {name}({base}):\n    \"\"\"{about}\"\"\"\n").unwrap();
+        for (path, command) in &found {
+            if let Some(kind) = Kind::of(path) {
+                push_method(&mut file, path, command, kind, is_async);
+            }
+        }
+        if !is_async {
+            file.push('\n');
+        }
+    }
+    file
+}
+
+#[test]
+fn the_methods_of_the_python_package_are_those_of_the_command_line() {
+    let text = generated();
+    if std::env::var_os("S3HAUL_TEST_BLESS").is_some() {
+        std::fs::write(FILE, &text).unwrap();
+    }
+    let held = std::fs::read_to_string(FILE).unwrap_or_default();
+    assert!(held == text, "{FILE} is not up to date: run this test with S3HAUL_TEST_BLESS=1");
+}

@@ -1,0 +1,266 @@
+//! Many objects into and out of memory, one request each.
+//!
+//! Python submits names and takes results; how many are under way at a time is bounded here, and so
+//! are the bytes that are read and not yet taken.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_channel::{Receiver, Sender};
+use bytes::Bytes;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use s3haul::plan::content_type;
+use s3haul_cli::embed::ObjectReader;
+use s3haul_wire::ops::{Conditions, PutObject};
+use s3haul_wire::{Client, Error, ObjectProperties, Payload};
+use tokio::runtime::Runtime;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::failure::{exception, of_error};
+use crate::runtime::runtime;
+use crate::session::{Session, joined, shared_bytes};
+
+/// Unit in which memory is counted.
+const MEMORY_UNIT: u64 = 1024;
+/// Bodies from this size on are hashed on threads that may block.
+const INLINE_HASH_MAX: usize = 1 << 20;
+
+/// What both directions have in common: results, by the number under which they were submitted.
+struct Many<T> {
+    runtime: Arc<Runtime>,
+    client: Client,
+    bucket: Arc<str>,
+    room: Arc<Semaphore>,
+    sender: Sender<(usize, Result<T, Error>)>,
+    results: Receiver<(usize, Result<T, Error>)>,
+    process: u32,
+}
+
+impl<T: Send + 'static> Many<T> {
+    fn new(
+        py: Python<'_>,
+        session: &Session,
+        bucket: &str,
+        at_once: Option<usize>,
+        waiting_max: usize,
+    ) -> PyResult<Self> {
+        let runtime = runtime()?;
+        let client = || session.get().and_then(|session| runtime.block_on(session.client()));
+        let (client, usual) = py.detach(client).map_err(|failure| exception(py, &failure))?;
+        let (sender, results) = async_channel::bounded(waiting_max.max(1));
+        let room = Arc::new(Semaphore::new(at_once.unwrap_or(usual).max(1)));
+        let process = std::process::id();
+        Ok(Self { runtime, client, bucket: bucket.into(), room, sender, results, process })
+    }
+
+    /// Runs `work` under a number, once there is room for it.
+    fn spawn<F>(&self, number: usize, work: impl FnOnce(Client, Arc<str>) -> F)
+    where
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let work = work(self.client.clone(), Arc::clone(&self.bucket));
+        let (room, sender) = (Arc::clone(&self.room), self.sender.clone());
+        self.runtime.spawn(async move {
+            // The semaphore is never closed.
+            let permit = room.acquire_owned().await.ok();
+            let result = tokio::select! {
+                result = work => result,
+                // What nothing takes is not worth requests.
+                () = sender.closed() => return,
+            };
+            drop(permit);
+            let _ = sender.send((number, result)).await;
+        });
+    }
+
+    /// Results that have come, at most so many; waits for the first one.
+    fn take(&self, py: Python<'_>, seconds: f64, max: usize) -> Vec<(usize, Result<T, Error>)> {
+        let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        py.detach(|| {
+            let first = || {
+                self.runtime.block_on(async {
+                    tokio::time::timeout(patience, self.results.recv()).await.ok()?.ok()
+                })
+            };
+            let mut taken: Vec<_> =
+                self.results.try_recv().ok().or_else(first).into_iter().collect();
+            while !taken.is_empty() && taken.len() < max {
+                let Ok(result) = self.results.try_recv() else { break };
+                taken.push(result);
+            }
+            taken
+        })
+    }
+
+    fn check_process(&self) -> PyResult<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        let message = "this iterator belongs to the process that this one was forked from";
+        Err(pyo3::exceptions::PyValueError::new_err(message))
+    }
+}
+
+/// An object in memory, and its part of what may be there.
+struct Body {
+    pieces: Vec<Bytes>,
+    _memory: Option<OwnedSemaphorePermit>,
+}
+
+/// Reads objects.
+#[pyclass(frozen, module = "s3haul._s3haul")]
+pub(crate) struct Getter {
+    many: Many<Body>,
+    memory: Arc<Semaphore>,
+    memory_units: u32,
+}
+
+#[pymethods]
+impl Getter {
+    /// `at_once` requests at a time, and at most `memory` bytes read and not taken.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        session: &Session,
+        bucket: &str,
+        at_once: Option<usize>,
+        waiting_max: usize,
+        memory: u64,
+    ) -> PyResult<Self> {
+        let memory_units = units(memory).max(1);
+        let memory = Arc::new(Semaphore::new(memory_units as usize));
+        let many = Many::new(py, session, bucket, at_once, waiting_max)?;
+        Ok(Self { many, memory, memory_units })
+    }
+
+    /// Asks for objects, numbered from `first` on.
+    fn submit(&self, first: usize, keys: Vec<String>) -> PyResult<()> {
+        self.many.check_process()?;
+        for (number, key) in (first..).zip(keys) {
+            let (memory, units_max) = (Arc::clone(&self.memory), self.memory_units);
+            self.many.spawn(number, move |client, bucket| async move {
+                let mut reader = ObjectReader::open(&client, (&bucket, &key), None, None).await?;
+                let wanted = units(reader.left()).min(units_max);
+                // The semaphore is never closed.
+                let memory = memory.acquire_many_owned(wanted).await.ok();
+                let mut pieces = Vec::new();
+                while let Some(piece) = reader.next().await {
+                    pieces.push(piece?);
+                }
+                Ok(Body { pieces, _memory: memory })
+            });
+        }
+        Ok(())
+    }
+
+    /// Numbers of objects that have come, each with its bytes or an exception.
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+        seconds: f64,
+        max: usize,
+    ) -> PyResult<Vec<(usize, Bound<'py, PyAny>)>> {
+        self.many.check_process()?;
+        let taken = self.many.take(py, seconds, max);
+        let value = |result: Result<Body, Error>| match result {
+            Ok(body) => joined(py, &body.pieces).map(Bound::into_any),
+            Err(error) => Ok(of_error(py, error).into_value(py).into_bound(py).into_any()),
+        };
+        taken.into_iter().map(|(number, result)| Ok((number, value(result)?))).collect()
+    }
+}
+
+impl Drop for Getter {
+    fn drop(&mut self) {
+        self.many.results.close();
+    }
+}
+
+fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(MEMORY_UNIT)).unwrap_or(u32::MAX >> 3).min(u32::MAX >> 3)
+}
+
+/// Writes objects.
+#[pyclass(frozen, module = "s3haul._s3haul")]
+pub(crate) struct Putter {
+    many: Many<()>,
+    content_type: Option<String>,
+}
+
+#[pymethods]
+impl Putter {
+    /// `at_once` requests at a time; without a content type it is guessed from the key.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        session: &Session,
+        bucket: &str,
+        at_once: Option<usize>,
+        waiting_max: usize,
+        content_type: Option<String>,
+    ) -> PyResult<Self> {
+        let many = Many::new(py, session, bucket, at_once, waiting_max)?;
+        Ok(Self { many, content_type })
+    }
+
+    /// Writes objects, numbered from `first` on.
+    fn submit(&self, first: usize, objects: Vec<(String, PyBackedBytes)>) -> PyResult<()> {
+        self.many.check_process()?;
+        for (number, (key, bytes)) in (first..).zip(objects) {
+            let guess = || content_type::guess_content_type(&key).map(str::to_owned);
+            let content_type = self.content_type.clone().or_else(guess);
+            let properties = ObjectProperties { content_type, ..ObjectProperties::default() };
+            let payload = Payload::from_bytes(shared_bytes(bytes));
+            self.many.spawn(number, move |client, bucket| async move {
+                let payload = hashed(&client, payload).await?;
+                let input = PutObject {
+                    bucket: &bucket,
+                    key: &key,
+                    payload,
+                    properties: &properties,
+                    checksum: None,
+                    conditions: Conditions::default(),
+                };
+                client.put_object(input).await.map(drop)
+            });
+        }
+        Ok(())
+    }
+
+    /// Numbers of objects that were written, each with `None` or an exception.
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+        seconds: f64,
+        max: usize,
+    ) -> PyResult<Vec<(usize, Option<Bound<'py, PyAny>>)>> {
+        self.many.check_process()?;
+        let taken = self.many.take(py, seconds, max);
+        let failure = |error| of_error(py, error).into_value(py).into_bound(py).into_any();
+        Ok(taken.into_iter().map(|(number, result)| (number, result.err().map(failure))).collect())
+    }
+}
+
+impl Drop for Putter {
+    fn drop(&mut self) {
+        self.many.results.close();
+    }
+}
+
+/// A body with the digests that its upload needs.
+async fn hashed(client: &Client, mut payload: Payload) -> Result<Payload, Error> {
+    let plan = client.upload_digests(None);
+    if payload.len() <= INLINE_HASH_MAX as u64 {
+        payload.digest(plan);
+        return Ok(payload);
+    }
+    let hash = tokio::task::spawn_blocking(move || {
+        payload.digest(plan);
+        payload
+    });
+    hash.await.map_err(|error| {
+        Error::new(s3haul_wire::ErrorKind::Local, "a checksum could not be computed")
+            .with_source(error)
+    })
+}

@@ -1,0 +1,246 @@
+//! Rows that come while they are found: a stream of Arrow record batches.
+//!
+//! Each consumer starts a listing of its own, so that a program that asks for the stream twice, as
+//! databases do, sees all rows twice. Between the listing and the consumer is a bounded queue; a
+//! consumer that goes away ends the listing.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
+use arrow_schema::{ArrowError, SchemaRef};
+use async_channel::{Receiver, Sender};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use s3haul_cli::embed::Failure;
+
+use crate::failure::{exception, internal};
+use crate::table::Table;
+
+/// Batches that wait at most.
+const BATCHES_MAX: usize = 4;
+
+type Item = Result<RecordBatch, Failure>;
+
+/// Starts what rows come from.
+pub(crate) type Start = Arc<dyn Fn(Rowsender) -> PyResult<()> + Send + Sync>;
+
+/// Takes the rows of one run.
+#[derive(Clone)]
+pub(crate) struct Rowsender {
+    schema: SchemaRef,
+    sender: Sender<Item>,
+}
+
+impl Rowsender {
+    /// Hands on rows, waiting for room; `Break` where nothing takes them any more.
+    pub(crate) fn send(&self, rows: impl Table) -> ControlFlow<()> {
+        let batch = rows.into_batch(&self.schema).map_err(internal);
+        match self.sender.send_blocking(batch) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    /// Ends the rows with a failure.
+    pub(crate) async fn fail(self, failure: Failure) {
+        // A consumer that has gone needs no failure.
+        let _ = self.sender.send(Err(failure)).await;
+    }
+
+    /// Resolves once nothing takes rows any more.
+    pub(crate) async fn closed(&self) {
+        self.sender.closed().await;
+    }
+}
+
+/// The consumer's end of one run.
+struct Reader {
+    schema: SchemaRef,
+    start: Start,
+    batches: Option<Receiver<Item>>,
+    is_over: bool,
+}
+
+impl Reader {
+    fn next_batch(&mut self) -> Option<Item> {
+        if self.is_over {
+            return None;
+        }
+        if self.batches.is_none() {
+            let (sender, batches) = async_channel::bounded(BATCHES_MAX);
+            let rows = Rowsender { schema: Arc::clone(&self.schema), sender };
+            if let Err(error) = (self.start)(rows) {
+                self.is_over = true;
+                return Some(Err(internal(error)));
+            }
+            self.batches = Some(batches);
+        }
+        let item = self.batches.as_ref().and_then(|batches| batches.recv_blocking().ok());
+        self.is_over = !matches!(item, Some(Ok(_)));
+        item
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let failed = |failure: Failure| ArrowError::ExternalError(failure.message.into());
+        self.next_batch().map(|batch| batch.map_err(failed))
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A stream of rows.
+#[pyclass(frozen, module = "s3haul._s3haul")]
+pub(crate) struct Rows {
+    schema: SchemaRef,
+    start: Start,
+    /// The run that `next_batch` reads.
+    own: Mutex<Reader>,
+}
+
+impl Rows {
+    pub(crate) fn new(schema: SchemaRef, start: Start) -> Self {
+        let own = Mutex::new(reader(&schema, &start));
+        Self { schema, start, own }
+    }
+}
+
+fn reader(schema: &SchemaRef, start: &Start) -> Reader {
+    let (schema, start) = (Arc::clone(schema), Arc::clone(start));
+    Reader { schema, start, batches: None, is_over: false }
+}
+
+#[pymethods]
+impl Rows {
+    /// The stream as the Arrow `PyCapsule` interface has it:
+    /// <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>. The schema that a
+    /// consumer asks for is not heeded, as the interface allows.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader(&self.schema, &self.start)));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The schema, likewise.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+
+    /// Names of the columns.
+    fn names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The next batch; `None` at the end.
+    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let next = || self.own.lock().unwrap_or_else(PoisonError::into_inner).next_batch();
+        match py.detach(next) {
+            None => Ok(None),
+            Some(Ok(batch)) => Ok(Some(Batch(batch))),
+            Some(Err(failure)) => Err(exception(py, &failure)),
+        }
+    }
+
+    /// Begins anew with the next batch.
+    fn rewind(&self, py: Python<'_>) {
+        py.detach(|| {
+            let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+            *own = reader(&self.schema, &self.start);
+        });
+    }
+}
+
+/// Rows that are there.
+#[pyclass(frozen, module = "s3haul._s3haul")]
+pub(crate) struct Batch(pub(crate) RecordBatch);
+
+#[pymethods]
+impl Batch {
+    /// Number of rows.
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// Names of the columns.
+    fn names(&self) -> Vec<String> {
+        self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The rows as tuples of `str`, `int`, `bool` and `None`; times are microseconds since 1970.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let columns = self.0.columns();
+        let row = |row| {
+            let cells = columns.iter().map(|column| cell(py, column.as_ref(), row));
+            PyTuple::new(py, cells.collect::<PyResult<Vec<_>>>()?)
+        };
+        (0..self.0.num_rows()).map(row).collect()
+    }
+
+    /// The batch as the Arrow `PyCapsule` interface has it.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        let schema = schema_capsule(py, &self.0.schema())?;
+        let array = FFI_ArrowArray::new(&StructArray::from(self.0.clone()).into_data());
+        Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
+    }
+
+    /// The batch as a stream of one.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches = arrow_array::RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
+fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema.as_ref());
+    let schema = schema.map_err(|error| exception(py, &internal(error)))?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+fn cell<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    use arrow_array::cast::AsArray as _;
+    use arrow_array::types::{Int64Type, TimestampMicrosecondType};
+    use arrow_schema::DataType;
+    if column.is_null(row) {
+        return Ok(py.None().into_bound(py));
+    }
+    Ok(match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().value(row).into_pyobject(py)?.into_any(),
+        DataType::Boolean => {
+            column.as_boolean().value(row).into_pyobject(py)?.to_owned().into_any()
+        }
+        DataType::Timestamp(..) => column
+            .as_primitive::<TimestampMicrosecondType>()
+            .value(row)
+            .into_pyobject(py)?
+            .into_any(),
+        _ => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
+    })
+}

@@ -1,0 +1,218 @@
+//! Commands with flags, credentials and connections in common.
+
+use std::ffi::OsString;
+use std::io::{Cursor, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use s3haul::job::Streams;
+use s3haul_cli::embed::{self, Call, Ended, Failure};
+use s3haul_wire::{CredentialsConfig, CredentialsFunction};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::{exception, internal};
+use crate::log;
+use crate::rows::{Rows, Rowsender};
+use crate::running::{End, Running};
+use crate::runtime::{PerProcess, runtime};
+use crate::table::{comparison, listing};
+use crate::watcher::{Watcher, sink};
+
+/// Flags, credentials and connections of several commands.
+#[pyclass(frozen, module = "s3haul._s3haul")]
+pub(crate) struct Session {
+    shared: Arc<Shared>,
+}
+
+/// What makes a session, in this process or in one that is forked from it.
+struct Shared {
+    flags: Vec<OsString>,
+    credentials: Option<CredentialsConfig>,
+    session: PerProcess<Arc<embed::Session>>,
+}
+
+impl Shared {
+    fn get(&self) -> Result<Arc<embed::Session>, Failure> {
+        self.session.get(|| {
+            let (flags, credentials) = (self.flags.clone(), self.credentials.clone());
+            embed::Session::new(flags, credentials, Arc::new(log::line)).map(Arc::new)
+        })
+    }
+}
+
+/// A source of credentials: a function that returns the JSON of a `credential_process`.
+fn function(callable: Py<PyAny>) -> CredentialsConfig {
+    let call = move || {
+        let called = Python::try_attach(|py| {
+            let json: PyBackedBytes = callable.call0(py)?.extract(py)?;
+            PyResult::Ok(json.to_vec())
+        });
+        let called = called.ok_or_else(|| "the interpreter has ended".to_owned())?;
+        called.map_err(|error| error.to_string())
+    };
+    CredentialsConfig::Function(CredentialsFunction::new(call))
+}
+
+#[pymethods]
+impl Session {
+    /// `flags` are words of the command line for all commands; `credentials` returns the JSON of a
+    /// `credential_process` as bytes.
+    #[new]
+    #[pyo3(signature = (flags, credentials=None))]
+    fn new(py: Python<'_>, flags: Vec<OsString>, credentials: Option<Py<PyAny>>) -> PyResult<Self> {
+        let credentials = credentials.map(function);
+        let shared = Arc::new(Shared { flags, credentials, session: PerProcess::new() });
+        shared.get().map_err(|failure| exception(py, &failure))?;
+        Ok(Self { shared })
+    }
+
+    /// The job that a command is, as JSON.
+    fn job(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<String> {
+        let job = py.detach(|| self.shared.get()?.job(&words));
+        job.map_err(|failure| exception(py, &failure))
+    }
+
+    /// Starts a command; `data` is its standard input.
+    #[pyo3(signature = (words, data=None))]
+    fn start(&self, words: Vec<OsString>, data: Option<PyBackedBytes>) -> PyResult<Running> {
+        let input = data.map(|data| Box::new(Cursor::new(data)) as Box<dyn Read + Send>);
+        self.spawn(input, move |session, call| {
+            Box::pin(async move { session.run(&words, call).await })
+        })
+    }
+
+    /// Starts a job that is JSON; `journal` are flags of its journal.
+    fn start_job(&self, json: String, journal: Vec<OsString>) -> PyResult<Running> {
+        self.spawn(None, move |session, call| {
+            Box::pin(async move { session.run_job(&json, &journal, call).await })
+        })
+    }
+
+    /// What `list`, `versions` or `find` with these words lists.
+    fn rows(&self, py: Python<'_>, words: Vec<OsString>, has_versions: bool) -> PyResult<Rows> {
+        py.detach(|| self.shared.get()?.job(&words)).map_err(|failure| exception(py, &failure))?;
+        let (shared, words) = (Arc::clone(&self.shared), Arc::new(words));
+        let start = move |rows: Rowsender| {
+            let (session, words) = (shared.get(), Arc::clone(&words));
+            runtime()?.spawn(async move {
+                let taken = rows.clone();
+                let take = Arc::new(move |columns| taken.send(columns));
+                let list = async { session?.list(&words, take).await };
+                // A consumer that goes away while nothing is found is seen here.
+                let listed = tokio::select! {
+                    listed = list => listed,
+                    () = rows.closed() => return,
+                };
+                if let Err(failure) = listed {
+                    rows.fail(failure).await;
+                }
+            });
+            Ok(())
+        };
+        Ok(Rows::new(listing(has_versions), Arc::new(start)))
+    }
+
+    /// What `compare` or `verify` with these words finds.
+    fn compared(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<Rows> {
+        py.detach(|| self.shared.get()?.job(&words)).map_err(|failure| exception(py, &failure))?;
+        let (shared, words) = (Arc::clone(&self.shared), Arc::new(words));
+        let start = move |rows: Rowsender| {
+            let (session, words) = (shared.get(), Arc::clone(&words));
+            runtime()?.spawn(async move {
+                let (taken, cancel) = (rows.clone(), CancellationToken::new());
+                let take = Arc::new(move |columns| taken.send(columns));
+                let _cancelled = cancel.clone().drop_guard();
+                let compare = async { Box::pin(session?.compare(&words, take, cancel)).await };
+                let compared = tokio::select! {
+                    compared = compare => compared,
+                    () = rows.closed() => return,
+                };
+                if let Err(failure) = compared {
+                    rows.fail(failure).await;
+                }
+            });
+            Ok(())
+        };
+        Ok(Rows::new(comparison(), Arc::new(start)))
+    }
+}
+
+type Work = std::pin::Pin<Box<dyn Future<Output = Result<Ended, Failure>>>>;
+
+impl Session {
+    /// The session of this process.
+    pub(crate) fn get(&self) -> Result<Arc<embed::Session>, Failure> {
+        self.shared.get()
+    }
+
+    fn spawn(
+        &self,
+        input: Option<Box<dyn Read + Send>>,
+        work: impl FnOnce(Arc<embed::Session>, Call) -> Work + Send + 'static,
+    ) -> PyResult<Running> {
+        let session = self.shared.get();
+        let (watcher, end) = (Arc::new(Watcher::default()), Arc::new(End::default()));
+        let cancel = CancellationToken::new();
+        let output = input.is_some().then(Written::default);
+        let streams = input
+            .map(|input| Streams { input, output: Box::new(output.clone().unwrap_or_default()) });
+        let call = Call { observer: Some(sink(&watcher)), streams, cancel: cancel.clone() };
+        let runtime = runtime()?;
+        let (handle, ending) = (runtime.handle().clone(), Arc::clone(&end));
+        let task = runtime.spawn_blocking(move || {
+            let mut ended = session.and_then(|session| handle.block_on(work(session, call)));
+            if let (Ok(ended), Some(output)) = (&mut ended, output) {
+                ended.output.extend_from_slice(&output.take());
+            }
+            ended
+        });
+        runtime.spawn(async move {
+            ending.set(task.await.unwrap_or_else(|error| Err(internal(error))));
+        });
+        Ok(Running { watcher, cancel, end, process: std::process::id() })
+    }
+}
+
+/// Standard output of a transfer.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Python's bytes, without a copy.
+pub(crate) fn shared_bytes(bytes: PyBackedBytes) -> Bytes {
+    Bytes::from_owner(bytes)
+}
+
+/// Pieces as one Python object.
+pub(crate) fn joined<'py>(py: Python<'py>, pieces: &[Bytes]) -> PyResult<Bound<'py, PyBytes>> {
+    if let [piece] = pieces {
+        return Ok(PyBytes::new(py, piece));
+    }
+    PyBytes::new_with(py, pieces.iter().map(Bytes::len).sum(), |mut room| {
+        for piece in pieces {
+            let (here, rest) = room.split_at_mut(piece.len());
+            here.copy_from_slice(piece);
+            room = rest;
+        }
+        Ok(())
+    })
+}
