@@ -1,5 +1,5 @@
 # Thin on purpose: every rule is a subcommand of `cargo xtask`.
-.PHONY: demo test check servers bench
+.PHONY: demo test check servers bench wheel
 
 XTASK := cargo run -q -p xtask --
 
@@ -12,3 +12,5 @@ check: ; @$(XTASK) check
 servers: ; @$(XTASK) servers
 
 bench: ; @$(XTASK) bench $(NAME) $(ARGS)
+
+wheel: ; @$(XTASK) wheel

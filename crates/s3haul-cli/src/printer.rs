@@ -19,7 +19,7 @@ use crate::standard_streams;
 const BUFFER_FULL: usize = 64 * 1024;
 
 /// Takes whole lines, and bytes that are none.
-pub(crate) type Taker = Box<dyn Fn(&[u8]) + Send + Sync>;
+pub(crate) type Taker = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Writes to the standard streams, or hands everything to the program that runs the command.
 pub(crate) struct Printer {
@@ -181,8 +181,13 @@ impl Printer {
 
     /// Standard output for bytes that are not lines.
     pub(crate) fn byte_stream(&self) -> ByteStream {
-        let file = standard_streams::output_error().map_or_else(duplicate_output, Err);
-        ByteStream { file, closed: Arc::clone(&self.output_closed) }
+        let target = match &self.takers {
+            Some([output, _]) => ByteTarget::Taker(Arc::clone(output)),
+            None => ByteTarget::Process(
+                standard_streams::output_error().map_or_else(duplicate_output, Err),
+            ),
+        };
+        ByteStream { target, closed: Arc::clone(&self.output_closed) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffers> {
@@ -254,8 +259,13 @@ fn cover(buffer: &mut Vec<u8>, start: usize, columns: usize) {
 
 /// Standard output as a plain file, so that bytes go out without a buffer between.
 pub(crate) struct ByteStream {
-    file: io::Result<std::fs::File>,
+    target: ByteTarget,
     closed: Arc<AtomicBool>,
+}
+
+enum ByteTarget {
+    Process(io::Result<std::fs::File>),
+    Taker(Taker),
 }
 
 #[cfg(unix)]
@@ -272,9 +282,13 @@ fn duplicate_output() -> io::Result<std::fs::File> {
 
 impl Write for ByteStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let result = match &mut self.file {
-            Ok(file) => file.write(bytes),
-            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        let result = match &mut self.target {
+            ByteTarget::Process(Ok(file)) => file.write(bytes),
+            ByteTarget::Process(Err(error)) => Err(io::Error::new(error.kind(), error.to_string())),
+            ByteTarget::Taker(take) => {
+                take(bytes);
+                Ok(bytes.len())
+            }
         };
         if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             self.closed.store(true, Ordering::Relaxed);

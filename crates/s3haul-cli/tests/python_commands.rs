@@ -142,9 +142,11 @@ fn value_type(arg: &Arg) -> String {
         "int".to_owned()
     } else if is(TypeId::of::<std::path::PathBuf>()) {
         "StrPath".to_owned()
-    } else if ["SIZE", "RATE"].contains(&value) {
+    } else if ["SIZE", "RATE", "BYTES", "NUMBER|PERCENT%"].contains(&value) {
         "str | int".to_owned()
-    } else if arg.get_id().as_str().ends_with("metadata") {
+    } else if ["TIME", "AGE", "DATE"].contains(&value) {
+        "str | datetime | timedelta".to_owned()
+    } else if ["metadata", "add_metadata", "tags"].contains(&arg.get_id().as_str()) {
         "str | Mapping[str, str]".to_owned()
     } else {
         "str".to_owned()
@@ -153,7 +155,8 @@ fn value_type(arg: &Arg) -> String {
 
 fn parameter(arg: &Arg) -> Parameter {
     let mut name = arg.get_id().as_str().replace('-', "_");
-    if name == "from" {
+    // Words of Python.
+    if name == "from" || name == "finally" {
         name.push('_');
     }
     let help = text_of(arg.get_help());
@@ -169,7 +172,7 @@ fn parameter(arg: &Arg) -> Parameter {
 }
 
 /// Positional parameters: those of commands with two paths are a source and a target.
-fn positionals(command: &Command) -> Vec<(String, String)> {
+fn positionals(command: &Command) -> Vec<(String, String, bool)> {
     let mut found = Vec::new();
     for arg in command.get_positionals() {
         let name = arg.get_id().as_str().replace('-', "_");
@@ -177,11 +180,11 @@ fn positionals(command: &Command) -> Vec<(String, String)> {
         let help = text_of(arg.get_help());
         match (count, arg.get_action()) {
             (2, _) => {
-                found.push(("source".to_owned(), help.clone()));
-                found.push(("target".to_owned(), help));
+                found.push(("source".to_owned(), help.clone(), true));
+                found.push(("target".to_owned(), help, true));
             }
-            (1, ArgAction::Set) => found.push((name, help)),
-            _ => found.push((format!("*{name}"), help)),
+            (1, ArgAction::Set) => found.push((name, help, arg.is_required_set())),
+            _ => found.push((format!("*{name}"), help, true)),
         }
     }
     found
@@ -243,9 +246,10 @@ fn push_method(file: &mut String, path: &str, command: &Command, kind: Kind, is_
     let is_coroutine = is_async && kind.is_awaited();
     let word = if is_coroutine { "async def" } else { "def" };
     writeln!(file, "\n    {word} {name}(\n        self,").unwrap();
-    let is_open = positionals.iter().any(|(name, _)| name.starts_with('*'));
-    for (name, _) in &positionals {
-        writeln!(file, "        {name}: StrPath,").unwrap();
+    let is_open = positionals.iter().any(|(name, ..)| name.starts_with('*'));
+    for (name, _, is_required) in &positionals {
+        let kind = if *is_required { "StrPath" } else { "StrPath | None = None" };
+        writeln!(file, "        {name}: {kind},").unwrap();
     }
     if !is_open {
         writeln!(file, "        *,").unwrap();
@@ -276,7 +280,7 @@ fn push_method(file: &mut String, path: &str, command: &Command, kind: Kind, is_
         words.extend(flags);
     }
     let words: Vec<_> = words.iter().map(|word| format!("{word:?}")).collect();
-    let paths: Vec<_> = positionals.iter().map(|(name, _)| name.as_str()).collect();
+    let paths: Vec<_> = positionals.iter().map(|(name, ..)| name.as_str()).collect();
     let awaited = if is_coroutine { "await " } else { "" };
     writeln!(file, "        return {awaited}self.{}(", kind.method()).unwrap();
     writeln!(file, "            [{}],", words.join(", ")).unwrap();
@@ -295,7 +299,7 @@ fn push_method(file: &mut String, path: &str, command: &Command, kind: Kind, is_
 fn push_doc(
     file: &mut String,
     command: &Command,
-    positionals: &[(String, String)],
+    positionals: &[(String, String, bool)],
     parameters: &[Parameter],
     has_progress: bool,
 ) {
@@ -310,7 +314,7 @@ fn push_doc(
     }
     writeln!(file, "\n{indent}Args:").unwrap();
     let deep = " ".repeat(16);
-    for (name, help) in positionals {
+    for (name, help, _) in positionals {
         push_argument(file, name.trim_start_matches('*'), help, &deep);
     }
     for Parameter { name, help, .. } in parameters {
@@ -354,6 +358,7 @@ fn generated() -> String {
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Literal
 
 from ._call import AsyncCall, Call, ProgressTarget, Records, StrPath

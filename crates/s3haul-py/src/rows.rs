@@ -6,17 +6,22 @@
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, SchemaRef};
 use async_channel::{Receiver, Sender};
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use s3haul_cli::embed::Failure;
+use tokio::time::timeout;
 
 use crate::failure::{exception, internal};
+use crate::log;
+use crate::runtime::runtime;
 use crate::table::Table;
 
 /// Batches that wait at most.
@@ -56,6 +61,9 @@ impl Rowsender {
     }
 }
 
+/// Nothing has come yet.
+struct TimedOut;
+
 /// The consumer's end of one run.
 struct Reader {
     schema: SchemaRef,
@@ -65,10 +73,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn next_batch(&mut self) -> Option<Item> {
-        if self.is_over {
-            return None;
-        }
+    /// Starts what has not begun.
+    fn begin(&mut self) -> Option<Item> {
         if self.batches.is_none() {
             let (sender, batches) = async_channel::bounded(BATCHES_MAX);
             let rows = Rowsender { schema: Arc::clone(&self.schema), sender };
@@ -78,7 +84,33 @@ impl Reader {
             }
             self.batches = Some(batches);
         }
-        let item = self.batches.as_ref().and_then(|batches| batches.recv_blocking().ok());
+        None
+    }
+
+    fn next_batch(&mut self) -> Option<Item> {
+        if self.is_over {
+            return None;
+        }
+        let failed = self.begin();
+        self.received(failed.or_else(|| self.batches.as_ref()?.recv_blocking().ok()))
+    }
+
+    /// The same, waiting no longer than this.
+    fn next_within(&mut self, patience: Duration) -> Result<Option<Item>, TimedOut> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let failed = self.begin();
+        let Some(batches) = self.batches.as_ref().filter(|_| failed.is_none()) else {
+            return Ok(self.received(failed));
+        };
+        let Ok(runtime) = runtime() else { return Ok(None) };
+        let item = runtime.block_on(async { timeout(patience, batches.recv()).await });
+        let item = item.map_err(|_| TimedOut)?.ok();
+        Ok(self.received(item))
+    }
+
+    fn received(&mut self, item: Option<Item>) -> Option<Item> {
         self.is_over = !matches!(item, Some(Ok(_)));
         item
     }
@@ -146,13 +178,23 @@ impl Rows {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The next batch; `None` at the end.
-    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let next = || self.own.lock().unwrap_or_else(PoisonError::into_inner).next_batch();
-        match py.detach(next) {
-            None => Ok(None),
-            Some(Ok(batch)) => Ok(Some(Batch(batch))),
-            Some(Err(failure)) => Err(exception(py, &failure)),
+    /// The next batch, waiting so many seconds for it; `None` at the end.
+    fn next_batch(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Batch>> {
+        let patience = Duration::try_from_secs_f64(seconds)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let next = || self.own.lock().unwrap_or_else(PoisonError::into_inner).next_within(patience);
+        let item = py.detach(|| {
+            let item = next();
+            if matches!(item, Ok(None | Some(Err(_)))) {
+                log::flush();
+            }
+            item
+        });
+        match item {
+            Err(TimedOut) => Err(PyTimeoutError::new_err("no rows have come yet")),
+            Ok(None) => Ok(None),
+            Ok(Some(Ok(batch))) => Ok(Some(Batch(batch))),
+            Ok(Some(Err(failure))) => Err(exception(py, &failure)),
         }
     }
 

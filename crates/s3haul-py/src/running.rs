@@ -11,6 +11,7 @@ use s3haul_cli::embed::{Ended, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::exception;
+use crate::log;
 use crate::rows::Batch;
 use crate::table::{Table as _, failures};
 use crate::watcher::{Counts, Watcher};
@@ -68,7 +69,7 @@ struct Counted {
 
 impl From<Summary> for Counted {
     fn from(summary: Summary) -> Self {
-        let requests = summary.requests_sent;
+        let (sent, planned) = (summary.requests_sent, summary.requests_planned);
         Self {
             done: summary.done,
             failed: summary.failed,
@@ -78,9 +79,9 @@ impl From<Summary> for Counted {
             bytes: summary.bytes,
             is_fatal: summary.fatal,
             is_cancelled: summary.cancelled,
-            requests_write: requests.write,
-            requests_read: requests.read,
-            requests_delete: requests.delete,
+            requests_write: sent.write + planned.write,
+            requests_read: sent.read + planned.read,
+            requests_delete: sent.delete + planned.delete,
         }
     }
 }
@@ -100,7 +101,14 @@ impl Running {
         let patience = Duration::try_from_secs_f64(seconds)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let until = Instant::now() + patience;
-        if !py.detach(|| self.end.wait(until)) {
+        let wait = || {
+            let is_ended = self.end.wait(until);
+            if is_ended {
+                log::flush();
+            }
+            is_ended
+        };
+        if !py.detach(wait) {
             return Ok(None);
         }
         let ended = self.end.ended.lock().unwrap_or_else(PoisonError::into_inner);

@@ -93,7 +93,8 @@ impl Session {
 
     /// What `list`, `versions` or `find` with these words lists.
     fn rows(&self, py: Python<'_>, words: Vec<OsString>, has_versions: bool) -> PyResult<Rows> {
-        py.detach(|| self.shared.get()?.job(&words)).map_err(|failure| exception(py, &failure))?;
+        py.detach(|| self.shared.get()?.refuse_nonsense(&words))
+            .map_err(|failure| exception(py, &failure))?;
         let (shared, words) = (Arc::clone(&self.shared), Arc::new(words));
         let start = move |rows: Rowsender| {
             let (session, words) = (shared.get(), Arc::clone(&words));
@@ -117,7 +118,8 @@ impl Session {
 
     /// What `compare` or `verify` with these words finds.
     fn compared(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<Rows> {
-        py.detach(|| self.shared.get()?.job(&words)).map_err(|failure| exception(py, &failure))?;
+        py.detach(|| self.shared.get()?.refuse_nonsense(&words))
+            .map_err(|failure| exception(py, &failure))?;
         let (shared, words) = (Arc::clone(&self.shared), Arc::new(words));
         let start = move |rows: Rowsender| {
             let (session, words) = (shared.get(), Arc::clone(&words));
@@ -162,12 +164,16 @@ impl Session {
         let call = Call { observer: Some(sink(&watcher)), streams, cancel: cancel.clone() };
         let runtime = runtime()?;
         let (handle, ending) = (runtime.handle().clone(), Arc::clone(&end));
+        let watched = Arc::clone(&watcher);
         let task = runtime.spawn_blocking(move || {
-            let mut ended = session.and_then(|session| handle.block_on(work(session, call)));
-            if let (Ok(ended), Some(output)) = (&mut ended, output) {
+            let mut ended = session.and_then(|session| handle.block_on(work(session, call)))?;
+            if let Some(failure) = watched.take_fatal() {
+                return Err(failure);
+            }
+            if let Some(output) = output {
                 ended.output.extend_from_slice(&output.take());
             }
-            ended
+            Ok(ended)
         });
         runtime.spawn(async move {
             ending.set(task.await.unwrap_or_else(|error| Err(internal(error))));

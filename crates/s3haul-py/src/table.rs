@@ -68,6 +68,9 @@ pub(crate) fn failures() -> SchemaRef {
         text("kind", false),
         text("code", true),
         text("message", false),
+        text("operation", true),
+        text("request_id", true),
+        number("http_status", true),
     ]))
 }
 
@@ -114,6 +117,9 @@ pub(crate) struct FailureColumns {
     kinds: Text,
     codes: Text,
     messages: Text,
+    operations: Text,
+    request_ids: Text,
+    http_statuses: Vec<Option<i64>>,
 }
 
 impl FailureColumns {
@@ -130,6 +136,10 @@ impl FailureColumns {
         self.kinds.push(error.kind().name());
         self.codes.push(error.code());
         self.messages.push(&error.to_string());
+        let service = error.service_error();
+        self.operations.push(error.operation().unwrap_or_default());
+        self.request_ids.push(service.map_or("", |service| &service.request_id));
+        self.http_statuses.push(service.map(|service| service.status.into()));
     }
 }
 
@@ -142,6 +152,9 @@ impl Table for FailureColumns {
             texts(self.kinds, false)?,
             texts(self.codes, true)?,
             texts(self.messages, false)?,
+            texts(self.operations, true)?,
+            texts(self.request_ids, true)?,
+            Arc::new(Int64Array::from(self.http_statuses)),
         ];
         RecordBatch::try_new(Arc::clone(schema), columns)
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::event::{ActionKind, Event, EventSink, ObjectEvent, Outcome};
+use s3haul_cli::embed::Failure;
 
 use crate::table::FailureColumns;
 
@@ -21,6 +22,7 @@ pub(crate) struct Watcher {
     skipped: AtomicU64,
     bytes: AtomicI64,
     failures: Mutex<FailureColumns>,
+    fatal: Mutex<Option<Failure>>,
 }
 
 /// Counters, as Python gets them.
@@ -53,6 +55,11 @@ impl Watcher {
     /// The failures so far.
     pub(crate) fn failures(&self) -> FailureColumns {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why the job could not go on to its end.
+    pub(crate) fn take_fatal(&self) -> Option<Failure> {
+        self.fatal.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn object(&self, event: &ObjectEvent) {
@@ -90,10 +97,11 @@ impl EventSink for Watcher {
                 self.bytes.fetch_add(*bytes, Ordering::Relaxed);
             }
             Event::Object(object) => self.object(object),
-            Event::Tags { .. }
-            | Event::Archive { .. }
-            | Event::Warning { .. }
-            | Event::Fatal { .. } => {}
+            Event::Fatal { error } => {
+                let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
+                fatal.get_or_insert_with(|| error.duplicate().into());
+            }
+            Event::Tags { .. } | Event::Archive { .. } | Event::Warning { .. } => {}
         }
     }
 }

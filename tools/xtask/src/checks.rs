@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{budgets, deny, kill, test_programs, tidy};
+use crate::{budgets, deny, kill, python, test_programs, tidy};
 use support::{process, servers, term};
 
 /// How much is run.
@@ -32,6 +32,7 @@ const STEPS: &[Step] = &[
     Step { name: "doc", extent: Extent::Full, run: doc },
     Step { name: "budgets", extent: Extent::Full, run: budgets::check },
     Step { name: "test", extent: Extent::Full, run: test_programs::run },
+    Step { name: "python", extent: Extent::Full, run: python::test },
     Step { name: "kills", extent: Extent::Full, run: kill::a_few },
 ];
 

@@ -9,6 +9,7 @@ mod demo;
 mod deny;
 mod fuzz;
 mod kill;
+mod python;
 mod soak;
 mod test_programs;
 mod tidy;
@@ -35,6 +36,8 @@ Tasks:
   servers                 install the servers and peers of the tests into target/servers
   peers [OPTION]...       install the tools that we are measured against into target/peers
   budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
+  python                  the Python package: a wheel, its types and its tests
+  wheel                   the Python package as it is released, into target/wheels
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them
@@ -67,6 +70,8 @@ fn run(args: &[String]) -> Result<()> {
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
         "peers" => bench(&["peers"], rest),
+        "python" => no_arguments(rest).and_then(|()| python::test()),
+        "wheel" => no_arguments(rest).and_then(|()| python::wheel()),
         "budgets" => budgets::run(rest),
         "demo" => demo::run(rest),
         "bench" => bench(&[], rest),

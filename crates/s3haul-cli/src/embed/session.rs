@@ -87,7 +87,7 @@ impl Session {
         credentials: Option<CredentialsConfig>,
         log: Log,
     ) -> Result<Self, Failure> {
-        let waits = Arc::new(Printer::handing_on(Box::new(|_| {}), lines_to(&log)));
+        let waits = Arc::new(Printer::handing_on(Arc::new(|_: &[u8]| {}), lines_to(&log)));
         let clients = Arc::new(SharedClients::of_program(waits));
         let session = Self { flags, credentials, clients, log };
         session.parse(&["ls".into()])?;
@@ -100,14 +100,32 @@ impl Session {
     ///
     /// The words make no sense, the command is no job, or it would hold a secret.
     pub fn job(&self, words: &[OsString]) -> Result<String, Failure> {
-        let (settings, command) = self.settings(words)?;
-        let (request, ..) = commands::request(&settings, &command)?;
         // What cannot run is not written.
-        commands::work(&settings, &command, &self.capture().printer)?;
-        request.print("a job")
+        self.check(words)?.print("a job")
     }
 
-    /// Runs a command to its end. Nothing is asked: the call is the confirmation.
+    /// The job of a command that can run.
+    ///
+    /// # Errors
+    ///
+    /// The words make no sense, or the command is no job.
+    fn check(&self, words: &[OsString]) -> Result<JobRequest, Failure> {
+        let (settings, command) = self.settings(words)?;
+        let (request, ..) = commands::request(&settings, &command)?;
+        commands::work(&settings, &command, &self.capture().printer)?;
+        Ok(request)
+    }
+
+    /// Refuses words that make no sense, without a request.
+    ///
+    /// # Errors
+    ///
+    /// The words make no sense, or the command is no job.
+    pub fn refuse_nonsense(&self, words: &[OsString]) -> Result<(), Failure> {
+        self.check(words).map(drop)
+    }
+
+    /// Runs a command to its end, without asking for confirmation.
     ///
     /// # Errors
     ///
@@ -276,7 +294,7 @@ impl Session {
                 written.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
             }
         };
-        let printer = Arc::new(Printer::handing_on(Box::new(keep), lines_to(&self.log)));
+        let printer = Arc::new(Printer::handing_on(Arc::new(keep), lines_to(&self.log)));
         Capture { printer, output, is_kept }
     }
 }
@@ -367,5 +385,7 @@ fn of_job(error: s3haul_wire::Error) -> Failure {
 /// Hands on lines one by one.
 fn lines_to(log: &Log) -> crate::printer::Taker {
     let log = Arc::clone(log);
-    Box::new(move |bytes| String::from_utf8_lossy(bytes).lines().for_each(|line| log(line)))
+    Arc::new(move |bytes: &[u8]| {
+        String::from_utf8_lossy(bytes).lines().for_each(|line| log(line));
+    })
 }

@@ -1,0 +1,289 @@
+"""Rows that come while they are found: of listings, versions, and comparisons.
+
+Every consumer starts a listing of its own, so a `Rows` can be consumed more than once, each time
+with the requests that this takes. A consumer that ends early ends its listing.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from datetime import datetime, timedelta, timezone
+from functools import cache
+from typing import Any
+
+from . import _html, _s3haul
+from ._optional import package
+from ._progress import INTERVAL_S
+
+#: A function of `Rows.where`: gets a `pyarrow.RecordBatch`, and returns which rows are kept (a
+#: sequence or array of bools) or a batch.
+Condition = Callable[[Any], Any]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+#: Columns whose numbers are microseconds since 1970.
+_TIMES = {"last_modified", "source_modified", "target_modified"}
+
+
+class Batch:
+    """Some rows at once.
+
+    It is a sequence of named tuples, and an Arrow record batch for programs that take
+    one, such as `pyarrow.record_batch` or `polars.DataFrame`, without a copy.
+    """
+
+    def __init__(self, batch: Any, names: Sequence[str]) -> None:
+        self._batch = batch
+        self._names = tuple(names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._names
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    def __iter__(self) -> Iterator[Any]:
+        make = _row(self._names)._make
+        times = [place for place, name in enumerate(self._names) if name in _TIMES]
+        for row in self._tuples():
+            cells = list(row)
+            for place in times:
+                if cells[place] is not None:
+                    cells[place] = _EPOCH + timedelta(microseconds=cells[place])
+            yield make(cells)
+
+    def _tuples(self) -> Sequence[tuple[Any, ...]]:
+        if isinstance(self._batch, _s3haul.Batch):
+            return self._batch.rows()
+        pyarrow = package("pyarrow", "where()")
+        columns = []
+        for name, column in zip(self._names, self._batch.columns):
+            column = column.cast(pyarrow.int64()) if name in _TIMES else column
+            columns.append(column.to_pylist())
+        return list(zip(*columns))
+
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self):,} rows: {', '.join(self._names)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [row for row, _ in zip(self, range(_html.ROWS_MAX))]
+        return _html.table(f"{len(self):,} rows", rows, self._names)
+
+    def to_arrow(self) -> Any:
+        """The rows as a `pyarrow.RecordBatch`, without a copy."""
+        return package("pyarrow", "to_arrow()").record_batch(self._batch)
+
+    def to_pandas(self) -> Any:
+        """The rows as a `pandas.DataFrame`."""
+        package("pandas", "to_pandas()")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows as a `polars.DataFrame`."""
+        return package("polars", "to_polars()").DataFrame(self)
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[Any, Any]:
+        found: tuple[Any, Any] = self._batch.__arrow_c_array__(requested_schema)
+        return found
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        if isinstance(self._batch, _s3haul.Batch):
+            return self._batch.__arrow_c_stream__(requested_schema)
+        pyarrow = package("pyarrow", "where()")
+        return pyarrow.table(self._batch).__arrow_c_stream__(requested_schema)
+
+
+class Rows:
+    """Rows of a listing or comparison, which begins when they are consumed, and each time anew.
+
+    - `for row in rows`: named tuples, whose times are in UTC.
+    - `for batch in rows.batches()`: up to 32,000 rows at once; memory does not grow.
+    - `rows.to_arrow()`, `.to_pandas()`, `.to_polars()`: all rows.
+    - `pyarrow.table(rows)`, `polars.DataFrame(rows)`, `duckdb.sql("from rows")`: all that takes
+      Arrow streams takes it as it is.
+
+    Rows of a listing come in the order of arrival, not of keys, unless that is asked for.
+
+    Raises:
+        S3haulError: While it is consumed, the listing failed. Rows until then are not all. Programs
+            that consume the Arrow stream raise an exception of their own with the same message.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], _s3haul.Rows],
+        label: str = "",
+        conditions: Sequence[Condition] = (),
+        source: _s3haul.Rows | None = None,
+    ) -> None:
+        self._start = start
+        self._label = label
+        self._conditions = tuple(conditions)
+        # Words that make no sense are refused here, without a request.
+        self._source = source if source is not None else start()
+        self._names = tuple(self._source.names())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._names
+
+    def where(self, condition: Condition) -> Rows:
+        """The rows that a function of whole batches selects. Needs `pyarrow`.
+
+        Args:
+            condition: Gets a `pyarrow.RecordBatch`, and returns which of its rows are kept (bools
+                in an array or a list) or a batch with the same columns. What it
+                raises ends the rows.
+        """
+        if not callable(condition):
+            raise TypeError(f"a condition is a function, not {type(condition).__name__}")
+        package("pyarrow", "where()")
+        conditions = (*self._conditions, condition)
+        return Rows(self._start, self._label, conditions, self._source)
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows, many at a time, as they come."""
+        rows = self._start()
+        while (batch := _next(rows)) is not None:
+            if (kept := self._kept(batch)) is not None:
+                yield kept
+
+    def _kept(self, batch: _s3haul.Batch) -> Batch | None:
+        if not self._conditions:
+            return Batch(batch, self._names)
+        kept = package("pyarrow", "where()").record_batch(batch)
+        for condition in self._conditions:
+            kept = _filtered(kept, condition(kept))
+            if not len(kept):
+                return None
+        return Batch(kept, self._names)
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self.batches():
+            yield from batch
+
+    def to_arrow(self) -> Any:
+        """All rows as a `pyarrow.Table`, without a copy."""
+        pyarrow = package("pyarrow", "to_arrow()")
+        batches = [batch.to_arrow() for batch in self.batches()]
+        return pyarrow.Table.from_batches(batches, schema=self._schema(pyarrow))
+
+    def to_pandas(self, **options: Any) -> Any:
+        """All rows as a `pandas.DataFrame`; options are those of `pyarrow.Table.to_pandas`."""
+        package("pandas", "to_pandas()")
+        return self.to_arrow().to_pandas(**options)
+
+    def to_polars(self) -> Any:
+        """All rows as a `polars.DataFrame`, without a copy."""
+        polars = package("polars", "to_polars()")
+        frames = [batch.to_polars() for batch in self.batches()]
+        if not frames:
+            return polars.DataFrame(self)
+        return polars.concat(frames, rechunk=False)
+
+    def _schema(self, pyarrow: Any) -> Any:
+        return pyarrow.schema(self._source)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        if not self._conditions:
+            return self._source.__arrow_c_stream__(requested_schema)
+        pyarrow = package("pyarrow", "where()")
+        batches = (batch.to_arrow() for batch in self.batches())
+        reader = pyarrow.RecordBatchReader.from_batches(self._schema(pyarrow), batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._source.__arrow_c_schema__()
+
+    def __repr__(self) -> str:
+        return f"<Rows of {self._label}: {', '.join(self._names)}>"
+
+    def _repr_html_(self) -> str:
+        # Showing it must not begin a listing.
+        rows = [("columns", ", ".join(self._names)), ("conditions", len(self._conditions))]
+        return _html.table(f"rows of {self._label}", rows)
+
+
+class AsyncRows:
+    """The same for asyncio: `async for row in rows`, `async for batch in rows.batches()`."""
+
+    def __init__(self, rows: Rows, wait: Callable[..., Awaitable[Any]]) -> None:
+        self._rows = rows
+        self._wait = wait
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._rows.names
+
+    def where(self, condition: Condition) -> AsyncRows:
+        """See `Rows.where`. The function is called in another thread."""
+        return AsyncRows(self._rows.where(condition), self._wait)
+
+    async def batches(self) -> AsyncIterator[Batch]:
+        """The rows, many at a time, as they come."""
+        batches = self._rows.batches()
+        while (batch := await self._wait(next, batches, None)) is not None:
+            yield batch
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        async for batch in self.batches():
+            for row in batch:
+                yield row
+
+    async def to_arrow(self) -> Any:
+        """All rows as a `pyarrow.Table`."""
+        return await self._wait(self._rows.to_arrow)
+
+    async def to_pandas(self, **options: Any) -> Any:
+        """All rows as a `pandas.DataFrame`."""
+        return await self._wait(lambda: self._rows.to_pandas(**options))
+
+    async def to_polars(self) -> Any:
+        """All rows as a `polars.DataFrame`."""
+        return await self._wait(self._rows.to_polars)
+
+    def __repr__(self) -> str:
+        return f"<Async{repr(self._rows)[1:]}"
+
+    def _repr_html_(self) -> str:
+        return self._rows._repr_html_()
+
+
+def _next(rows: _s3haul.Rows) -> _s3haul.Batch | None:
+    """The next batch, None at the end. An interrupt is seen while it is waited for."""
+    while True:
+        try:
+            return rows.next_batch(INTERVAL_S)
+        except TimeoutError:
+            pass
+
+
+@cache
+def _row(names: tuple[str, ...]) -> Any:
+    return namedtuple("Row", names)
+
+
+def _filtered(batch: Any, answer: Any) -> Any:
+    """The rows of a batch that the answer of a condition keeps."""
+    pyarrow = package("pyarrow", "where()")
+    if isinstance(answer, (pyarrow.RecordBatch, pyarrow.Table)):
+        if answer.schema.names != batch.schema.names:
+            raise ValueError(f"a condition returned other columns: {answer.schema.names}")
+        if isinstance(answer, pyarrow.RecordBatch):
+            return answer
+        parts = answer.combine_chunks().to_batches()
+        return parts[0] if parts else batch.slice(0, 0)
+    if isinstance(answer, (bool, str)) or not hasattr(answer, "__len__"):
+        kind = type(answer).__name__
+        raise TypeError(f"a condition returns a bool for each row, or a batch, not {kind}")
+    if not isinstance(answer, (pyarrow.Array, pyarrow.ChunkedArray)):
+        answer = pyarrow.array(answer, type=pyarrow.bool_())
+    if len(answer) != len(batch):
+        raise ValueError(f"a condition returned {len(answer)} bools for {len(batch)} rows")
+    if isinstance(answer, pyarrow.ChunkedArray):
+        answer = answer.combine_chunks()
+    return batch.filter(answer)

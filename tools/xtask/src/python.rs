@@ -1,0 +1,123 @@
+//! The Python package: a wheel as people install it, and its tests.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use support::install::{self, Environment, Folder};
+use support::servers::Servers;
+use support::{process, term};
+
+/// What the tests of the package need, and what builds it.
+const ENVIRONMENT: Environment = Environment {
+    about: "maturin, pytest, mypy, boto3, pyarrow, pandas, Polars and DuckDB",
+    file: "tools/support/requirements-python.txt",
+    packages: include_str!("../../support/requirements-python.txt"),
+};
+
+/// The oldest Python that the package is for.
+const OLDEST: &str = "3.10";
+
+/// What its tests need there; those of pyarrow and the like are left out.
+const FOR_OLDEST: [&str; 2] = ["boto3==1.43.11", "pytest==9.2.0"];
+
+/// Builds a wheel of the development profile, installs it and runs its tests.
+pub(crate) fn test() -> Result<()> {
+    let python = environment()?;
+    let wheel = build(&python, "dev")?;
+    install_wheel(&python, &wheel)?;
+    let sources = process::root().join("python/s3haul");
+    let mut mypy = Command::new(&python);
+    mypy.args(["-m", "mypy", "--strict", "--no-error-summary", "--cache-dir"])
+        .arg(process::target().join("python/mypy"))
+        .arg(sources);
+    process::run(&mut mypy)?;
+    run_tests(&python)?;
+    let Some(oldest) = oldest() else {
+        term::line(&format!("python: Python {OLDEST} is not here: not tested with it"));
+        return Ok(());
+    };
+    let venv = process::target().join("python/oldest");
+    process::run_quietly(Command::new(oldest).args(["-m", "venv", "--clear"]).arg(&venv))?;
+    let python = venv.join("bin/python");
+    pip_install(&python, &FOR_OLDEST.map(OsStr::new))?;
+    install_wheel(&python, &wheel)?;
+    term::line(&format!("python: the same with Python {OLDEST}"));
+    run_tests(&python)
+}
+
+fn run_tests(python: &Path) -> Result<()> {
+    let package = process::root().join("python");
+    let mut pytest = Command::new(python);
+    // From elsewhere: the package that is installed is tested, not the one that lies here.
+    pytest
+        .current_dir(process::target())
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"])
+        .arg(&package)
+        .arg(package.join("tests"))
+        .env("S3HAUL_TEST_DOCS", process::root().join("docs"))
+        .envs(Servers::locate().test_variables());
+    process::run(&mut pytest)
+}
+
+/// The oldest Python, where the machine has it: by its name, or among those of pyenv.
+fn oldest() -> Option<PathBuf> {
+    let name = format!("python{OLDEST}");
+    if process::exists(&name, "--version") {
+        return Some(name.into());
+    }
+    let prefix = process::run_quietly(Command::new("pyenv").args(["prefix", OLDEST])).ok()?;
+    Some(PathBuf::from(prefix.trim()).join("bin").join(name)).filter(|path| path.is_file())
+}
+
+/// Builds the package as it is released, into `target/wheels`.
+pub(crate) fn wheel() -> Result<()> {
+    let wheel = build(&environment()?, "release")?;
+    let bytes = std::fs::metadata(&wheel)?.len();
+    term::good(&format!("{}: {bytes} bytes", wheel.display()));
+    Ok(())
+}
+
+/// The Python of an environment that has what is needed.
+fn environment() -> Result<PathBuf> {
+    let folder = Folder::new("python");
+    if !folder.has_python(&ENVIRONMENT) {
+        folder.create()?;
+        install::need_python()?;
+        folder.install_python(&ENVIRONMENT)?;
+    }
+    Ok(folder.venv().join("bin/python"))
+}
+
+fn build(python: &Path, profile: &str) -> Result<PathBuf> {
+    let wheels = process::target().join("wheels").join(profile);
+    // What was built before has the same name or another version: neither is to be found.
+    if wheels.exists() {
+        std::fs::remove_dir_all(&wheels)
+            .with_context(|| format!("could not remove `{}`", wheels.display()))?;
+    }
+    let mut maturin = Command::new(python);
+    maturin
+        .current_dir(process::root())
+        .args(["-m", "maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"])
+        .arg(&wheels)
+        .env("CARGO_TARGET_DIR", process::target());
+    process::run(&mut maturin)?;
+    let mut found = std::fs::read_dir(&wheels)?;
+    match found.next() {
+        Some(wheel) => Ok(wheel?.path()),
+        None => bail!("maturin built no wheel"),
+    }
+}
+
+fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
+    pip_install(python, &["--force-reinstall".as_ref(), "--no-deps".as_ref(), wheel.as_os_str()])
+}
+
+fn pip_install(python: &Path, what: &[&OsStr]) -> Result<()> {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(what);
+    process::run_quietly(&mut pip).map(drop)
+}
