@@ -1,9 +1,10 @@
 //! The `s3haul` command as a library.
 //!
-//! A command line goes through three stages: `args` parses it (clap derive, no logic),
-//! `settings` turns flags, environment and `~/.aws/config` into plain values (the only place that
-//! reads them), `commands` run on those values and a `Printer` and return an exit code. A job
-//! emits events, which `render` turns into lines or JSON. Version, help and usage errors
+//! A command line goes through three stages, called in turn by `commands::dispatch`: `args` parses
+//! it (clap derive, no logic), `settings` turns flags, environment and `~/.aws/config` into plain
+//! values, `commands` run on those values and a `Printer` and return an exit code. Only colour and
+//! the hand-over to `aws` are settled before. A job emits events, which `render` turns into lines
+//! or JSON. Version, help and usage errors
 //! read no configuration and start no runtime.
 
 mod args;

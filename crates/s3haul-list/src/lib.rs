@@ -1,13 +1,14 @@
 //! Lists stores of sorted keys with many requests in flight, without knowing the keys beforehand.
 //!
 //! S3 and stores like it list 1,000 keys a request, each page from where the one before ended.
-//! [`keyspace`] is the pure part of doing better: it learns from the keys it sees where others lie,
-//! cuts the key space into segments and says what to ask next. [`list`] drives it over a
-//! [`Source`] and hands out pages, in any order or in the order of the keys. Sources are the
+//! [`keyspace`] is the pure part of doing better: it infers from the keys it has seen where others
+//! lie, cuts the key space into segments and decides what to request next. [`list`] drives it over
+//! a [`Source`] and hands out pages, in any order or in the order of the keys. Sources are the
 //! `objects` and `versions` of a bucket (feature `s3`, on by default), and any closure that lists
 //! one page. `docs/lister.md` has the interface, an example, bounds and limits.
 //!
-//! - A listing of one page costs one request; [`ListRequest::is_eager`] guesses beside it.
+//! - A listing of one page costs one request; [`ListRequest::is_eager`] sends speculative requests
+//!   beside it.
 //! - Each key comes once. A [`PageRange`] says which range of keys it settles.
 //! - Pages received and not taken are bounded: until some are taken, no more are requested.
 //! - Dropping a [`Listing`] ends it, with all its requests.

@@ -33,8 +33,8 @@ pub(crate) fn line(text: &str) {
     }
 }
 
-/// Waits until the lines so far are handed over, though not for long. Not to be called with Python's
-/// lock.
+/// Waits until the lines so far are handed over, though not for long. Not to be called with
+/// Python's lock.
 pub(crate) fn flush() {
     if !HAS_LINES.swap(false, Ordering::Relaxed) {
         return;

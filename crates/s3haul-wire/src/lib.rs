@@ -1,10 +1,10 @@
 //! S3 over HTTP: one async method of [`Client`] for each operation.
 //!
-//! Owns signing, endpoints, connections, retries, checksums and the shapes of requests and
-//! answers. Knows nothing of jobs, files or listings of more than one page. Its rooms, each of
-//! which uses only those above it:
+//! Owns signing, endpoints, connections, retries, checksums and the shapes of requests and answers.
+//! Knows nothing of jobs, files or listings of more than one page. Its modules, each of which uses
+//! only those above it; `client`, `config`, `error`, `env` and `units` stand beside them:
 //!
-//! | room | what is in it |
+//! | module | what is in it |
 //! |---|---|
 //! | `sign`, `xml` | signatures and secrets; documents and pages of listings |
 //! | `message` | headers, payloads, checksums, what makes an answer believable |

@@ -1,4 +1,5 @@
-//! From a parsed command line to the command that runs: what it is about to do, and how it ends.
+//! From a parsed command line to the command that runs: what it is about to do, and how an
+//! interrupt ends it.
 
 use std::future::Future;
 use std::pin::Pin;

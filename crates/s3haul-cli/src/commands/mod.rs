@@ -1,5 +1,5 @@
-//! The commands: settings and a printer in, exit code out. None reads flags, files or the
-//! environment.
+//! The commands: settings and a printer in, exit code out. None reads flags or the environment, but
+//! `dispatch`, which chooses the command.
 
 mod asker;
 mod buckets;

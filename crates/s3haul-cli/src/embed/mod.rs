@@ -1,6 +1,6 @@
 //! Commands run by a program instead of a command line: what the Python package is made of.
 //!
-//! A command is given by its words, as it would be typed, so there is one description of every job,
+//! A command is given as the words that one would type, so a job is described in only one way: by
 //! its flags. What the command would print is handed on, events and rows come as values, and
 //! nothing here touches the process's standard streams, signal handlers or working directory.
 

@@ -67,7 +67,7 @@ impl Environment {
         names.iter().find_map(|name| self.get(name))
     }
 
-    /// Whether a variable is set to `true`, `1` or `yes`.
+    /// Whether a variable is set to `true`, `1`, `yes` or `on`.
     pub(crate) fn is_true(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| {
             matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes" | "on")

@@ -1,6 +1,7 @@
 //! The only place where flags, the environment and `~/.aws` become plain values.
 //!
-//! Everything below `of_process` is a function of its arguments, so tests need no environment.
+//! Environment variables are read by [`Environment`] alone, so tests pass their own. The clock, the
+//! time zone, the working directory and configuration files are read here, too.
 
 mod buckets;
 mod check;

@@ -1,4 +1,4 @@
-//! What all executors of a job share.
+//! What all actions of a job share: settings, clients, limits, reporter.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
