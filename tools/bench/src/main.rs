@@ -5,6 +5,7 @@ mod layouts;
 mod list;
 mod matrix;
 mod peers;
+mod python;
 mod record;
 mod report;
 mod usage;
@@ -33,6 +34,8 @@ enum Benchmark {
     /// Installs the other tools into target/peers and prints what is there; also `cargo xtask
     /// peers`.
     Peers(peers::Arguments),
+    /// The Python package beside other Python libraries.
+    Python(python::Options),
     /// Tables of the runs that a folder has.
     Report { folder: Option<PathBuf> },
 }
@@ -52,6 +55,7 @@ fn run(arguments: Arguments) -> Result<()> {
         None => matrix::run(arguments.matrix),
         Some(Benchmark::List(plan)) => list::run(&plan),
         Some(Benchmark::Peers(search)) => peers::run(search),
+        Some(Benchmark::Python(options)) => python::run(options),
         Some(Benchmark::Report { folder }) => report::write(&folder.unwrap_or_else(report::folder)),
     }
 }

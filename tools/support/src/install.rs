@@ -156,6 +156,13 @@ impl Folder {
         Ok(())
     }
 
+    /// Installs a wheel into the Python environment, in place of what is there of its package, and
+    /// nothing that it depends on.
+    pub fn install_wheel(&self, wheel: &Path) -> Result<()> {
+        let flags = ["--force-reinstall", "--no-deps"].map(std::ffi::OsStr::new);
+        pip(&self.venv(), &[flags[0], flags[1], wheel.as_os_str()])
+    }
+
     /// The machine's Go where it is new enough, else one installed into this folder.
     pub fn find_go(&self) -> Result<PathBuf> {
         let local = process::run_quietly(Command::new("go").args(["env", "GOTOOLCHAIN"]))
@@ -180,6 +187,11 @@ impl Folder {
 /// Makes a Python environment and installs into it.
 fn pip_install(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
     process::run_quietly(Command::new("python3").args(["-m", "venv"]).arg(venv))?;
+    pip(venv, what)
+}
+
+/// Installs into a Python environment that is there.
+fn pip(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
     let mut pip = Command::new(venv.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(what);
     process::run_quietly(&mut pip)?;

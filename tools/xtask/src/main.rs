@@ -41,7 +41,7 @@ Tasks:
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them
-  bench NAME [OPTION]...  a benchmark by its name: put, list
+  bench NAME [OPTION]...  a benchmark by its name: put, list, python
   list-bench [OPTION]...  listing of many layouts: requests, time, CPU; `bench list` by another name
 ";
 

@@ -25,7 +25,7 @@ pub(super) struct Ledger {
 
 /// Requests since the last look.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Requests {
+pub(crate) struct Requests {
     /// Operation to number of requests.
     all: BTreeMap<String, u64>,
     /// The same, of those that were answered by a status of 200 to 299.
@@ -50,7 +50,7 @@ impl Requests {
     }
 
     /// All of them.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.all.values().sum()
     }
 
@@ -60,7 +60,7 @@ impl Requests {
     }
 
     /// Those that change objects, whatever became of them. Making a bucket that is there does not.
-    pub(super) fn writes(&self) -> u64 {
+    pub(crate) fn writes(&self) -> u64 {
         let reads = |name: &str| {
             ["List", "Get", "Head"].iter().any(|verb| name.starts_with(verb))
                 || name.ends_with("Bucket")

@@ -11,7 +11,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Objects below a prefix; their names are without it.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     objects: BTreeMap<String, Object>,
 }
 
@@ -39,7 +39,7 @@ impl Listing {
     }
 
     /// Names and sizes.
-    pub(super) fn sizes(&self) -> BTreeMap<String, u64> {
+    pub(crate) fn sizes(&self) -> BTreeMap<String, u64> {
         self.objects.iter().map(|(name, object)| (name.clone(), object.bytes)).collect()
     }
 

@@ -16,7 +16,7 @@ const BYTES_MAX: u64 = 2048 * MIB;
 const ROOM: u64 = 3;
 
 /// A folder for files of so many bytes together, where the machine has room for them in memory.
-pub(super) fn folder(bytes: u64) -> Option<TempDir> {
+pub(crate) fn folder(bytes: u64) -> Option<TempDir> {
     let found = statvfs(FOLDER).ok()?;
     let free = found.blocks_available().saturating_mul(found.fragment_size());
     let fits = bytes <= BYTES_MAX && free >= bytes.saturating_mul(ROOM);

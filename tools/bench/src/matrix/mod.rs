@@ -4,24 +4,25 @@
 //! run, [`check`] whether its work was done, [`runner`] in which order tools run. Runs are measured
 //! by [`super::usage`] and stored as [`super::record::Run`], from which the report is made. Nothing
 //! is downloaded or built here: that is the part of [`super::peers`] and `cargo xtask servers`.
+//! [`super::python`] shares servers, files and results.
 
 mod bare;
 mod check;
 mod daemon;
 mod environment;
-mod ledger;
+pub(crate) mod ledger;
 mod listing;
-mod memory;
-mod options;
+pub(crate) mod memory;
+pub(crate) mod options;
 mod output;
 mod plan;
-mod results;
-mod runner;
-mod server;
-mod shape;
+pub(crate) mod results;
+pub(crate) mod runner;
+pub(crate) mod server;
+pub(crate) mod shape;
 mod table;
 mod tools;
-mod tree;
+pub(crate) mod tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

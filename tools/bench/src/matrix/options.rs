@@ -106,21 +106,21 @@ fn latency(text: &str) -> Result<u64> {
     known.with_context(|| format!("there are {LATENCIES_MS:?} (ms)"))
 }
 
-fn scale(text: &str) -> Result<f64> {
+pub(crate) fn scale(text: &str) -> Result<f64> {
     match text.parse() {
         Ok(scale) if scale > 0.0 && scale <= 10.0 => Ok(scale),
         _ => bail!("a number above 0 and up to 10 is needed, such as 0.1"),
     }
 }
 
-fn limit(text: &str) -> Result<Duration> {
+pub(crate) fn limit(text: &str) -> Result<Duration> {
     match seconds(text)? {
         Duration::ZERO => bail!("0 is too small"),
         limit => Ok(limit),
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
     text.parse().map(Duration::from_secs)
 }
 

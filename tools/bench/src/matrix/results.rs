@@ -14,7 +14,7 @@ use crate::report::RUNS;
 use support::term;
 
 /// The file of runs.
-pub(super) struct Results {
+pub(crate) struct Results {
     file: File,
     path: PathBuf,
     /// All that are in the file.
@@ -22,12 +22,12 @@ pub(super) struct Results {
     /// How many of them are of an earlier session; they come first.
     old: usize,
     /// Runs that failed.
-    pub(super) failed: u32,
+    pub(crate) failed: u32,
 }
 
 impl Results {
     /// Begins in this folder with these runs of earlier sessions.
-    pub(super) fn create(folder: &Path, runs: Vec<Run>) -> Result<Self> {
+    pub(crate) fn create(folder: &Path, runs: Vec<Run>) -> Result<Self> {
         let path = folder.join(RUNS);
         std::fs::create_dir_all(folder)
             .with_context(|| format!("could not create `{}`", folder.display()))?;
@@ -36,7 +36,7 @@ impl Results {
     }
 
     /// The runs that a folder has.
-    pub(super) fn earlier(folder: &Path) -> Result<Vec<Run>> {
+    pub(crate) fn earlier(folder: &Path) -> Result<Vec<Run>> {
         let path = folder.join(RUNS);
         if path.is_file() { record::read(&path) } else { Ok(Vec::new()) }
     }
@@ -47,7 +47,7 @@ impl Results {
     }
 
     /// Keeps a run.
-    pub(super) fn keep(&mut self, run: &Run) -> Result<()> {
+    pub(crate) fn keep(&mut self, run: &Run) -> Result<()> {
         term::line(&told(run));
         self.failed += u32::from(matches!(run.outcome, Outcome::Failed(_)));
         self.forget_old(run)?;
@@ -72,7 +72,7 @@ impl Results {
     }
 
     /// Brings the runs of several sessions into an order.
-    pub(super) fn finish<K: Ord>(mut self, order: impl Fn(&Run) -> K) -> Result<()> {
+    pub(crate) fn finish<K: Ord>(mut self, order: impl Fn(&Run) -> K) -> Result<()> {
         self.runs.sort_by_key(order);
         written(&self.path, &self.runs).map(drop)
     }

@@ -203,14 +203,15 @@ fn too_long(options: &Options) -> Outcome {
 }
 
 /// How a tool ended and the last thing that it said about it.
-fn failure(ended: &Ended, log: &Path) -> String {
+pub(crate) fn failure(ended: &Ended, log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     one_line(&format!("{}: {last}", ended.status))
 }
 
-fn one_line(text: &str) -> String {
+/// A message without line breaks, cut where it is long.
+pub(crate) fn one_line(text: &str) -> String {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     plain.chars().take(MESSAGE_MAX).collect()
 }

@@ -15,14 +15,14 @@ use support::process;
 use support::server::{Daemon, Server as Embedded};
 
 /// Where workloads write to, and where copies come from.
-pub(super) const TARGET_BUCKET: &str = "bench";
-pub(super) const SOURCE_BUCKET: &str = "source";
+pub(crate) const TARGET_BUCKET: &str = "bench";
+pub(crate) const SOURCE_BUCKET: &str = "source";
 /// The bucket of computed keys.
-pub(super) const KEYS_BUCKET: &str = "synthetic";
+pub(crate) const KEYS_BUCKET: &str = "synthetic";
 
 /// What the embedded server keeps.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Store {
+pub(crate) enum Store {
     /// Names and sizes.
     Null,
     /// Bytes too.
@@ -34,9 +34,9 @@ pub(super) enum Store {
 }
 
 /// A server with its buckets.
-pub(super) struct Server {
-    pub(super) place: Place,
-    pub(super) endpoint: Endpoint,
+pub(crate) struct Server {
+    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
     s3haul: PathBuf,
     ledger: Option<Ledger>,
     /// Ends it when dropped; nothing of it is reaped before.
@@ -50,7 +50,7 @@ enum Running {
 
 impl Server {
     /// Starts a server. The folder is its own.
-    pub(super) fn open(place: &Place, store: &Store, s3haul: &Path, folder: &Path) -> Result<Self> {
+    pub(crate) fn open(place: &Place, store: &Store, s3haul: &Path, folder: &Path) -> Result<Self> {
         let scratch = folder.join("settings");
         std::fs::create_dir_all(&scratch)?;
         let server = if place.server == "embedded" {
@@ -143,12 +143,12 @@ impl Server {
     }
 
     /// Runs our own command, for filling and clearing.
-    pub(super) fn run(&self, args: &[&str]) -> Result<String> {
+    pub(crate) fn run(&self, args: &[&str]) -> Result<String> {
         process::run_quietly(&mut self.command(args))
     }
 
     /// Number and bytes of the objects below a prefix.
-    pub(super) fn totals(&self, bucket: &str, prefix: &str) -> Result<(u64, u64)> {
+    pub(crate) fn totals(&self, bucket: &str, prefix: &str) -> Result<(u64, u64)> {
         let uri = format!("s3://{bucket}/{prefix}");
         let mut command = self.command(&["summarize", "--format", "json", &uri]);
         // The exit status is 1 where there is nothing, but the summary is there.
@@ -163,7 +163,7 @@ impl Server {
     }
 
     /// The objects below a prefix.
-    pub(super) fn listing(&self, bucket: &str, prefix: &str) -> Result<Listing> {
+    pub(crate) fn listing(&self, bucket: &str, prefix: &str) -> Result<Listing> {
         let uri = format!("s3://{bucket}/{prefix}");
         let args = ["list", "--format=tsv", Listing::COLUMNS, "--no-header", &uri];
         let output = process::output(&mut self.command(&args))?;
@@ -201,7 +201,7 @@ impl Server {
     }
 
     /// The requests since the last call, where the server counts them.
-    pub(super) fn requests(&mut self) -> Result<Option<Requests>> {
+    pub(crate) fn requests(&mut self) -> Result<Option<Requests>> {
         self.ledger.as_mut().map(Ledger::take).transpose()
     }
 }

@@ -1,7 +1,7 @@
 //! Which files and objects a workload has: names and sizes, and how they follow the scale.
 
 /// Bytes of a KiB.
-pub(super) const KIB: u64 = 1 << 10;
+pub(crate) const KIB: u64 = 1 << 10;
 /// Bytes of a MiB.
 pub(super) const MIB: u64 = 1 << 20;
 /// Bytes of a GiB.
@@ -17,7 +17,7 @@ const MIXED_BYTES: [u64; 8] =
 
 /// A set of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Folders with files of one size; the scale is for the files in each.
     Folders { folders: u64, files: u64, bytes: u64 },
     /// A few large files in one folder; the scale is for their size.
@@ -35,7 +35,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// The same at a share of its size.
-    pub(super) fn scaled(self, scale: f64) -> Self {
+    pub(crate) fn scaled(self, scale: f64) -> Self {
         let root = scale.sqrt();
         match self {
             Self::Folders { folders, files, bytes } => {
@@ -54,7 +54,7 @@ impl Shape {
     }
 
     /// Names with `/` between folders, and sizes.
-    pub(super) fn files(self) -> Vec<(String, u64)> {
+    pub(crate) fn files(self) -> Vec<(String, u64)> {
         match self {
             Self::Folders { folders, files, bytes } => {
                 let of = |folder| {
@@ -84,12 +84,12 @@ impl Shape {
     }
 
     /// Bytes of all files.
-    pub(super) fn bytes(self) -> u64 {
+    pub(crate) fn bytes(self) -> u64 {
         self.files().iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// For titles: `26 folders of 256 files of 32 KiB`.
-    pub(super) fn about(self) -> String {
+    pub(crate) fn about(self) -> String {
         match self {
             Self::Folders { folders, files, bytes } => {
                 format!("{folders} folders of {}", files_of(files, bytes))
@@ -133,7 +133,7 @@ fn letters(number: u64) -> String {
 }
 
 /// A share of a number, at least 1.
-pub(super) fn times(number: u64, scale: f64) -> u64 {
+pub(crate) fn times(number: u64, scale: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -149,7 +149,7 @@ fn files_of(files: u64, bytes: u64) -> String {
 }
 
 /// A number with commas.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     support::term::count(number)
 }
 

@@ -19,18 +19,18 @@ const BLOCK_BYTES: usize = 1 << 20;
 const SAMPLE_BYTES_MAX: u64 = 256 * MIB;
 
 /// Files below a folder.
-pub(super) struct Tree {
-    pub(super) root: PathBuf,
+pub(crate) struct Tree {
+    pub(crate) root: PathBuf,
     /// Names below the root and sizes.
-    pub(super) files: Vec<(String, u64)>,
+    pub(crate) files: Vec<(String, u64)>,
     /// The first of them.
-    pub(super) single: PathBuf,
+    pub(crate) single: PathBuf,
     shape: Shape,
 }
 
 impl Tree {
     /// Writes the files of a shape.
-    pub(super) fn make(root: &Path, shape: Shape) -> Result<Self> {
+    pub(crate) fn make(root: &Path, shape: Shape) -> Result<Self> {
         let files = shape.files();
         let single = root.join(files.first().map_or("", |(name, _)| name.as_str()));
         let tree = Self { root: root.to_owned(), files, single, shape };
@@ -47,11 +47,11 @@ impl Tree {
     }
 
     /// Number and bytes of the files.
-    pub(super) fn totals(&self) -> (u64, u64) {
+    pub(crate) fn totals(&self) -> (u64, u64) {
         (self.files.len() as u64, self.files.iter().map(|(_, bytes)| bytes).sum())
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
@@ -110,7 +110,7 @@ fn random_block() -> Vec<u8> {
 }
 
 /// Removes a folder with all that is in it, if it is there.
-pub(super) fn remove(folder: &Path) -> Result<()> {
+pub(crate) fn remove(folder: &Path) -> Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("could not remove `{}`", folder.display()))
@@ -120,7 +120,7 @@ pub(super) fn remove(folder: &Path) -> Result<()> {
 }
 
 /// Names and sizes of the files below a folder.
-pub(super) fn sizes(root: &Path) -> Result<BTreeMap<String, u64>> {
+pub(crate) fn sizes(root: &Path) -> Result<BTreeMap<String, u64>> {
     let mut sizes = BTreeMap::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -143,7 +143,7 @@ pub(super) fn sizes(root: &Path) -> Result<BTreeMap<String, u64>> {
 
 /// Some files of a list, spread over it; the first one, and others as long as all of them together
 /// are not too large to be read again.
-pub(super) fn sample(files: &[(String, u64)], files_max: usize) -> Vec<(String, u64)> {
+pub(crate) fn sample(files: &[(String, u64)], files_max: usize) -> Vec<(String, u64)> {
     let step = files.len().div_ceil(files_max).max(1);
     let (mut sample, mut sum): (Vec<(String, u64)>, u64) = (Vec::new(), 0);
     for (name, bytes) in files.iter().step_by(step).chain(files.last()) {

@@ -17,16 +17,16 @@ pub(super) const TAG: (&str, &str) = ("bench", "yes");
 pub(super) const NO_TAGS: &str = "knows no tags";
 
 /// A program and the server it is to reach.
-pub(super) struct Call<'a> {
-    pub(super) program: &'a Path,
-    pub(super) endpoint: &'a Endpoint,
+pub(crate) struct Call<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) endpoint: &'a Endpoint,
 }
 
 impl Call<'_> {
     /// The program in a bare environment: nothing of the caller's but where programs and temporary
     /// files are, so neither its credentials, its proxies nor its settings. Keys are variables,
     /// since arguments can be seen by others.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         self.command_of(self.program.as_os_str())
     }
 
@@ -61,7 +61,7 @@ impl Call<'_> {
     }
 
     /// Writes a file into the scratch folder, if it is not there as it should be.
-    pub(super) fn file(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+    pub(crate) fn file(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.endpoint.scratch.join(name);
         if fs::read_to_string(&path).is_ok_and(|present| present == text) {
             return Ok(path);

@@ -25,6 +25,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+pub(crate) use self::call::Call;
 pub(crate) use self::find::find;
 use support::{process, term};
 

@@ -64,15 +64,15 @@ pub(super) struct Figures {
 
 /// Least, median and greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
-    pub(super) min: f64,
-    pub(super) median: f64,
-    pub(super) max: f64,
+pub(crate) struct Spread {
+    pub(crate) min: f64,
+    pub(crate) median: f64,
+    pub(crate) max: f64,
 }
 
 impl Spread {
     /// None of no values.
-    fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
         let middle = values.len() / 2;

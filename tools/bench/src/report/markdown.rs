@@ -116,12 +116,13 @@ pub(super) fn place(place: &Place) -> String {
     format!("{}, {} ms{tls}", place.server, place.latency_ms)
 }
 
-fn seconds(value: f64) -> String {
+/// Seconds, with more digits of few.
+pub(crate) fn seconds(value: f64) -> String {
     if value < 0.1 { format!("{value:.4}") } else { format!("{value:.2}") }
 }
 
 /// Three digits or a little more.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),
         value if value >= 10.0 => format!("{value:.1}"),
@@ -130,7 +131,8 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-fn times(ratio: Option<f64>) -> String {
+/// A ratio, with two or three digits; empty where there is none.
+pub(crate) fn times(ratio: Option<f64>) -> String {
     ratio.map_or_else(String::new, |ratio| match ratio {
         ratio if ratio >= 20.0 => format!("{ratio:.0}"),
         ratio if ratio >= 3.0 => format!("{ratio:.1}"),
@@ -143,7 +145,7 @@ fn amount(value: f64) -> String {
 }
 
 /// Text of tools in a table's cell.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "\\<").replace(['\r', '\n'], " ")
 }
 

@@ -14,6 +14,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use self::about::About;
+pub(crate) use self::figures::Spread;
+pub(crate) use self::markdown::{escaped, seconds, short, times};
 use super::record;
 use support::process;
 
@@ -48,12 +50,16 @@ pub(crate) fn note(folder: &Path, tools: &[String], joins: bool) -> Result<()> {
     save(&path, &about.text())
 }
 
+/// What the runs of a folder were made with.
+pub(crate) fn about(folder: &Path) -> String {
+    fs::read_to_string(folder.join(ABOUT)).unwrap_or_default()
+}
+
 /// Makes the tables of the runs in a folder, in the same folder.
 pub(crate) fn write(folder: &Path) -> Result<()> {
     let runs = record::read(&folder.join(RUNS))?;
     let tables = figures::tables(&runs);
-    let about = fs::read_to_string(folder.join(ABOUT)).unwrap_or_default();
-    save(&folder.join("README.md"), &markdown::page(&tables, &about))?;
+    save(&folder.join("README.md"), &markdown::page(&tables, &about(folder)))?;
     save(&folder.join("results.json"), &(serde_json::to_string_pretty(&tables)? + "\n"))
 }
 
