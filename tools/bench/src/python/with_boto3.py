@@ -35,9 +35,10 @@ def start():
 
 def list_arrow():
     import pyarrow
+    from pyarrow import compute
 
     table = pyarrow.Table.from_pylist(objects_below(PREFIX))
-    return table.num_rows, table["Size"].to_numpy().sum()
+    return table.num_rows, compute.sum(table["Size"]).as_py()
 
 
 def list_pandas():

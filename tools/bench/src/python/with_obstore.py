@@ -32,10 +32,12 @@ def start():
 
 def list_arrow():
     import pyarrow
+    from pyarrow import compute
 
     batch = obstore.list(STORE, PREFIX, return_arrow=True).collect()
-    table = pyarrow.table(pyarrow.record_batch(batch))
-    return table.num_rows, table["size"].to_numpy().sum()
+    # `pyarrow.table` would import pandas to see whether it is a data frame.
+    table = pyarrow.Table.from_batches([pyarrow.record_batch(batch)])
+    return table.num_rows, compute.sum(table["size"]).as_py()
 
 
 def list_pandas():

@@ -17,9 +17,10 @@ def start():
 
 def list_arrow():
     import pyarrow
+    from pyarrow import compute
 
     table = pyarrow.Table.from_pylist(list(FILES.find(PATH, detail=True).values()))
-    return table.num_rows, table["size"].to_numpy().sum()
+    return table.num_rows, compute.sum(table["size"]).as_py()
 
 
 def list_pandas():

@@ -16,10 +16,10 @@ def start():
 
 
 def list_arrow():
-    import pyarrow
+    from pyarrow import compute
 
-    table = pyarrow.table(s3haul.list(URL))
-    return table.num_rows, table["size"].to_numpy().sum()
+    table = s3haul.list(URL).to_arrow()
+    return table.num_rows, compute.sum(table["size"]).as_py()
 
 
 def list_pandas():
