@@ -15,12 +15,12 @@ Made by `make bench NAME=python`: each library in turn (A B C A B C …) behind 
 each run a whole process with the start of the interpreter and the imports, the server another \
 process of the same machine, files in memory. Medians of the rounds are shown, and of ratios the \
 median of those of each round; all runs are in `python/runs.jsonl`. What takes long runs once \
-only (`--once-above`, 20 s unless the command below says otherwise). Of each run it is checked \
-that the numbers of objects and bytes are right; of uploads and downloads also names and sizes, \
-of downloads some of the content, of a sync that it wrote nothing. CPU time is that of the \
-process and its children, user and system. A ratio of 3 is three times what the package needs; \
-`command` is the command `s3haul`, a program of its own. The scripts are in \
-`tools/bench/src/python`.
+only (`--once-above`, 20 s unless the command below says otherwise). Where several commands are \
+below, libraries of one table may have run at different times. Of each run it is checked that \
+the numbers of objects and bytes are right; of uploads and downloads also names and sizes, of \
+downloads some of the content, of a sync that it wrote nothing. CPU time is that of the process \
+and its children, user and system. A ratio of 3 is three times what the package needs; `command` \
+is the command `s3haul`, a program of its own. The scripts are in `tools/bench/src/python`.
 ";
 
 /// What is wanted of a workload next to another library.
