@@ -7,7 +7,9 @@ the configuration files, as the command `s3haul` does. `s3haul.aio` has the same
 
 from __future__ import annotations
 
-from . import aio, plan
+from typing import TYPE_CHECKING
+
+from . import plan
 from ._client import Client, Finished
 from ._default import client as _default
 from ._errors import (
@@ -37,6 +39,9 @@ from ._rows import AsyncRows, Batch, Rows
 from ._s3haul import __version__
 from ._serve import Server
 from ._summary import Summary
+
+if TYPE_CHECKING:
+    from . import aio
 
 serve = Server
 
@@ -80,6 +85,16 @@ versioning_suspend = _default.versioning_suspend
 versions = _default.versions
 website = _default.website
 write = _default.write
+
+
+def __getattr__(name: str) -> object:
+    # asyncio takes longer to import than all the rest.
+    if name == "aio":
+        from importlib import import_module
+
+        return import_module(".aio", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "AccessDenied",

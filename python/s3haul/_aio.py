@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import contextvars
+import functools
 import os
 import time
 from collections.abc import (
+    AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
     Awaitable,
@@ -21,6 +24,7 @@ from collections.abc import (
     Sequence,
 )
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 from . import _client, _s3haul, _words
@@ -29,9 +33,21 @@ from ._client import Finished
 from ._commands import AsyncCommands
 from ._errors import S3haulError
 from ._jobs import Job, JobStatus
-from ._many import MEMORY, PARTS_FROM, WAIT_S, GetWindow, OnError, PutWindow, Root, as_bytes, pair
+from ._many import (
+    MEMORY,
+    PARTS_FROM,
+    WAIT_S,
+    GetWindow,
+    OnError,
+    PutWindow,
+    Root,
+    Single,
+    as_bytes,
+    is_folder,
+    pair,
+)
 from ._plan import Plan
-from ._progress import INTERVAL_S, Progress, reporter
+from ._progress import INTERVAL_S, Progress, check, reporter
 from ._result import Result
 from ._rows import AsyncRows
 from ._running import drain, result
@@ -66,7 +82,8 @@ def _threads() -> ThreadPoolExecutor:
 
 
 async def _in_thread(function: Callable[..., T], *args: Any) -> T:
-    return await asyncio.get_running_loop().run_in_executor(_threads(), function, *args)
+    call = functools.partial(contextvars.copy_context().run, function, *args)
+    return await asyncio.get_running_loop().run_in_executor(_threads(), call)
 
 
 async def _to_end(awaitable: Awaitable[T]) -> T:
@@ -135,6 +152,7 @@ class Client(AsyncCommands):
         options: Mapping[str, Any],
         progress: ProgressTarget = None,
     ) -> Result:
+        check(progress)
         running = await self._start(transfer_call(head, paths, options))
         return await _finish(running, progress, head[0])
 
@@ -180,11 +198,17 @@ class Client(AsyncCommands):
         return tags_of(await self._query(head, [url], given), given)
 
     async def read(
-        self, url: StrPath, range: str | tuple[int, int | None] | None = None, **options: Any
+        self,
+        url: StrPath,
+        range: str | tuple[int, int | None] | None = None,
+        *,
+        progress: ProgressTarget = None,
+        **options: Any,
     ) -> bytes:
         """See `s3haul.Client.read`."""
         words, data = read_call(url, range, options)
-        done = await _finish(await self._start(words, data))
+        check(progress)
+        done = await _finish(await self._start(words, data), progress, "read")
         return (done if data is None else alone(done)).output
 
     cat = read
@@ -193,6 +217,14 @@ class Client(AsyncCommands):
         self, url: StrPath, data: Any, *, progress: ProgressTarget = None, **options: Any
     ) -> Result:
         """See `s3haul.Client.write`."""
+        check(progress)
+        if is_folder(url):
+            single = Single(url, as_bytes(data), options)
+            session = await _in_thread(self._client._session)
+            putter = await _in_thread(single.send, session)
+            while not (taken := await _in_thread(putter.take, WAIT_S, 1)):
+                pass
+            return single.result(taken, reporter(progress, "write"))
         words = _words.words(["cp"], ["-", url], options)
         return alone(await _finish(await self._start(words, as_bytes(data)), progress, "write"))
 
@@ -210,18 +242,12 @@ class Client(AsyncCommands):
         await _in_thread(self._client._session)
         root_ = Root(root, on_error)
         window = GetWindow(self._client._session, root_, at_once, memory, on_error, ordered)
-        source, is_open = _names(names), True
-        while is_open or not window.is_idle:
-            if is_open and (room := window.room()):
-                chunk: list[Any] = []
-                while len(chunk) < room and is_open:
-                    try:
-                        chunk.append(await source.__anext__())
-                    except StopAsyncIteration:
-                        is_open = False
-                await _in_thread(window.submit, chunk)
-            wait = 0 if is_open and window.room() else WAIT_S
-            for found in await _in_thread(window.take, wait):
+
+        async def add(name: Any) -> Iterable[Any]:
+            return window.add(name)
+
+        async with aclosing(_results(window, _names(names), add)) as results:
+            async for found in results:
                 yield found
 
     async def put_many(
@@ -238,24 +264,18 @@ class Client(AsyncCommands):
         await _in_thread(self._client._session)
         root_ = Root(root, on_error)
         window = PutWindow(self._client._session, root_, at_once, memory, on_error, content_type)
-        source, is_open = _names(items), True
-        while is_open or not window.is_idle:
-            while is_open and window.has_room() and not window.is_chunk():
-                try:
-                    name, data = pair(await source.__anext__())
-                except StopAsyncIteration:
-                    is_open = False
-                    break
-                body = as_bytes(data)
-                if len(body) <= PARTS_FROM:
-                    window.add(name, body)
-                else:
-                    error = await self._put(root_.url(name), body, content_type)
-                    for answer in window.answer(name, error):
-                        yield answer
-            await _in_thread(window.submit)
-            wait = 0 if is_open and window.has_room() else WAIT_S
-            for answer in await _in_thread(_taken, window, wait):
+
+        async def add(item: Any) -> Iterable[Any]:
+            name, data = pair(item)
+            body = as_bytes(data)
+            if len(body) <= PARTS_FROM:
+                window.add(name, body)
+                return ()
+            error = await self._put(root_.url(name), body, content_type)
+            return window.answer(name, error)
+
+        async with aclosing(_results(window, _names(items), add)) as results:
+            async for answer in results:
                 yield answer
 
     async def _put(self, url: str, body: bytes, content_type: str | None) -> Exception | None:
@@ -268,6 +288,7 @@ class Client(AsyncCommands):
     async def run(self, args: Sequence[str], *, progress: ProgressTarget = None) -> Finished:
         """See `s3haul.Client.run`."""
         words = command_line(args)
+        check(progress)
         done = await _finish(await self._start(words), progress, words[0] if words else "")
         return Finished(done.status, done.output, done)
 
@@ -282,6 +303,7 @@ class Client(AsyncCommands):
 
     async def run_job(self, job: Job, *, progress: ProgressTarget = None, **journal: Any) -> Result:
         """Runs a job; `journal` are the options of `s3haul.Job.run`."""
+        check(progress)
         session = await _in_thread(self._client._session, True)
         running = session.start_job(job.to_json(), _words.flags(journal))
         return await _finish(running, progress, "job")
@@ -302,8 +324,58 @@ class Client(AsyncCommands):
         return await self._transfer(["apply"], [plan], options, progress)
 
 
-def _taken(window: PutWindow, seconds: float) -> list[Any]:
-    return [*window.take(seconds)]
+async def _results(
+    window: GetWindow | PutWindow,
+    items: AsyncIterator[Any],
+    add: Callable[[Any], Awaitable[Iterable[Any]]],
+) -> AsyncGenerator[Any, None]:
+    """Adds items to a window in a task of their own, and returns results as they come."""
+    woken, room = asyncio.Event(), asyncio.Event()
+    answers: list[Iterable[Any]] = []
+
+    async def feed() -> None:
+        async for item in items:
+            answers.append(await add(item))
+            woken.set()
+            while not window.has_room() or window.is_chunk():
+                room.clear()
+                await room.wait()
+
+    def wake(_: object) -> None:
+        woken.set()
+
+    feeding = asyncio.ensure_future(feed())
+    feeding.add_done_callback(wake)
+    taking: asyncio.Future[Any] | None = None
+    try:
+        while True:
+            woken.clear()
+            if (cut := window.cut()) is not None:
+                await _in_thread(window.send, *cut)
+                room.set()
+            if taking is None and not window.is_idle:
+                taking = asyncio.ensure_future(_in_thread(window.wait, WAIT_S))
+                taking.add_done_callback(wake)
+            if taking is not None and taking.done():
+                found, taking = window.found(taking.result()), None
+                answers.append(found)
+                woken.set()
+            ready, answers[:] = answers[:], []
+            for results in ready:
+                for result in results:
+                    yield result
+            room.set()
+            if feeding.done():
+                feeding.result()
+                if window.is_idle and not answers:
+                    return
+            await woken.wait()
+    finally:
+        ending = [feeding] if taking is None else [feeding, taking]
+        for future in ending:
+            future.cancel()
+        # Sources see their end before the caller goes on; what they raise now is not logged.
+        await asyncio.gather(*ending, return_exceptions=True)
 
 
 def _names(names: Any) -> AsyncIterator[Any]:
@@ -318,3 +390,5 @@ def _names(names: Any) -> AsyncIterator[Any]:
 async def _from_iterable(names: Iterable[Any]) -> AsyncIterator[Any]:
     for name in names:
         yield name
+        # What came for earlier names is not to wait for later ones.
+        await asyncio.sleep(0)

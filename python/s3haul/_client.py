@@ -12,7 +12,21 @@ from ._call import ProgressTarget, Records, StrPath, returning
 from ._commands import Commands
 from ._credentials import Credentials, Provider, of_session
 from ._errors import S3haulError
-from ._many import MEMORY, PARTS_FROM, WAIT_S, GetWindow, OnError, PutWindow, Root, as_bytes, pair
+from ._many import (
+    MEMORY,
+    PARTS_FROM,
+    WAIT_S,
+    GetWindow,
+    OnError,
+    PutWindow,
+    Root,
+    Single,
+    as_bytes,
+    is_folder,
+    pair,
+    results,
+)
+from ._progress import check, reporter
 from ._result import Result
 from ._rows import Rows
 from ._running import finish
@@ -33,9 +47,6 @@ from ._translate import (
 if TYPE_CHECKING:
     from ._jobs import Job, JobStatus
     from ._plan import Plan
-
-#: What an iterator returns at its end.
-_END = object()
 
 #: Tags of objects, as their keys and values.
 Tags = Mapping[str, str]
@@ -147,7 +158,8 @@ class Client(Commands):
     def _made(self, is_of_job: bool) -> _s3haul.Session:
         if is_of_job not in self._held:
             flags = [] if is_of_job else self._flags
-            self._held[is_of_job] = _s3haul.Session(flags, self._provider)
+            # Of two threads the first one's is kept.
+            self._held.setdefault(is_of_job, _s3haul.Session(flags, self._provider))
         return self._held[is_of_job]
 
     def _start(self, words: Sequence[str], data: bytes | None = None) -> _s3haul.Running:
@@ -165,7 +177,7 @@ class Client(Commands):
     def __repr__(self) -> str:
         shown = {name: value for name, value in self._settings.items() if value}
         if url := shown.get("endpoint_url"):
-            shown["endpoint_url"] = re.sub(r"//[^/@]*@", "//******@", str(url))
+            shown["endpoint_url"] = _without_secrets(str(url))
         parts = [f"{name}={value!r}" for name, value in shown.items()]
         parts += [f"{name}=******" for name, value in self._secrets.items() if value is not None]
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -179,6 +191,7 @@ class Client(Commands):
         options: Mapping[str, Any],
         progress: ProgressTarget = None,
     ) -> Result:
+        check(progress)
         return finish(self._start(transfer_call(head, paths, options)), progress, head[0])
 
     def _rows(
@@ -249,23 +262,32 @@ class Client(Commands):
     # Single objects.
 
     def read(
-        self, url: StrPath, range: str | tuple[int, int | None] | None = None, **options: Any
+        self,
+        url: StrPath,
+        range: str | tuple[int, int | None] | None = None,
+        *,
+        progress: ProgressTarget = None,
+        **options: Any,
     ) -> bytes:
         """An object. Large ones are read in parallel ranges.
 
         Args:
             url: `s3://bucket/key`; `*` and `?` in it mean themselves.
-            range: Only these bytes: `(start, stop)` as in a slice (`stop` may be None, `start` may
-                be negative, then counted from the end), or a text of the command, such as `0-99`.
+            range: `(start, stop)`: bytes from `start` up to `stop`, `stop` not included, or to the
+                end if `stop` is None. `(-n, None)` is the last `n` bytes. A text is that of the
+                command, such as `0-99`, whose end is included.
+            progress: A function that gets a `Progress` ten times a second, or True for a bar.
             options: Those of `copy`, with a range those of the command `cat`, such as
                 `request_payer`.
 
         Raises:
             NotFound: There is no such object.
+            ValueError: `stop` is not above `start`, or one of them is negative and both are given.
             S3haulError: It could not be read.
         """
         words, data = read_call(url, range, options)
-        done = finish(self._start(words, data))
+        check(progress)
+        done = finish(self._start(words, data), progress, "read")
         return (done if data is None else alone(done)).output
 
     cat = read
@@ -276,14 +298,23 @@ class Client(Commands):
         """Writes an object. Large ones are written in parallel parts.
 
         Args:
-            url: `s3://bucket/key`.
+            url: `s3://bucket/key`. A key that ends in a slash is written in one request.
             data: Bytes, or anything that has a buffer.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
-            options: Those of `copy`, such as `content_type`, `metadata` or `no_overwrite`.
+            options: Those of `copy`, such as `content_type`, `metadata` or `no_overwrite`; with a
+                key that ends in a slash only `content_type`.
 
         Raises:
+            ValueError: The URL has no key, or its key ends in a slash and takes no such options.
             S3haulError: It could not be written.
         """
+        check(progress)
+        if is_folder(url):
+            single = Single(url, as_bytes(data), options)
+            putter = single.send(self._session())
+            while not (taken := putter.take(WAIT_S, 1)):
+                pass
+            return single.result(taken, reporter(progress, "write"))
         words = _words.words(["cp"], ["-", url], options)
         running = self._start(words, as_bytes(data))
         return alone(finish(running, progress, "write"))
@@ -304,9 +335,10 @@ class Client(Commands):
 
         Args:
             names: URLs of objects of one bucket, or with `root` keys below it. They are taken as
-                there is room, so that a generator may be endless.
+                there is room, so that a generator may be endless, and ahead of results, so that it
+                must not wait for them. An asynchronous generator may, with `s3haul.aio`.
             root: `s3://bucket` or `s3://bucket/prefix`; names are what follows the slash.
-            at_once: Requests at a time; by default as many as for transfers.
+            at_once: Requests at a time, up to 16,384; by default as many as for transfers.
             memory: Bytes of objects that are read and not taken.
             on_error: `raise` ends with the first failure, `skip` logs and leaves out what fails,
                 `return` returns the exception in place of the bytes.
@@ -322,7 +354,7 @@ class Client(Commands):
         """
         root_ = Root(root, on_error)
         window = GetWindow(self._session, root_, at_once, memory, on_error, ordered)
-        return _get_many(window, iter(_listed(names)))
+        return results(window, iter(_listed(names)), window.add)
 
     @overload
     def put_many(
@@ -363,7 +395,7 @@ class Client(Commands):
         Args:
             items: `(name, data)`: names as for `get_many`, data as for `write`.
             root: `s3://bucket` or `s3://bucket/prefix`; names are what follows the slash.
-            at_once: Requests at a time; by default as many as for transfers.
+            at_once: Requests at a time, up to 16,384; by default as many as for transfers.
             memory: Bytes that are taken from `items` and not yet written.
             content_type: The `Content-Type` of all; without it that of each key's ending.
             on_error: `raise` ends with the first failure; what is under way then may be written or
@@ -380,31 +412,18 @@ class Client(Commands):
         """
         root_ = Root(root, on_error)
         window = PutWindow(self._session, root_, at_once, memory, on_error, content_type)
-        return self._put_many(window, root_, iter(items), content_type)
 
-    def _put_many(
-        self,
-        window: PutWindow,
-        root: Root,
-        items: Iterator[Any],
-        content_type: str | None,
-    ) -> Iterator[Any]:
-        is_open = True
-        while is_open or not window.is_idle:
-            while is_open and window.has_room() and not window.is_chunk():
-                item = next(items, _END)
-                if item is _END:
-                    is_open = False
-                    break
-                name, data = pair(item)
-                body = as_bytes(data)
-                if len(body) <= PARTS_FROM:
-                    window.add(name, body)
-                else:
-                    yield from window.answer(name, self._put(root.url(name), body, content_type))
+        def add(item: Any) -> Iterable[Any]:
+            name, data = pair(item)
+            body = as_bytes(data)
+            if len(body) <= PARTS_FROM:
+                window.add(name, body)
+                return ()
+            # What was added before does not wait for a large object.
             window.submit()
-            # While there are items and room for them, results are not waited for.
-            yield from window.take(0 if is_open and window.has_room() else WAIT_S)
+            return window.answer(name, self._put(root_.url(name), body, content_type))
+
+        return results(window, iter(items), add)
 
     def _put(self, url: str, body: bytes, content_type: str | None) -> S3haulError | None:
         try:
@@ -429,6 +448,7 @@ class Client(Commands):
             S3haulError: The command failed as a whole, or its words make no sense.
         """
         words = command_line(args)
+        check(progress)
         result = finish(self._start(words), progress, words[0] if words else "")
         return Finished(result.status, result.output, result)
 
@@ -460,27 +480,29 @@ class Client(Commands):
     def plan(
         self, command: str, /, *args: Any, path: StrPath | None = None, **options: Any
     ) -> Plan:
-        """Everything that a call would do, without doing it: see `s3haul.plan`."""
+        """Everything that a call would do, without doing it: see `s3haul.plan`.
+
+        Raises:
+            UsageError: The command is none that can be planned.
+        """
         from ._plan import plan_of
 
         return plan_of(self, command, args, path, options)
-
-
-def _get_many(window: GetWindow, names: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    is_open = True
-    while is_open or not window.is_idle:
-        if is_open and (room := window.room()):
-            chunk = [name for _, name in zip(range(room), names)]
-            is_open = len(chunk) == room
-            window.submit(chunk)
-        # While there are names and room for them, results are not waited for.
-        yield from window.take(0 if is_open and window.room() else WAIT_S)
 
 
 def _listed(names: Iterable[StrPath]) -> Iterable[StrPath]:
     if isinstance(names, (str, bytes)):
         raise TypeError("names is a list or another iterable, not a text")
     return names
+
+
+def _without_secrets(url: str) -> str:
+    """A URL without what its authority has before the `@`."""
+    if "@" not in url:
+        return url
+    found = re.fullmatch(r"([a-z][a-z0-9+.-]*://)([^/?#]*@)?([^/?#@]*)([/?#][^@]*)?", url, re.I)
+    # Where an unescaped slash is part of a password, the authority cannot be told.
+    return f"{found[1]}******@{found[3]}{found[4] or ''}" if found and found[2] else "******"
 
 
 def _label(head: Sequence[str], paths: Sequence[StrPath | None]) -> str:

@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -35,6 +36,9 @@ _NAMES = {
     "Expiration": ("expires_at", "expiration", "Expiration"),
 }
 
+#: Providers whose function is being called.
+_fetching: ContextVar[tuple[Provider, ...]] = ContextVar("fetching", default=())
+
 
 class Provider:
     """Credentials from a value or a function. Never shows them."""
@@ -52,11 +56,12 @@ class Provider:
     def _reset(self) -> None:
         # A lock that another thread held when the process was forked is never released.
         if self._process != os.getpid():
-            self._process = os.getpid()
             self._lock = threading.Lock()
             self._held: bytes | None = None
             self._is_taken = False
             self._expires_at: datetime | None = None
+            # Last: other threads go on from here.
+            self._process = os.getpid()
 
     def prepare(self) -> None:
         """Fetches credentials unless there are some that have not expired.
@@ -65,6 +70,7 @@ class Provider:
             CredentialsError: The function raised, or returned something else.
         """
         self._reset()
+        self._refuse_itself()
         with self._lock:
             if self._held is None or not self._is_fresh():
                 self._fill()
@@ -72,6 +78,7 @@ class Provider:
     def __call__(self) -> bytes:
         """The credentials. Called by the extension when it has none, or before they expire."""
         self._reset()
+        self._refuse_itself()
         with self._lock:
             # Credentials without an expiry have been refused if the extension calls again.
             is_over = self._is_taken and self._expires_at is None
@@ -86,12 +93,23 @@ class Provider:
             return True
         return datetime.now(timezone.utc) < self._expires_at - _MARGIN
 
+    def _refuse_itself(self) -> None:
+        # It would wait for itself.
+        if self in _fetching.get():
+            message = "the function for credentials uses the client that it is for"
+            raise CredentialsError(message, status=253)
+
     def _fill(self) -> None:
+        token = _fetching.set((*_fetching.get(), self))
         try:
             fetched = self._fetch()
+        except CredentialsError:
+            raise
         except Exception as error:
             message = f"credentials could not be fetched: {type(error).__name__}: {error}"
             raise CredentialsError(message, status=253) from error
+        finally:
+            _fetching.reset(token)
         try:
             held, self._expires_at = document(fetched)
         except (TypeError, ValueError) as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _html, _words
 from ._call import ProgressTarget, StrPath
 from ._commands import Commands
+from ._progress import check
 from ._running import finish
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Job:
         Raises:
             S3haulError: The job makes no sense, or failed as a whole.
         """
+        check(progress)
         options = {"journal": journal, "no_journal": no_journal, "resume": resume}
         client = self._client or default()
         running = client._session(True).start_job(self.to_json(), _words.flags(options))

@@ -1,24 +1,31 @@
 """Many small objects into and out of memory.
 
 Names are taken from the caller's iterable as there is room for them; requests, and the bytes that
-wait to be taken, are bounded. The windows here do no waiting of their own, so that threads and
-asyncio share them.
+wait to be taken, are bounded. Waiting is apart from counting, so that threads and asyncio share the
+windows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from . import _s3haul, _words
 from ._call import StrPath
 from ._log import logger
+from ._progress import Progress, Reporter
+from ._result import Failures, Requests, Result
 
 #: Objects that are submitted and not yet returned, at most.
 WINDOW = 1024
-#: Names that are submitted at a time.
+#: Names that are submitted at a time, at most.
 CHUNK = 64
+#: Seconds after which names are submitted though there are fewer: their source is slow.
+SLOW_S = 0.01
+#: Requests at a time, at most.
+AT_ONCE_MAX = 16_384
 #: Bytes that are submitted at a time, at least.
 CHUNK_BYTES = 4 << 20
 #: Results that are taken at a time, at most.
@@ -31,6 +38,9 @@ PARTS_FROM = 64 << 20
 WAIT_S = 0.1
 
 OnError = Literal["raise", "skip", "return"]
+
+#: What an iterator returns at its end.
+_END = object()
 
 _BUCKET = r"arn:[^/]*[:/]accesspoint[:/][^/:]+|[^/]+"
 _URL = re.compile(rf"s3://(?P<bucket>{_BUCKET})(?:/(?P<key>.*))?", re.S)
@@ -52,9 +62,11 @@ class Root:
         """The key of a name.
 
         Raises:
-            ValueError: The URL is in another bucket than the first one.
+            ValueError: The name is empty, or a URL in another bucket than the first one.
         """
         text = _words.path(name)
+        if not text:
+            raise ValueError("an empty name names no object")
         if self._prefix is not None:
             return self._prefix + text
         bucket, key = split(text)
@@ -83,7 +95,81 @@ def split(url: str) -> tuple[str, str]:
     return found["bucket"], found["key"] or ""
 
 
-class GetWindow:
+class _Window:
+    """Objects that are under way, by numbers. Only `send` and `wait` may be called in a thread."""
+
+    def __init__(
+        self,
+        session: Callable[[], _s3haul.Session],
+        root: Root,
+        at_once: int | None,
+        memory: int,
+        on_error: OnError,
+    ) -> None:
+        if memory < 1:
+            raise ValueError("`memory` is at least 1")
+        if at_once is not None and not 1 <= at_once <= AT_ONCE_MAX:
+            raise ValueError(f"`at_once` is a number from 1 to {AT_ONCE_MAX:,}")
+        self._session, self._root = session, root
+        self._at_once, self._memory, self._on_error = at_once, memory, on_error
+        self._names: dict[int, Any] = {}
+        self._next = 0
+        # What is submitted next, its bytes, and how many objects make it worth that.
+        self._chunk: list[Any] = []
+        self._chunk_bytes = 0
+        self._chunk_max = 1
+        self._many: Any = None
+
+    def is_chunk(self) -> bool:
+        """Whether what was added is worth submitting."""
+        return len(self._chunk) >= self._chunk_max or self._chunk_bytes >= CHUNK_BYTES
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return not self._names
+
+    def cut(self) -> tuple[int, list[Any]] | None:
+        """What was added since the last call, and the number of the first of it."""
+        if not self._chunk:
+            return None
+        first, chunk = self._next - len(self._chunk), self._chunk
+        self._chunk, self._chunk_bytes = [], 0
+        # The first results come early, and later ones at little cost.
+        self._chunk_max = min(2 * self._chunk_max, CHUNK)
+        return first, chunk
+
+    def send(self, first: int, chunk: list[Any]) -> None:
+        """Submits what was cut off."""
+        if self._many is None:
+            self._many = self._make()
+        self._many.submit(first, chunk)
+
+    def submit(self) -> None:
+        """Submits what was added."""
+        if (cut := self.cut()) is not None:
+            self.send(*cut)
+
+    def wait(self, seconds: float) -> list[tuple[int, Any]]:
+        """Results, for `found`. Waits so long for the first one."""
+        if self._many is None:
+            return []
+        taken: list[tuple[int, Any]] = self._many.take(seconds, RESULTS)
+        return taken
+
+    def _make(self) -> Any:
+        raise NotImplementedError
+
+    def has_room(self) -> bool:
+        """Whether another object may be added."""
+        raise NotImplementedError
+
+    def found(self, taken: list[tuple[int, Any]]) -> Iterator[Any]:
+        """What is returned for results."""
+        raise NotImplementedError
+
+
+class GetWindow(_Window):
     """Objects that are being read."""
 
     def __init__(
@@ -95,55 +181,36 @@ class GetWindow:
         on_error: OnError,
         is_ordered: bool,
     ) -> None:
-        if memory < 1 or (at_once is not None and at_once < 1):
-            raise ValueError("`at_once` and `memory` are at least 1")
-        self._session, self._root = session, root
-        self._at_once, self._memory = at_once, memory
-        self._on_error, self._is_ordered = on_error, is_ordered
-        self._getter: _s3haul.Getter | None = None
-        self._names: dict[int, Any] = {}
-        self._next = 0
+        super().__init__(session, root, at_once, memory, on_error)
+        self._is_ordered = is_ordered
         # Results that wait for their turn, and their bytes.
         self._turn = 0
         self._held: dict[int, Any] = {}
         self._held_bytes = 0
 
-    def room(self) -> int:
-        """Names that may be submitted now: a whole chunk or none."""
-        if self._held_bytes >= self._memory or len(self._names) > WINDOW - CHUNK:
-            return 0
-        return CHUNK
+    def _make(self) -> _s3haul.Getter:
+        bucket = self._root.bucket or ""
+        return _s3haul.Getter(self._session(), bucket, self._at_once, WINDOW, self._memory)
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to wait for."""
-        return not self._names
+    def has_room(self) -> bool:
+        """Whether another name may be added."""
+        return self._held_bytes < self._memory and len(self._names) < WINDOW
 
-    def submit(self, names: list[Any]) -> None:
-        """Asks for objects."""
-        keys = [self._root.key(name) for name in names]
-        if not keys:
-            return
-        if self._getter is None:
-            bucket = self._root.bucket or ""
-            session = self._session()
-            self._getter = _s3haul.Getter(session, bucket, self._at_once, WINDOW, self._memory)
-        self._getter.submit(self._next, keys)
-        self._names.update(enumerate(names, self._next))
-        self._next += len(names)
+    def add(self, name: Any) -> Iterable[Any]:
+        """Adds a name to what is submitted next. There are no results yet."""
+        self._chunk.append(self._root.key(name))
+        self._names[self._next] = name
+        self._next += 1
+        return ()
 
-    def take(self, seconds: float) -> list[tuple[Any, Any]]:
-        """Names and what came of them. Waits so long for the first one.
+    def found(self, taken: list[tuple[int, Any]]) -> Iterator[tuple[Any, Any]]:
+        """Names and what came of them.
 
         Raises:
             S3haulError: An object could not be read, with `on_error="raise"`.
         """
-        if self._getter is None:
-            return []
-        taken = self._getter.take(seconds, RESULTS)
         if self._is_ordered:
             taken = self._in_turn(taken)
-        found = []
         for number, value in taken:
             name = self._names.pop(number)
             if isinstance(value, BaseException):
@@ -152,8 +219,7 @@ class GetWindow:
                 if self._on_error == "skip":
                     logger.error("could not read `%s`: %s", name, value)
                     continue
-            found.append((name, value))
-        return found
+            yield name, value
 
     def _in_turn(self, taken: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
         for number, value in taken:
@@ -168,7 +234,7 @@ class GetWindow:
         return found
 
 
-class PutWindow:
+class PutWindow(_Window):
     """Objects that are being written."""
 
     def __init__(
@@ -180,31 +246,17 @@ class PutWindow:
         on_error: OnError,
         content_type: str | None,
     ) -> None:
-        if memory < 1 or (at_once is not None and at_once < 1):
-            raise ValueError("`at_once` and `memory` are at least 1")
-        self._session, self._root = session, root
-        self._at_once, self._memory = at_once, memory
-        self._on_error, self._content_type = on_error, content_type
-        self._putter: _s3haul.Putter | None = None
-        self._names: dict[int, tuple[Any, int]] = {}
+        super().__init__(session, root, at_once, memory, on_error)
+        self._content_type = content_type
         self._bytes = 0
-        self._next = 0
-        # What is submitted next, and its bytes.
-        self._chunk: list[tuple[str, bytes]] = []
-        self._chunk_bytes = 0
+
+    def _make(self) -> _s3haul.Putter:
+        bucket, kind = self._root.bucket or "", self._content_type
+        return _s3haul.Putter(self._session(), bucket, self._at_once, WINDOW, kind)
 
     def has_room(self) -> bool:
         """Whether another object may be added."""
         return self._bytes < self._memory and len(self._names) < WINDOW
-
-    def is_chunk(self) -> bool:
-        """Whether what was added is worth submitting."""
-        return len(self._chunk) >= CHUNK or self._chunk_bytes >= CHUNK_BYTES
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to wait for."""
-        return not self._names
 
     def add(self, name: Any, data: bytes) -> None:
         """Adds an object to what is submitted next."""
@@ -214,26 +266,13 @@ class PutWindow:
         self._bytes += len(data)
         self._next += 1
 
-    def submit(self) -> None:
-        """Writes what was added."""
-        if not self._chunk:
-            return
-        if self._putter is None:
-            bucket, kind = self._root.bucket or "", self._content_type
-            session = self._session()
-            self._putter = _s3haul.Putter(session, bucket, self._at_once, WINDOW, kind)
-        self._putter.submit(self._next - len(self._chunk), self._chunk)
-        self._chunk, self._chunk_bytes = [], 0
-
-    def take(self, seconds: float) -> Iterator[Any]:
+    def found(self, taken: list[tuple[int, Any]]) -> Iterator[Any]:
         """Names that were written; with `on_error="return"` each with None or an exception.
 
         Raises:
             S3haulError: An object could not be written, with `on_error="raise"`.
         """
-        if self._putter is None:
-            return
-        for number, error in self._putter.take(seconds, RESULTS):
+        for number, error in taken:
             name, size = self._names.pop(number)
             self._bytes -= size
             yield from self.answer(name, error)
@@ -248,6 +287,97 @@ class PutWindow:
             raise error
         else:
             logger.error("could not write `%s`: %s", name, error)
+
+
+def results(
+    window: GetWindow | PutWindow, items: Iterator[Any], add: Callable[[Any], Iterable[Any]]
+) -> Iterator[Any]:
+    """Adds items to a window while there is room, and returns results as they come.
+
+    Args:
+        window: What is under way.
+        items: What is added.
+        add: Adds one, and returns results that are there at once.
+    """
+    is_open = True
+    while is_open or not window.is_idle:
+        until = time.monotonic() + SLOW_S
+        while is_open and window.has_room() and not window.is_chunk():
+            item = next(items, _END)
+            if item is _END:
+                is_open = False
+                break
+            yield from add(item)
+            if time.monotonic() > until:
+                break
+        window.submit()
+        # While there are items and room for them, results are not waited for.
+        yield from window.found(window.wait(0 if is_open and window.has_room() else WAIT_S))
+
+
+class Single:
+    """An object whose key ends in a slash, in one request: `cp - url` would append a name to it."""
+
+    def __init__(self, url: StrPath, data: bytes, options: Mapping[str, Any]) -> None:
+        given = {name: value for name, value in options.items() if value not in (None, False)}
+        self._content_type = given.pop("content_type", None)
+        if given:
+            names = ", ".join(f"`{name}`" for name in given)
+            raise ValueError(f"keys that end in a slash are written without {names}")
+        self._bucket, self._key = split(_words.path(url))
+        self._data = data
+        self._started = time.monotonic()
+
+    def send(self, session: _s3haul.Session) -> _s3haul.Putter:
+        """Begins the request."""
+        putter = _s3haul.Putter(session, self._bucket, 1, 1, self._content_type)
+        putter.submit(0, [(self._key, self._data)])
+        return putter
+
+    def result(
+        self, taken: list[tuple[int, BaseException | None]], report: Reporter | None
+    ) -> Result:
+        """The result of a request that has ended.
+
+        Raises:
+            S3haulError: The object could not be written.
+        """
+        ((_, error),) = taken
+        if error is not None:
+            raise error
+        size, elapsed = len(self._data), time.monotonic() - self._started
+        if report is not None:
+            report.update(Progress(1, size, True, 1, 0, 0, size, elapsed))
+            report.close()
+        return Result(
+            done=1,
+            failed=0,
+            skipped=0,
+            not_tried=0,
+            warnings=0,
+            bytes=size,
+            elapsed=elapsed,
+            is_cancelled=False,
+            requests=Requests(1, 0, 0),
+            failures=Failures(None, []),
+            status=0,
+        )
+
+
+def is_folder(url: StrPath) -> bool:
+    """Whether the key of an object to write ends in a slash.
+
+    Raises:
+        ValueError: The URL has no key.
+    """
+    found = _URL.fullmatch(_words.path(url))
+    if found is None:
+        # The command refuses it.
+        return False
+    key = found["key"]
+    if not key:
+        raise ValueError(f"`{_words.path(url)}` names no object")
+    return bool(key.endswith("/"))
 
 
 def as_bytes(data: Any) -> bytes:

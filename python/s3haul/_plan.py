@@ -13,12 +13,28 @@ from typing import TYPE_CHECKING, Any
 from . import _html
 from ._call import ProgressTarget, StrPath
 from ._commands import Commands
-from ._errors import S3haulError
+from ._errors import S3haulError, UsageError
 from ._optional import package
+from ._translate import tag_call
 
 if TYPE_CHECKING:
     from ._client import Client
     from ._result import Result
+
+#: What can be planned.
+COMMANDS = (
+    "sync",
+    "copy",
+    "move",
+    "remove",
+    "undelete",
+    "tag",
+    "tag_set",
+    "tag_add",
+    "tag_remove",
+    "set",
+    "restore",
+)
 
 
 class Plan:
@@ -35,7 +51,8 @@ class Plan:
     """
 
     def __init__(self, path: StrPath, client: Client | None = None) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
+        self._is_temporary = False
         self._client = client
         if not self.path.is_file():
             raise FileNotFoundError(f"there is no plan `{self.path}`")
@@ -62,6 +79,7 @@ class Plan:
     def _with(self, folder: str | None) -> Plan:
         """The same, with a temporary folder that goes with it."""
         if folder is not None:
+            self._is_temporary = True
             weakref.finalize(self, _remove, folder, os.getpid())
         return self
 
@@ -115,6 +133,11 @@ class Plan:
     def __fspath__(self) -> str:
         return str(self.path)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._is_temporary:
+            return _unpickled, (self.path.read_bytes(), self._client)
+        return Plan, (self.path, self._client)
+
     def __repr__(self) -> str:
         return f"<Plan {self.path}>"
 
@@ -129,7 +152,7 @@ class Plan:
 
 
 class _Planner(Commands):
-    """The methods of commands, which write a plan."""
+    """The methods of commands, which write a plan: those with one of the names `COMMANDS`."""
 
     def __init__(self, client: Client, place: StrPath) -> None:
         self._client, self._place = client, place
@@ -143,6 +166,13 @@ class _Planner(Commands):
     ) -> Result:
         return self._client._transfer(head, paths, {**options, "plan": self._place}, progress)
 
+    def tag(self, url: StrPath, **options: Any) -> Result:
+        """See `Client.tag`; without a change there is nothing to plan."""
+        head, given, is_change = tag_call(options)
+        if not is_change:
+            raise ValueError("give one of `set`, `add`, `remove` and `clear`")
+        return self._transfer(head, [url], given, given.pop("progress", None))
+
 
 def plan_of(
     client: Client,
@@ -154,8 +184,12 @@ def plan_of(
     """The plan of a call.
 
     Raises:
+        UsageError: It is no command that can be planned.
         S3haulError: Objects could not be looked at.
     """
+    if command not in COMMANDS:
+        names = ", ".join(f"`{name}`" for name in COMMANDS)
+        raise UsageError(f"there are no plans of `{command}`, but of {names}", status=252)
     folder, place = _place(path)
     try:
         result = getattr(_Planner(client, place), command)(*args, **options)
@@ -177,6 +211,13 @@ def _place(path: StrPath | None) -> tuple[str | None, StrPath]:
         return None, path
     folder = tempfile.mkdtemp(prefix="s3haul-plan-")
     return folder, os.path.join(folder, "plan.parquet")
+
+
+def _unpickled(rows: bytes, client: Client | None) -> Plan:
+    """A plan in a temporary file, from its bytes."""
+    folder, place = _place(None)
+    Path(place).write_bytes(rows)
+    return Plan(place, client)._with(folder)
 
 
 def _remove(folder: str, process: int) -> None:

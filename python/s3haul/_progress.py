@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -58,19 +59,25 @@ class Reporter(Protocol):
     def close(self) -> None: ...
 
 
-def reporter(target: ProgressTarget, label: str) -> Reporter | None:
-    """What shows the progress.
+def check(target: ProgressTarget) -> None:
+    """Refuses what cannot show progress, before anything begins.
 
     Raises:
-        TypeError: It is neither a function nor a bool.
+        TypeError: It is neither a function nor a bool, or a coroutine function.
     """
+    if target is None or isinstance(target, bool):
+        return
+    if not callable(target):
+        raise TypeError(f"progress is a function, True or None, not {type(target).__name__}")
+    if any(map(inspect.iscoroutinefunction, (target, type(target).__call__))):
+        raise TypeError("progress is a function that returns at once, not a coroutine function")
+
+
+def reporter(target: ProgressTarget, label: str) -> Reporter | None:
+    """What shows the progress."""
     if target is None or target is False:
         return None
-    if target is True:
-        return _bar(label)
-    if callable(target):
-        return _Function(target)
-    raise TypeError(f"progress is a function, True or None, not {type(target).__name__}")
+    return _bar(label) if target is True else _Function(target)
 
 
 class _Function:

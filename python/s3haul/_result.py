@@ -78,6 +78,13 @@ class Failures(Sequence[Failure]):
     def __iter__(self) -> Iterator[Failure]:
         return iter(self._all())
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Failures, list)):
+            return NotImplemented
+        return list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Failures, (None, list(self._all()))
 

@@ -7,12 +7,14 @@ with the requests that this takes. A consumer that ends early ends its listing.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from typing import Any
 
 from . import _html, _s3haul
+from ._errors import S3haulError
 from ._optional import package
 from ._progress import INTERVAL_S
 
@@ -167,9 +169,12 @@ class Rows:
 
     def to_arrow(self) -> Any:
         """All rows as a `pyarrow.Table`, without a copy."""
+        return self._arrow(self.batches())
+
+    def _arrow(self, batches: Iterable[Batch]) -> Any:
         pyarrow = package("pyarrow", "to_arrow()")
-        batches = [batch.to_arrow() for batch in self.batches()]
-        return pyarrow.Table.from_batches(batches, schema=self._schema(pyarrow))
+        found = [batch.to_arrow() for batch in batches]
+        return pyarrow.Table.from_batches(found, schema=self._schema(pyarrow))
 
     def to_pandas(self, **options: Any) -> Any:
         """All rows as a `pandas.DataFrame`; options are those of `pyarrow.Table.to_pandas`."""
@@ -178,8 +183,11 @@ class Rows:
 
     def to_polars(self) -> Any:
         """All rows as a `polars.DataFrame`, without a copy."""
+        return self._polars(self.batches())
+
+    def _polars(self, batches: Iterable[Batch]) -> Any:
         polars = package("polars", "to_polars()")
-        frames = [batch.to_polars() for batch in self.batches()]
+        frames = [batch.to_polars() for batch in batches]
         if not frames:
             return polars.DataFrame(self)
         return polars.concat(frames, rechunk=False)
@@ -225,26 +233,54 @@ class AsyncRows:
 
     async def batches(self) -> AsyncIterator[Batch]:
         """The rows, many at a time, as they come."""
-        batches = self._rows.batches()
-        while (batch := await self._wait(next, batches, None)) is not None:
-            yield batch
+        rows = await self._wait(self._rows._start)
+        try:
+            while True:
+                # Threads wait for a short time only, as nothing else ends their wait.
+                try:
+                    batch = await self._wait(rows.next_batch, INTERVAL_S)
+                except TimeoutError as error:
+                    if isinstance(error, S3haulError):
+                        raise
+                    continue
+                if batch is None:
+                    return
+                if (kept := await self._kept(batch)) is not None:
+                    yield kept
+        finally:
+            # An exception that is kept would keep the listing, too.
+            del rows
+
+    async def _kept(self, batch: _s3haul.Batch) -> Batch | None:
+        if not self._rows._conditions:
+            return self._rows._kept(batch)
+        found: Batch | None = await self._wait(self._rows._kept, batch)
+        return found
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        async for batch in self.batches():
-            for row in batch:
-                yield row
+        async with aclosing(self.batches()) as batches:  # type: ignore[type-var]
+            async for batch in batches:
+                for row in batch:
+                    yield row
+
+    async def _all(self) -> list[Batch]:
+        return [batch async for batch in self.batches()]
 
     async def to_arrow(self) -> Any:
         """All rows as a `pyarrow.Table`."""
-        return await self._wait(self._rows.to_arrow)
+        package("pyarrow", "to_arrow()")
+        return await self._wait(self._rows._arrow, await self._all())
 
     async def to_pandas(self, **options: Any) -> Any:
         """All rows as a `pandas.DataFrame`."""
-        return await self._wait(lambda: self._rows.to_pandas(**options))
+        package("pandas", "to_pandas()")
+        table = await self.to_arrow()
+        return await self._wait(lambda: table.to_pandas(**options))
 
     async def to_polars(self) -> Any:
         """All rows as a `polars.DataFrame`."""
-        return await self._wait(self._rows.to_polars)
+        package("polars", "to_polars()")
+        return await self._wait(self._rows._polars, await self._all())
 
     def __repr__(self) -> str:
         return f"<Async{repr(self._rows)[1:]}"
@@ -258,8 +294,10 @@ def _next(rows: _s3haul.Rows) -> _s3haul.Batch | None:
     while True:
         try:
             return rows.next_batch(INTERVAL_S)
-        except TimeoutError:
-            pass
+        except TimeoutError as error:
+            # `TimedOut` is one, too, and is the end of the rows.
+            if isinstance(error, S3haulError):
+                raise
 
 
 @cache

@@ -73,10 +73,4 @@ def tag(
     url: StrPath, *, path: StrPath | None = None, client: Client | None = None, **options: Any
 ) -> Plan:
     """The plan of `tag(url, …)` with `set`, `add`, `remove` or `clear`."""
-    given = [name for name in ("set", "add", "remove", "clear") if options.get(name) is not None]
-    if len(given) != 1:
-        raise ValueError("give one of `set`, `add`, `remove` and `clear`")
-    value = options.pop(given[0])
-    command = "tag_remove" if given[0] == "clear" else f"tag_{given[0]}"
-    name = {"remove": "keys", "clear": "all"}.get(given[0], "tags")
-    return (client or default()).plan(command, url, path=path, **{name: value}, **options)
+    return (client or default()).plan("tag", url, path=path, **options)

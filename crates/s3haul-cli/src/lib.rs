@@ -56,8 +56,9 @@ pub fn prepare_process() {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     panics::tell_quietly();
     let args: Vec<OsString> = args.into_iter().collect();
+    let environment = Environment::of_process(args.iter().skip(1).cloned().collect());
     if drop_in::is_for_aws(&args) {
-        return match drop_in::hand_over(&args, &Environment::of_process()) {
+        return match drop_in::hand_over(&args, &environment) {
             Ok(status) => status,
             Err(failure) => {
                 let printer = Printer::new(None);
@@ -67,7 +68,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         };
     }
     match args::parse(args) {
-        Ok((global, command)) => run_command(&global, &command),
+        Ok((global, command)) => run_command(&global, &command, environment),
         Err(error) => report_usage(&error),
     }
 }
@@ -77,8 +78,7 @@ pub fn command() -> clap::Command {
     args::command()
 }
 
-fn run_command(global: &GlobalArgs, command: &args::Command) -> u8 {
-    let environment = Environment::of_process();
+fn run_command(global: &GlobalArgs, command: &args::Command, environment: Environment) -> u8 {
     let printer = Arc::new(Printer::new(color(global, &environment)));
     if global.debug {
         logging::start(&environment, &printer);

@@ -1,14 +1,19 @@
 //! The methods of the Python package are made from the definition of the command line, so that both
 //! have the same commands, flags and words.
 //!
-//! `S3HAUL_TEST_BLESS=1` writes the file.
+//! So is their reference. `S3HAUL_TEST_BLESS=1` writes both.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::{Arg, ArgAction, Command};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/s3haul/_commands.py");
+const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/python-reference.md");
+
+/// Functions that a parameter has in common before it is explained once.
+const COMMON_MIN: usize = 3;
 
 /// Width of a line of the file.
 const WIDTH: usize = 100;
@@ -345,11 +350,57 @@ fn leaves<'a>(command: &'a Command, path: &str, found: &mut Vec<(String, &'a Com
     }
 }
 
-fn generated() -> String {
-    let mut command = s3haul_cli::command();
-    command.build();
-    let mut found = Vec::new();
-    leaves(&command, "", &mut found);
+/// The functions with their parameters; those that many have are explained once.
+fn reference(found: &[(String, &Command)]) -> String {
+    let functions: Vec<_> = found
+        .iter()
+        .filter_map(|(path, command)| Some((path, *command, Kind::of(path)?)))
+        .map(|(path, command, kind)| (method_name(path), command, kind, parameters(command)))
+        .collect();
+    let row = |parameter: &Parameter| {
+        let Parameter { name, kind, help, .. } = parameter;
+        let kind = kind.replace(" | None", "").replace(" | ", " or ");
+        format!("| `{name}` | `{kind}` | {} |", help.replace('|', "\\|"))
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for parameter in functions.iter().flat_map(|function| &function.3) {
+        *counts.entry(row(parameter)).or_default() += 1;
+    }
+    let is_common = |parameter: &Parameter| counts[&row(parameter)] >= COMMON_MIN;
+    let mut text = "# The functions of the Python package\n\n\
+        Made from the definition of the command line, as the functions themselves: \
+        [python.md](python.md) says how they are used, and what there is beside them. All \
+        parameters but paths and URLs are given by name. `s3haul.aio` has the same functions as \
+        coroutines.\n"
+        .to_owned();
+    for (name, command, kind, parameters) in &functions {
+        let positionals = positionals(command);
+        let paths: Vec<_> = positionals.iter().map(|(name, ..)| name.as_str()).collect();
+        let about = text_of(command.get_about());
+        let returned = kind.type_name(false);
+        write!(text, "\n## `{name}({}, …) -> {returned}`\n\n", paths.join(", ")).unwrap();
+        writeln!(text, "{}.", about.trim_end_matches('.')).unwrap();
+        let (common, own): (Vec<_>, Vec<_>) = parameters.iter().partition(|p| is_common(p));
+        if !own.is_empty() {
+            text.push_str("\n| parameter | type | meaning |\n|---|---|---|\n");
+            for parameter in own {
+                writeln!(text, "{}", row(parameter)).unwrap();
+            }
+        }
+        let names: Vec<_> =
+            common.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+        if !names.is_empty() {
+            writeln!(text, "\n[Common](#common-parameters): {}.", names.join(", ")).unwrap();
+        }
+    }
+    text.push_str("\n## Common parameters\n\n| parameter | type | meaning |\n|---|---|---|\n");
+    for (row, _) in counts.iter().filter(|(_, count)| **count >= COMMON_MIN) {
+        writeln!(text, "{row}").unwrap();
+    }
+    text
+}
+
+fn generated(found: &[(String, &Command)]) -> String {
     let mut file = "\
 # Made from the definition of the command line, and held by a test:
 # S3HAUL_TEST_BLESS=1 cargo test -p s3haul-cli --test python_commands
@@ -374,7 +425,7 @@ from ._rows import AsyncRows, Rows
             ("Commands", "Call", "The commands as methods.")
         };
         write!(file, "\nclass {name}({base}):\n    \"\"\"{about}\"\"\"\n").unwrap();
-        for (path, command) in &found {
+        for (path, command) in found {
             if let Some(kind) = Kind::of(path) {
                 push_method(&mut file, path, command, kind, is_async);
             }
@@ -388,10 +439,15 @@ from ._rows import AsyncRows, Rows
 
 #[test]
 fn the_methods_of_the_python_package_are_those_of_the_command_line() {
-    let text = generated();
-    if std::env::var_os("S3HAUL_TEST_BLESS").is_some() {
-        std::fs::write(FILE, &text).unwrap();
+    let mut command = s3haul_cli::command();
+    command.build();
+    let mut found = Vec::new();
+    leaves(&command, "", &mut found);
+    for (file, text) in [(FILE, generated(&found)), (REFERENCE, reference(&found))] {
+        if std::env::var_os("S3HAUL_TEST_BLESS").is_some() {
+            std::fs::write(file, &text).unwrap();
+        }
+        let held = std::fs::read_to_string(file).unwrap_or_default();
+        assert!(held == text, "{file} is not up to date: run this test with S3HAUL_TEST_BLESS=1");
     }
-    let held = std::fs::read_to_string(FILE).unwrap_or_default();
-    assert!(held == text, "{FILE} is not up to date: run this test with S3HAUL_TEST_BLESS=1");
 }

@@ -19,8 +19,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::failure::{exception, of_error};
 use crate::runtime::runtime;
-use crate::session::{Session, joined, shared_bytes};
+use crate::session::{Session, joined, shared_bytes, variables};
 
+/// Requests at a time at most, as in a listing.
+const AT_ONCE_MAX: usize = 1 << 14;
 /// Unit in which memory is counted.
 const MEMORY_UNIT: u64 = 1024;
 /// Bodies from this size on are hashed on threads that may block.
@@ -46,10 +48,12 @@ impl<T: Send + 'static> Many<T> {
         waiting_max: usize,
     ) -> PyResult<Self> {
         let runtime = runtime()?;
-        let client = || session.get().and_then(|session| runtime.block_on(session.client()));
+        let variables = variables(py)?;
+        let client =
+            || session.get().and_then(|session| runtime.block_on(session.client(variables)));
         let (client, usual) = py.detach(client).map_err(|failure| exception(py, &failure))?;
         let (sender, results) = async_channel::bounded(waiting_max.max(1));
-        let room = Arc::new(Semaphore::new(at_once.unwrap_or(usual).max(1)));
+        let room = Arc::new(Semaphore::new(at_once.unwrap_or(usual).clamp(1, AT_ONCE_MAX)));
         let process = std::process::id();
         Ok(Self { runtime, client, bucket: bucket.into(), room, sender, results, process })
     }

@@ -64,17 +64,32 @@ impl Rowsender {
 /// Nothing has come yet.
 struct TimedOut;
 
+/// The failure of rows that were begun before a fork.
+fn of_parent() -> Failure {
+    let message = "these rows belong to the process that this one was forked from";
+    Failure {
+        status: s3haul_cli::exit::USAGE,
+        message: message.to_owned(),
+        hint: None,
+        cause: None,
+    }
+}
+
 /// The consumer's end of one run.
 struct Reader {
     schema: SchemaRef,
     start: Start,
     batches: Option<Receiver<Item>>,
     is_over: bool,
+    process: u32,
 }
 
 impl Reader {
     /// Starts what has not begun.
     fn begin(&mut self) -> Option<Item> {
+        if self.batches.is_some() && self.process != std::process::id() {
+            return Some(Err(of_parent()));
+        }
         if self.batches.is_none() {
             let (sender, batches) = async_channel::bounded(BATCHES_MAX);
             let rows = Rowsender { schema: Arc::clone(&self.schema), sender };
@@ -83,6 +98,7 @@ impl Reader {
                 return Some(Err(internal(error)));
             }
             self.batches = Some(batches);
+            self.process = std::process::id();
         }
         None
     }
@@ -149,7 +165,7 @@ impl Rows {
 
 fn reader(schema: &SchemaRef, start: &Start) -> Reader {
     let (schema, start) = (Arc::clone(schema), Arc::clone(start));
-    Reader { schema, start, batches: None, is_over: false }
+    Reader { schema, start, batches: None, is_over: false, process: std::process::id() }
 }
 
 #[pymethods]
@@ -196,14 +212,6 @@ impl Rows {
             Ok(Some(Ok(batch))) => Ok(Some(Batch(batch))),
             Ok(Some(Err(failure))) => Err(exception(py, &failure)),
         }
-    }
-
-    /// Begins anew with the next batch.
-    fn rewind(&self, py: Python<'_>) {
-        py.detach(|| {
-            let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-            *own = reader(&self.schema, &self.start);
-        });
     }
 }
 

@@ -9,6 +9,9 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Threads that drive connections at most; as in the command.
 const WORKERS_MAX: usize = 16;
+/// Threads that may wait, for files and for consumers of rows: two for each listing that is begun
+/// and not read.
+const BLOCKING_MAX: usize = 4096;
 
 /// A value that belongs to one process: after a fork it is made anew.
 pub(crate) struct PerProcess<T>(Mutex<Option<(u32, T)>>);
@@ -40,6 +43,7 @@ pub(crate) fn runtime() -> PyResult<Arc<Runtime>> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads((cores / 2).clamp(1, WORKERS_MAX)).thread_name("s3haul");
+        builder.max_blocking_threads(BLOCKING_MAX);
         let runtime = builder.enable_all().build();
         runtime
             .map(Arc::new)

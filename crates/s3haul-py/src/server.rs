@@ -21,6 +21,7 @@ pub(crate) struct Server {
     #[pyo3(get)]
     region: String,
     server: Mutex<Option<embed::Server>>,
+    process: u32,
 }
 
 #[pymethods]
@@ -37,16 +38,30 @@ impl Server {
             secret_key: server.secret_key.clone(),
             region: server.region.clone(),
             server: Mutex::new(Some(server)),
+            process: std::process::id(),
         })
     }
 
-    /// Stops the server; more than once does nothing more.
+    /// Stops the server; more than once does nothing more. That of a parent is left alone.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process != std::process::id() {
+            return Ok(());
+        }
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let runtime = runtime()?;
         if let Some(server) = server {
             py.detach(|| runtime.block_on(server.stop()));
         }
         Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // Its threads are in the parent.
+            let server = self.server.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+            std::mem::forget(server);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Commands with flags, credentials and connections in common.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{Cursor, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use s3haul::job::Streams;
-use s3haul_cli::embed::{self, Call, Ended, Failure};
+use s3haul_cli::embed::{self, Call, Ended, Failure, Line};
 use s3haul_wire::{CredentialsConfig, CredentialsFunction};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::{exception, internal};
@@ -20,6 +22,11 @@ use crate::running::{End, Running};
 use crate::runtime::{PerProcess, runtime};
 use crate::table::{comparison, listing};
 use crate::watcher::{Watcher, sink};
+
+/// Commands that run at a time, over all sessions: each has a thread, and needs others.
+const COMMANDS_MAX: usize = 64;
+
+static COMMANDS: Semaphore = Semaphore::const_new(COMMANDS_MAX);
 
 /// Flags, credentials and connections of several commands.
 #[pyclass(frozen, module = "s3haul._s3haul")]
@@ -71,44 +78,55 @@ impl Session {
 
     /// The job that a command is, as JSON.
     fn job(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<String> {
-        let job = py.detach(|| self.shared.get()?.job(&words));
+        let line = line(py, words)?;
+        let job = py.detach(|| self.shared.get()?.job(&line));
         job.map_err(|failure| exception(py, &failure))
     }
 
     /// Starts a command; `data` is its standard input.
     #[pyo3(signature = (words, data=None))]
-    fn start(&self, words: Vec<OsString>, data: Option<PyBackedBytes>) -> PyResult<Running> {
+    fn start(
+        &self,
+        py: Python<'_>,
+        words: Vec<OsString>,
+        data: Option<PyBackedBytes>,
+    ) -> PyResult<Running> {
+        let line = line(py, words)?;
         let input = data.map(|data| Box::new(Cursor::new(data)) as Box<dyn Read + Send>);
         self.spawn(input, move |session, call| {
-            Box::pin(async move { session.run(&words, call).await })
+            Box::pin(async move { session.run(&line, call).await })
         })
     }
 
     /// Starts a job that is JSON; `journal` are flags of its journal.
-    fn start_job(&self, json: String, journal: Vec<OsString>) -> PyResult<Running> {
+    fn start_job(&self, py: Python<'_>, json: String, journal: Vec<OsString>) -> PyResult<Running> {
+        let journal = line(py, journal)?;
         self.spawn(None, move |session, call| {
-            Box::pin(async move { session.run_job(&json, &journal, call).await })
+            Box::pin(async move { session.run_job(&json, journal, call).await })
         })
     }
 
     /// What `list`, `versions` or `find` with these words lists.
     fn rows(&self, py: Python<'_>, words: Vec<OsString>, has_versions: bool) -> PyResult<Rows> {
-        py.detach(|| self.shared.get()?.refuse_nonsense(&words))
+        let line = line(py, words)?;
+        py.detach(|| self.shared.get()?.refuse_nonsense(&line))
             .map_err(|failure| exception(py, &failure))?;
-        let (shared, words) = (Arc::clone(&self.shared), Arc::new(words));
+        let (shared, line) = (Arc::clone(&self.shared), Arc::new(line));
         let start = move |rows: Rowsender| {
-            let (session, words) = (shared.get(), Arc::clone(&words));
+            let (session, line) = (shared.get(), Arc::clone(&line));
             runtime()?.spawn(async move {
                 let taken = rows.clone();
                 let take = Arc::new(move |columns| taken.send(columns));
-                let list = async { session?.list(&words, take).await };
+                let list = async { session?.list(&line, take).await };
                 // A consumer that goes away while nothing is found is seen here.
                 let listed = tokio::select! {
                     listed = list => listed,
                     () = rows.closed() => return,
                 };
-                if let Err(failure) = listed {
-                    rows.fail(failure).await;
+                match listed {
+                    Ok(0) => {}
+                    Ok(count) => rows.fail(not_looked_at(count)).await,
+                    Err(failure) => rows.fail(failure).await,
                 }
             });
             Ok(())
@@ -118,16 +136,18 @@ impl Session {
 
     /// What `compare` or `verify` with these words finds.
     fn compared(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<Rows> {
-        py.detach(|| self.shared.get()?.refuse_nonsense(&words))
+        let line = line(py, words)?;
+        py.detach(|| self.shared.get()?.refuse_nonsense(&line))
             .map_err(|failure| exception(py, &failure))?;
-        let (shared, words) = (Arc::clone(&self.shared), Arc::new(words));
+        let (shared, line) = (Arc::clone(&self.shared), Arc::new(line));
         let start = move |rows: Rowsender| {
-            let (session, words) = (shared.get(), Arc::clone(&words));
-            runtime()?.spawn(async move {
+            let (session, line) = (shared.get(), Arc::clone(&line));
+            let runtime = runtime()?;
+            let compare = async move {
                 let (taken, cancel) = (rows.clone(), CancellationToken::new());
                 let take = Arc::new(move |columns| taken.send(columns));
                 let _cancelled = cancel.clone().drop_guard();
-                let compare = async { Box::pin(session?.compare(&words, take, cancel)).await };
+                let compare = async { Box::pin(session?.compare(&line, take, cancel)).await };
                 let compared = tokio::select! {
                     compared = compare => compared,
                     () = rows.closed() => return,
@@ -135,10 +155,39 @@ impl Session {
                 if let Err(failure) = compared {
                     rows.fail(failure).await;
                 }
-            });
+            };
+            // It waits for its consumer, which no thread of the runtime may do.
+            let name = "s3haul-compare".to_owned();
+            std::thread::Builder::new().name(name).spawn(move || runtime.block_on(compare))?;
             Ok(())
         };
         Ok(Rows::new(comparison(), Arc::new(start)))
+    }
+}
+
+/// A command line with the environment as it is now.
+pub(crate) fn line(py: Python<'_>, words: Vec<OsString>) -> PyResult<Line> {
+    Ok(Line { words, variables: variables(py)? })
+}
+
+/// The environment variables that are Unicode, as Python has them. The process's own must not be
+/// read without Python's lock: Python changes them with it.
+pub(crate) fn variables(py: Python<'_>) -> PyResult<HashMap<String, String>> {
+    let copied = py.import("os")?.getattr("environ")?.call_method0("copy")?;
+    let copied = copied.cast::<PyDict>()?;
+    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Some((name.extract().ok()?, value.extract().ok()?))
+    };
+    Ok(copied.iter().filter_map(pair).collect())
+}
+
+/// What ends the rows of a search that could not look at everything.
+fn not_looked_at(count: u64) -> Failure {
+    Failure {
+        status: s3haul_cli::exit::FAILED,
+        message: format!("{count} objects could not be looked at; the log says which and why"),
+        hint: None,
+        cause: None,
     }
 }
 
@@ -165,7 +214,7 @@ impl Session {
         let runtime = runtime()?;
         let (handle, ending) = (runtime.handle().clone(), Arc::clone(&end));
         let watched = Arc::clone(&watcher);
-        let task = runtime.spawn_blocking(move || {
+        let run = move || {
             let mut ended = session.and_then(|session| handle.block_on(work(session, call)))?;
             if let Some(failure) = watched.take_fatal() {
                 return Err(failure);
@@ -174,9 +223,16 @@ impl Session {
                 ended.output.extend_from_slice(&output.take());
             }
             Ok(ended)
-        });
+        };
+        let cancelled = cancel.clone();
         runtime.spawn(async move {
-            ending.set(task.await.unwrap_or_else(|error| Err(internal(error))));
+            // One that waits for its turn is cancelled like one that runs.
+            let _turn = tokio::select! {
+                turn = COMMANDS.acquire() => turn.ok(),
+                () = cancelled.cancelled() => None,
+            };
+            let ended = tokio::task::spawn_blocking(run).await;
+            ending.set(ended.unwrap_or_else(|error| Err(internal(error))));
         });
         Ok(Running { watcher, cancel, end, process: std::process::id() })
     }

@@ -128,6 +128,11 @@ impl FailureColumns {
         self.actions.ends.len()
     }
 
+    /// Bytes of the messages, which are the longest of them.
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.messages.bytes.len()
+    }
+
     /// Adds a failure.
     pub(crate) fn push(&mut self, action: &str, source: &str, target: Option<&str>, error: &Error) {
         self.actions.push(action);

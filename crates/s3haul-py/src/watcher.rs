@@ -10,6 +10,8 @@ use crate::table::FailureColumns;
 
 /// Failures that are kept at most; all are counted.
 const FAILURES_MAX: usize = 100_000;
+/// Bytes of their messages, after which no more are kept.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 /// What is known of a transfer so far.
 #[derive(Default)]
@@ -69,7 +71,8 @@ impl Watcher {
             Outcome::NotTried => return,
             Outcome::Failed(error) => {
                 let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-                if failures.len() < FAILURES_MAX {
+                let has_room = failures.message_bytes() < MESSAGE_BYTES_MAX;
+                if has_room && failures.len() < FAILURES_MAX {
                     let target = event.target.as_ref().map(ToString::to_string);
                     failures.push(
                         action(event),

@@ -17,6 +17,15 @@ const ENVIRONMENT: Environment = Environment {
     packages: include_str!("../../support/requirements-python.txt"),
 };
 
+/// What wheels are built for, where cargo can.
+const WHEEL_TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+
+/// The C compiler of wheels.
+const ZIG: &str = "ziglang==0.15.2";
+
+/// A larger wheel holds something that it should not.
+const WHEEL_BYTES_MAX: u64 = 15_000_000;
+
 /// The oldest Python that the package is for.
 const OLDEST: &str = "3.10";
 
@@ -26,7 +35,7 @@ const FOR_OLDEST: [&str; 2] = ["boto3==1.43.11", "pytest==9.2.0"];
 /// Builds a wheel of the development profile, installs it and runs its tests.
 pub(crate) fn test() -> Result<()> {
     let python = environment()?;
-    let wheel = build(&python, "dev")?;
+    let wheel = build(&python, "dev", "dev", &[])?;
     install_wheel(&python, &wheel)?;
     let sources = process::root().join("python/s3haul");
     let mut mypy = Command::new(&python);
@@ -72,11 +81,27 @@ fn oldest() -> Option<PathBuf> {
     Some(PathBuf::from(prefix.trim()).join("bin").join(name)).filter(|path| path.is_file())
 }
 
-/// Builds the package as it is released, into `target/wheels`.
+/// Builds the package as it is released, into `target/wheels`: for every Linux since 2018 (glibc
+/// 2.28), whatever this machine has. Zig's C compiler knows the old libraries.
 pub(crate) fn wheel() -> Result<()> {
-    let wheel = build(&environment()?, "release")?;
-    let bytes = std::fs::metadata(&wheel)?.len();
-    term::good(&format!("{}: {bytes} bytes", wheel.display()));
+    let python = environment()?;
+    pip_install(&python, &[ZIG.as_ref()])?;
+    let installed =
+        process::run_quietly(Command::new("rustup").args(["target", "list", "--installed"]));
+    let installed = installed.unwrap_or_default();
+    for target in WHEEL_TARGETS {
+        if !installed.lines().any(|line| line == target) {
+            term::line(&format!("wheel: no {target} here: `rustup target add {target}` adds it"));
+            continue;
+        }
+        let portable = ["--zig", "--compatibility", "manylinux_2_28", "--target", target];
+        let wheel = build(&python, "release", target, &portable)?;
+        let bytes = std::fs::metadata(&wheel)?.len();
+        if bytes > WHEEL_BYTES_MAX {
+            bail!("{} has {bytes} bytes, more than {WHEEL_BYTES_MAX}", wheel.display());
+        }
+        term::good(&format!("{}: {bytes} bytes", wheel.display()));
+    }
     Ok(())
 }
 
@@ -91,8 +116,8 @@ fn environment() -> Result<PathBuf> {
     Ok(folder.venv().join("bin/python"))
 }
 
-fn build(python: &Path, profile: &str) -> Result<PathBuf> {
-    let wheels = process::target().join("wheels").join(profile);
+fn build(python: &Path, profile: &str, folder: &str, flags: &[&str]) -> Result<PathBuf> {
+    let wheels = process::target().join("wheels").join(folder);
     // What was built before has the same name or another version: neither is to be found.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels)
@@ -103,7 +128,13 @@ fn build(python: &Path, profile: &str) -> Result<PathBuf> {
         .current_dir(process::root())
         .args(["-m", "maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"])
         .arg(&wheels)
+        .args(flags)
         .env("CARGO_TARGET_DIR", process::target());
+    // Where maturin looks for its companions.
+    if let (Some(bin), Some(path)) = (python.parent(), std::env::var_os("PATH")) {
+        let folders = std::iter::once(bin.to_owned()).chain(std::env::split_paths(&path));
+        maturin.env("PATH", std::env::join_paths(folders)?);
+    }
     process::run(&mut maturin)?;
     let mut found = std::fs::read_dir(&wheels)?;
     match found.next() {

@@ -76,6 +76,9 @@ pub(crate) fn prepare<'a>(
     if let Command::Apply(args) = command {
         return apply(global, args, environment, printer);
     }
+    if let Command::Job { command: JobCommand::Run(args) } = command {
+        return job(&JobRequest::file(global, args)?, &args.journal, environment, printer);
+    }
     if global.no_verify_ssl {
         printer.warn_of_unverified();
     }

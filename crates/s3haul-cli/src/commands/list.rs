@@ -106,7 +106,7 @@ impl Totals {
     }
 
     /// Counts the objects of a page.
-    pub(super) fn add_page(&mut self, page: &ListPage) {
+    pub(crate) fn add_page(&mut self, page: &ListPage) {
         self.objects += page.len() as u64;
         self.bytes = self.bytes.saturating_add(page.bytes());
     }

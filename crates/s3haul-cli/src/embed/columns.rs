@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::job::value::Shown;
 use s3haul::job::{CompareSink, Compared, Facts, Status};
+use s3haul_wire::ops::ListPage;
 
 use crate::commands::{Entries, PageWorker, SelectedPage, Totals};
 use crate::failure::Failure;
@@ -31,13 +32,19 @@ pub struct Text {
 
 impl Text {
     /// Adds a text.
+    ///
+    /// # Panics
+    ///
+    /// If the texts exceed 2 GiB. Columns are handed on long before.
     pub fn push(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
-        self.end();
+        self.ends.push(i32::try_from(self.bytes.len()).expect("columns end long before"));
     }
 
-    fn end(&mut self) {
-        self.ends.push(i32::try_from(self.bytes.len()).expect("rows are handed on long before"));
+    /// One with room for as much.
+    fn like(&self) -> Self {
+        let bytes = Vec::with_capacity(self.bytes.capacity());
+        Self { bytes, ends: Vec::with_capacity(self.ends.capacity()) }
     }
 }
 
@@ -73,9 +80,40 @@ impl Columns {
         self.sizes.is_empty()
     }
 
+    /// Takes the rows, and leaves room for as many.
+    fn take(&mut self) -> Self {
+        let next = Self {
+            keys: self.keys.like(),
+            sizes: Vec::with_capacity(self.sizes.capacity()),
+            modified_us: Vec::with_capacity(self.modified_us.capacity()),
+            etags: self.etags.like(),
+            storage_classes: self.storage_classes.like(),
+            version_ids: self.version_ids.like(),
+            are_latest: Vec::with_capacity(self.are_latest.capacity()),
+            are_delete_markers: Vec::with_capacity(self.are_delete_markers.capacity()),
+        };
+        std::mem::replace(self, next)
+    }
+
+    /// Adds a whole page, whose keys are one text.
+    fn push_page(&mut self, page: &ListPage) {
+        let mut end = self.keys.bytes.len();
+        self.keys.bytes.extend_from_slice(page.text_of_keys().as_bytes());
+        for object in page.iter() {
+            end += object.key.len();
+            self.keys.ends.push(i32::try_from(end).expect("columns end long before"));
+            self.push_facts(&Entry::from(object));
+        }
+    }
+
     fn push(&mut self, entry: &Entry<'_>) {
+        self.keys.push(entry.object.key);
+        self.push_facts(entry);
+    }
+
+    #[inline]
+    fn push_facts(&mut self, entry: &Entry<'_>) {
         let object = &entry.object;
-        self.keys.push(object.key);
         self.sizes.push(i64::try_from(object.size).unwrap_or(i64::MAX));
         let micros = i64::from(object.last_modified_us);
         self.modified_us.push(object.last_modified_s.saturating_mul(MICROS).saturating_add(micros));
@@ -111,15 +149,20 @@ impl<P: Entries> PageWorker<P> for ColumnsWorker {
     type Done = Totals;
 
     fn page(&mut self, page: &SelectedPage<'_, P>) -> Result<ControlFlow<()>, Failure> {
-        for entry in page.entries() {
-            self.totals.add(&entry);
-            self.columns.push(&entry);
+        if let Some(objects) = page.whole().and_then(P::objects) {
+            self.totals.add_page(objects);
+            self.columns.push_page(objects);
+        } else {
+            for entry in page.entries() {
+                self.totals.add(&entry);
+                self.columns.push(&entry);
+            }
         }
         if self.columns.len() < self.rows_wanted && self.columns.keys.bytes.len() < TEXT_BYTES {
             return Ok(ControlFlow::Continue(()));
         }
         self.rows_wanted = (self.rows_wanted * 2).min(ROWS_MAX);
-        Ok((self.take)(std::mem::take(&mut self.columns)))
+        Ok((self.take)(self.columns.take()))
     }
 
     fn finish(self) -> Result<Totals, Failure> {

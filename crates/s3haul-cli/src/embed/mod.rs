@@ -8,7 +8,7 @@ mod columns;
 mod session;
 
 pub use columns::{Columns, ComparedColumns, Text};
-pub use session::{Call, Ended, Server, Session};
+pub use session::{Call, Ended, Line, Server, Session};
 
 pub use crate::commands::ObjectReader;
 pub use crate::failure::{Cause, Failure};

@@ -1,5 +1,6 @@
 //! Commands of a program, with flags, credentials and connections that they have in common.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::settings::{
-    CompareSettings, Environment, JobRequest, ListSettings, ServeSettings, Settings,
+    CompareSettings, Environment, JobRequest, ListSettings, ManifestPlace, ServeSettings, Settings,
     TransferSettings, journal_folder,
 };
 
@@ -35,6 +36,21 @@ pub struct Session {
     credentials: Option<CredentialsConfig>,
     clients: Arc<SharedClients>,
     log: Log,
+}
+
+/// A command as it would be typed, without the program's name, and the environment that it finds.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// Words.
+    pub words: Vec<OsString>,
+    /// Environment variables.
+    pub variables: HashMap<String, String>,
+}
+
+impl Line {
+    fn of<const N: usize>(words: [&str; N], variables: HashMap<String, String>) -> Self {
+        Self { words: words.into_iter().map(OsString::from).collect(), variables }
+    }
 }
 
 /// What goes along with a command.
@@ -99,9 +115,9 @@ impl Session {
     /// # Errors
     ///
     /// The words make no sense, the command is no job, or it would hold a secret.
-    pub fn job(&self, words: &[OsString]) -> Result<String, Failure> {
+    pub fn job(&self, line: &Line) -> Result<String, Failure> {
         // What cannot run is not written.
-        self.check(words)?.print("a job")
+        self.check(line)?.print("a job")
     }
 
     /// The job of a command that can run.
@@ -109,8 +125,8 @@ impl Session {
     /// # Errors
     ///
     /// The words make no sense, or the command is no job.
-    fn check(&self, words: &[OsString]) -> Result<JobRequest, Failure> {
-        let (settings, command) = self.settings(words)?;
+    fn check(&self, line: &Line) -> Result<JobRequest, Failure> {
+        let (settings, command) = self.settings(line)?;
         let (request, ..) = commands::request(&settings, &command)?;
         commands::work(&settings, &command, &self.capture().printer)?;
         Ok(request)
@@ -121,8 +137,8 @@ impl Session {
     /// # Errors
     ///
     /// The words make no sense, or the command is no job.
-    pub fn refuse_nonsense(&self, words: &[OsString]) -> Result<(), Failure> {
-        self.check(words).map(drop)
+    pub fn refuse_nonsense(&self, line: &Line) -> Result<(), Failure> {
+        self.check(line).map(drop)
     }
 
     /// Runs a command to its end, without asking for confirmation.
@@ -131,12 +147,16 @@ impl Session {
     ///
     /// The words make no sense, or the command failed as a whole; failures of single objects are
     /// events.
-    pub async fn run(&self, words: &[OsString], call: Call) -> Result<Ended, Failure> {
-        let (global, command) = self.parse(words)?;
-        if matches!(command, Command::Serve(_) | Command::Run(_)) {
-            return Err(Failure::usage("this command runs on the command line only"));
-        }
-        let environment = self.environment(words);
+    pub async fn run(&self, line: &Line, call: Call) -> Result<Ended, Failure> {
+        let (global, command) = match self.parse(&line.words) {
+            Err(help) if help.status == exit::SUCCESS => {
+                let output = help.message.into_bytes();
+                return Ok(Ended { status: exit::SUCCESS, output, summary: None });
+            }
+            parsed => parsed?,
+        };
+        refuse_what_holds_the_process(&command)?;
+        let environment = self.environment(line);
         check_directory(&command, &environment)?;
         let capture = self.capture();
         let prepare = async { commands::prepare(&global, &command, environment, &capture.printer) };
@@ -149,21 +169,16 @@ impl Session {
     /// # Errors
     ///
     /// As [`Self::run`], and where the JSON is not that of a job.
-    pub async fn run_job(
-        &self,
-        json: &str,
-        journal: &[OsString],
-        call: Call,
-    ) -> Result<Ended, Failure> {
-        let words: Vec<_> = ["job", "run", "-"].into_iter().map(OsString::from).collect();
-        let words = [&words, journal].concat();
-        let (global, command) = self.parse(&words)?;
+    pub async fn run_job(&self, json: &str, journal: Line, call: Call) -> Result<Ended, Failure> {
+        let mut line = Line::of(["job", "run", "-"], journal.variables);
+        line.words.extend(journal.words);
+        let (global, command) = self.parse(&line.words)?;
         let Command::Job { command: JobCommand::Run(args) } = command else {
             return Err(Failure::usage("the journal's flags make no sense"));
         };
         let request = JobRequest::of_text(&global, json.as_bytes(), "the job")?;
         let capture = self.capture();
-        let environment = self.environment(&words);
+        let environment = self.environment(&line);
         let prepare =
             async { commands::job(&request, &args.journal, environment, &capture.printer) };
         let work = self.clients.with(prepare).await?;
@@ -179,10 +194,10 @@ impl Session {
     /// As [`Self::run`]; rows that were handed on until then are not all.
     pub async fn list(
         &self,
-        words: &[OsString],
+        line: &Line,
         take: Arc<dyn Fn(Columns) -> ControlFlow<()> + Send + Sync>,
     ) -> Result<u64, Failure> {
-        let (settings, command) = self.settings(words)?;
+        let (settings, command) = self.settings(line)?;
         let (request, ..) = commands::request(&settings, &command)?;
         let Task::List(task) = &request.job.task else {
             return Err(Failure::usage("this command does not list objects"));
@@ -204,11 +219,11 @@ impl Session {
     /// As [`Self::run`].
     pub async fn compare(
         &self,
-        words: &[OsString],
+        line: &Line,
         take: Arc<dyn Fn(ComparedColumns) -> ControlFlow<()> + Send + Sync>,
         cancel: CancellationToken,
     ) -> Result<CompareSummary, Failure> {
-        let (settings, command) = self.settings(words)?;
+        let (settings, command) = self.settings(line)?;
         let (request, ..) = commands::request(&settings, &command)?;
         let Task::Compare(task) = &request.job.task else {
             return Err(Failure::usage("this command does not compare"));
@@ -236,8 +251,11 @@ impl Session {
     /// # Errors
     ///
     /// The configuration makes no sense.
-    pub async fn client(&self) -> Result<(Client, usize), Failure> {
-        let (settings, _) = self.settings(&["ls".into()])?;
+    pub async fn client(
+        &self,
+        variables: HashMap<String, String>,
+    ) -> Result<(Client, usize), Failure> {
+        let (settings, _) = self.settings(&Line::of(["ls"], variables))?;
         let at_once = settings.tuning.requests_at_once();
         let client = self.clients.with(async { commands::client(settings.client) }).await?;
         Ok((client, at_once))
@@ -275,14 +293,14 @@ impl Session {
         parse(program.chain(self.flags.iter().chain(words).cloned()))
     }
 
-    fn settings(&self, words: &[OsString]) -> Result<(Settings, Command), Failure> {
-        let (global, command) = self.parse(words)?;
-        Ok((Settings::load(&global, self.environment(words))?, command))
+    fn settings(&self, line: &Line) -> Result<(Settings, Command), Failure> {
+        let (global, command) = self.parse(&line.words)?;
+        Ok((Settings::load(&global, self.environment(line))?, command))
     }
 
-    fn environment(&self, words: &[OsString]) -> Environment {
-        let words = self.flags.iter().chain(words).cloned().collect();
-        Environment::of_program(words, self.credentials.clone())
+    fn environment(&self, line: &Line) -> Environment {
+        let words = self.flags.iter().chain(&line.words).cloned().collect();
+        Environment::of_program(line.variables.clone(), words, self.credentials.clone())
     }
 
     fn capture(&self) -> Capture {
@@ -324,7 +342,7 @@ impl Server {
         let Command::Serve(args) = command else {
             return Err(Failure::usage("these are not the flags of a server"));
         };
-        let environment = Environment::of_program(Vec::new(), None);
+        let environment = Environment::default();
         let settings = ServeSettings::new(&global, &args, &environment)?;
         let (access_key, secret_key, region) =
             (settings.access_key.clone(), settings.secret_key.clone(), settings.region.clone());
@@ -338,11 +356,29 @@ impl Server {
     }
 }
 
+/// Parses a command line. Help and the version are failures with the status of a success.
 fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(GlobalArgs, Command), Failure> {
     args::parse(words).map_err(|error| {
         let text = error.render().to_string();
-        Failure::usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end())
+        if error.use_stderr() {
+            return Failure::usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+        }
+        Failure::other(text).with_status(exit::SUCCESS)
     })
+}
+
+/// Refuses commands that would listen for signals, wait for good or read standard input.
+fn refuse_what_holds_the_process(command: &Command) -> Result<(), Failure> {
+    let is_refused = match command {
+        Command::Serve(_) | Command::Run(_) => true,
+        Command::Jobs { command } => matches!(command, JobsCommand::Watch(_)),
+        Command::Job { command: JobCommand::Run(args) } => args.file == "-",
+        _ => false,
+    };
+    if is_refused {
+        return Err(Failure::usage("this command runs on the command line only"));
+    }
+    Ok(())
 }
 
 /// Refuses to go on with a job of another directory: that of the process stays as it is.
@@ -365,6 +401,10 @@ fn check_directory(command: &Command, environment: &Environment) -> Result<(), F
 fn streams(settings: &TransferSettings, given: Option<Streams>) -> Result<Streams, Failure> {
     let spec = &settings.spec;
     let is_stream = spec.source == "-" || spec.target.as_deref() == Some("-");
+    let manifest = settings.manifest.as_ref().map(|manifest| &manifest.place);
+    if matches!(manifest, Some(ManifestPlace::Input)) {
+        return Err(Failure::usage("`--from -` is for the command line only"));
+    }
     match given {
         Some(streams) => Ok(streams),
         None if is_stream => Err(Failure::usage("`-` is for the command line only")),

@@ -27,17 +27,22 @@ impl std::fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// That of this process.
-    pub(crate) fn of_process() -> Self {
-        Self::of_program(std::env::args_os().skip(1).collect(), None)
-    }
-
-    /// That of a program that runs a command line, given without the program's name.
-    pub(crate) fn of_program(words: Vec<OsString>, credentials: Option<CredentialsConfig>) -> Self {
+    /// That of this process, with the words of its command line.
+    pub(crate) fn of_process(words: Vec<OsString>) -> Self {
         let unicode = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Self { variables: std::env::vars_os().filter_map(unicode).collect(), words, credentials }
+        let variables = std::env::vars_os().filter_map(unicode).collect();
+        Self { variables, words, credentials: None }
+    }
+
+    /// That of a program that runs a command line, given without the program's name.
+    pub(crate) fn of_program(
+        variables: HashMap<String, String>,
+        words: Vec<OsString>,
+        credentials: Option<CredentialsConfig>,
+    ) -> Self {
+        Self { variables, words, credentials }
     }
 
     /// One of the caller's making.
