@@ -247,3 +247,11 @@ with s3haul.serve() as server:
         "to_polars() needs the package `polars`: pip install polars",
         "where() needs the package `pyarrow`: pip install pyarrow",
     ], done.stderr
+
+
+def test_nothing_is_no_proof(own: Bucket, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(s3haul.S3haulError, match="nothing is proved") as caught:
+        list(own.client.verify(own.url("typo"), own.url("typo2")))
+    assert caught.value.status == 2
+    assert list(own.client.compare(own.url("typo"), own.url("typo2"))) == []
+    assert "nothing is proved" in caplog.text

@@ -26,13 +26,10 @@ const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Compares and prints.
 pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
+    let nothing = settings.nothing();
     let CompareSettings { spec, client, source_client, format, header, show, output_file } =
         settings;
     let clients = clients(client, source_client)?;
-    let nothing = format!(
-        "neither `{}` nor `{}` has anything that is to be compared: nothing is proved",
-        spec.source, spec.target
-    );
     let output = Output::new(output_file.as_deref(), printer)?;
     let rows = Rows::new(format, output.is_terminal());
     let held = Held { rows, buffer: Vec::new(), written: Instant::now(), failure: None };

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use s3haul::event::EventSink;
 use s3haul::job::value::{OutputLines, Task};
-use s3haul::job::{CompareSink, CompareSummary, Streams, Summary, run_compare};
+use s3haul::job::{CompareSink, CompareSummary, Depth, Streams, Summary, run_compare};
 use s3haul::journal;
 use s3haul_sim::RunningServer;
 use s3haul_wire::{Client, CredentialsConfig, ErrorKind};
@@ -216,7 +216,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Self::run`].
+    /// As [`Self::run`], and a proof about nothing.
     pub async fn compare(
         &self,
         line: &Line,
@@ -229,6 +229,7 @@ impl Session {
             return Err(Failure::usage("this command does not compare"));
         };
         let settings = CompareSettings::of_job(&request, &settings.machine(), task)?;
+        let nothing = settings.nothing();
         let log = Arc::clone(&self.log);
         let rows = Arc::new(ComparedRows {
             show: settings.show,
@@ -241,9 +242,17 @@ impl Session {
             let clients = commands::clients(settings.client, settings.source_client)?;
             run_compare(settings.spec, clients, sink, cancel).await.map_err(of_job)
         };
-        let summary = self.clients.with(compare).await;
+        let compared = self.clients.with(compare).await;
         rows.finish();
-        summary
+        let summary = compared?;
+        if summary.is_empty() && !summary.cancelled {
+            // A name that is misspelt twice must not pass for a proof.
+            if task.depth == Depth::Proof {
+                return Err(Failure::other(nothing).with_status(exit::WARNED));
+            }
+            (self.log)(&format!("warning: {nothing}"));
+        }
+        Ok(summary)
     }
 
     /// A client for single requests, and how many of them are worth sending at once.

@@ -82,6 +82,15 @@ impl JobRequest {
 }
 
 impl CompareSettings {
+    /// What is said where neither side has anything.
+    pub(crate) fn nothing(&self) -> String {
+        let CompareSpec { source, target, .. } = &self.spec;
+        format!(
+            "neither `{source}` nor `{target}` has anything that is to be compared: nothing is \
+             proved"
+        )
+    }
+
     /// For a job.
     pub(crate) fn of_job(
         request: &JobRequest,
