@@ -501,7 +501,7 @@ def _without_secrets(url: str) -> str:
     if "@" not in url:
         return url
     found = re.fullmatch(r"([a-z][a-z0-9+.-]*://)([^/?#]*@)?([^/?#@]*)([/?#][^@]*)?", url, re.I)
-    # Where an unescaped slash is part of a password, the authority cannot be told.
+    # With an unescaped slash in a password, the end of the authority is unknown.
     return f"{found[1]}******@{found[3]}{found[4] or ''}" if found and found[2] else "******"
 
 

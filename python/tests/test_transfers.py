@@ -1,4 +1,4 @@
-"""Transfers, their results, and what is asked for by single requests."""
+"""Transfers, their results, and requests about single objects."""
 
 from __future__ import annotations
 

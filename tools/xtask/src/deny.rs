@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use support::{process, term};
 
-/// Installed into `target/tools` when missing: a minute on two cores. It is asked ten times, for
+/// Installed into `target/tools` when missing: a minute on two cores. It runs ten times, for
 /// which it need not be optimised.
 const VERSION: &str = "0.20.2";
 

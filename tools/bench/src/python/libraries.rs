@@ -2,6 +2,7 @@
 //! together into an environment of their own in `target/peers`.
 
 use std::collections::BTreeMap;
+use std::env::consts::ARCH;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -149,7 +150,7 @@ pub(super) fn install(wheel: Option<&Path>, is_allowed: bool) -> Result<PathBuf>
 
 /// The wheel of the release profile that was built last.
 fn built_wheel() -> Result<PathBuf> {
-    let wheels = process::target().join("wheels/release");
+    let wheels = process::target().join("wheels").join(format!("{ARCH}-unknown-linux-gnu"));
     let found = std::fs::read_dir(&wheels).ok().and_then(|entries| {
         let paths = entries.flatten().map(|entry| entry.path());
         paths.filter(|path| path.extension().is_some_and(|name| name == "whl")).max()
