@@ -140,6 +140,27 @@ fn what_a_killed_apply_may_have_done_is_looked_at() {
 }
 
 #[test]
+fn a_move_that_found_its_bytes_at_the_target_is_done_where_its_source_is_gone() {
+    let bench = bench();
+    for prefix in ["x", "y"] {
+        bench.ok(&format!("cp --recursive in s3://box/{prefix}/ --no-progress --quiet"));
+    }
+    let pace = PACE.replace("--quiet", "--only-show-errors");
+    bench.run(&format!("plan mv --recursive s3://box/x/ s3://box/y/ --plan p.parquet {pace}"));
+    let id = kill_at(&bench, 700, "apply p.parquet");
+    // The first in order are in work: the sources of some were removed, which was never reported.
+    let left = bench.lines("list s3://box/x/ --format keys");
+    for key in &left[..3] {
+        bench.ok(&format!("rm s3://box/{key}"));
+    }
+    let resume = format!("jobs resume {id} --max-requests-per-second 100000");
+    assert_eq!(bench.ok(&resume), "");
+    assert_eq!(bench.status("list s3://box/x/ --format keys"), 1, "all was moved");
+    assert_eq!(bench.lines("list s3://box/y/ --format keys").len(), FILES);
+    assert_eq!(bench.status("compare in s3://box/y/"), 0);
+}
+
+#[test]
 fn a_sync_that_is_interrupted_twice_ends_with_resume() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");

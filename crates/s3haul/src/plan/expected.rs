@@ -68,6 +68,12 @@ impl State {
         if self.etag.is_empty() { self.size == size } else { self.etag == etag }
     }
 
+    /// Whether the ETags tell that the bytes differ: those of parts depend on where they were cut.
+    pub(crate) fn differs_from(&self, other: &Self) -> bool {
+        let is_telling = |etag: &str| !etag.is_empty() && !etag.contains('-');
+        is_telling(&self.etag) && is_telling(&other.etag) && self.etag != other.etag
+    }
+
     /// The condition of a request that the object is this one; none where the `ETag` is unknown.
     pub(crate) fn if_match(&self) -> Option<&str> {
         Some(self.etag.as_str()).filter(|etag| !etag.is_empty())

@@ -83,20 +83,23 @@ async fn look(engine: &Arc<Engine>, named: &Named) -> Found {
         (TargetState::Found(before), Entry::File(_)) => *before == found,
         (TargetState::Found(before), Entry::Object(_)) => before.is_object(found.size, &found.etag),
     };
-    if is_as_planned || found.size != expected.source.size {
+    let is_move = engine.settings.is_move;
+    // A move may find its bytes at the target and leave all there as it was planned.
+    if found.size != expected.source.size || is_as_planned && !is_move {
         return Found::Nothing;
     }
     match source_of(engine, named, &expected.source).await {
-        // Nothing can be compared any more, and nothing is left to be moved.
-        Source::Gone if engine.settings.is_move => Found::Done,
-        Source::There(source) => {
+        // No bytes are left to compare, and nothing is left to be moved.
+        Source::Gone if is_move && !is_as_planned => Found::Done,
+        Source::Gone if is_move && !expected.source.differs_from(&found) => Found::Done,
+        Source::There(source) if !is_as_planned => {
             match examine(engine, &Pair { source, target }, Depth::Checksums).await {
-                Ok(Ok(_)) if engine.settings.is_move => Found::Copied(found),
+                Ok(Ok(_)) if is_move => Found::Copied(found),
                 Ok(Ok(_)) => Found::Done,
                 _ => Found::Nothing,
             }
         }
-        Source::Gone | Source::Changed => Found::Nothing,
+        _ => Found::Nothing,
     }
 }
 
