@@ -44,6 +44,8 @@ mod restore;
 mod run;
 #[path = "cli/set.rs"]
 mod set;
+#[path = "cli/shards.rs"]
+mod shards;
 #[path = "cli/sources.rs"]
 mod sources;
 #[path = "cli/summary.rs"]

@@ -13,6 +13,7 @@
 //! | [`script`] | JavaScript functions over keys and objects |
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
 //! | [`journal`] | what a job decided and how far it got, kept for a run that resumes it |
+//! | [`shard`] | a job in parts that any number of processes run |
 //! | [`engine`] | how much at once, and what all actions share |
 //! | `entry` | what sources give: objects, versions and files, in batches of columns |
 //! | `action` | upload, download, copy, delete, tag, set, restore |
@@ -36,6 +37,7 @@ pub mod location;
 pub mod plan;
 pub mod script;
 mod select;
+pub mod shard;
 mod source;
 pub mod summary;
 mod task;

@@ -46,7 +46,7 @@ pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
 pub(crate) use find::FindArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
-pub(crate) use job::{JobCommand, JobRunArgs, PrintJobArgs};
+pub(crate) use job::{JobCommand, JobRunArgs, JobStartArgs, PrintJobArgs, WorkerArgs};
 pub(crate) use jobs::{JobArgs, JobsArgs, JobsCommand, JournalArgs, PruneArgs};
 pub(crate) use list::{ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::ListBucketsArgs;
@@ -300,6 +300,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: JobsCommand,
     },
+    /// Do shards of a job that `s3haul job start` began, together with other workers.
+    ///
+    /// Takes one shard after the other until all are done. Workers may come and go: what one leaves
+    /// is taken over by the others. The exit status is that of the whole job. The flags about
+    /// services are those of the folder; the job says what its own are.
+    Worker(WorkerArgs),
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///
     /// The folders in it are buckets, their files are objects. Prints shell commands to standard

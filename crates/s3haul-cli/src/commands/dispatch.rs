@@ -10,11 +10,11 @@ use s3haul::journal::Journal;
 
 use crate::args::{
     ApplyArgs, Command, CopyArgs, GlobalArgs, JobArgs, JobCommand, JobRunArgs, JobsCommand,
-    JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs,
+    JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
 };
 use crate::commands::{
     buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, run, script,
-    serve, shared, summarize, transfer, uploads,
+    serve, shards, shared, summarize, transfer, uploads,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -56,6 +56,9 @@ pub(crate) fn prepare<'a>(
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
     refuse_unsupported(global)?;
+    if let Some(work) = of_folder(global, command, &environment, printer)? {
+        return Ok(work);
+    }
     if let Command::Jobs { command } = command {
         let jobs = |folder| {
             let folder = jobs::folder(folder, &environment)?;
@@ -89,6 +92,63 @@ pub(crate) fn prepare<'a>(
         return Ok(Work::Whole(None, Box::new(run)));
     }
     work(&settings, command, printer)
+}
+
+/// What is about the folder of a job that workers do.
+fn of_folder<'a>(
+    global: &GlobalArgs,
+    command: &Command,
+    environment: &Environment,
+    printer: &'a Arc<Printer>,
+) -> Result<Option<Work<'a>>, Failure> {
+    let is_folder = |args: &JobArgs| shards::is_folder(&args.id);
+    let worker = match command {
+        Command::Worker(args) => args.clone(),
+        Command::Jobs { command: JobsCommand::Resume(args) } if is_folder(args) => {
+            WorkerArgs { job: args.id.clone(), shard: None, of: None, once: false }
+        }
+        Command::Jobs { command: JobsCommand::Show(args) } if is_folder(args) => {
+            let settings = Settings::load(global, environment.clone())?;
+            let show = shards::show(args.id.clone(), settings.client, global.json, printer);
+            return query(show).map(Some);
+        }
+        Command::Job { command: JobCommand::Start(args) } => {
+            let settings = Settings::load(global, environment.clone())?;
+            let request = JobRequest::of_file(global, &args.file)?;
+            if request.is_unverified() {
+                printer.warn_of_unverified();
+            }
+            let question = TransferSettings::of_job(&request, &settings.machine())?.question;
+            let (args, machine) = (args.clone(), settings.machine());
+            let start = move |interrupt: Arc<Interrupt>| {
+                let start = shards::start(args, (request, machine), settings.client, printer);
+                Box::pin(async move {
+                    tokio::select! {
+                        result = start => result,
+                        () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+                    }
+                }) as Running<'_>
+            };
+            return Ok(Some(Work::Whole(question, Box::new(start))));
+        }
+        _ => return Ok(None),
+    };
+    let settings = Settings::load(global, environment.clone())?;
+    let (global, as_json) = (global.clone(), global.json);
+    let run = move |interrupt: Arc<Interrupt>| {
+        Box::pin(async move {
+            let opened = shards::open(&worker.job, settings.client.clone()).await?;
+            let text = opened.plan().job.to_string();
+            let request = JobRequest::shared(&settings, &global, &text)?;
+            if request.is_unverified() {
+                printer.warn_of_unverified();
+            }
+            let machine = settings.machine();
+            let work = shards::Work { worker: opened, request, machine, as_json, printer };
+            Box::pin(work.run(worker, &interrupt)).await
+        }) as Running<'_>
+    };
+    Ok(Some(Work::Whole(None, Box::new(run))))
 }
 
 /// Runs the job of a file: from here on it is what its command is.
@@ -311,6 +371,7 @@ pub(crate) fn request<'a>(
         | Command::Jobs { .. }
         | Command::Plan { .. }
         | Command::Apply(_)
+        | Command::Worker(_)
         | Command::Serve(_) => {
             return Err(Failure::usage("this command cannot be run by another"));
         }

@@ -47,6 +47,14 @@ impl SharedClients {
         CLIENTS.scope(Arc::clone(self), command).await
     }
 
+    /// Lets the parts of a command have their clients in common, where they have not already.
+    pub(crate) async fn sharing<T>(command: impl Future<Output = T>) -> T {
+        match CLIENTS.try_with(Arc::clone) {
+            Ok(_) => command.await,
+            Err(_) => Arc::new(Self::default()).with(command).await,
+        }
+    }
+
     fn get(&self, config: ClientConfig) -> Result<Client, Failure> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.iter().find(|client| *client.config() == config) {

@@ -223,7 +223,7 @@ fn finds_its_objects(spec: &TransferSpec) -> bool {
         | TransferCommand::Restore
         | TransferCommand::Undelete => false,
     };
-    !is_of_aws && spec.names.is_none() && spec.manifest.is_none()
+    !is_of_aws && spec.names.is_none() && spec.manifest.is_none() && spec.shard.is_none()
 }
 
 /// Whether a job went to its end without an object, and without a word about why.

@@ -382,6 +382,7 @@ fn refuse_what_holds_the_process(command: &Command) -> Result<(), Failure> {
         Command::Serve(_) | Command::Run(_) => true,
         Command::Jobs { command } => matches!(command, JobsCommand::Watch(_)),
         Command::Job { command: JobCommand::Run(args) } => args.file == "-",
+        Command::Job { command: JobCommand::Start(args) } => args.file == "-",
         _ => false,
     };
     if is_refused {
@@ -393,6 +394,9 @@ fn refuse_what_holds_the_process(command: &Command) -> Result<(), Failure> {
 /// Refuses to go on with a job of another directory: that of the process stays as it is.
 fn check_directory(command: &Command, environment: &Environment) -> Result<(), Failure> {
     let Command::Jobs { command: JobsCommand::Resume(args) } = command else { return Ok(()) };
+    if commands::is_job_folder(&args.id) {
+        return Ok(());
+    }
     let folder = args.folder.journal.clone().or_else(|| journal_folder(environment));
     let directory = journal::status(&folder.unwrap_or_default(), &args.id)?.directory;
     if std::env::current_dir().is_ok_and(|here| here == directory) {

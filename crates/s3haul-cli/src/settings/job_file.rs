@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Job, Reports, Task};
+use s3haul::job::value::{Job, OutputLines, Reports, Task};
 use s3haul::plan::s3_uri;
 
 use super::frame::Keys;
@@ -20,8 +20,13 @@ impl JobRequest {
     pub(crate) fn file(global: &GlobalArgs, args: &JobRunArgs) -> Result<Self, Failure> {
         refuse_flags(global, "job run")?;
         refuse_limits(global)?;
-        let request = Self::of_text(global, &read(&args.file)?, &format!("`{}`", args.file))?;
-        if args.file == "-" && reads_input(&request.job.task) {
+        Self::of_file(global, &args.file)
+    }
+
+    /// For the file of a job, or `-`.
+    pub(crate) fn of_file(global: &GlobalArgs, file: &str) -> Result<Self, Failure> {
+        let request = Self::of_text(global, &read(file)?, &format!("`{file}`"))?;
+        if file == "-" && reads_input(&request.job.task) {
             return Err(Failure::usage(
                 "the job reads standard input, where the job itself is read from: put it into a \
                  file",
@@ -45,17 +50,27 @@ impl JobRequest {
         global: &GlobalArgs,
         text: &str,
     ) -> Result<Self, Failure> {
-        Self::within(settings, global, text, "jobs resume")
+        refuse_flags(global, "jobs resume")?;
+        Self::within(settings, global, text)
     }
 
-    /// A job that was written down, within the limits that the flags of a command give.
-    fn within(
+    /// For a worker: the job of a folder, within the limits that the flags give. What they say of a
+    /// service is about the folder. A line is printed for each shard instead of each object.
+    pub(crate) fn shared(
         settings: &Settings,
         global: &GlobalArgs,
         text: &str,
-        command: &str,
     ) -> Result<Self, Failure> {
-        refuse_flags(global, command)?;
+        let mut request = Self::within(settings, global, text)?;
+        (request.job.output.progress, request.job.output.json) = (false, false);
+        if request.job.output.lines == OutputLines::All {
+            request.job.output.lines = OutputLines::Errors;
+        }
+        Ok(request)
+    }
+
+    /// A job that was written down, within the limits that the flags of a command give.
+    fn within(settings: &Settings, global: &GlobalArgs, text: &str) -> Result<Self, Failure> {
         let mut job = Job::from_json(text.as_bytes())
             .map_err(|error| Failure::other(format!("the job cannot be read: {error}")))?;
         let (given, limits) = (&settings.limits, &mut job.limits);
@@ -83,15 +98,17 @@ impl JobRequest {
         args: &ApplyArgs,
         text: &str,
     ) -> Result<Self, Failure> {
-        let mut request = Self::within(settings, global, text, "apply")?;
+        refuse_flags(global, "apply")?;
+        let mut request = Self::within(settings, global, text)?;
         let report = args.report.clone();
         request.job.reports =
             Reports { apply: Some(absolute(&args.file)), report, ..Reports::default() };
         Ok(request)
     }
 
-    /// The job as its plan has it: what it names is found from any folder, and it can be done.
-    pub(super) fn planned(&self) -> Result<String, Failure> {
+    /// The job as a plan has it: what it names is found from any folder, and it can be done. `by`
+    /// is what it is written for.
+    pub(crate) fn planned(&self, by: &str) -> Result<String, Failure> {
         let mut planned = Self { job: self.job.clone(), keys: self.keys.clone() };
         planned.job.reports = Reports::default();
         for path in planned.job.task.paths_mut() {
@@ -104,7 +121,7 @@ impl JobRequest {
                 path.push('/');
             }
         }
-        planned.print("--plan")
+        planned.print(by)
     }
 
     /// Whether a certificate is not verified.

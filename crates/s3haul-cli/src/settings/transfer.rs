@@ -139,7 +139,7 @@ impl TransferSettings {
         if let Some(path) = &reports.plan {
             let path = self.spec.working_dir.join(path);
             refuse_inside(&path, &self.spec)?;
-            self.report.plan = Some(PlanSettings { path, job: request.planned()? });
+            self.report.plan = Some(PlanSettings { path, job: request.planned("--plan")? });
             (self.spec.plans, self.spec.dry_run, self.question) = (true, true, None);
         }
         Ok(self)
@@ -284,6 +284,7 @@ fn blank_spec(
     })?;
     Ok(TransferSpec {
         journal: None,
+        shard: None,
         command,
         source: source.to_owned(),
         target: None,

@@ -26,6 +26,7 @@ pub use crate::task::compare::outcome::{
 };
 pub use crate::task::compare::{CompareSpec, run_compare};
 pub use crate::task::open_uploads::{UploadsSpec, run_uploads};
+pub use crate::task::shard::cut_job;
 pub use crate::task::transfer::run_transfer;
 pub use case_conflict::CaseConflict;
 pub use spec::{Clients, Streams, Summary, SyncOptions, TransferCommand, TransferSpec};

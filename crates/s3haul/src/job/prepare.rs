@@ -19,6 +19,7 @@ use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
 use crate::script::rename::{Chooser, Names, SharedChooser};
+use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// A job whose arguments make sense.
@@ -148,6 +149,11 @@ impl Prepared {
         self.spec.names.is_some()
             && self.spec.command == TransferCommand::Sync
             && self.spec.sync.delete
+    }
+
+    /// What of the source is meant, by its names or the numbers of its rows.
+    pub(crate) fn range(&self) -> KeyRange {
+        self.spec.shard.as_ref().map(|shard| shard.range().clone()).unwrap_or_default()
     }
 
     /// Key of the source: a prefix where a whole tree is meant.

@@ -19,6 +19,7 @@ use crate::plan::tags::TagTask;
 use crate::plan::versions::VersionRule;
 use crate::script::Program;
 use crate::script::rename::ToKey;
+use crate::shard::Shard;
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{ChecksumAlgorithm, Client, CustomerKey, ObjectProperties};
 
@@ -143,6 +144,9 @@ pub struct TransferSpec {
     pub tuning: Tuning,
     /// Where it is written how far the job got; the job goes on where this is of an earlier run.
     pub journal: Option<Arc<Journal>>,
+    /// Only this part of the job is done. Journals, limits of removals and new names that have to
+    /// be known as a whole are not for parts.
+    pub shard: Option<Arc<Shard>>,
 }
 
 /// Clients of both sides; often the same. Where they have different endpoints or credentials,

@@ -68,7 +68,7 @@ impl State {
         if self.etag.is_empty() { self.size == size } else { self.etag == etag }
     }
 
-    /// Whether the ETags tell that the bytes differ: those of parts depend on where they were cut.
+    /// Whether the `ETag`s prove that the bytes differ: those of parts depend on their size.
     pub(crate) fn differs_from(&self, other: &Self) -> bool {
         let is_telling = |etag: &str| !etag.is_empty() && !etag.contains('-');
         is_telling(&self.etag) && is_telling(&other.etag) && self.etag != other.etag

@@ -16,6 +16,7 @@ use crate::journal::Journal;
 use crate::journal::state::Position;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
+use s3haul_list::KeyRange;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
 use s3haul_wire::ops::{ListPage, ListedObject};
@@ -57,12 +58,14 @@ impl<'j> Entries<'j> {
         // A pass that looks ahead has to see all.
         let settled = engine.report.journal().filter(|_| pass == Pass::Act);
         let settled = settled.and_then(Journal::settled);
-        let after = settled.map(|position| position.name.clone()).unwrap_or_default();
+        let range = job.range();
+        let after = settled.map_or(&range.after, |position| &position.name).clone();
         let settled_name = after.clone();
         let source = if let Some(names) = &job.spec.names {
             Source::Report(ReportStream::open(names, &after).await?)
         } else if let Some(manifest) = &job.spec.manifest {
-            Source::Manifest(ManifestStream::open(job, manifest, (pass, &after)).await?)
+            let range = KeyRange { after, ..range };
+            Source::Manifest(ManifestStream::open(job, manifest, (pass, &range)).await?)
         } else if let Side::Local(path) = &job.plan.source {
             let follow_symlinks = job.spec.follow_symlinks;
             let options = WalkOptions { follow_symlinks, after, ..WalkOptions::default() };
@@ -147,8 +150,10 @@ pub(crate) fn is_listed(job: &Prepared) -> bool {
 fn list(job: &Prepared, engine: &Engine, after: &str) -> NameListing {
     // So many of a hundred under the address: of all of them, also those that are left out.
     let counts_all = matches!(job.spec.sync.max_delete, RemovalLimit::Percent(_));
+    let range = job.range();
     let request = NamesRequest {
         after,
+        through: range.through.as_deref(),
         place: Place::Source,
         root: job.source_key(),
         prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),

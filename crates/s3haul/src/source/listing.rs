@@ -31,6 +31,8 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) prefix: &'a str,
     /// Only names behind this one, about; empty: all.
     pub(crate) after: &'a str,
+    /// Only names up to this one, it included; none: all.
+    pub(crate) through: Option<&'a str>,
     /// Only names that this can take in; none: all.
     pub(crate) filter: Option<&'a Filter>,
     /// Keys a request.
@@ -147,7 +149,8 @@ impl NameListing {
         let whole = if names.is_one {
             NameRange { start: String::new(), end: Some("\0".to_owned()) }
         } else {
-            let behind = NameRange { start: names.after.to_owned(), end: None };
+            let end = names.through.map(|through| format!("{through}\0"));
+            let behind = NameRange { start: names.after.to_owned(), end };
             // Where nothing of the prefix lies behind it, the last name stands for nothing.
             NameRange::of_prefix(below).and(&behind).unwrap_or(behind)
         };

@@ -19,6 +19,7 @@ use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 use crate::job::prepare::Prepared;
 use crate::location::{Location, ObjectName};
+use s3haul_list::KeyRange;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::{ListPage, ListedObject};
@@ -35,16 +36,19 @@ pub(crate) struct ManifestStream {
     pass: Pass,
     /// Rows read.
     rows: u64,
+    /// The last row that is read; none: all are.
+    through: Option<u64>,
 }
 
 impl ManifestStream {
     pub(crate) async fn open(
         job: &Prepared,
         manifest: &Arc<dyn Manifest>,
-        (pass, after): (Pass, &str),
+        (pass, range): (Pass, &KeyRange),
     ) -> Result<Self> {
         let manifest = Arc::clone(manifest);
-        let rows: u64 = after.parse().unwrap_or(0);
+        let rows: u64 = range.after.parse().unwrap_or(0);
+        let through = range.through.as_ref().and_then(|through| through.parse().ok());
         let entries = blocking(move || {
             let mut entries = manifest.entries()?;
             let skipped = usize::try_from(rows).unwrap_or(usize::MAX);
@@ -54,7 +58,7 @@ impl ManifestStream {
         })
         .await?;
         let count_max = if needs_facts(job) { ASKED_MAX } else { BATCH_MAX };
-        Ok(Self { entries: Some(entries), count_max, pass, rows })
+        Ok(Self { entries: Some(entries), count_max, pass, rows, through })
     }
 
     /// The number of the last row read, so that later ones come later in order.
@@ -69,7 +73,8 @@ impl ManifestStream {
         engine: &Engine,
     ) -> Result<Option<SourceBatch>> {
         let Some(mut entries) = self.entries.take() else { return Ok(None) };
-        let count_max = self.count_max;
+        let left = self.through.map_or(u64::MAX, |through| through.saturating_sub(self.rows));
+        let count_max = self.count_max.min(usize::try_from(left).unwrap_or(usize::MAX));
         let (entries, batch) = blocking(move || {
             let batch: Result<Vec<_>> = entries.by_ref().take(count_max).collect();
             (entries, batch)

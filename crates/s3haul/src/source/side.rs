@@ -19,6 +19,7 @@ use crate::plan::conditions::Conditions;
 use crate::plan::filter::Filter;
 use crate::script::Program;
 use crate::select::script::Selection;
+use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
 /// Where the names of a side come from.
@@ -63,6 +64,8 @@ pub(crate) struct SideStream {
     gaps: BTreeSet<String>,
     /// Keys come down as files: `a//b` is the file `a/b`, which is there then too.
     becomes_files: bool,
+    /// What the merge is to see.
+    range: KeyRange,
 }
 
 impl SideStream {
@@ -102,7 +105,14 @@ impl SideStream {
             seen: 0,
             gaps: BTreeSet::new(),
             becomes_files: false,
+            range: KeyRange::default(),
         }
+    }
+
+    /// Shows the merge a range of names only. Others are counted as seen.
+    #[must_use]
+    pub(crate) fn within(self, range: KeyRange) -> Self {
+        Self { range, ..self }
     }
 
     /// Takes names for those of the files that they become, as far as these come later in order.
@@ -211,7 +221,11 @@ impl SideStream {
             self.gaps.insert(file);
         }
         self.seen += 1;
-        if !is_wanted {
+        if !self.range.reaches(relative) {
+            (self.is_done, self.row) = (true, self.batch.len());
+            return Ok(false);
+        }
+        if !is_wanted || !self.range.contains(relative) {
             return Ok(false);
         }
         if !self.last.is_empty() && relative <= self.last.as_str() {

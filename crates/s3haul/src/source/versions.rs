@@ -68,6 +68,7 @@ pub(crate) async fn version_of_source(job: &Prepared, engine: &Engine) -> Result
 
 fn one_key<'a>(job: &Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {
     NamesRequest {
+        through: None,
         after: "",
         place: Place::Source,
         root: key,

@@ -117,6 +117,7 @@ fn open(spec: &CompareSpec, root: &Root, place: Place, engine: &Arc<Engine>) -> 
     match &root.side {
         Side::Object(name) => {
             let request = NamesRequest {
+                through: None,
                 after: "",
                 place,
                 root: &name.key,

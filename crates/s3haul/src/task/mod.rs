@@ -5,5 +5,6 @@ pub(crate) mod download_target;
 pub(crate) mod in_place;
 pub(crate) mod open_uploads;
 pub(crate) mod pipeline;
+pub(crate) mod shard;
 pub(crate) mod sync;
 pub(crate) mod transfer;

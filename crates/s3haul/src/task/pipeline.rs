@@ -90,6 +90,8 @@ async fn queue_all<A: Planned>(
     while let Some(batch) = entries.next().await? {
         let position = entries.position();
         let row = position.as_ref().filter(|_| entries.is_numbered()).map(|row| row.name.clone());
+        let shard = job.spec.shard.as_ref().zip(position.as_ref());
+        let is_last = shard.is_some_and(|(shard, reached)| shard.ends_at(&reached.name));
         let mut tracked = Tracked::new(job, journal, row);
         let selected = select(job, engine, batch).await?;
         let mut actions = selected.map(|taken| tracked.make(engine, taken, make));
@@ -104,6 +106,9 @@ async fn queue_all<A: Planned>(
         }
         if is_refused {
             return Err(limit_reached());
+        }
+        if is_last {
+            break;
         }
     }
     Ok(Ok(()))
@@ -130,6 +135,10 @@ impl<'a> Tracked<'a> {
         taken: Taken<'_>,
         make: MakeAction<A>,
     ) -> Option<A> {
+        let shard = self.job.spec.shard.as_ref().filter(|_| self.row.is_none());
+        if shard.is_some_and(|shard| !shard.takes(taken.entry.relative())) {
+            return None;
+        }
         let Some(journal) = self.journal else { return self.expecting(engine, taken, make) };
         let mark = taken.entry.mark(journal, self.job.removes());
         let name = self.row.as_deref().unwrap_or(taken.entry.relative());

@@ -23,6 +23,7 @@ use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
+use crate::source::walk::FileStream;
 use crate::task::download_target::start_downloads;
 use crate::task::pipeline::{
     MakeAction, copy_action, download_action, file_removal, object_removal, upload_action,
@@ -63,9 +64,29 @@ async fn run<A: Action, D: Action>(
     make_transfer: MakeAction<A>,
     ((removals, removing), make_removal): ((Queue<D>, impl Future<Output = ()>), MakeRemoval<D>),
 ) {
-    let Some(sides) = sides(job, engine) else { return };
+    let Some((source, target)) = sides(job, engine) else { return };
+    let seen = source.seen + u64::from(has_names_elsewhere(job, engine).await);
+    let sides = (source.having_seen(seen), target);
     let plan = Plan { make_transfer, make_removal, transfers, removals };
     tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
+}
+
+/// Whether a folder has names that may lie outside of a shard's range: an empty range is no empty
+/// source. A listing finds that out by itself.
+async fn has_names_elsewhere(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
+    let Side::Local(folder) = &job.plan.source else { return false };
+    if job.spec.shard.is_none() || !job.spec.sync.delete {
+        return false;
+    }
+    let options =
+        WalkOptions { follow_symlinks: job.spec.follow_symlinks, ..WalkOptions::default() };
+    let mut files = FileStream::of_folder(engine, folder, &job.filter, options);
+    while let Some(batch) = files.next().await {
+        if !batch.is_empty() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Opens both sides of a job.
@@ -74,7 +95,8 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
     let target_filter = Arc::clone(&job.target_filter);
     let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
     let settled = engine.report.journal().and_then(Journal::settled).cloned().unwrap_or_default();
-    let after = settled.name.as_str();
+    let range = job.range();
+    let after = settled.name.as_str().max(&range.after);
     let open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
             Side::Local(folder) => {
@@ -88,8 +110,9 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
                 SideStream::of_folder(folder, options, filter, engine)
             }
             Side::Object(name) => {
-                let request =
-                    NamesRequest { after, ..names_request(job, place, &name.key, &filter) };
+                let through = range.through.as_deref();
+                let names = names_request(job, place, &name.key, &filter);
+                let request = NamesRequest { after, through, ..names };
                 SideStream::of_prefix(engine, request, Arc::clone(&filter))
             }
             Side::Stream => return None,
@@ -100,7 +123,8 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
     let source = source.becoming_files(removes_files).having_seen(settled.source_seen);
     let target = target.having_seen(settled.target_seen);
     let (script, conditions) = (job.spec.filter.as_ref(), &job.spec.conditions);
-    let selected = |side: SideStream| side.selected_by(script).on_conditions(conditions);
+    let selected =
+        |side: SideStream| side.selected_by(script).on_conditions(conditions).within(range.clone());
     Some((selected(source), selected(target)))
 }
 
@@ -120,6 +144,7 @@ fn names_request<'a>(
         root,
         prefix: root,
         after: "",
+        through: None,
         filter: (!counts_all).then_some(filter),
         page_size: job.spec.page_size,
         is_one: false,

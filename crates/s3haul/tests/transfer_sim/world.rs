@@ -307,6 +307,7 @@ impl World {
         TransferSpec {
             command,
             journal: None,
+            shard: None,
             source: source.to_owned(),
             target: target.map(str::to_owned),
             working_dir: self.folder.path().to_owned(),

@@ -96,7 +96,7 @@ pub(crate) async fn plan<A: Action, D: Action>(
             planner.release(target.seen).await;
             engine.report.plan_complete();
         }
-        // The receiving side is closed.
+        // The receiving side is closed, or a shard has ended.
         Ok(_) => {}
     }
     if let Some(refusal) = planner.refusal {
@@ -107,7 +107,8 @@ pub(crate) async fn plan<A: Action, D: Action>(
 impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
     async fn flush(&mut self, looked: Looked<'_>) -> ControlFlow<()> {
         self.note(looked);
-        flow(self.push_all().await.is_ok())
+        let is_last = self.ends_at(looked);
+        flow(self.push_all().await.is_ok() && !is_last)
     }
 
     async fn visit(&mut self, mut joined: Joined<'_>) -> ControlFlow<()> {
@@ -130,7 +131,8 @@ impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
         }
         if self.decided.is_full() || self.job.spec.dry_run {
             self.note(joined.looked());
-            return flow(self.push_all().await.is_ok());
+            let is_last = self.ends_at(joined.looked());
+            return flow(self.push_all().await.is_ok() && !is_last);
         }
         ControlFlow::Continue(())
     }
@@ -176,6 +178,12 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
                 journal.looked(position);
             }
         }
+    }
+
+    /// Whether a shard ends here.
+    fn ends_at(&self, looked: Looked<'_>) -> bool {
+        let shard = self.job.spec.shard.as_ref();
+        shard.is_some_and(|shard| shard.ends_at(&looked.position().name))
     }
 
     fn transfer(

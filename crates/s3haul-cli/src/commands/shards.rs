@@ -1,0 +1,421 @@
+//! `job start`, `worker`, and what `jobs` says of a job that workers do.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use s3haul::event::{Event, EventSink, Outcome};
+use s3haul::job::{Clients, Streams, Summary, TransferSpec, cut_job};
+use s3haul::location::ObjectName;
+use s3haul::plan::s3_uri;
+use s3haul::shard::{Claimed, Commit, FolderError, JobFolder, KeyRange, Plan, Shard, Turn, Worker};
+use s3haul_wire::{ClientConfig, Error, ErrorKind};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::shared::{SharedClients, client, clients};
+use super::transfer;
+use crate::args::{JobStartArgs, WorkerArgs};
+use crate::exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::manifest::ManifestFile;
+use crate::printer::Printer;
+use crate::render::escape::push_name;
+use crate::render::json;
+use crate::settings::{JobRequest, Machine, TransferSettings};
+
+/// How long a listing is looked at to find where it is cut.
+const CUT_TIME: Duration = Duration::from_secs(10);
+/// The same for what a shard leaves, which is cut into so many.
+const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
+/// Shards that are made of what a shard leaves, where others have nothing to do.
+const CUT_AGAIN: usize = 4;
+/// Failures that a commit holds.
+const FAILURES_MAX: usize = 100;
+/// Failures that `show` prints.
+const FAILURES_SHOWN: usize = 10;
+
+/// Whether what names a job is the folder of one that workers do.
+pub(crate) fn is_folder(name: &str) -> bool {
+    s3_uri::is_s3(name) || Path::new(name).join("job.json").is_file()
+}
+
+/// The folder of this name, reached by a client where it is in a bucket.
+fn folder(name: &str, config: ClientConfig) -> Result<JobFolder, Failure> {
+    if !s3_uri::is_s3(name) {
+        let path = std::path::absolute(name).unwrap_or_else(|_| PathBuf::from(name));
+        return Ok(JobFolder::Directory(path));
+    }
+    let ObjectName { bucket, key, .. } = s3_uri::parse(name)
+        .map_err(|error| Failure::usage(format!("`{name}` is no folder of a job: {error}")))?;
+    let key = if key.is_empty() || key.ends_with('/') { key } else { format!("{key}/") };
+    Ok(JobFolder::Bucket { client: client(config)?, prefix: ObjectName::new(bucket, key) })
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        let message = error.to_string();
+        match error {
+            FolderError::Wire { source, .. } => Self { message, ..source.into() },
+            FolderError::Taken { .. } | FolderError::Missing { .. } => Self::usage(message),
+            _ => Self::other(message),
+        }
+    }
+}
+
+/// Begins a job.
+pub(super) async fn start(
+    args: JobStartArgs,
+    (request, machine): (JobRequest, Machine),
+    config: ClientConfig,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let settings = TransferSettings::of_job(&request, &machine)?;
+    let reports = &request.job.reports;
+    if reports.report.is_some() || reports.retry_failed.is_some() || reports.apply.is_some() {
+        return Err(Failure::usage(
+            "this job cannot be done in shards: dry runs, plans and reports are those of one \
+             process",
+        ));
+    }
+    let manifest = request.job.task.manifest().map(|manifest| manifest.file.as_str());
+    if manifest.is_some_and(|file| !s3_uri::is_s3(file) && Path::new(file).is_relative()) {
+        return Err(Failure::usage(
+            "workers have to find the file of --from: give it as an absolute path or as \
+             s3://bucket/key",
+        ));
+    }
+    let (spec, clients) = opened(settings)?;
+    let budget = (args.shards as usize, CUT_TIME);
+    let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
+    let cuts = cuts.map_err(refused)?;
+    let job: Value = serde_json::from_str(&request.planned("job start")?)
+        .map_err(|error| Failure::other(format!("the job cannot be written: {error}")))?;
+    let count = cuts.len() + 1;
+    let plan = Plan { budget_s: args.budget, lease_s: args.lease, ..Plan::new(job, cuts) };
+    let folder = folder(&args.at, config)?;
+    folder.begin(&plan.to_json()).await?;
+    let noun = if count == 1 { "shard" } else { "shards" };
+    note(printer, &format!("note: the job in `{}` has {count} {noun} to begin with", args.at));
+    let command = format!("s3haul worker --job {}\n", args.at);
+    printer.output(|buffer| buffer.extend_from_slice(command.as_bytes()));
+    Ok(exit::SUCCESS)
+}
+
+fn refused(error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
+        _ => error.into(),
+    }
+}
+
+/// The clients of a job, and its specification with the manifest that it reads.
+fn opened(settings: TransferSettings) -> Result<(TransferSpec, Clients), Failure> {
+    let clients = clients(settings.client, settings.source_client)?;
+    let open = |manifest| ManifestFile::open(manifest, clients.source.clone());
+    let manifest = settings.manifest.map(open).transpose()?;
+    let manifest = manifest.map(|manifest| Arc::new(manifest) as Arc<_>);
+    Ok((TransferSpec { manifest, ..settings.spec }, clients))
+}
+
+/// A worker, with what it has at hand.
+pub(super) struct Work<'a> {
+    pub(super) worker: Worker,
+    pub(super) request: JobRequest,
+    pub(super) machine: Machine,
+    pub(super) as_json: bool,
+    pub(super) printer: &'a Arc<Printer>,
+}
+
+/// The worker of a folder.
+pub(super) async fn open(name: &str, config: ClientConfig) -> Result<Worker, Failure> {
+    Ok(Worker::open(folder(name, config)?).await?)
+}
+
+impl Work<'_> {
+    /// Does shards until none is left, and gives the exit code of the job.
+    pub(super) async fn run(
+        mut self,
+        args: WorkerArgs,
+        interrupt: &Interrupt,
+    ) -> Result<u8, Failure> {
+        let share = match (args.shard, args.of) {
+            (Some(index), Some(count)) if index < count => {
+                Some(f64::from(index) / f64::from(count))
+            }
+            (Some(index), Some(count)) => {
+                return Err(Failure::usage(format!(
+                    "--shard {index} --of {count}: of {count} workers the last has index {}",
+                    count.saturating_sub(1)
+                )));
+            }
+            _ => None,
+        };
+        // The connections of all shards are the same.
+        SharedClients::sharing(Box::pin(async move {
+            let token = interrupt.token();
+            loop {
+                match self.worker.next(share).await? {
+                    Turn::Run(claimed) => Box::pin(self.run_shard(claimed, interrupt)).await?,
+                    Turn::Wait(_) if args.once => {}
+                    Turn::Wait(pause) => {
+                        tokio::select! {
+                            () = tokio::time::sleep(pause) => continue,
+                            () = token.cancelled() => return Ok(exit::INTERRUPTED),
+                        }
+                    }
+                    Turn::Done => return self.conclude().await,
+                }
+                if args.once {
+                    return Ok(exit::SUCCESS);
+                }
+                if token.is_cancelled() {
+                    return Ok(exit::FAILED);
+                }
+            }
+        }))
+        .await
+    }
+
+    /// Runs a shard and commits it. Without a commit it stays for others.
+    async fn run_shard(&mut self, claimed: Claimed, interrupt: &Interrupt) -> Result<(), Failure> {
+        let budget = Duration::from_secs_f64(self.worker.plan().budget_s);
+        let shard = Arc::new(Shard::new(claimed.range.clone(), budget));
+        let mut settings = TransferSettings::of_job(&self.request, &self.machine)?;
+        settings.spec.shard = Some(Arc::clone(&shard));
+        let failures = Arc::new(Failures::default());
+        let streams =
+            Streams { input: Box::new(std::io::empty()), output: Box::new(std::io::sink()) };
+        let observer = Some(Arc::clone(&failures) as Arc<dyn EventSink>);
+        let begun = Instant::now();
+        let ran =
+            transfer::run_observed(settings, self.printer, interrupt, streams, observer).await;
+        let summary = match ran {
+            Ok((_, summary)) if !(summary.fatal || summary.cancelled || summary.not_tried > 0) => {
+                summary
+            }
+            stopped => {
+                self.worker.release(claimed).await?;
+                return match stopped? {
+                    (_, summary) if summary.cancelled => Ok(()),
+                    _ => Err(Failure::other(
+                        "the shard did not come to its end, and is left to other workers",
+                    )
+                    .with_status(exit::FAILED)),
+                };
+            }
+        };
+        let reached = shard.stopped_at();
+        let cuts = self.cut_again(&claimed.range, reached.as_ref()).await?;
+        let KeyRange { after, through } = claimed.range.clone();
+        let seconds = begun.elapsed().as_secs_f64();
+        let failures = failures.take();
+        let Summary { done, skipped, failed, warnings, bytes, .. } = summary;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let counts = Commit { done, skipped, failed, warnings, bytes, ..Commit::default() };
+        let commit = Commit { after, through, reached, cuts, failures, version, seconds, ..counts };
+        let shown = commit.clone();
+        let is_first = self.worker.commit(claimed, commit).await?;
+        self.print_shard(&shown, is_first);
+        Ok(())
+    }
+
+    /// Cuts what a shard leaves, where others would have nothing to do.
+    async fn cut_again(
+        &mut self,
+        range: &KeyRange,
+        reached: Option<&String>,
+    ) -> Result<Vec<String>, Failure> {
+        let Some(reached) = reached else { return Ok(Vec::new()) };
+        if !self.worker.is_short().await? {
+            return Ok(Vec::new());
+        }
+        let (spec, clients) = opened(TransferSettings::of_job(&self.request, &self.machine)?)?;
+        let rest = KeyRange { after: reached.clone(), through: range.through.clone() };
+        // A listing that fails now fails the next shard, which says so.
+        Ok(cut_job(spec, &clients, &rest, (CUT_AGAIN, CUT_AGAIN_TIME)).await.unwrap_or_default())
+    }
+
+    fn print_shard(&self, commit: &Commit, is_first: bool) {
+        self.printer.output(|buffer| {
+            if self.as_json {
+                return json::push(buffer, "shard", ShardLine { commit, counts: is_first });
+            }
+            let Commit { after, through, reached, done, bytes, failed, seconds, .. } = commit;
+            let end = reached.as_ref().or(through.as_ref());
+            let end = end.map_or("the end", String::as_str);
+            let from = if after.is_empty() { "the beginning" } else { after.as_str() };
+            let twice = if is_first { "" } else { " (another run of it was first)" };
+            let line = format!(
+                "shard: {done} objects, {bytes} bytes, {failed} failed, {seconds:.1} s, from \
+                 {from} to {end}{twice}"
+            );
+            push_line(buffer, &line);
+        });
+        self.printer.flush();
+    }
+
+    /// The end of a job in which nothing is left.
+    async fn conclude(mut self) -> Result<u8, Failure> {
+        let job = Status::of(&mut self.worker).await?;
+        let totals = &job.totals;
+        if totals.failed > 0 {
+            note(self.printer, &format!("note: {} objects failed", totals.failed));
+        }
+        Ok(match (totals.failed, totals.warnings) {
+            (0, 0) => exit::SUCCESS,
+            (0, _) => exit::WARNED,
+            _ => exit::FAILED,
+        })
+    }
+}
+
+/// Collects what fails.
+#[derive(Debug, Default)]
+struct Failures(Mutex<Vec<s3haul::shard::Failure>>);
+
+impl Failures {
+    fn take(&self) -> Vec<s3haul::shard::Failure> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl EventSink for Failures {
+    fn emit(&self, event: &Event) {
+        let Event::Object(object) = event else { return };
+        let Outcome::Failed(error) = &object.outcome else { return };
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() < FAILURES_MAX {
+            failures.push(s3haul::shard::Failure {
+                subject: object.source.to_string(),
+                action: format!("{:?}", object.action).to_lowercase(),
+                error: error.to_string(),
+            });
+        }
+    }
+}
+
+/// How far a job is.
+struct Status {
+    totals: Commit,
+    commits: usize,
+    left: Vec<KeyRange>,
+}
+
+impl Status {
+    async fn of(worker: &mut Worker) -> Result<Self, Failure> {
+        let left = worker.look().await?;
+        let ledger = worker.ledger();
+        Ok(Self { totals: ledger.totals(), commits: ledger.commits().count(), left })
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.left.is_empty(), self.totals.failed) {
+            (false, _) => "running",
+            (true, 0) => "done",
+            (true, _) => "failed",
+        }
+    }
+}
+
+/// Shows how far a job is, and what failed.
+pub(super) async fn show(
+    name: String,
+    config: ClientConfig,
+    as_json: bool,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let mut worker = open(&name, config).await?;
+    let status = Status::of(&mut worker).await?;
+    let ledger = worker.ledger();
+    let failures = ledger.commits().flat_map(|commit| &commit.failures).take(FAILURES_SHOWN);
+    printer.output(|buffer| {
+        let Status { totals, commits, left } = &status;
+        if as_json {
+            let Commit { done, bytes, skipped, failed, warnings, seconds, .. } = totals;
+            json::push(
+                buffer,
+                "job",
+                StatusLine {
+                    id: &name,
+                    state: status.state(),
+                    job: &worker.plan().job,
+                    objects: *done,
+                    bytes: *bytes,
+                    skipped: *skipped,
+                    failed: *failed,
+                    warnings: *warnings,
+                    shard_seconds: *seconds,
+                    shards_done: *commits,
+                    shards_left: left.len(),
+                },
+            );
+            for failed in failures {
+                json::push(buffer, "failed", failed);
+            }
+            return;
+        }
+        for line in [
+            format!("job:        {name}"),
+            format!("task:       {}", task(&worker.plan().job)),
+            format!("state:      {}", status.state()),
+            format!("shards:     {commits} done, {} left", left.len()),
+            format!("done:       {} objects, {} bytes", totals.done, totals.bytes),
+            format!("not needed: {} objects", totals.skipped),
+            format!("failed:     {} objects", totals.failed),
+            format!("in shards:  {:.1} s", totals.seconds),
+        ] {
+            push_line(buffer, &line);
+        }
+        if !left.is_empty() {
+            push_line(buffer, &format!("resume:     s3haul worker --job {name}"));
+        }
+        for failed in failures {
+            push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
+        }
+    });
+    Ok(exit::SUCCESS)
+}
+
+/// What a job does, in short.
+fn task(job: &Value) -> String {
+    let Some((name, task)) = job["task"].as_object().and_then(|task| task.iter().next()) else {
+        return String::new();
+    };
+    let sides = ["source", "target"].into_iter().filter_map(|side| task[side].as_str());
+    std::iter::once(name.as_str()).chain(sides).collect::<Vec<_>>().join(" ")
+}
+
+fn note(printer: &Printer, text: &str) {
+    printer.error(|buffer| push_line(buffer, text));
+}
+
+/// What is in it may be meant for a terminal, and is printed as what it is.
+fn push_line(buffer: &mut Vec<u8>, line: &str) {
+    push_name(buffer, line, true);
+    buffer.push(b'\n');
+}
+
+#[derive(Serialize)]
+struct ShardLine<'a> {
+    #[serde(flatten)]
+    commit: &'a Commit,
+    /// It is the commit that counts.
+    counts: bool,
+}
+
+#[derive(Serialize)]
+struct StatusLine<'a> {
+    id: &'a str,
+    state: &'static str,
+    job: &'a Value,
+    objects: u64,
+    bytes: u64,
+    skipped: u64,
+    failed: u64,
+    warnings: u64,
+    shard_seconds: f64,
+    shards_done: usize,
+    shards_left: usize,
+}

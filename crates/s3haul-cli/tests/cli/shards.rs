@@ -1,0 +1,223 @@
+//! Jobs that several workers do together.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Bench, stderr, stdout};
+
+/// Files of a tree; half of them lie in one folder.
+const FILES: usize = 600;
+const WAIT_MAX: Duration = Duration::from_mins(1);
+/// So slow that workers meet, and are killed amid their shards.
+const PACE: &str = "--max-requests-per-second 200";
+
+/// A server with the buckets `box` and `ops`, and a folder of small files.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.ok("mb s3://ops");
+    for n in 0..FILES {
+        let folder = if n % 2 == 0 { "half".to_owned() } else { format!("{}", n % 9) };
+        bench.file(&format!("in/{folder}/{n:04}"), &format!("this is {n}"));
+    }
+    bench
+}
+
+/// Begins the job of a command.
+fn start(bench: &Bench, command: &str, folder: &str, flags: &str) {
+    let job = bench.ok(&format!("{command} --print-job"));
+    bench.file("job.json", &job);
+    let started = bench.run(&format!("job start job.json --at {folder} {flags}"));
+    assert!(started.status.success(), "{command}: {started:?}");
+    assert_eq!(stdout(&started), format!("s3haul worker --job {folder}\n"));
+}
+
+/// Has so many workers do a job; each ends well.
+fn work(bench: &Bench, folder: &str, workers: usize, flags: &str) -> Vec<String> {
+    let start = |index| {
+        bench.spawn(&format!("worker --job {folder} --shard {index} --of {workers} {flags}"))
+    };
+    let started: Vec<_> = (0..workers).map(start).collect();
+    let mut lines = Vec::new();
+    for worker in started {
+        let output = worker.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        lines.extend(stdout(&output).lines().map(str::to_owned));
+    }
+    lines
+}
+
+/// What `jobs show` says of a job.
+fn shown(bench: &Bench, folder: &str) -> Value {
+    let lines = bench.lines(&format!("jobs show {folder} --json"));
+    serde_json::from_str(&lines[0]).unwrap()
+}
+
+fn objects(bench: &Bench, prefix: &str) -> usize {
+    let listed = bench.run(&format!("list {prefix} --format keys"));
+    stdout(&listed).lines().count()
+}
+
+#[test]
+fn every_task_ends_as_it_does_in_one_process() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    let mut inputs = 0;
+    let mut done = |command: &str, folder: &str| {
+        inputs += 1;
+        start(&bench, command, folder, "--shards 5 --budget 0.1 --lease 1");
+        let lines = work(&bench, folder, 2, PACE);
+        let job = shown(&bench, folder);
+        assert_eq!(job["state"], "done", "{command}: {job}");
+        assert!(lines.len() as u64 >= job["shards_done"].as_u64().unwrap(), "{lines:?}");
+        assert!(job["shards_done"].as_u64().unwrap() > 1, "{command} was not cut: {job}");
+        job["objects"].as_u64().unwrap()
+    };
+    let all = FILES as u64;
+    assert_eq!(done("cp --recursive in s3://box/up/", "s3://ops/up"), all);
+    assert_eq!(bench.status("compare in s3://box/up/"), 0);
+    assert_eq!(done("cp --recursive s3://box/x/ down", "s3://ops/down"), all);
+    assert_eq!(bench.status("compare s3://box/x/ down"), 0);
+    assert_eq!(done("cp --recursive s3://box/x/ s3://box/copy/", "s3://ops/copy"), all);
+    assert_eq!(bench.status("compare s3://box/x/ s3://box/copy/"), 0);
+    assert_eq!(done("mv --recursive s3://box/copy/ s3://box/moved/", "s3://ops/mv"), all);
+    assert_eq!(bench.status("compare s3://box/x/ s3://box/moved/"), 0);
+    assert_eq!(objects(&bench, "s3://box/copy/"), 0);
+    // A third is missing, and some has to go: also behind the last and before the first.
+    bench.ok("rm --recursive s3://box/moved/ --include */*[147] --exclude */*[1] --quiet");
+    for key in ["0", "half/9999", "zzz"] {
+        bench.ok(&format!("cp in/half/0000 s3://box/moved/{key} --no-progress --quiet"));
+    }
+    done("sync --delete s3://box/x/ s3://box/moved/", "s3://ops/sync");
+    assert_eq!(bench.status("compare s3://box/x/ s3://box/moved/"), 0);
+    done("sync --delete in s3://box/moved/ --size-only", "ops/in-a-directory");
+    assert_eq!(done("tag set --recursive s3://box/x/ --tags a=b", "s3://ops/tag"), all);
+    let tags = bench.lines("tag get --recursive s3://box/x/");
+    assert_eq!(tags.iter().filter(|line| line.ends_with("\ta=b")).count(), FILES);
+    let names = bench.ok("list s3://box/x/ --format keys");
+    bench.file("names.csv", &format!("key\n{names}"));
+    let command = format!("rm s3://box/x/ --from {}", bench.path("names.csv").display());
+    assert_eq!(done(&command, "s3://ops/from"), all);
+    assert_eq!(objects(&bench, "s3://box/x/"), 0);
+    assert_eq!(done("rm --recursive s3://box/moved/", "s3://ops/rm"), all);
+    assert_eq!(objects(&bench, "s3://box/moved/"), 0);
+}
+
+#[test]
+fn what_killed_workers_leave_is_done_by_others() {
+    let bench = bench();
+    let folder = "s3://ops/jobs/killed";
+    start(&bench, "cp --recursive in s3://box/x/", folder, "--shards 4 --budget 0.3 --lease 0.5");
+    for _ in 0..3 {
+        let mut worker =
+            bench.spawn(&format!("worker --job {folder} --max-requests-per-second 150"));
+        let before = objects(&bench, "s3://box/x/");
+        let begun = Instant::now();
+        while objects(&bench, "s3://box/x/") < before + 40 && begun.elapsed() < WAIT_MAX {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+    }
+    let job = shown(&bench, folder);
+    assert_eq!(job["state"], "running", "{job}");
+    assert_eq!(bench.run(&format!("jobs resume {folder}")).status.code(), Some(0));
+    let job = shown(&bench, folder);
+    assert_eq!((&job["state"], &job["shards_left"]), (&"done".into(), &0.into()), "{job}");
+    assert_eq!(job["objects"], FILES as u64, "each counts once");
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
+    assert_eq!(objects(&bench, "s3://ops/jobs/killed/claim/"), 0);
+}
+
+#[test]
+fn what_fails_is_in_the_commits_and_the_exit_status() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    bench.file("down/half/0000/x", "a folder is in the way of a file");
+    start(&bench, "cp --recursive s3://box/x/ down", "s3://ops/a", "--shards 3");
+    let failed = bench.run("worker --job s3://ops/a");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert!(stderr(&failed).contains("note: 1 objects failed"), "{failed:?}");
+    let shown = bench.ok("jobs show s3://ops/a");
+    assert!(shown.contains("state:      failed\n"), "{shown}");
+    assert!(shown.contains("failed:     s3://box/x/half/0000: "), "{shown}");
+    assert!(shown.contains("task:       copy s3://box/x/ "), "{shown}");
+}
+
+#[test]
+fn an_empty_range_is_no_empty_source() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    // All that is left of the source lies in the last shard.
+    bench.file("few/zz/last", "left");
+    for source in ["few", "s3://box/few/"] {
+        if source != "few" {
+            bench.ok("cp --recursive few s3://box/few/ --no-progress --quiet");
+        }
+        let target = format!("s3://box/of-{}/", source.len());
+        bench.ok(&format!("cp --recursive s3://box/x/ {target} --no-progress --quiet"));
+        let folder = format!("s3://ops/{}", source.len());
+        start(&bench, &format!("sync --delete {source} {target}"), &folder, "");
+        work(&bench, &folder, 1, "");
+        assert_eq!(objects(&bench, &target), 1);
+    }
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    for source in ["empty", "s3://box/none/"] {
+        let folder = format!("s3://ops/empty-{}", source.len());
+        start(&bench, &format!("sync --delete {source} s3://box/x/"), &folder, "");
+        let refused = bench.run(&format!("worker --job {folder}"));
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        assert!(stderr(&refused).contains("is empty"), "{refused:?}");
+        assert_eq!(objects(&bench, "s3://box/x/"), FILES);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
+    let bench = bench();
+    let commands = [
+        ("sync --delete s3://box/x/ down", "--delete"),
+        ("sync --delete --max-delete 5 in s3://box/x/", "--max-delete"),
+        ("cp --recursive --dryrun in s3://box/x/", "dry runs"),
+        ("cp --recursive in s3://box/x/ --report r.csv", "reports"),
+        ("cp --recursive s3://box/x/ down --case-conflict error", "--case-conflict"),
+        ("cp - s3://box/x", "standard"),
+        ("rm s3://box/x/ --from names.csv", "absolute path"),
+        ("ls s3://box", "one by one"),
+    ];
+    bench.file("names.csv", "key\nx/a\n");
+    for (command, reason) in commands {
+        let job = bench.ok(&format!("{command} --print-job"));
+        bench.file("job.json", &job);
+        let refused = bench.run("job start job.json --at s3://ops/refused");
+        assert_eq!(refused.status.code(), Some(252), "{command}: {refused:?}");
+        assert!(stderr(&refused).contains(reason), "{command}: {refused:?}");
+    }
+    assert_eq!(objects(&bench, "s3://ops/"), 0);
+    start(&bench, "cp --recursive in s3://box/x/", "s3://ops/taken", "");
+    let taken = bench.run("job start job.json --at s3://ops/taken");
+    assert_eq!(taken.status.code(), Some(252));
+    assert!(stderr(&taken).contains("is the folder of another job"), "{taken:?}");
+    let missing = bench.run("worker --job s3://ops/missing");
+    assert!(stderr(&missing).contains("has no job.json"), "{missing:?}");
+    let last = bench.run("worker --job s3://ops/taken --shard 2 --of 2");
+    assert!(stderr(&last).contains("of 2 workers the last has index 1"), "{last:?}");
+}
+
+#[test]
+fn one_shard_at_a_time_for_other_schedulers() {
+    let bench = bench();
+    start(&bench, "cp --recursive in s3://box/x/", "s3://ops/a", "--shards 3");
+    let mut counted = 0;
+    for _ in 0..3 {
+        let lines = bench.lines("worker --job s3://ops/a --once --json");
+        let shard: Value = serde_json::from_str(&lines[0]).unwrap();
+        assert_eq!((&shard["event"], &shard["counts"]), (&"shard".into(), &true.into()));
+        counted += shard["done"].as_u64().unwrap();
+    }
+    assert_eq!(counted, FILES as u64);
+    assert_eq!(bench.lines("worker --job s3://ops/a --once --json"), Vec::<String>::new());
+}

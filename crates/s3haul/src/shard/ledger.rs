@@ -1,0 +1,345 @@
+//! What is done of a job in shards, and what is left. Pure.
+
+use std::collections::BTreeMap;
+
+use s3haul_list::KeyRange;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The format that this library writes, and the newest that it reads.
+const FORMAT: u32 = 1;
+
+/// A job that is done in shards, as it was begun: `job.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Format of the folder: 1.
+    pub format: u32,
+    /// The job, with absolute paths: see [`crate::job::value::Job`].
+    pub job: Value,
+    /// Seconds after which a shard begins nothing more.
+    pub budget_s: f64,
+    /// Seconds after which a worker that gives no sign of life is taken for dead.
+    pub lease_s: f64,
+    /// Positions behind which it was cut, in order.
+    pub cuts: Vec<String>,
+}
+
+/// What became of a shard: `commit/ID`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Commit {
+    /// The shard begins behind this position; empty: with the first.
+    pub after: String,
+    /// It ends with this position; none: with the last.
+    pub through: Option<String>,
+    /// Its run got as far as this position; none: to its end.
+    pub reached: Option<String>,
+    /// Positions behind which what is left of it was cut, in order.
+    pub cuts: Vec<String>,
+    /// Objects done.
+    pub done: u64,
+    /// Objects that needed nothing.
+    pub skipped: u64,
+    /// Objects that failed.
+    pub failed: u64,
+    /// Warnings.
+    pub warnings: u64,
+    /// Bytes of the objects done.
+    pub bytes: u64,
+    /// What failed, the first of it.
+    pub failures: Vec<Failure>,
+    /// Who ran it.
+    pub worker: String,
+    /// Version of the program.
+    pub version: String,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// An object that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// Its address or path.
+    pub subject: String,
+    /// What was done to it.
+    pub action: String,
+    /// Why it failed.
+    pub error: String,
+}
+
+/// What is done and what is left.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    cuts: Vec<String>,
+    /// By where the shard begins.
+    commits: BTreeMap<String, Commit>,
+}
+
+/// Why the files of a job make no sense together.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum LedgerError {
+    /// A file is not what it should be.
+    #[error("`{name}` cannot be read: {reason}")]
+    Unreadable {
+        /// Its name in the folder.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// It was written by a newer program.
+    #[error(
+        "the job's folder has format {found}, and this s3haul reads format {FORMAT}: a newer \
+         s3haul is needed"
+    )]
+    Newer {
+        /// Its format.
+        found: u64,
+    },
+    /// A commit is of a range that is none of the job's.
+    #[error("the commit of what comes after `{after}` does not fit the others")]
+    Misfit {
+        /// Where its shard begins.
+        after: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Head {
+    format: u64,
+}
+
+impl Plan {
+    /// A plan of the format that this library writes.
+    pub fn new(job: Value, cuts: Vec<String>) -> Self {
+        Self { format: FORMAT, job, budget_s: 60.0, lease_s: 30.0, cuts }
+    }
+
+    /// As it is stored.
+    pub fn to_json(&self) -> Vec<u8> {
+        json(self)
+    }
+
+    /// Reads it. The format is checked first.
+    pub fn from_json(text: &[u8]) -> Result<Self, LedgerError> {
+        let unreadable = |error: serde_json::Error| LedgerError::Unreadable {
+            name: "job.json".to_owned(),
+            reason: error.to_string(),
+        };
+        let Head { format } = serde_json::from_slice(text).map_err(unreadable)?;
+        if format > u64::from(FORMAT) {
+            return Err(LedgerError::Newer { found: format });
+        }
+        serde_json::from_slice(text).map_err(unreadable)
+    }
+}
+
+impl Commit {
+    /// As it is stored.
+    pub fn to_json(&self) -> Vec<u8> {
+        json(self)
+    }
+
+    /// Reads the commit of this name.
+    pub fn from_json(name: &str, text: &[u8]) -> Result<Self, LedgerError> {
+        serde_json::from_slice(text).map_err(|error| LedgerError::Unreadable {
+            name: name.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    fn range(&self) -> KeyRange {
+        KeyRange { after: self.after.clone(), through: self.through.clone() }
+    }
+
+    /// What is left of the shard.
+    pub fn left(&self) -> Vec<KeyRange> {
+        match &self.reached {
+            None => Vec::new(),
+            Some(reached) => {
+                let rest = KeyRange { after: reached.clone(), through: self.through.clone() };
+                pieces(&rest, &self.cuts)
+            }
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    // Neither has maps with keys that are no strings, nor numbers that JSON has not.
+    let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+/// Name of a shard in the folder.
+pub(super) fn id_of(range: &KeyRange) -> String {
+    format!("{:032x}", xxh3_128(range.after.as_bytes()))
+}
+
+/// A range, cut. Cuts outside of it, and those out of order, count for nothing.
+fn pieces(range: &KeyRange, cuts: &[String]) -> Vec<KeyRange> {
+    let mut pieces = Vec::with_capacity(cuts.len() + 1);
+    let mut after = range.after.clone();
+    for cut in cuts {
+        let is_inside = range.through.as_ref().is_none_or(|through| cut < through);
+        if *cut > after && is_inside {
+            let begin = std::mem::replace(&mut after, cut.clone());
+            pieces.push(KeyRange { after: begin, through: Some(cut.clone()) });
+        }
+    }
+    pieces.push(KeyRange { after, through: range.through.clone() });
+    pieces
+}
+
+impl Ledger {
+    /// Nothing is done of what was cut so.
+    pub fn new(cuts: Vec<String>) -> Self {
+        Self { cuts, commits: BTreeMap::new() }
+    }
+
+    /// Adds a commit; of two of the same shard the first counts.
+    pub fn add(&mut self, commit: Commit) {
+        self.commits.entry(commit.after.clone()).or_insert(commit);
+    }
+
+    /// The commits, in order.
+    pub fn commits(&self) -> impl Iterator<Item = &Commit> {
+        self.commits.values()
+    }
+
+    /// What is left to do, in order. It and the ranges of the commits are the whole source without
+    /// gap or overlap, or that is an error.
+    pub fn left(&self) -> Result<Vec<KeyRange>, LedgerError> {
+        let mut left = Vec::new();
+        let mut to_visit = pieces(&KeyRange::default(), &self.cuts);
+        let mut visited = 0;
+        while let Some(range) = to_visit.pop() {
+            let Some(commit) = self.commits.get(&range.after) else {
+                left.push(range);
+                continue;
+            };
+            visited += 1;
+            let is_inside = commit.reached.as_ref().is_none_or(|reached| {
+                *reached > range.after
+                    && range.through.as_ref().is_none_or(|through| reached < through)
+            });
+            if commit.range() != range || !is_inside {
+                return Err(LedgerError::Misfit { after: range.after });
+            }
+            to_visit.extend(commit.left());
+        }
+        if visited < self.commits.len() {
+            return Err(self.stray());
+        }
+        left.sort_by(|one, other| one.after.cmp(&other.after));
+        Ok(left)
+    }
+
+    /// One of the commits whose shard never was.
+    fn stray(&self) -> LedgerError {
+        let mut begins: Vec<_> = pieces(&KeyRange::default(), &self.cuts);
+        begins.extend(self.commits.values().flat_map(Commit::left));
+        let stray = |after: &&String| !begins.iter().any(|range| range.after == **after);
+        let after = self.commits.keys().find(stray).cloned().unwrap_or_default();
+        LedgerError::Misfit { after }
+    }
+
+    /// The sum of all commits, as one of the whole source.
+    pub fn totals(&self) -> Commit {
+        self.commits.values().fold(Commit::default(), |mut sum, commit| {
+            sum.done += commit.done;
+            sum.skipped += commit.skipped;
+            sum.failed += commit.failed;
+            sum.warnings += commit.warnings;
+            sum.bytes += commit.bytes;
+            sum.seconds += commit.seconds;
+            sum
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// Keys of a source.
+    const KEYS: u32 = 200;
+
+    fn key(number: u32) -> String {
+        format!("{number:04}")
+    }
+
+    fn commit(range: &KeyRange, reached: Option<String>) -> Commit {
+        let KeyRange { after, through } = range.clone();
+        Commit { after, through, reached, ..Commit::default() }
+    }
+
+    #[test]
+    fn a_plan_comes_back_equal_and_a_newer_one_is_refused() {
+        let job = serde_json::json!({"version": 1});
+        let plan = Plan::new(job, vec!["a".to_owned()]);
+        assert_eq!(Plan::from_json(&plan.to_json()), Ok(plan));
+        let newer = Plan::from_json(b"{\"format\": 2, \"more\": 1}");
+        assert_eq!(newer, Err(LedgerError::Newer { found: 2 }));
+        assert!(matches!(Plan::from_json(b"{}"), Err(LedgerError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn commits_that_fit_nowhere_are_an_error() {
+        let mut ledger = Ledger::new(vec![key(10)]);
+        let whole = KeyRange::default();
+        ledger.add(commit(&whole, None));
+        assert_eq!(ledger.left(), Err(LedgerError::Misfit { after: String::new() }));
+        let mut ledger = Ledger::new(vec![key(10)]);
+        ledger.add(commit(&KeyRange { after: key(3), through: None }, None));
+        assert_eq!(ledger.left(), Err(LedgerError::Misfit { after: key(3) }));
+        let mut ledger = Ledger::new(Vec::new());
+        ledger.add(commit(&KeyRange { after: String::new(), through: None }, Some(String::new())));
+        assert_eq!(ledger.left(), Err(LedgerError::Misfit { after: String::new() }));
+    }
+
+    proptest! {
+        /// Workers take shards that are left, twice at times, stop somewhere, and cut the rest
+        /// anyhow; the first commit counts. Every key is in the part that was done of one shard.
+        #[test]
+        fn every_key_is_done_once(
+            cuts in vec(0..KEYS, 0..8),
+            steps in vec((any::<u32>(), 0..KEYS, vec(0..KEYS, 0..4), any::<bool>()), 1..80),
+        ) {
+            let mut ledger = Ledger::new(cuts.into_iter().map(key).collect());
+            let mut done = vec![0_usize; KEYS as usize];
+            let mut commits = 0;
+            for (pick, stop, cuts, is_twice) in steps {
+                let left = ledger.left().unwrap();
+                let Some(range) = left.get(pick as usize % left.len().max(1)) else { break };
+                for run in 0..=u32::from(is_twice) {
+                    let reached = Some(key(stop + run)).filter(|reached| {
+                        *reached > range.after && range.contains(reached)
+                            && range.through.as_ref() != Some(reached)
+                    });
+                    let is_first = run == 0;
+                    let made = commit(range, reached.clone());
+                    ledger.add(Commit { cuts: cuts.iter().copied().map(key).collect(), ..made });
+                    let through = reached.or_else(|| range.through.clone());
+                    let part = KeyRange { through, ..range.clone() };
+                    for number in 0..KEYS {
+                        let counts = is_first && part.contains(&key(number));
+                        done[number as usize] += usize::from(counts);
+                    }
+                }
+                commits += 1;
+            }
+            prop_assert_eq!(ledger.commits().count(), commits);
+            let left = ledger.left().unwrap();
+            for number in 0..KEYS {
+                let in_left = left.iter().filter(|range| range.contains(&key(number))).count();
+                prop_assert_eq!(in_left + done[number as usize], 1, "key {}", number);
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A job in shards: parts that any number of processes run, on any number of machines.
+//!
+//! A shard is a range of positions in a job's source: names, or rows of a manifest. Whoever runs it
+//! lists its range; there is no central lister. When its time is over it stops, and commits how far
+//! it got and where the rest may be cut. The truth is in the job's folder alone:
+//!
+//! | file | content |
+//! |---|---|
+//! | `job.json` | the [`Plan`]: the job, and where it was cut at first |
+//! | `commit/ID` | a [`Commit`], made only where there is none: of two runs of a shard one counts |
+//! | `claim/ID` | who runs a shard; advice only, so that others take another one |
+//!
+//! `ID` stands for the position that a shard begins after. From plan and commits follows what is
+//! left ([`Ledger`], pure): the ranges of the commits and those left are the whole source, without
+//! gap or overlap, whoever died or did something twice.
+
+mod cut;
+mod folder;
+mod ledger;
+mod worker;
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+pub use cut::{cut_files, cut_keys, cut_rows};
+pub use folder::{FolderError, JobFolder};
+pub use ledger::{Commit, Failure, Ledger, LedgerError, Plan};
+pub use s3haul_list::KeyRange;
+pub use worker::{Claimed, Turn, Worker};
+
+/// The part of a job that one run does.
+#[derive(Debug)]
+pub struct Shard {
+    range: KeyRange,
+    deadline: Instant,
+    /// Where it stopped before its end.
+    stopped: Mutex<Option<String>>,
+}
+
+impl Shard {
+    /// What lies in a range, for so long: then nothing more is begun.
+    pub fn new(range: KeyRange, budget: Duration) -> Self {
+        Self { range, deadline: Instant::now() + budget, stopped: Mutex::default() }
+    }
+
+    /// What it is to do.
+    pub fn range(&self) -> &KeyRange {
+        &self.range
+    }
+
+    /// Once it has run: everything up to here was done, or failed by itself; none if that is all of
+    /// the range.
+    pub fn stopped_at(&self) -> Option<String> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a name is in its range. An object that is named by itself may have none.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        let KeyRange { after, .. } = &self.range;
+        (after.is_empty() || name > after.as_str()) && self.range.reaches(name)
+    }
+
+    /// Whether it ends behind a position, up to which everything was queued: its time is over.
+    pub(crate) fn ends_at(&self, position: &str) -> bool {
+        let is_inside = position > self.range.after.as_str()
+            && self.range.through.as_deref().is_none_or(|through| position < through);
+        let ends = is_inside && Instant::now() >= self.deadline;
+        if ends {
+            let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+            *stopped = Some(position.to_owned());
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shard(budget: Duration) -> Shard {
+        Shard::new(KeyRange { after: "b".to_owned(), through: Some("f".to_owned()) }, budget)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_shard_stops_inside_of_its_range_once_its_time_is_over() {
+        let shard = shard(Duration::from_mins(1));
+        assert!(!shard.ends_at("c"));
+        tokio::time::advance(Duration::from_mins(1)).await;
+        // Nothing would be done, or everything is.
+        assert!(!shard.ends_at("b") && !shard.ends_at("f"));
+        assert_eq!(shard.stopped_at(), None);
+        assert!(shard.ends_at("d"));
+        assert_eq!(shard.stopped_at().as_deref(), Some("d"));
+    }
+}

@@ -1,0 +1,358 @@
+//! One of the workers of a job: which shard it runs next, and what it leaves of it.
+//!
+//! Claims spread workers over the shards and are never relied on. Whether a claim is given up is
+//! judged by its changes and the watch of who looks, so that clocks may differ: a worker writes its
+//! claim anew three times a lease, and one that has not changed for a lease is taken over.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use s3haul_list::KeyRange;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::folder::{FolderError, JobFolder};
+use super::ledger::{Commit, Ledger, LedgerError, Plan, id_of};
+
+/// Commits that are read at a time.
+const READS_AT_ONCE: usize = 32;
+/// Signs of life in a lease.
+const BEATS: u32 = 3;
+/// Longest time between two looks for a shard to run.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// A worker of a job.
+#[derive(Debug)]
+pub struct Worker {
+    folder: JobFolder,
+    plan: Plan,
+    name: String,
+    ledger: Ledger,
+    /// Commits that were read.
+    read: HashSet<String>,
+    /// Claims of others: their state, and since when it is so.
+    claims: HashMap<String, (String, Instant)>,
+}
+
+/// What a worker does next.
+#[derive(Debug)]
+pub enum Turn {
+    /// Runs this shard.
+    Run(Claimed),
+    /// Waits so long and asks again: others run all that is left.
+    Wait(Duration),
+    /// Nothing: all is done.
+    Done,
+}
+
+/// A shard that is claimed as long as this is held.
+#[derive(Debug)]
+pub struct Claimed {
+    /// What it is.
+    pub range: KeyRange,
+    _beats: JoinSet<()>,
+}
+
+impl Worker {
+    /// A worker of the job of a folder.
+    pub async fn open(folder: JobFolder) -> Result<Self, FolderError> {
+        let text = folder.read("job.json").await?;
+        let missing = || FolderError::Missing { name: folder.name() };
+        let plan = Plan::from_json(&text.ok_or_else(missing)?);
+        let plan = plan.map_err(|source| broken(&folder, source))?;
+        Ok(Self {
+            ledger: Ledger::new(plan.cuts.clone()),
+            folder,
+            plan,
+            name: name(),
+            read: HashSet::new(),
+            claims: HashMap::new(),
+        })
+    }
+
+    /// The job.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What is known of the job since the last look.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Reads the commits that are new; gives what is left.
+    pub async fn look(&mut self) -> Result<Vec<KeyRange>, FolderError> {
+        let found = self.folder.list("commit").await?;
+        let new: Vec<_> =
+            found.into_iter().map(|(id, _)| id).filter(|id| !self.read.contains(id)).collect();
+        let folder = &self.folder;
+        let reading = stream::iter(new).map(|id| async move {
+            let name = format!("commit/{id}");
+            let text = folder.read(&name).await?.unwrap_or_default();
+            let commit = Commit::from_json(&name, &text);
+            Ok::<_, FolderError>((id, commit.map_err(|source| broken(folder, source))?))
+        });
+        let commits: Vec<_> = reading.buffer_unordered(READS_AT_ONCE).collect().await;
+        for commit in commits {
+            let (id, commit) = commit?;
+            self.read.insert(id);
+            self.ledger.add(commit);
+        }
+        self.ledger.left().map_err(|source| broken(&self.folder, source))
+    }
+
+    /// What to do next. Of what is left, it begins to look `share` of the way through, or anywhere:
+    /// workers that begin at different places rarely want the same.
+    pub async fn next(&mut self, share: Option<f64>) -> Result<Turn, FolderError> {
+        let left = self.look().await?;
+        if left.is_empty() {
+            self.clean().await?;
+            return Ok(Turn::Done);
+        }
+        let lease = self.lease();
+        self.look_at_claims().await?;
+        let (behind, before) =
+            left.split_at(place(left.len(), share.unwrap_or_else(fastrand::f64)));
+        for range in before.iter().chain(behind) {
+            if self.is_claimed(range, lease) {
+                continue;
+            }
+            let name = format!("claim/{}", id_of(range));
+            let is_mine = if self.claims.contains_key(&id_of(range)) {
+                self.folder.write(&name, &claim(&self.name, 0)).await?;
+                true
+            } else {
+                self.folder.create(&name, &claim(&self.name, 0)).await?
+            };
+            if !is_mine {
+                continue;
+            }
+            let beats = self.beats(name, lease / BEATS);
+            let claimed = Claimed { range: range.clone(), _beats: beats };
+            // Whoever had claimed it may have ended since the commits were looked at.
+            if self.folder.read(&format!("commit/{}", id_of(range))).await?.is_none() {
+                return Ok(Turn::Run(claimed));
+            }
+            self.release(claimed).await?;
+            return Ok(Turn::Wait(Duration::ZERO));
+        }
+        Ok(Turn::Wait((lease / BEATS).min(PAUSE_MAX)))
+    }
+
+    /// Whether nothing is left for workers that are idle: then what is left of a shard is best cut.
+    pub async fn is_short(&mut self) -> Result<bool, FolderError> {
+        let left = self.look().await?;
+        self.look_at_claims().await?;
+        let lease = self.lease();
+        Ok(left.iter().all(|range| self.is_claimed(range, lease)))
+    }
+
+    fn lease(&self) -> Duration {
+        Duration::from_secs_f64(self.plan.lease_s)
+    }
+
+    /// Commits what became of a shard. False if another run of it was first: then that one counts.
+    pub async fn commit(&mut self, claimed: Claimed, commit: Commit) -> Result<bool, FolderError> {
+        let id = id_of(&claimed.range);
+        let commit = Commit { worker: self.name.clone(), ..commit };
+        let is_first = self.folder.create(&format!("commit/{id}"), &commit.to_json()).await?;
+        if is_first {
+            self.read.insert(id);
+            self.ledger.add(commit);
+        }
+        self.release(claimed).await?;
+        Ok(is_first)
+    }
+
+    /// Leaves a shard to others.
+    pub async fn release(&self, claimed: Claimed) -> Result<(), FolderError> {
+        let id = id_of(&claimed.range);
+        drop(claimed);
+        self.folder.remove(&format!("claim/{id}")).await
+    }
+
+    /// Whether somebody else runs a shard, as far as is known.
+    fn is_claimed(&self, range: &KeyRange, lease: Duration) -> bool {
+        self.claims.get(&id_of(range)).is_some_and(|(_, since)| since.elapsed() < lease)
+    }
+
+    async fn look_at_claims(&mut self) -> Result<(), FolderError> {
+        let found = self.folder.list("claim").await?;
+        let mut before = std::mem::take(&mut self.claims);
+        for (id, state) in found {
+            let since = match before.remove(&id) {
+                Some((known, since)) if known == state => since,
+                _ => Instant::now(),
+            };
+            self.claims.insert(id, (state, since));
+        }
+        Ok(())
+    }
+
+    /// Writes a claim anew again and again; a beat that fails is made up for by the next.
+    fn beats(&self, name: String, pause: Duration) -> JoinSet<()> {
+        let (folder, worker) = (self.folder.clone(), self.name.clone());
+        let mut beats = JoinSet::new();
+        beats.spawn(async move {
+            for beat in 1_u64.. {
+                tokio::time::sleep(pause).await;
+                if let Err(error) = folder.write(&name, &claim(&worker, beat)).await {
+                    tracing::info!(%error, "a claim was not renewed");
+                }
+            }
+        });
+        beats
+    }
+
+    /// Removes claims of workers that died once their shard was done.
+    async fn clean(&self) -> Result<(), FolderError> {
+        for (id, _) in self.folder.list("claim").await? {
+            self.folder.remove(&format!("claim/{id}")).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A name that no other worker has: host, process and chance.
+fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.is_empty() { "worker" } else { host.trim() };
+    format!("{host}-{}-{:08x}", std::process::id(), fastrand::u32(..))
+}
+
+fn broken(folder: &JobFolder, source: LedgerError) -> FolderError {
+    FolderError::Ledger { name: folder.name(), source }
+}
+
+fn claim(worker: &str, beat: u64) -> Vec<u8> {
+    format!("{worker} {beat}\n").into_bytes()
+}
+
+/// Which of so many lies this share of the way through.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a share of a small number"
+)]
+fn place(count: usize, share: f64) -> usize {
+    ((count as f64 * share.clamp(0.0, 1.0)) as usize).min(count.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The folder of a job in two shards, with leases of ten seconds.
+    async fn begun(path: &std::path::Path) -> JobFolder {
+        let folder = JobFolder::Directory(path.to_owned());
+        let plan = Plan { lease_s: 10.0, ..Plan::new(json!({}), vec!["m".to_owned()]) };
+        folder.begin(&plan.to_json()).await.unwrap();
+        let again = folder.begin(&plan.to_json()).await;
+        assert!(matches!(again, Err(FolderError::Taken { .. })), "{again:?}");
+        folder
+    }
+
+    async fn run(worker: &mut Worker, share: f64) -> Claimed {
+        match worker.next(Some(share)).await.unwrap() {
+            Turn::Run(claimed) => claimed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn commit_of(range: &KeyRange) -> Commit {
+        let KeyRange { after, through } = range.clone();
+        Commit { after, through, done: 1, ..Commit::default() }
+    }
+
+    #[tokio::test]
+    async fn workers_take_different_shards_and_what_one_leaves_is_for_others() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = begun(root.path()).await;
+        let (mut one, mut two) =
+            (Worker::open(folder.clone()).await.unwrap(), Worker::open(folder).await.unwrap());
+        let first = run(&mut one, 0.0).await;
+        assert_eq!(first.range.through.as_deref(), Some("m"));
+        let second = run(&mut two, 0.0).await;
+        assert_eq!(second.range.after, "m");
+        assert!(matches!(one.next(None).await.unwrap(), Turn::Wait(_)));
+        // One stops inside of its shard and cuts the rest.
+        let left = Commit {
+            reached: Some("c".to_owned()),
+            cuts: vec!["f".to_owned()],
+            ..commit_of(&first.range)
+        };
+        assert!(one.is_short().await.unwrap());
+        assert!(one.commit(first, left).await.unwrap());
+        assert!(!one.is_short().await.unwrap());
+        let range = second.range.clone();
+        assert!(two.commit(second, commit_of(&range)).await.unwrap());
+        for expected in ["c", "f"] {
+            let rest = run(&mut two, 0.0).await;
+            assert_eq!(rest.range.after, expected);
+            let range = rest.range.clone();
+            assert!(two.commit(rest, commit_of(&range)).await.unwrap());
+        }
+        assert!(matches!(one.next(None).await.unwrap(), Turn::Done));
+        assert_eq!(one.ledger().totals().done, 4);
+        assert_eq!(root.path().join("claim").read_dir().unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn of_two_runs_of_a_shard_the_first_commit_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = begun(root.path()).await;
+        let mut one = Worker::open(folder.clone()).await.unwrap();
+        let mut two = Worker::open(folder).await.unwrap();
+        let slow = run(&mut one, 0.0).await;
+        let twice = Claimed { range: slow.range.clone(), _beats: JoinSet::new() };
+        let done = Commit { reached: Some("d".to_owned()), ..commit_of(&twice.range) };
+        assert!(two.commit(twice, done).await.unwrap());
+        let whole = commit_of(&slow.range);
+        assert!(!one.commit(slow, whole).await.unwrap());
+        for worker in [&mut one, &mut two] {
+            let left = worker.look().await.unwrap();
+            let begins: Vec<_> = left.iter().map(|range| range.after.as_str()).collect();
+            assert_eq!(begins, ["d", "m"]);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_claim_is_taken_over_once_it_has_not_changed_for_a_lease() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = begun(root.path()).await;
+        let mut dead = Worker::open(folder.clone()).await.unwrap();
+        let mut next = Worker::open(folder).await.unwrap();
+        for share in [0.0, 0.9] {
+            let Claimed { range, _beats: beats } = run(&mut dead, share).await;
+            // It dies without a word.
+            drop((range, beats));
+        }
+        assert!(matches!(next.next(Some(0.0)).await.unwrap(), Turn::Wait(_)));
+        // Files are written by threads, so that time only stands still between looks.
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(9)).await;
+        tokio::time::resume();
+        assert!(matches!(next.next(Some(0.0)).await.unwrap(), Turn::Wait(_)));
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(2)).await;
+        tokio::time::resume();
+        assert_eq!(run(&mut next, 0.0).await.range.after, "");
+    }
+
+    #[tokio::test]
+    async fn folders_without_a_job_and_with_strange_files_are_errors() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = JobFolder::Directory(root.path().join("none"));
+        let missing = Worker::open(folder).await.unwrap_err();
+        assert!(missing.to_string().contains("has no job.json"), "{missing}");
+        let folder = begun(root.path()).await;
+        let mut worker = Worker::open(folder.clone()).await.unwrap();
+        folder.write("commit/strange", b"{}").await.unwrap();
+        let error = worker.look().await.unwrap_err().to_string();
+        assert!(error.contains("`commit/strange` cannot be read"), "{error}");
+    }
+}
