@@ -44,6 +44,7 @@ mod restore;
 mod run;
 #[path = "cli/set.rs"]
 mod set;
+#[cfg(unix)]
 #[path = "cli/shards.rs"]
 mod shards;
 #[path = "cli/sources.rs"]

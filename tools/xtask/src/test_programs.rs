@@ -33,6 +33,9 @@ pub(crate) fn run() -> Result<()> {
     if cfg!(target_os = "linux") && !process::exists("strace", "-V") {
         install::apt_install("strace", &["strace"])?;
     }
+    if cfg!(target_os = "linux") && !process::exists("parallel", "--version") {
+        install::apt_install("GNU parallel", &["parallel"])?;
+    }
     let mut programs = build()?;
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));

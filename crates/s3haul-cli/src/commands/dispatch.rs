@@ -102,10 +102,10 @@ fn of_folder<'a>(
     printer: &'a Arc<Printer>,
 ) -> Result<Option<Work<'a>>, Failure> {
     let is_folder = |args: &JobArgs| shards::is_folder(&args.id);
-    let worker = match command {
-        Command::Worker(args) => args.clone(),
+    let (worker, retries) = match command {
+        Command::Worker(args) => (args.clone(), false),
         Command::Jobs { command: JobsCommand::Resume(args) } if is_folder(args) => {
-            WorkerArgs { job: args.id.clone(), shard: None, of: None, once: false }
+            (WorkerArgs { job: args.id.clone(), shard: None, of: None, once: false }, true)
         }
         Command::Jobs { command: JobsCommand::Show(args) } if is_folder(args) => {
             let settings = Settings::load(global, environment.clone())?;
@@ -144,7 +144,7 @@ fn of_folder<'a>(
                 printer.warn_of_unverified();
             }
             let machine = settings.machine();
-            let work = shards::Work { worker: opened, request, machine, as_json, printer };
+            let work = shards::Work { worker: opened, request, machine, as_json, retries, printer };
             Box::pin(work.run(worker, &interrupt)).await
         }) as Running<'_>
     };

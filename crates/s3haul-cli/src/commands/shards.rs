@@ -13,7 +13,7 @@ use s3haul_wire::{ClientConfig, Error, ErrorKind};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::shared::{SharedClients, client, clients};
+use super::shared::{SharedClients, client_apart, clients};
 use super::transfer;
 use crate::args::{JobStartArgs, WorkerArgs};
 use crate::exit;
@@ -27,10 +27,8 @@ use crate::settings::{JobRequest, Machine, TransferSettings};
 
 /// How long a listing is looked at to find where it is cut.
 const CUT_TIME: Duration = Duration::from_secs(10);
-/// The same for what a shard leaves, which is cut into so many.
+/// The same for what a shard leaves.
 const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
-/// Shards that are made of what a shard leaves, where others have nothing to do.
-const CUT_AGAIN: usize = 4;
 /// Failures that a commit holds.
 const FAILURES_MAX: usize = 100;
 /// Failures that `show` prints.
@@ -50,7 +48,8 @@ fn folder(name: &str, config: ClientConfig) -> Result<JobFolder, Failure> {
     let ObjectName { bucket, key, .. } = s3_uri::parse(name)
         .map_err(|error| Failure::usage(format!("`{name}` is no folder of a job: {error}")))?;
     let key = if key.is_empty() || key.ends_with('/') { key } else { format!("{key}/") };
-    Ok(JobFolder::Bucket { client: client(config)?, prefix: ObjectName::new(bucket, key) })
+    // A sign of life must not wait behind the requests of the job.
+    Ok(JobFolder::Bucket { client: client_apart(config)?, prefix: ObjectName::new(bucket, key) })
 }
 
 impl From<FolderError> for Failure {
@@ -125,6 +124,8 @@ pub(super) struct Work<'a> {
     pub(super) request: JobRequest,
     pub(super) machine: Machine,
     pub(super) as_json: bool,
+    /// What failed is tried again at the end.
+    pub(super) retries: bool,
     pub(super) printer: &'a Arc<Printer>,
 }
 
@@ -165,7 +166,12 @@ impl Work<'_> {
                             () = token.cancelled() => return Ok(exit::INTERRUPTED),
                         }
                     }
-                    Turn::Done => return self.conclude().await,
+                    Turn::Done => {
+                        if self.retries {
+                            Box::pin(self.retry(interrupt)).await?;
+                        }
+                        return self.conclude().await;
+                    }
                 }
                 if args.once {
                     return Ok(exit::SUCCESS);
@@ -178,12 +184,50 @@ impl Work<'_> {
         .await
     }
 
+    /// Tries again what failed, once nothing is left.
+    async fn retry(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        self.worker.look_at_retries().await?;
+        let failed: Vec<_> = self.worker.ledger().failed().collect();
+        for before in failed {
+            let shard = Arc::new(Shard::retrying(&before));
+            let Some(commit) = self.run_part(&shard, interrupt).await? else { return Ok(()) };
+            let Commit { after, through, reached, .. } = before.clone();
+            let retry = Commit { after, through, reached, ..commit };
+            self.print_shard(&retry, true);
+            self.worker.retried(&before, retry).await?;
+        }
+        Ok(())
+    }
+
     /// Runs a shard and commits it. Without a commit it stays for others.
     async fn run_shard(&mut self, claimed: Claimed, interrupt: &Interrupt) -> Result<(), Failure> {
         let budget = Duration::from_secs_f64(self.worker.plan().budget_s);
-        let shard = Arc::new(Shard::new(claimed.range.clone(), budget));
+        let shard = Arc::new(Shard::of_claim(&claimed, budget));
+        let commit = match self.run_part(&shard, interrupt).await {
+            Ok(Some(commit)) => commit,
+            stopped => {
+                self.worker.release(claimed).await?;
+                return stopped.map(drop);
+            }
+        };
+        let reached = shard.stopped_at();
+        let cuts = self.cut_again(&claimed.range, reached.as_ref()).await?;
+        let KeyRange { after, through } = claimed.range.clone();
+        let commit = Commit { after, through, reached, cuts, ..commit };
+        let shown = commit.clone();
+        let is_first = self.worker.commit(claimed, commit).await?;
+        self.print_shard(&shown, is_first);
+        Ok(())
+    }
+
+    /// Runs a part of the job; gives what came of it, or none if it was interrupted.
+    async fn run_part(
+        &self,
+        shard: &Arc<Shard>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Commit>, Failure> {
         let mut settings = TransferSettings::of_job(&self.request, &self.machine)?;
-        settings.spec.shard = Some(Arc::clone(&shard));
+        settings.spec.shard = Some(Arc::clone(shard));
         let failures = Arc::new(Failures::default());
         let streams =
             Streams { input: Box::new(std::io::empty()), output: Box::new(std::io::sink()) };
@@ -191,34 +235,26 @@ impl Work<'_> {
         let begun = Instant::now();
         let ran =
             transfer::run_observed(settings, self.printer, interrupt, streams, observer).await;
-        let summary = match ran {
-            Ok((_, summary)) if !(summary.fatal || summary.cancelled || summary.not_tried > 0) => {
-                summary
-            }
-            stopped => {
-                self.worker.release(claimed).await?;
-                return match stopped? {
-                    (_, summary) if summary.cancelled => Ok(()),
-                    _ => Err(Failure::other(
-                        "the shard did not come to its end, and is left to other workers",
-                    )
-                    .with_status(exit::FAILED)),
-                };
-            }
-        };
-        let reached = shard.stopped_at();
-        let cuts = self.cut_again(&claimed.range, reached.as_ref()).await?;
-        let KeyRange { after, through } = claimed.range.clone();
-        let seconds = begun.elapsed().as_secs_f64();
-        let failures = failures.take();
+        let (_, summary) = ran?;
+        if summary.cancelled {
+            return Ok(None);
+        }
+        if summary.fatal || summary.not_tried > 0 {
+            let message = "the shard did not come to its end, and is left to other workers";
+            return Err(Failure::other(message).with_status(exit::FAILED));
+        }
         let Summary { done, skipped, failed, warnings, bytes, .. } = summary;
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let counts = Commit { done, skipped, failed, warnings, bytes, ..Commit::default() };
-        let commit = Commit { after, through, reached, cuts, failures, version, seconds, ..counts };
-        let shown = commit.clone();
-        let is_first = self.worker.commit(claimed, commit).await?;
-        self.print_shard(&shown, is_first);
-        Ok(())
+        Ok(Some(Commit {
+            done,
+            skipped,
+            failed,
+            warnings,
+            bytes,
+            failures: failures.take(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seconds: begun.elapsed().as_secs_f64(),
+            ..Commit::default()
+        }))
     }
 
     /// Cuts what a shard leaves, where others would have nothing to do.
@@ -228,13 +264,14 @@ impl Work<'_> {
         reached: Option<&String>,
     ) -> Result<Vec<String>, Failure> {
         let Some(reached) = reached else { return Ok(Vec::new()) };
-        if !self.worker.is_short().await? {
+        let pieces = self.worker.pieces().await?;
+        if pieces == 1 {
             return Ok(Vec::new());
         }
         let (spec, clients) = opened(TransferSettings::of_job(&self.request, &self.machine)?)?;
         let rest = KeyRange { after: reached.clone(), through: range.through.clone() };
         // A listing that fails now fails the next shard, which says so.
-        Ok(cut_job(spec, &clients, &rest, (CUT_AGAIN, CUT_AGAIN_TIME)).await.unwrap_or_default())
+        Ok(cut_job(spec, &clients, &rest, (pieces, CUT_AGAIN_TIME)).await.unwrap_or_default())
     }
 
     fn print_shard(&self, commit: &Commit, is_first: bool) {
@@ -261,7 +298,9 @@ impl Work<'_> {
         let job = Status::of(&mut self.worker).await?;
         let totals = &job.totals;
         if totals.failed > 0 {
-            note(self.printer, &format!("note: {} objects failed", totals.failed));
+            let folder = self.worker.folder();
+            let resume = format!("`s3haul jobs resume {folder}` tries them again");
+            note(self.printer, &format!("note: {} objects failed: {resume}", totals.failed));
         }
         Ok(match (totals.failed, totals.warnings) {
             (0, 0) => exit::SUCCESS,
@@ -306,6 +345,7 @@ struct Status {
 impl Status {
     async fn of(worker: &mut Worker) -> Result<Self, Failure> {
         let left = worker.look().await?;
+        worker.look_at_retries().await?;
         let ledger = worker.ledger();
         Ok(Self { totals: ledger.totals(), commits: ledger.commits().count(), left })
     }
@@ -329,7 +369,7 @@ pub(super) async fn show(
     let mut worker = open(&name, config).await?;
     let status = Status::of(&mut worker).await?;
     let ledger = worker.ledger();
-    let failures = ledger.commits().flat_map(|commit| &commit.failures).take(FAILURES_SHOWN);
+    let failures = ledger.failed().flat_map(|commit| commit.failures).take(FAILURES_SHOWN);
     printer.output(|buffer| {
         let Status { totals, commits, left } = &status;
         if as_json {
@@ -370,6 +410,8 @@ pub(super) async fn show(
         }
         if !left.is_empty() {
             push_line(buffer, &format!("resume:     s3haul worker --job {name}"));
+        } else if totals.failed > 0 {
+            push_line(buffer, &format!("resume:     s3haul jobs resume {name}"));
         }
         for failed in failures {
             push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));

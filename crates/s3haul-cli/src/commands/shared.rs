@@ -92,6 +92,11 @@ pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
     }
 }
 
+/// A client whose requests never wait for those of others.
+pub(super) fn client_apart(config: ClientConfig) -> Result<Client, Failure> {
+    connect(config, |_| Admission::new(Bounds::default()), WAITS.get())
+}
+
 /// Bounds all requests of the process; the first call counts.
 pub(super) fn bound_requests(bounds: Bounds) -> Admission {
     ADMISSION.get_or_init(|| Admission::new(bounds)).clone()

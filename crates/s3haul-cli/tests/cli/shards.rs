@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Bench, stderr, stdout};
+use crate::support::{BINARY, Bench, stderr, stdout};
 
 /// Files of a tree; half of them lie in one folder.
 const FILES: usize = 600;
@@ -133,6 +133,24 @@ fn what_killed_workers_leave_is_done_by_others() {
 }
 
 #[test]
+fn a_worker_that_has_nothing_to_do_gets_a_part_of_what_another_does() {
+    let bench = bench();
+    // More than a worker has in its queues.
+    let more = 5_000;
+    for n in 0..more {
+        bench.file(&format!("in/more/{n:04}"), "more");
+    }
+    let folder = "s3://ops/jobs/alone";
+    start(&bench, "cp --recursive in s3://box/x/", folder, "--shards 1 --budget 3600 --lease 0.6");
+    // There is one shard for two workers.
+    work(&bench, folder, 2, "--max-requests-per-second 600");
+    let job = shown(&bench, folder);
+    assert!(job["shards_done"].as_u64().unwrap() > 1, "it was not cut: {job}");
+    assert_eq!(job["objects"], (FILES + more) as u64);
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
+}
+
+#[test]
 fn what_fails_is_in_the_commits_and_the_exit_status() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
@@ -145,6 +163,16 @@ fn what_fails_is_in_the_commits_and_the_exit_status() {
     assert!(shown.contains("state:      failed\n"), "{shown}");
     assert!(shown.contains("failed:     s3://box/x/half/0000: "), "{shown}");
     assert!(shown.contains("task:       copy s3://box/x/ "), "{shown}");
+    // It fails once more, and then it does not; all others stay as they are.
+    assert_eq!(bench.status("jobs resume s3://ops/a"), 1);
+    bench.remove("down/half/0000/x");
+    std::fs::remove_dir(bench.path("down/half/0000")).unwrap();
+    bench.remove("down/half/0002");
+    let resumed = bench.lines("jobs resume s3://ops/a");
+    assert!(resumed[0].starts_with("shard: 1 objects, 9 bytes, 0 failed"), "{resumed:?}");
+    assert!(!bench.path("down/half/0002").exists(), "what was done is not done again");
+    let job = crate::shards::shown(&bench, "s3://ops/a");
+    assert_eq!((&job["state"], &job["objects"]), (&"done".into(), &FILES.into()), "{job}");
 }
 
 #[test]
@@ -220,4 +248,59 @@ fn one_shard_at_a_time_for_other_schedulers() {
     }
     assert_eq!(counted, FILES as u64);
     assert_eq!(bench.lines("worker --job s3://ops/a --once --json"), Vec::<String>::new());
+}
+
+/// The block of code below a heading of the documentation.
+fn recipe(heading: &str) -> String {
+    let text = include_str!("../../../../docs/cluster.md");
+    let section = text.split_once(&format!("\n## {heading}\n")).unwrap().1;
+    let block = section.split_once("```sh\n").unwrap().1;
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+/// A program that finds the command as `s3haul`, and what stands for the scheduler's programs.
+fn program(bench: &Bench, name: &str) -> std::process::Command {
+    let folder = std::path::Path::new(BINARY).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{}:{path}", bench.path("programs").display(), folder.display());
+    let mut command = bench.program(name);
+    command.env("PATH", path).env("JOB", "s3://ops/a");
+    command
+}
+
+#[test]
+fn the_recipe_for_slurm_runs_in_plain_processes() {
+    let bench = bench();
+    start(&bench, "cp --recursive in s3://box/x/", "s3://ops/a", "--shards 5");
+    bench.file("workers.sh", &recipe("Slurm"));
+    bench.file("programs/srun", "#!/bin/sh\nexec \"$@\"\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bench.path("programs/srun"), executable).unwrap();
+    let start = |index: u32| {
+        let mut bash = program(&bench, "bash");
+        bash.arg("workers.sh").env("SLURM_ARRAY_TASK_ID", index.to_string());
+        bash.env("SLURM_ARRAY_TASK_COUNT", "3").spawn().unwrap()
+    };
+    let started: Vec<_> = (0..3).map(start).collect();
+    for worker in started {
+        let output = worker.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
+}
+
+#[test]
+fn the_recipe_for_gnu_parallel_runs_on_this_machine() {
+    let bench = bench();
+    if program(&bench, "parallel").arg("--version").output().is_err() {
+        eprintln!("GNU parallel is not installed");
+        return;
+    }
+    start(&bench, "cp --recursive in s3://box/x/", "s3://ops/a", "--shards 5");
+    bench.file("hosts", ":\n");
+    let output = program(&bench, "bash").args(["-c", &recipe("GNU parallel over ssh")]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(stdout(&output).lines().filter(|line| line.starts_with("shard: ")).count(), 5);
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
 }

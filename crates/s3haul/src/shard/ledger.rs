@@ -77,6 +77,8 @@ pub struct Ledger {
     cuts: Vec<String>,
     /// By where the shard begins.
     commits: BTreeMap<String, Commit>,
+    /// Later runs of what failed.
+    retries: BTreeMap<String, Commit>,
 }
 
 /// Why the files of a job make no sense together.
@@ -151,6 +153,12 @@ impl Commit {
         })
     }
 
+    /// What its run came to.
+    pub(super) fn settled(&self) -> KeyRange {
+        let through = self.reached.clone().or_else(|| self.through.clone());
+        KeyRange { after: self.after.clone(), through }
+    }
+
     fn range(&self) -> KeyRange {
         KeyRange { after: self.after.clone(), through: self.through.clone() }
     }
@@ -164,6 +172,37 @@ impl Commit {
                 pieces(&rest, &self.cuts)
             }
         }
+    }
+}
+
+/// How many workers there are, and how many of them have nothing to do because nothing is left that
+/// nobody runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crowd {
+    /// Workers that wait.
+    pub idle: usize,
+    /// Shards that are run.
+    pub running: usize,
+}
+
+impl Crowd {
+    /// Most shards that one becomes.
+    const PIECES_MAX: usize = 32;
+    /// Fewest, where there is any need: large rests are rare, and small ones are soon done.
+    const PIECES_MIN: usize = 4;
+
+    /// Whether a shard is to end before its time, so that others have something to do: about as
+    /// many do as are needed. `dice` is anything from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "there are no more than some thousands")]
+    pub fn wants_part(self, dice: f64) -> bool {
+        self.idle > 0 && dice * (self.running as f64) < self.idle as f64
+    }
+
+    /// Into how many shards what is left of one is cut: more than there are idle workers for each
+    /// that is run.
+    pub fn pieces(self) -> usize {
+        let each = self.idle.div_ceil(self.running.max(1));
+        (each + 1).clamp(Self::PIECES_MIN, Self::PIECES_MAX)
     }
 }
 
@@ -197,7 +236,26 @@ fn pieces(range: &KeyRange, cuts: &[String]) -> Vec<KeyRange> {
 impl Ledger {
     /// Nothing is done of what was cut so.
     pub fn new(cuts: Vec<String>) -> Self {
-        Self { cuts, commits: BTreeMap::new() }
+        Self { cuts, ..Self::default() }
+    }
+
+    /// Adds a later run of what failed of a shard. The last one counts.
+    pub(super) fn add_retry(&mut self, retry: Commit) {
+        self.retries.insert(retry.after.clone(), retry);
+    }
+
+    /// What is failed of a shard by now, and what is done.
+    fn outcome(&self, commit: &Commit) -> Commit {
+        let Some(retry) = self.retries.get(&commit.after) else { return commit.clone() };
+        let Commit { failed, failures, .. } = retry.clone();
+        let (done, bytes) = (commit.done + retry.done, commit.bytes + retry.bytes);
+        Commit { done, failed, bytes, failures, ..commit.clone() }
+    }
+
+    /// Shards of which something is failed still, as far as they were done.
+    pub fn failed(&self) -> impl Iterator<Item = Commit> {
+        let outcomes = self.commits.values().map(|commit| self.outcome(commit));
+        outcomes.filter(|outcome| outcome.failed > 0)
     }
 
     /// Adds a commit; of two of the same shard the first counts.
@@ -249,7 +307,8 @@ impl Ledger {
 
     /// The sum of all commits, as one of the whole source.
     pub fn totals(&self) -> Commit {
-        self.commits.values().fold(Commit::default(), |mut sum, commit| {
+        let outcomes = self.commits.values().map(|commit| self.outcome(commit));
+        outcomes.fold(Commit::default(), |mut sum, commit| {
             sum.done += commit.done;
             sum.skipped += commit.skipped;
             sum.failed += commit.failed;

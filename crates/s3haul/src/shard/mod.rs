@@ -9,6 +9,7 @@
 //! | `job.json` | the [`Plan`]: the job, and where it was cut at first |
 //! | `commit/ID` | a [`Commit`], made only where there is none: of two runs of a shard one counts |
 //! | `claim/ID` | who runs a shard; advice only, so that others take another one |
+//! | `retry/ID` | the [`Commit`] of a later run of what failed |
 //!
 //! `ID` stands for the position that a shard begins after. From plan and commits follows what is
 //! left ([`Ledger`], pure): the ranges of the commits and those left are the whole source, without
@@ -19,22 +20,31 @@ mod folder;
 mod ledger;
 mod worker;
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 pub use cut::{cut_files, cut_keys, cut_rows};
 pub use folder::{FolderError, JobFolder};
-pub use ledger::{Commit, Failure, Ledger, LedgerError, Plan};
+pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan};
 pub use s3haul_list::KeyRange;
 pub use worker::{Claimed, Turn, Worker};
+
+/// No retry takes so long.
+const RETRY_BUDGET: Duration = Duration::from_hours(24 * 365);
 
 /// The part of a job that one run does.
 #[derive(Debug)]
 pub struct Shard {
     range: KeyRange,
+    /// Only these of it, as events call them; none: all.
+    only: Option<HashSet<String>>,
     deadline: Instant,
+    /// It ends before its time, so that others have something to do.
+    yields: Arc<AtomicBool>,
     /// Where it stopped before its end.
     stopped: Mutex<Option<String>>,
 }
@@ -42,7 +52,23 @@ pub struct Shard {
 impl Shard {
     /// What lies in a range, for so long: then nothing more is begun.
     pub fn new(range: KeyRange, budget: Duration) -> Self {
-        Self { range, deadline: Instant::now() + budget, stopped: Mutex::default() }
+        let deadline = Instant::now() + budget;
+        Self { range, only: None, deadline, yields: Arc::default(), stopped: Mutex::default() }
+    }
+
+    /// The same for a shard that was claimed: it also ends when others have nothing to do.
+    pub fn of_claim(claimed: &Claimed, budget: Duration) -> Self {
+        let yields = Arc::clone(&claimed.yields);
+        Self { yields, ..Self::new(claimed.range.clone(), budget) }
+    }
+
+    /// What failed of a shard, to its end. A sync looks at all of it again.
+    pub fn retrying(commit: &Commit) -> Self {
+        let names = commit.failures.iter().map(|failure| failure.subject.clone());
+        let is_named = commit.failures.len() as u64 == commit.failed;
+        let range = commit.settled();
+        let shard = Self::new(range, RETRY_BUDGET);
+        Self { only: is_named.then(|| names.collect()), ..shard }
     }
 
     /// What it is to do.
@@ -62,11 +88,17 @@ impl Shard {
         (after.is_empty() || name > after.as_str()) && self.range.reaches(name)
     }
 
+    /// Whether what events call so is to be done.
+    pub(crate) fn wants(&self, source: impl FnOnce() -> String) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&source()))
+    }
+
     /// Whether it ends behind a position, up to which everything was queued: its time is over.
     pub(crate) fn ends_at(&self, position: &str) -> bool {
         let is_inside = position > self.range.after.as_str()
             && self.range.through.as_deref().is_none_or(|through| position < through);
-        let ends = is_inside && Instant::now() >= self.deadline;
+        let is_over = Instant::now() >= self.deadline || self.yields.load(Ordering::Relaxed);
+        let ends = is_inside && is_over;
         if ends {
             let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
             *stopped = Some(position.to_owned());

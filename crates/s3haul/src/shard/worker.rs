@@ -5,6 +5,8 @@
 //! claim anew three times a lease, and one that has not changed for a lease is taken over.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -14,12 +16,14 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::folder::{FolderError, JobFolder};
-use super::ledger::{Commit, Ledger, LedgerError, Plan, id_of};
+use super::ledger::{Commit, Crowd, Ledger, LedgerError, Plan, id_of};
 
 /// Commits that are read at a time.
 const READS_AT_ONCE: usize = 32;
 /// Signs of life in a lease.
 const BEATS: u32 = 3;
+/// What the claims of workers begin with that wait.
+const IDLE: &str = "idle-";
 /// Longest time between two looks for a shard to run.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
@@ -32,8 +36,11 @@ pub struct Worker {
     ledger: Ledger,
     /// Commits that were read.
     read: HashSet<String>,
-    /// Claims of others: their state, and since when it is so.
-    claims: HashMap<String, (String, Instant)>,
+    claims: Claims,
+    /// It has said that it waits.
+    is_idle: bool,
+    /// Signs of life that it gave.
+    beats: u64,
 }
 
 /// What a worker does next.
@@ -52,6 +59,8 @@ pub enum Turn {
 pub struct Claimed {
     /// What it is.
     pub range: KeyRange,
+    /// Others have nothing to do.
+    pub(super) yields: Arc<AtomicBool>,
     _beats: JoinSet<()>,
 }
 
@@ -68,8 +77,15 @@ impl Worker {
             plan,
             name: name(),
             read: HashSet::new(),
-            claims: HashMap::new(),
+            claims: Claims::default(),
+            is_idle: false,
+            beats: 0,
         })
+    }
+
+    /// The folder's name.
+    pub fn folder(&self) -> String {
+        self.folder.name()
     }
 
     /// The job.
@@ -103,6 +119,34 @@ impl Worker {
         self.ledger.left().map_err(|source| broken(&self.folder, source))
     }
 
+    /// Reads what later runs of failed objects came to.
+    pub async fn look_at_retries(&mut self) -> Result<(), FolderError> {
+        for (id, _) in self.folder.list("retry").await? {
+            let name = format!("retry/{id}");
+            let text = self.folder.read(&name).await?.unwrap_or_default();
+            let retry = Commit::from_json(&name, &text);
+            self.ledger.add_retry(retry.map_err(|source| broken(&self.folder, source))?);
+        }
+        Ok(())
+    }
+
+    /// Writes what a later run of what failed of a shard came to; `before` is what was known.
+    pub async fn retried(&mut self, before: &Commit, retry: Commit) -> Result<(), FolderError> {
+        // The sum of all retries: what the shard's own commit has is not in it.
+        let first = self.ledger.commits().find(|commit| commit.after == before.after);
+        let (done, bytes) = first.map_or((0, 0), |first| (first.done, first.bytes));
+        let retry = Commit {
+            done: retry.done + before.done - done,
+            bytes: retry.bytes + before.bytes - bytes,
+            worker: self.name.clone(),
+            ..retry
+        };
+        let id = id_of(&KeyRange { after: retry.after.clone(), through: None });
+        self.folder.write(&format!("retry/{id}"), &retry.to_json()).await?;
+        self.ledger.add_retry(retry);
+        Ok(())
+    }
+
     /// What to do next. Of what is left, it begins to look `share` of the way through, or anywhere:
     /// workers that begin at different places rarely want the same.
     pub async fn next(&mut self, share: Option<f64>) -> Result<Turn, FolderError> {
@@ -112,15 +156,16 @@ impl Worker {
             return Ok(Turn::Done);
         }
         let lease = self.lease();
-        self.look_at_claims().await?;
+        self.claims.look(&self.folder).await?;
         let (behind, before) =
             left.split_at(place(left.len(), share.unwrap_or_else(fastrand::f64)));
         for range in before.iter().chain(behind) {
-            if self.is_claimed(range, lease) {
+            let id = id_of(range);
+            if self.claims.is_live(&id, lease) {
                 continue;
             }
-            let name = format!("claim/{}", id_of(range));
-            let is_mine = if self.claims.contains_key(&id_of(range)) {
+            let name = format!("claim/{id}");
+            let is_mine = if self.claims.is_known(&id) {
                 self.folder.write(&name, &claim(&self.name, 0)).await?;
                 true
             } else {
@@ -129,24 +174,42 @@ impl Worker {
             if !is_mine {
                 continue;
             }
-            let beats = self.beats(name, lease / BEATS);
-            let claimed = Claimed { range: range.clone(), _beats: beats };
+            let yields = Arc::default();
+            let beats = self.beat(name, Arc::clone(&yields));
+            let claimed = Claimed { range: range.clone(), yields, _beats: beats };
+            self.be_idle(false).await?;
             // Whoever had claimed it may have ended since the commits were looked at.
-            if self.folder.read(&format!("commit/{}", id_of(range))).await?.is_none() {
+            if self.folder.read(&format!("commit/{id}")).await?.is_none() {
                 return Ok(Turn::Run(claimed));
             }
             self.release(claimed).await?;
             return Ok(Turn::Wait(Duration::ZERO));
         }
+        self.be_idle(true).await?;
         Ok(Turn::Wait((lease / BEATS).min(PAUSE_MAX)))
     }
 
-    /// Whether nothing is left for workers that are idle: then what is left of a shard is best cut.
-    pub async fn is_short(&mut self) -> Result<bool, FolderError> {
+    /// Says that it waits, or does so no longer.
+    async fn be_idle(&mut self, is_idle: bool) -> Result<(), FolderError> {
+        let name = format!("claim/{IDLE}{}", self.name);
+        if is_idle {
+            self.beats += 1;
+            self.folder.write(&name, &claim(&self.name, self.beats)).await?;
+        } else if self.is_idle {
+            self.folder.remove(&name).await?;
+        }
+        self.is_idle = is_idle;
+        Ok(())
+    }
+
+    /// Into how many shards what is left of one is best cut: not at all while there are others that
+    /// nobody runs.
+    pub async fn pieces(&mut self) -> Result<usize, FolderError> {
         let left = self.look().await?;
-        self.look_at_claims().await?;
+        self.claims.look(&self.folder).await?;
         let lease = self.lease();
-        Ok(left.iter().all(|range| self.is_claimed(range, lease)))
+        let is_short = left.iter().all(|range| self.claims.is_live(&id_of(range), lease));
+        Ok(if is_short { self.claims.crowd(lease).pieces() } else { 1 })
     }
 
     fn lease(&self) -> Duration {
@@ -173,33 +236,22 @@ impl Worker {
         self.folder.remove(&format!("claim/{id}")).await
     }
 
-    /// Whether somebody else runs a shard, as far as is known.
-    fn is_claimed(&self, range: &KeyRange, lease: Duration) -> bool {
-        self.claims.get(&id_of(range)).is_some_and(|(_, since)| since.elapsed() < lease)
-    }
-
-    async fn look_at_claims(&mut self) -> Result<(), FolderError> {
-        let found = self.folder.list("claim").await?;
-        let mut before = std::mem::take(&mut self.claims);
-        for (id, state) in found {
-            let since = match before.remove(&id) {
-                Some((known, since)) if known == state => since,
-                _ => Instant::now(),
-            };
-            self.claims.insert(id, (state, since));
-        }
-        Ok(())
-    }
-
-    /// Writes a claim anew again and again; a beat that fails is made up for by the next.
-    fn beats(&self, name: String, pause: Duration) -> JoinSet<()> {
-        let (folder, worker) = (self.folder.clone(), self.name.clone());
+    /// Writes a claim anew again and again, and looks whether others have nothing to do. A beat
+    /// that fails is made up for by the next.
+    fn beat(&self, name: String, yields: Arc<AtomicBool>) -> JoinSet<()> {
+        let (folder, worker, lease) = (self.folder.clone(), self.name.clone(), self.lease());
+        let mut claims = Claims::default();
         let mut beats = JoinSet::new();
         beats.spawn(async move {
             for beat in 1_u64.. {
-                tokio::time::sleep(pause).await;
-                if let Err(error) = folder.write(&name, &claim(&worker, beat)).await {
+                tokio::time::sleep(lease / BEATS).await;
+                let written = folder.write(&name, &claim(&worker, beat)).await;
+                if let Err(error) = written.and(claims.look(&folder).await) {
                     tracing::info!(%error, "a claim was not renewed");
+                }
+                let crowd = claims.crowd(lease);
+                if crowd.wants_part(fastrand::f64()) {
+                    yields.store(true, Ordering::Relaxed);
                 }
             }
         });
@@ -220,6 +272,42 @@ fn name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.is_empty() { "worker" } else { host.trim() };
     format!("{host}-{}-{:08x}", std::process::id(), fastrand::u32(..))
+}
+
+/// What is known of the claims of a job: the state of each, and since when it is so.
+#[derive(Debug, Default)]
+struct Claims(HashMap<String, (String, Instant)>);
+
+impl Claims {
+    async fn look(&mut self, folder: &JobFolder) -> Result<(), FolderError> {
+        let found = folder.list("claim").await?;
+        let mut before = std::mem::take(&mut self.0);
+        for (id, state) in found {
+            let since = match before.remove(&id) {
+                Some((known, since)) if known == state => since,
+                _ => Instant::now(),
+            };
+            self.0.insert(id, (state, since));
+        }
+        Ok(())
+    }
+
+    /// Whether there is one, of whoever.
+    fn is_known(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// Whether one was renewed within a lease.
+    fn is_live(&self, id: &str, lease: Duration) -> bool {
+        self.0.get(id).is_some_and(|(_, since)| since.elapsed() < lease)
+    }
+
+    /// Who waits and who does not.
+    fn crowd(&self, lease: Duration) -> Crowd {
+        let live = self.0.keys().filter(|id| self.is_live(id, lease));
+        let (idle, running): (Vec<_>, Vec<_>) = live.partition(|id| id.starts_with(IDLE));
+        Crowd { idle: idle.len(), running: running.len() }
+    }
 }
 
 fn broken(folder: &JobFolder, source: LedgerError) -> FolderError {
@@ -285,9 +373,9 @@ mod tests {
             cuts: vec!["f".to_owned()],
             ..commit_of(&first.range)
         };
-        assert!(one.is_short().await.unwrap());
+        assert_eq!(one.pieces().await.unwrap(), 4);
         assert!(one.commit(first, left).await.unwrap());
-        assert!(!one.is_short().await.unwrap());
+        assert_eq!(one.pieces().await.unwrap(), 1);
         let range = second.range.clone();
         assert!(two.commit(second, commit_of(&range)).await.unwrap());
         for expected in ["c", "f"] {
@@ -308,7 +396,8 @@ mod tests {
         let mut one = Worker::open(folder.clone()).await.unwrap();
         let mut two = Worker::open(folder).await.unwrap();
         let slow = run(&mut one, 0.0).await;
-        let twice = Claimed { range: slow.range.clone(), _beats: JoinSet::new() };
+        let twice =
+            Claimed { range: slow.range.clone(), yields: Arc::default(), _beats: JoinSet::new() };
         let done = Commit { reached: Some("d".to_owned()), ..commit_of(&twice.range) };
         assert!(two.commit(twice, done).await.unwrap());
         let whole = commit_of(&slow.range);
@@ -327,7 +416,7 @@ mod tests {
         let mut dead = Worker::open(folder.clone()).await.unwrap();
         let mut next = Worker::open(folder).await.unwrap();
         for share in [0.0, 0.9] {
-            let Claimed { range, _beats: beats } = run(&mut dead, share).await;
+            let Claimed { range, _beats: beats, .. } = run(&mut dead, share).await;
             // It dies without a word.
             drop((range, beats));
         }

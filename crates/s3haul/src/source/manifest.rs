@@ -28,6 +28,8 @@ use s3haul_wire::ops::{ListPage, ListedObject};
 const BATCH_MAX: usize = 1000;
 /// The same where each object takes a HEAD request first.
 const ASKED_MAX: usize = 256;
+/// The same in a shard, which ends behind a batch.
+const SHARD_MAX: usize = 64;
 
 /// The entries of a manifest, many at a time.
 pub(crate) struct ManifestStream {
@@ -57,7 +59,11 @@ impl ManifestStream {
             Ok::<_, Error>(entries)
         })
         .await?;
-        let count_max = if needs_facts(job) { ASKED_MAX } else { BATCH_MAX };
+        let count_max = match &job.spec.shard {
+            Some(_) => SHARD_MAX,
+            None if needs_facts(job) => ASKED_MAX,
+            None => BATCH_MAX,
+        };
         Ok(Self { entries: Some(entries), count_max, pass, rows, through })
     }
 

@@ -13,6 +13,7 @@ use crate::job::prepare::Prepared;
 use crate::job::spec::TransferCommand;
 use crate::journal::Journal;
 use crate::journal::state::{Mark, Position};
+use crate::location::Location;
 use crate::plan::action::{
     CopyAction, DeleteAction, DownloadAction, RemoveFileAction, TagAction, UploadAction,
 };
@@ -20,10 +21,14 @@ use crate::plan::expected::{Expected, TargetState};
 use crate::plan::paths::references_parent;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::{Taken, chooser_that_learns, learn, select};
+use crate::shard::Shard;
 use crate::source::entries::{Entries, Pass, is_listed};
 use crate::source::versions::{check_limit, limit_reached};
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::Result;
+
+/// Bytes that a shard queues before it looks at its time again, about.
+pub(crate) const SLICE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Makes the action of an entry; `None` if it is left out.
 pub(crate) type MakeAction<A> = fn(&Prepared, &Engine, Taken<'_>) -> Option<A>;
@@ -90,10 +95,21 @@ async fn queue_all<A: Planned>(
     while let Some(batch) = entries.next().await? {
         let position = entries.position();
         let row = position.as_ref().filter(|_| entries.is_numbered()).map(|row| row.name.clone());
-        let shard = job.spec.shard.as_ref().zip(position.as_ref());
-        let is_last = shard.is_some_and(|(shard, reached)| shard.ends_at(&reached.name));
+        let shard = job.spec.shard.as_ref().zip(position.clone());
+        let is_sliced = row.is_none() && together == 1;
         let mut tracked = Tracked::new(job, journal, row);
         let selected = select(job, engine, batch).await?;
+        if let Some((shard, reached)) = shard.as_ref().filter(|_| is_sliced) {
+            let named = selected.map(|taken| {
+                let name = taken.entry.relative().to_owned();
+                Some((name, tracked.make(engine, taken, make)?))
+            });
+            match queue_slices(shard, queue, (named, &reached.name)).await {
+                Ok(true) => continue,
+                Ok(false) => break,
+                Err(closed) => return Ok(Err(closed)),
+            }
+        }
         let mut actions = selected.map(|taken| tracked.make(engine, taken, make));
         tracked.begin(position);
         let allowed = actions.iter().take_while(|_| guard.ask() == Permit::Now).count();
@@ -107,11 +123,34 @@ async fn queue_all<A: Planned>(
         if is_refused {
             return Err(limit_reached());
         }
-        if is_last {
+        if shard.is_some_and(|(shard, reached)| shard.ends_at(&reached.name)) {
             break;
         }
     }
     Ok(Ok(()))
+}
+
+/// Queues the actions of a batch, a few large ones or many small ones at a time, as long as the
+/// shard has time; gives whether it has some left.
+async fn queue_slices<A: Planned>(
+    shard: &Shard,
+    queue: &Queue<A>,
+    (named, reached): (Vec<(String, A)>, &str),
+) -> std::result::Result<bool, Closed> {
+    let (mut slice, mut bytes) = (Vec::new(), 0);
+    for (name, action) in named {
+        bytes += action.bytes();
+        slice.push(action);
+        if bytes >= SLICE_BYTES || slice.len() == A::BATCH_MAX {
+            bytes = 0;
+            queue.push(std::mem::take(&mut slice)).await?;
+            if shard.ends_at(&name) {
+                return Ok(false);
+            }
+        }
+    }
+    queue.push(slice).await?;
+    Ok(!shard.ends_at(reached))
 }
 
 /// The actions of a batch, as they are written to a journal.
@@ -135,9 +174,11 @@ impl<'a> Tracked<'a> {
         taken: Taken<'_>,
         make: MakeAction<A>,
     ) -> Option<A> {
-        let shard = self.job.spec.shard.as_ref().filter(|_| self.row.is_none());
-        if shard.is_some_and(|shard| !shard.takes(taken.entry.relative())) {
-            return None;
+        if let Some(shard) = &self.job.spec.shard {
+            let is_inside = self.row.is_some() || shard.takes(taken.entry.relative());
+            if !is_inside || !shard.wants(|| location(engine, taken.entry).to_string()) {
+                return None;
+            }
         }
         let Some(journal) = self.journal else { return self.expecting(engine, taken, make) };
         let mark = taken.entry.mark(journal, self.job.removes());
@@ -173,6 +214,14 @@ impl<'a> Tracked<'a> {
         let Some(journal) = self.journal else { return };
         journal.begun(self.begun);
         journal.looked(position.unwrap_or_default());
+    }
+}
+
+/// The source of an action, as its event has it.
+fn location(engine: &Engine, entry: Entry<'_>) -> Location {
+    match entry {
+        Entry::File(file) => Location::Local(file.path()),
+        Entry::Object(object) => engine.source_object(object.listed.key.to_owned()),
     }
 }
 

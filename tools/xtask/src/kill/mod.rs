@@ -52,6 +52,9 @@ enum Again {
     Resume,
     /// The job does a plan; by `jobs resume`.
     Apply,
+    /// Workers do the job in shards, and some or all of them are killed; by those that are left,
+    /// and by `jobs resume`.
+    Cluster,
 }
 
 impl Again {
@@ -61,6 +64,7 @@ impl Again {
             Self::Same => "",
             Self::Resume => " --resume",
             Self::Apply => " --apply",
+            Self::Cluster => " --cluster",
         }
     }
 }
@@ -72,16 +76,16 @@ pub(crate) fn a_few() -> Result<()> {
     let seed = FEW_FIRST_SEED.to_string();
     let few = FEW.to_string();
     let args = [&few, "--seed", &seed, "--server", "embedded", "--binary", &binary];
-    for again in [&[][..], &["--resume"], &["--apply"]] {
+    for again in [&[][..], &["--resume"], &["--apply"], &["--cluster"]] {
         let args = args.iter().chain(again).map(|word| (*word).to_owned());
         run(&args.collect::<Vec<_>>())?;
     }
     Ok(())
 }
 
-/// `[N] [--seed S] [--server embedded|versitygw|minio] [--binary PATH] [--resume|--apply]`: kills N
-/// times. With `--resume` the second run is `jobs resume`; with `--apply` also, and the job is
-/// planned first.
+/// `[N] [--seed S] [--server embedded|versitygw|minio] [--binary PATH]
+/// [--resume|--apply|--cluster]`: kills N times. With `--resume` the second run is `jobs resume`;
+/// with `--apply` also, and the job is planned first; with `--cluster` three workers do it.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = read(args)?;
     let binary = match &options.binary {
@@ -110,6 +114,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         // By the seed, so that one alone meets the same server.
         let kind = servers[usize::try_from(seed)? % servers.len()];
         let plan = Plan::of(seed);
+        if options.again == Again::Cluster && !plan.can_be_cut() {
+            continue;
+        }
         match round(&binary, kind, &plan, options.again) {
             Ok(ended) => tally.add(kind, &plan, &ended),
             Err(error) => tally.fail(kind, &plan, options.again, &error),
@@ -138,9 +145,8 @@ fn read(args: &[String]) -> Result<Options> {
             options.kills = number(flag)?;
             continue;
         }
-        if let Some(again) =
-            [Again::Resume, Again::Apply].into_iter().find(|again| again.flag().trim() == flag)
-        {
+        let known = [Again::Resume, Again::Apply, Again::Cluster];
+        if let Some(again) = known.into_iter().find(|again| again.flag().trim() == flag) {
             options.again = again;
             continue;
         }
@@ -150,7 +156,8 @@ fn read(args: &[String]) -> Result<Options> {
             "--server" => options.servers = vec![Kind::of(value)?],
             "--binary" => options.binary = Some(value.into()),
             _ => bail!(
-                "unknown option `{flag}`: --seed, --server, --binary, --resume and --apply exist"
+                "unknown option `{flag}`: --seed, --server, --binary, --resume, --apply and \
+                 --cluster exist"
             ),
         }
     }

@@ -91,6 +91,11 @@ impl Plan {
         Self { seed, verb, route, deletes, source, target, victim, moment }
     }
 
+    /// Whether workers can do the job in shards.
+    pub(super) fn can_be_cut(&self) -> bool {
+        !(self.deletes && self.route == Route::Down)
+    }
+
     /// The arguments of the command.
     pub(super) fn arguments(&self) -> Vec<&'static str> {
         let (source, target) = match self.route {

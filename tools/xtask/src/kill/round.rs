@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Again;
 use super::check::{self, State};
 use super::client::{Client, Running};
-use super::plan::{Plan, Route, Verb, Victim};
+use super::plan::{Moment, Plan, Route, Verb, Victim};
 use super::server::{Kind, Server};
 use super::tree::{self, Contents};
 
@@ -83,6 +83,9 @@ impl<'a> World<'a> {
     }
 
     fn play(&mut self) -> Result<Ended> {
+        if self.again == Again::Cluster {
+            return self.play_in_shards();
+        }
         let mut arguments = self.arguments();
         if self.again == Again::Apply {
             let plan = [&["plan"], &self.plan.arguments()[..], &["--plan", PLAN]].concat();
@@ -114,8 +117,63 @@ impl<'a> World<'a> {
     fn arguments(&self) -> Vec<&'static str> {
         match self.again {
             Again::Apply => vec!["apply", PLAN],
-            Again::Same | Again::Resume => self.plan.arguments(),
+            Again::Same | Again::Resume | Again::Cluster => self.plan.arguments(),
         }
+    }
+
+    /// Three workers do the job. What they do not come to others do.
+    fn play_in_shards(&mut self) -> Result<Ended> {
+        let folder = if self.plan.seed.is_multiple_of(2) { "s3://ops/job" } else { "shards" };
+        self.client.run(&["mb", "s3://ops"])?;
+        let job = self.client.run(&[&self.plan.arguments()[..], &["--print-job"]].concat())?;
+        fs::write(self.folder.join("job.json"), job)?;
+        let start = ["job", "start", "job.json", "--at", folder, "--shards", "6"];
+        self.client.run(&[&start[..], &["--budget", "0.2", "--lease", "3"]].concat())?;
+        let worker = ["worker", "--job", folder];
+        let names = ["worker-0", "worker-1", "worker-2"];
+        let mut workers = names
+            .iter()
+            .map(|name| self.client.start(&worker, name))
+            .collect::<Result<Vec<_>>>()?;
+        // A worker prints a line for each shard.
+        let Moment { lines, further } = self.plan.moment;
+        let is_there = workers[0].wait_for(Moment { lines: lines % 3, further })?;
+        let mut is_hit = false;
+        if self.plan.victim == Victim::Client {
+            let victims = 1 + usize::try_from(self.plan.seed % 3)?;
+            for worker in workers.iter_mut().take(victims) {
+                is_hit |= worker.kill()? && is_there;
+            }
+        } else {
+            self.server.kill();
+            is_hit = is_there && workers[0].is_running()?;
+            if let Victim::ServerBackAfter(pause) = self.plan.victim {
+                sleep(pause);
+                self.server.restart()?;
+            }
+        }
+        let mut is_done = false;
+        for worker in &mut workers {
+            is_done |= worker.wait()?.success();
+        }
+        if self.plan.victim == Victim::ServerGone {
+            self.server.restart()?;
+        }
+        let state = self.state_once_quiet("first")?;
+        let temporary_files = check::temporary_files(&state).count() as u64;
+        let wrong = check::after_kill(self.plan, &state);
+        ensure!(wrong.is_empty(), "after the kill: {}", wrong.join("; "));
+        self.client.run(&["jobs", "resume", folder]).context("jobs resume")?;
+        self.expect_done(&self.state("second")?, "the workers")?;
+        let job = self.client.run(&["jobs", "show", folder])?;
+        ensure!(job.contains("state:      done"), "the job is not done:\n{job}");
+        // What a killed worker copied is copied again by the one whose commit counts.
+        if matches!(self.plan.verb, Verb::Copy | Verb::Tag) {
+            let done = format!("done:       {} objects", self.plan.source.len());
+            ensure!(job.contains(&done), "not each of {} once:\n{job}", self.plan.source.len());
+        }
+        let open_uploads = self.abort_uploads()?;
+        Ok(Ended { is_hit, has_survived: is_hit && is_done, temporary_files, open_uploads })
     }
 
     /// Runs the command again, or goes on with the job that was killed, where it is not complete.

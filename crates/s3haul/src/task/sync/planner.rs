@@ -17,7 +17,7 @@ use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::Taken;
 use crate::source::pair::{Joined, Looked, Visitor, merge};
 use crate::source::side::SideStream;
-use crate::task::pipeline::MakeAction;
+use crate::task::pipeline::{MakeAction, SLICE_BYTES};
 use s3haul_wire::error::{Error, ErrorKind};
 
 /// Actions gathered before they are queued.
@@ -65,6 +65,8 @@ struct Decided<A, D> {
     removals: Vec<D>,
     /// Removals that wait for the end of the target's listing.
     held: Vec<D>,
+    /// Bytes of the transfers.
+    bytes: u64,
 }
 
 /// Plans a `sync`: merges both sides to their end, or to the first error. That is reported as
@@ -81,7 +83,12 @@ pub(crate) async fn plan<A: Action, D: Action>(
         engine,
         plan,
         checks: Checks::of(job, engine),
-        decided: Decided { transfers: Vec::new(), removals: Vec::new(), held: Vec::new() },
+        decided: Decided {
+            transfers: Vec::new(),
+            removals: Vec::new(),
+            held: Vec::new(),
+            bytes: 0,
+        },
         guard: RemovalGuard::new(job.spec.sync.max_delete).after(removed),
         refusal: None,
         has_warned_of_overlap: false,
@@ -129,7 +136,8 @@ impl<A: Action, D: Action> Visitor for Planner<'_, A, D> {
             }
             _ => {}
         }
-        if self.decided.is_full() || self.job.spec.dry_run {
+        let is_heavy = self.job.spec.shard.is_some() && self.decided.bytes >= SLICE_BYTES;
+        if self.decided.is_full() || self.job.spec.dry_run || is_heavy {
             self.note(joined.looked());
             let is_last = self.ends_at(joined.looked());
             return flow(self.push_all().await.is_ok() && !is_last);
@@ -197,6 +205,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         self.begin(source, false);
         let Some(action) = (self.plan.make_transfer)(self.job, self.engine, taken) else { return };
         let action = action.because(reason);
+        self.decided.bytes += action.bytes();
         self.decided.transfers.push(if self.job.spec.plans {
             let target = TargetState::of(target.map(|target| target.state()));
             action.expecting(Expected::new(source.state(), target))
@@ -257,6 +266,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         if let Some(journal) = self.engine.report.journal() {
             journal.begun(std::mem::take(&mut self.begun));
         }
+        self.decided.bytes = 0;
         self.plan.transfers.push(std::mem::take(&mut self.decided.transfers)).await?;
         self.plan.removals.push(std::mem::take(&mut self.decided.removals)).await
     }
