@@ -53,7 +53,7 @@ pub(crate) use list_buckets::ListBucketsArgs;
 pub(crate) use listing::ListingArgs;
 pub(crate) use manifest::FromArgs;
 pub(crate) use object::{CustomerKeyArgs, ObjectArgs};
-pub(crate) use plan::{ApplyArgs, PlanCommand, PlanShowArgs};
+pub(crate) use plan::{ApplyArgs, PlanCommand, PlanFormat, PlanShowArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use requests::{ObjectsArgs, OutputArgs, PayerArgs, RequestArgs};
 pub(crate) use restore::RestoreArgs;

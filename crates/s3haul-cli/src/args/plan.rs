@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::jobs::JournalArgs;
 
@@ -28,6 +28,16 @@ pub(crate) struct PlanShowArgs {
     /// docs/reports.md has its fields.
     #[arg(long, value_name = "FILE")]
     pub(crate) price_table: Option<PathBuf>,
+    /// Print the objects of the plan in another form instead.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PlanFormat>,
+}
+
+/// What else a plan can be printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// The manifest of a job of S3 Batch Operations: bucket, key and version, as CSV.
+    S3Batch,
 }
 
 /// Does what a plan says.

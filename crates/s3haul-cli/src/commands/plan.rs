@@ -1,5 +1,7 @@
 //! `plan show`: what a plan says, summed up.
 
+mod elsewhere;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -9,7 +11,7 @@ use s3haul::location::Location;
 use s3haul_wire::units::RequestCounts;
 use serde::Serialize;
 
-use crate::args::PlanShowArgs;
+use crate::args::{PlanFormat, PlanShowArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::plan::{PlanFile, PlanRow};
@@ -111,15 +113,19 @@ impl Totals {
 pub(super) fn show(args: &PlanShowArgs, as_json: bool, printer: &Printer) -> Result<u8, Failure> {
     let prices = price_table_of(args.price_table.as_deref())?;
     let plan = PlanFile::open(&args.file)?;
+    if args.format == Some(PlanFormat::S3Batch) {
+        return elsewhere::print_manifest(&plan, printer);
+    }
     let mut totals = Totals::default();
     for row in plan.rows()? {
         totals.add(row?);
     }
     let largest = std::mem::take(&mut totals.largest).into_sorted_vec();
     let largest: Vec<_> = largest.into_iter().map(|Reverse(largest)| largest).collect();
+    let advice = elsewhere::advice(&totals.actions, largest.first().map_or(0, |largest| largest.0));
     printer.output(|buffer| {
         if as_json {
-            return push_json(buffer, &totals, &largest);
+            return push_json(buffer, &totals, (&largest, &advice));
         }
         for (action, Count { objects, bytes }) in &totals.actions {
             push_line(buffer, &format!("{action}: {objects} objects, {bytes} bytes"));
@@ -138,6 +144,9 @@ pub(super) fn show(args: &PlanShowArgs, as_json: bool, printer: &Printer) -> Res
         if objects > 0 {
             push_line(buffer, &format!("deleted elsewhere: {objects} objects, {bytes} bytes"));
         }
+        for text in &advice {
+            push_line(buffer, &format!("advice: {text}"));
+        }
     });
     Ok(exit::SUCCESS)
 }
@@ -150,6 +159,7 @@ struct PlanLine<'a> {
     requests: estimate::Requests,
     largest: Vec<Named<'a>>,
     deleted: Vec<Named<'a>>,
+    advice: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -159,7 +169,11 @@ struct Named<'a> {
     count: Count,
 }
 
-fn push_json(buffer: &mut Vec<u8>, totals: &Totals, largest: &[(u64, String)]) {
+fn push_json(
+    buffer: &mut Vec<u8>,
+    totals: &Totals,
+    (largest, advice): (&[(u64, String)], &[String]),
+) {
     let line = PlanLine {
         actions: &totals.actions,
         reasons: &totals.reasons,
@@ -169,6 +183,7 @@ fn push_json(buffer: &mut Vec<u8>, totals: &Totals, largest: &[(u64, String)]) {
             .map(|(bytes, name)| Named { name, count: Count { objects: 1, bytes: *bytes } })
             .collect(),
         deleted: totals.folders().into_iter().map(|(name, count)| Named { name, count }).collect(),
+        advice,
     };
     json::push(buffer, "plan", line);
 }

@@ -209,6 +209,25 @@ fn a_plan_is_summed_up() {
 }
 
 #[test]
+fn a_plan_is_printed_as_a_manifest_for_s3_batch_operations() {
+    let bench = Bench::with_objects(&["x/a", "x/b"]);
+    bench.ok("cp s3://box/x/b s3://box/x/ü,+=c --no-progress --quiet");
+    plan(&bench, "cp --recursive s3://box/x/ s3://box/backup/x/");
+    let manifest = bench.ok("plan show p.parquet --format s3-batch");
+    assert_eq!(manifest, "box,x/a\nbox,x/b\nbox,x/%C3%BC%2C%2B%3Dc\n");
+    plan(&bench, "tag set --recursive s3://box/x/ --tags a=b");
+    assert_eq!(bench.lines("plan show p.parquet --format s3-batch").len(), 3);
+    // What can be done there is printed, and the rest is said.
+    bench.ok("cp s3://box/x/b s3://box/y/d --no-progress --quiet");
+    plan(&bench, "sync s3://box/x s3://box/y --delete");
+    let left_out = bench.run("plan show p.parquet --format s3-batch");
+    assert_eq!(left_out.status.code(), Some(1), "{left_out:?}");
+    let said = stderr(&left_out);
+    assert!(said.contains("3 left out: S3 Batch Operations copy to the same key"), "{said}");
+    assert!(said.contains("1 left out: S3 Batch Operations copy, tag and restore"), "{said}");
+}
+
+#[test]
 fn a_plan_that_cannot_be_made_or_done_is_refused() {
     let bench = Bench::with_objects(&["a"]);
     bench.file("f", "no table");
