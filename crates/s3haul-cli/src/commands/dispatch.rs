@@ -112,6 +112,11 @@ fn of_folder<'a>(
             let show = shards::show(args.id.clone(), settings.client, global.json, printer);
             return query(show).map(Some);
         }
+        Command::Jobs { command: JobsCommand::Watch(args) } if is_folder(args) => {
+            let settings = Settings::load(global, environment.clone())?;
+            let watch = shards::watch(args.id.clone(), settings.client, global.json, printer);
+            return query(watch).map(Some);
+        }
         Command::Job { command: JobCommand::Start(args) } => {
             let settings = Settings::load(global, environment.clone())?;
             let request = JobRequest::of_file(global, &args.file)?;

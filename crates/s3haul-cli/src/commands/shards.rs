@@ -29,6 +29,8 @@ use crate::settings::{JobRequest, Machine, TransferSettings};
 const CUT_TIME: Duration = Duration::from_secs(10);
 /// The same for what a shard leaves.
 const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
+/// Time between two looks of `watch`.
+const WATCH_PAUSE: Duration = Duration::from_secs(2);
 /// Failures that a commit holds.
 const FAILURES_MAX: usize = 100;
 /// Failures that `show` prints.
@@ -373,24 +375,7 @@ pub(super) async fn show(
     printer.output(|buffer| {
         let Status { totals, commits, left } = &status;
         if as_json {
-            let Commit { done, bytes, skipped, failed, warnings, seconds, .. } = totals;
-            json::push(
-                buffer,
-                "job",
-                StatusLine {
-                    id: &name,
-                    state: status.state(),
-                    job: &worker.plan().job,
-                    objects: *done,
-                    bytes: *bytes,
-                    skipped: *skipped,
-                    failed: *failed,
-                    warnings: *warnings,
-                    shard_seconds: *seconds,
-                    shards_done: *commits,
-                    shards_left: left.len(),
-                },
-            );
+            json::push(buffer, "job", StatusLine::of(&name, &worker, &status));
             for failed in failures {
                 json::push(buffer, "failed", failed);
             }
@@ -418,6 +403,41 @@ pub(super) async fn show(
         }
     });
     Ok(exit::SUCCESS)
+}
+
+/// Prints a line whenever a job got further, until nothing is left.
+pub(super) async fn watch(
+    name: String,
+    config: ClientConfig,
+    as_json: bool,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let mut worker = open(&name, config).await?;
+    let mut commits = None;
+    loop {
+        let status = Status::of(&mut worker).await?;
+        if commits.replace(status.commits) != Some(status.commits) {
+            printer.output(|buffer| {
+                if as_json {
+                    return json::push(buffer, "job", StatusLine::of(&name, &worker, &status));
+                }
+                let Status { totals: Commit { done, bytes, failed, .. }, commits, left } = &status;
+                let (state, left) = (status.state(), left.len());
+                push_line(
+                    buffer,
+                    &format!(
+                        "{state}: {done} objects, {bytes} bytes, {failed} failed, {commits} shards \
+                         done, {left} left"
+                    ),
+                );
+            });
+            printer.flush();
+        }
+        if status.left.is_empty() || printer.output_is_closed() {
+            return Ok(exit::SUCCESS);
+        }
+        tokio::time::sleep(WATCH_PAUSE).await;
+    }
 }
 
 /// What a job does, in short.
@@ -460,4 +480,23 @@ struct StatusLine<'a> {
     shard_seconds: f64,
     shards_done: usize,
     shards_left: usize,
+}
+
+impl<'a> StatusLine<'a> {
+    fn of(id: &'a str, worker: &'a Worker, status: &Status) -> Self {
+        let Status { totals, commits, left } = status;
+        Self {
+            id,
+            state: status.state(),
+            job: &worker.plan().job,
+            objects: totals.done,
+            bytes: totals.bytes,
+            skipped: totals.skipped,
+            failed: totals.failed,
+            warnings: totals.warnings,
+            shard_seconds: totals.seconds,
+            shards_done: *commits,
+            shards_left: left.len(),
+        }
+    }
 }

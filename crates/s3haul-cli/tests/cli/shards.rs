@@ -124,7 +124,11 @@ fn what_killed_workers_leave_is_done_by_others() {
     }
     let job = shown(&bench, folder);
     assert_eq!(job["state"], "running", "{job}");
+    let watch = bench.spawn(&format!("jobs watch {folder}"));
     assert_eq!(bench.run(&format!("jobs resume {folder}")).status.code(), Some(0));
+    let watched = stdout(&watch.wait_with_output().unwrap());
+    let last = watched.lines().last().unwrap();
+    assert!(last.starts_with("done: 600 objects, ") && last.ends_with(" 0 left"), "{watched}");
     let job = shown(&bench, folder);
     assert_eq!((&job["state"], &job["shards_left"]), (&"done".into(), &0.into()), "{job}");
     assert_eq!(job["objects"], FILES as u64, "each counts once");
