@@ -87,6 +87,7 @@ pub(super) async fn start(
              s3://bucket/key",
         ));
     }
+    refuse_inside(&args.at, &settings.spec)?;
     let (spec, clients) = opened(settings)?;
     let budget = (args.shards as usize, CUT_TIME);
     let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
@@ -102,6 +103,25 @@ pub(super) async fn start(
     let command = format!("s3haul worker --job {}\n", args.at);
     printer.output(|buffer| buffer.extend_from_slice(command.as_bytes()));
     Ok(exit::SUCCESS)
+}
+
+/// Refuses a folder whose files the job itself would copy, move or remove.
+fn refuse_inside(folder: &str, spec: &TransferSpec) -> Result<(), Failure> {
+    let name = |text: &str| {
+        if s3_uri::is_s3(text) {
+            return format!("{}/", text.trim_end_matches('/'));
+        }
+        let path = std::path::absolute(text).unwrap_or_else(|_| PathBuf::from(text));
+        format!("{}/", path.display().to_string().trim_end_matches('/'))
+    };
+    let is_inside = |side: &&str| name(folder).starts_with(&name(side));
+    let sides = [Some(spec.source.as_str()), spec.target.as_deref()];
+    match sides.into_iter().flatten().find(is_inside) {
+        None => Ok(()),
+        Some(side) => Err(Failure::usage(format!(
+            "the folder `{folder}` lies in `{side}`, where the job itself would find its files"
+        ))),
+    }
 }
 
 fn refused(error: Error) -> Failure {

@@ -228,6 +228,17 @@ fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
         assert_eq!(refused.status.code(), Some(252), "{command}: {refused:?}");
         assert!(stderr(&refused).contains(reason), "{command}: {refused:?}");
     }
+    for (sides, folder) in [
+        ("in s3://ops", "s3://ops/jobs"),
+        ("s3://box/x/ s3://ops/jobs", "s3://ops/jobs/a/"),
+        ("in s3://box/x/", "in/jobs"),
+    ] {
+        let job = bench.ok(&format!("sync {sides} --print-job"));
+        bench.file("job.json", &job);
+        let refused = bench.run(&format!("job start job.json --at {folder}"));
+        assert_eq!(refused.status.code(), Some(252), "{folder}: {refused:?}");
+        assert!(stderr(&refused).contains("would find its files"), "{refused:?}");
+    }
     assert_eq!(objects(&bench, "s3://ops/"), 0);
     start(&bench, "cp --recursive in s3://box/x/", "s3://ops/taken", "");
     let taken = bench.run("job start job.json --at s3://ops/taken");

@@ -15,6 +15,7 @@ use crate::location::ObjectName;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::plan::s3_uri::is_directory_bucket;
+use crate::select::choose::chooser_that_learns;
 use crate::shard::{cut_files, cut_keys, cut_rows};
 use crate::source::entries::is_listed;
 use s3haul_list::KeyRange;
@@ -61,7 +62,7 @@ pub async fn cut_job(
 /// Why a job has to be done as a whole, if so.
 fn refusal(job: &Prepared) -> Option<&'static str> {
     let spec = &job.spec;
-    let learns = job.acts_in_place() || spec.command == TransferCommand::Sync;
+    let learns = spec.command == TransferCommand::Sync || chooser_that_learns(job).is_some();
     if job.plan.is_stream() {
         return Some("a standard stream is read or written by one process");
     }
@@ -72,7 +73,7 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
         return Some("--max-delete counts the removals of one process");
     }
     if spec.to_key.is_some() && learns {
-        return Some("--to-key of sync and of objects where they are looks all names up");
+        return Some("--to-key has to know all names, where new ones may be names of sources");
     }
     if spec.case_conflict != CaseConflict::Ignore {
         return Some("--case-conflict compares all names");
