@@ -40,6 +40,8 @@ pub struct WalkOptions {
     pub takes_temporary: bool,
     /// Names up to this one are left out where nothing behind it can depend on them; empty: none.
     pub after: String,
+    /// The last name that is wanted; none: all are.
+    pub through: Option<String>,
     /// Whether files are written to the tree. What is left out of it is no loss then: a server's
     /// store is skipped without a warning.
     pub is_target: bool,
@@ -52,6 +54,7 @@ impl Default for WalkOptions {
             prune: None,
             takes_temporary: false,
             after: String::new(),
+            through: None,
             is_target: false,
         }
     }
@@ -64,6 +67,7 @@ impl std::fmt::Debug for WalkOptions {
             .field("prune", &self.prune.is_some())
             .field("takes_temporary", &self.takes_temporary)
             .field("after", &self.after)
+            .field("through", &self.through)
             .field("is_target", &self.is_target)
             .finish()
     }
@@ -155,6 +159,15 @@ impl Walk {
         }
         if is_before(&self.relative, name, &self.options.after) {
             return true;
+        }
+        if self
+            .options
+            .through
+            .as_ref()
+            .is_some_and(|through| self.relative.bytes().chain(name.bytes()).gt(through.bytes()))
+        {
+            self.levels.clear();
+            return false;
         }
         if let Some(directory) = name.strip_suffix('/') {
             let path = level.path().join(directory);

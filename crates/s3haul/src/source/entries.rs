@@ -68,7 +68,8 @@ impl<'j> Entries<'j> {
             Source::Manifest(ManifestStream::open(job, manifest, (pass, &range)).await?)
         } else if let Side::Local(path) = &job.plan.source {
             let follow_symlinks = job.spec.follow_symlinks;
-            let options = WalkOptions { follow_symlinks, after, ..WalkOptions::default() };
+            let through = range.through;
+            let options = WalkOptions { follow_symlinks, after, through, ..WalkOptions::default() };
             Source::Walk(if job.plan.is_directory {
                 FileStream::of_folder(engine, path, &job.filter, options)
             } else {

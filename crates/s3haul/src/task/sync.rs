@@ -104,6 +104,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
                     follow_symlinks: job.spec.follow_symlinks,
                     takes_temporary: removes_files,
                     after: after.to_owned(),
+                    through: range.through.clone(),
                     is_target: place == Place::Target,
                     ..WalkOptions::default()
                 };

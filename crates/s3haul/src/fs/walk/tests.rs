@@ -254,3 +254,22 @@ proptest! {
         prop_assert!(warnings.is_empty());
     }
 }
+
+#[test]
+fn a_range_of_names_is_walked_and_no_more() {
+    let dir = tree(&["a/b", "a.txt", "a0", "a/b.c/d", "a-b/x", "B", "é", "z", "a/b-"]);
+    let (all, _) = walk(dir.path(), WalkOptions::default());
+    let more = ["", "a", "a/", "a/b.c", "a/b.c/", "a-", "zz"];
+    let bounds: Vec<_> = all.iter().map(String::as_str).chain(more).collect();
+    for after in &bounds {
+        for through in &bounds {
+            let through = Some((*through).to_owned());
+            let options = WalkOptions { after: (*after).to_owned(), through, ..Default::default() };
+            let through = options.through.clone().unwrap_or_default();
+            let (found, _) = walk(dir.path(), options);
+            let wanted = all.iter().filter(|key| key.as_str() > *after && **key <= through);
+            let found_wanted = found.iter().filter(|key| key.as_str() > *after);
+            assert!(wanted.eq(found_wanted), "{after} to {through}: {found:?}");
+        }
+    }
+}
