@@ -37,7 +37,7 @@ struct Run {
 /// A job while it runs.
 struct Job {
     ledger: Ledger,
-    /// What nobody runs.
+    /// Shards without a worker.
     open: Vec<KeyRange>,
     runs: Vec<Option<Run>>,
     idle: Vec<bool>,

@@ -175,8 +175,7 @@ impl Commit {
     }
 }
 
-/// How many workers there are, and how many of them have nothing to do because nothing is left that
-/// nobody runs.
+/// How many shards are run, and how many workers wait because there is no other to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crowd {
     /// Workers that wait.

@@ -1,8 +1,8 @@
 //! A job in shards: parts that any number of processes run, on any number of machines.
 //!
-//! A shard is a range of positions in a job's source: names, or rows of a manifest. Whoever runs it
-//! lists its range; there is no central lister. When its time is over it stops, and commits how far
-//! it got and where the rest may be cut. The truth is in the job's folder alone:
+//! A shard is a range of positions in a job's source: names, or rows of a manifest. Its worker
+//! lists the range; there is no central lister. When its time is over it stops, and commits how far
+//! it got and where the rest is cut. The truth is in the job's folder alone:
 //!
 //! | file | content |
 //! |---|---|
@@ -13,7 +13,7 @@
 //!
 //! `ID` stands for the position that a shard begins after. From plan and commits follows what is
 //! left ([`Ledger`], pure): the ranges of the commits and those left are the whole source, without
-//! gap or overlap, whoever died or did something twice.
+//! gap or overlap, whatever worker died or did something twice.
 
 mod cut;
 mod folder;
