@@ -121,7 +121,7 @@ impl Keyspace {
         for index in (1..=count).rev() {
             let Some(segment) = self.segments.get(root) else { return };
             let share = index as f64 / (index as f64 + 1.0);
-            let Some(key) = choose::blind_key(&mut self.model, &self.rules, segment, share) else {
+            let Some(key) = choose::blind_key(&self.model, &self.rules, segment, share) else {
                 return;
             };
             let made = self.segments.cut(root, key);

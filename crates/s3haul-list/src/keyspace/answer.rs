@@ -179,8 +179,8 @@ impl Keyspace {
             state.pages_since_cut += 1;
             state.folder = None;
         }
-        let mut estimator = Estimator {
-            model: &mut self.model,
+        let estimator = Estimator {
+            model: &self.model,
             folders: &self.folders,
             records: &self.records,
             budget: &self.budget,

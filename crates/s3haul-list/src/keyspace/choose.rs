@@ -87,7 +87,7 @@ fn token_of(estimator: &Estimator<'_>, key: &str) -> u64 {
 /// The cuts to make in a segment now, from the last to the first; none where every cut would be
 /// too much of a gamble. More than one only in a folder of unknown size.
 pub(super) fn choose(
-    estimator: &mut Estimator<'_>,
+    estimator: &Estimator<'_>,
     rules: &KeyRules,
     segment: &Segment,
     outlook: &Outlook,
@@ -127,7 +127,7 @@ pub(super) fn choose(
 
 /// A key at a share of a segment before anything is known.
 pub(super) fn blind_key(
-    model: &mut Model,
+    model: &Model,
     rules: &KeyRules,
     segment: &Segment,
     share: f64,
@@ -188,7 +188,7 @@ impl<'a> At<'a> {
     }
 
     /// In the middle of the mass, a little less than whole pages ahead where few are left.
-    fn flat(&self, estimator: &mut Estimator<'_>, rules: &KeyRules) -> Option<Cut> {
+    fn flat(&self, estimator: &Estimator<'_>, rules: &KeyRules) -> Option<Cut> {
         let pages = self.stretch.pages;
         let mut share = 0.5;
         if self.segment.page_first.is_some() && pages > 1.5 && pages <= 64.0 {
@@ -204,7 +204,7 @@ impl<'a> At<'a> {
     }
 
     /// In the middle of the mass of unknown names; between names where possible.
-    fn dark(&self, estimator: &mut Estimator<'_>, rules: &KeyRules, from: &str) -> Option<Cut> {
+    fn dark(&self, estimator: &Estimator<'_>, rules: &KeyRules, from: &str) -> Option<Cut> {
         const FAILURES_MAX: u32 = 2;
         let segment = self.segment;
         if segment.failures >= FAILURES_MAX || (segment.page_first.is_none() && !segment.is_filled)
@@ -238,7 +238,7 @@ impl<'a> At<'a> {
 
     /// A few pages ahead in the shortest beginning of the last page's keys that may hold so many:
     /// what is near is like the last page, whatever is unknown beyond.
-    fn nearby(&self, estimator: &mut Estimator<'_>, rules: &KeyRules) -> Option<Cut> {
+    fn nearby(&self, estimator: &Estimator<'_>, rules: &KeyRules) -> Option<Cut> {
         let segment = self.segment;
         let first = segment.page_first.as_deref()?;
         if self.guesses != Some(0) || segment.unanswered > 0 {
@@ -266,7 +266,7 @@ impl<'a> At<'a> {
     /// At 2, 4, 8 … pages ahead in a folder whose end is not known.
     fn exponential_cuts(
         &self,
-        estimator: &mut Estimator<'_>,
+        estimator: &Estimator<'_>,
         rules: &KeyRules,
         free: usize,
     ) -> Vec<Cut> {
@@ -306,7 +306,7 @@ impl<'a> At<'a> {
 
     fn key_at(
         &self,
-        estimator: &mut Estimator<'_>,
+        estimator: &Estimator<'_>,
         rules: &KeyRules,
         share: f64,
         tolerance: f64,

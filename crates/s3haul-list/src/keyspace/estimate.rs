@@ -71,7 +71,7 @@ fn dampen(pages: f64) -> f64 {
 /// Everything that is known, to look ahead.
 #[derive(Debug)]
 pub(super) struct Estimator<'a> {
-    pub(super) model: &'a mut Model,
+    pub(super) model: &'a Model,
     pub(super) folders: &'a Folders,
     pub(super) records: &'a Records,
     pub(super) budget: &'a Budget,
@@ -79,7 +79,7 @@ pub(super) struct Estimator<'a> {
 
 impl Estimator<'_> {
     /// What lies ahead in a segment.
-    pub(super) fn look(&mut self, segment: &Segment) -> Outlook {
+    pub(super) fn look(&self, segment: &Segment) -> Outlook {
         let cursor = segment.after.as_str();
         let innermost = folder_of(cursor, cursor.len()).len();
         let mut stretches = Vec::new();
@@ -114,7 +114,7 @@ impl Estimator<'_> {
         self.sum_up(segment, stretches)
     }
 
-    fn sum_up(&mut self, segment: &Segment, stretches: Vec<Stretch>) -> Outlook {
+    fn sum_up(&self, segment: &Segment, stretches: Vec<Stretch>) -> Outlook {
         let mut pages = stretches.iter().map(|stretch| stretch.pages).sum();
         if segment.page_first.is_some() {
             pages = f64::max(pages, AS_BEFORE * f64::from(segment.pages_since_cut));
@@ -126,7 +126,7 @@ impl Estimator<'_> {
     }
 
     /// The siblings of what the cursor is in, in one of the folders above it.
-    fn look_at_siblings(&mut self, segment: &Segment, folder: usize, out: &mut Vec<Stretch>) {
+    fn look_at_siblings(&self, segment: &Segment, folder: usize, out: &mut Vec<Stretch>) {
         let cursor = segment.after.as_str();
         let name = &cursor[..folder];
         let end = end_in(segment, name);
@@ -160,7 +160,7 @@ impl Estimator<'_> {
 
     /// Pages from the cursor to the segment's end among the keys that start like it, by the mass
     /// that the last page took.
-    pub(super) fn pages_by_mass(&mut self, segment: &Segment, first: &str, folder: usize) -> f64 {
+    pub(super) fn pages_by_mass(&self, segment: &Segment, first: &str, folder: usize) -> f64 {
         let name = &segment.after[..folder];
         let span = Span::new(name, first, end_in(segment, name));
         let (from, through) = span.ends(self.model);

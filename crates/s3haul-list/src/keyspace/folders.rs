@@ -133,7 +133,7 @@ impl Folders {
     }
 
     /// How many names to expect between two keys, from how dense they are where they are known.
-    pub(super) fn expected(&self, model: &mut Model, span: &Span<'_>, folder: &str) -> f64 {
+    pub(super) fn expected(&self, model: &Model, span: &Span<'_>, folder: &str) -> f64 {
         let Some(entry) = self.known.get(folder) else { return 0.0 };
         let (mut names, mut mass) = (0, 0.0);
         for (from, through) in &entry.known {

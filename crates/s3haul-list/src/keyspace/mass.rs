@@ -28,14 +28,14 @@ impl<'a> Span<'a> {
     }
 
     /// Where a span's ends lie in the mass of its base.
-    pub(super) fn ends(&self, model: &mut Model) -> (f64, f64) {
+    pub(super) fn ends(&self, model: &Model) -> (f64, f64) {
         let from = model.position(self.base, self.from);
         (from, self.through.map_or(1.0, |through| model.position(self.base, through)))
     }
 
     /// The key at the share `share` of the mass between the ends; shorter with more tolerance (a
     /// share of the mass). None where nothing lies strictly inside.
-    pub(super) fn key_at(&self, model: &mut Model, share: f64, tolerance: f64) -> Option<String> {
+    pub(super) fn key_at(&self, model: &Model, share: f64, tolerance: f64) -> Option<String> {
         let (from, through) = self.ends(model);
         let mass = through - from;
         if mass <= 0.0 {
@@ -51,16 +51,16 @@ impl<'a> Span<'a> {
 
 impl Model {
     /// Mass of the keys up to `key` among those that start with `base`, from 0 to 1.
-    pub(super) fn position(&mut self, base: &str, key: &str) -> f64 {
+    pub(super) fn position(&self, base: &str, key: &str) -> f64 {
         let Some(rest) = key.strip_prefix(base) else {
             return if key < base { 0.0 } else { 1.0 };
         };
         let mut place = Place::after(base.as_bytes());
         let (mut before, mut width) = (0.0, 1.0);
         for byte in rest.bytes() {
-            let sums = self.next_byte(place);
-            before += width * sums.before(byte);
-            width *= sums.mass(byte);
+            let (before_byte, mass) = self.next_byte(place).mass_at(byte);
+            before += width * before_byte;
+            width *= mass;
             if width < MASS_MIN {
                 break;
             }
@@ -70,7 +70,7 @@ impl Model {
     }
 
     /// A key about at a position, after the span's beginning if at all possible.
-    fn quantile(&mut self, span: &Span<'_>, position: f64, tolerance: f64) -> Option<String> {
+    fn quantile(&self, span: &Span<'_>, position: f64, tolerance: f64) -> Option<String> {
         const KEY_LEN_MAX: usize = 1_024;
         let mut place = Place::after(span.base.as_bytes());
         let mut key = span.base.as_bytes().to_vec();
@@ -80,7 +80,9 @@ impl Model {
             if width < tolerance && is_after {
                 break;
             }
-            let sums = self.next_byte(place);
+            let mixture = self.next_byte(place);
+            let is_within = place.pending > 0;
+            let sums = if is_within { mixture.sums_of_continuation() } else { mixture.sums() };
             let mut byte = sums.at((position - before) / width.max(f64::MIN_POSITIVE));
             if byte == END {
                 if is_after {
@@ -109,7 +111,7 @@ mod tests {
         let span = Span::new("logs/", "logs/100/", Some("logs/900/"));
         for percent in [10, 25, 50, 75, 90] {
             let share = f64::from(percent) / 100.0;
-            let key = span.key_at(&mut model, share, 0.005).unwrap();
+            let key = span.key_at(&model, share, 0.005).unwrap();
             let day: f64 = key["logs/".len()..]
                 .chars()
                 .take(3)
@@ -120,9 +122,9 @@ mod tests {
 
     #[test]
     fn nothing_lies_between_neighbours() {
-        let mut model = Model::new();
-        assert_eq!(Span::new("", "a", Some("a")).key_at(&mut model, 0.5, 0.01), None);
+        let model = Model::new();
+        assert_eq!(Span::new("", "a", Some("a")).key_at(&model, 0.5, 0.01), None);
         let last = "\u{10FFFF}".repeat(256);
-        assert_eq!(Span::new("", &last, None).key_at(&mut model, 0.5, 0.01), None);
+        assert_eq!(Span::new("", &last, None).key_at(&model, 0.5, 0.01), None);
     }
 }

@@ -9,16 +9,14 @@
 
 #![expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
 
-use super::aged::{Aged, spread};
-use super::distribution::{Counts, END, Sums, Weights};
+use super::aged::Aged;
+use super::distribution::{Alphabet, Counts, END, Mixture, Sums};
 use super::place::{Place, Scope};
 use super::utf8;
 use crate::keyspace::utf8::folder_of;
 
 /// Contexts remembered.
 const CONTEXTS_MAX: usize = 50_000;
-/// Distributions remembered, of 2 KiB each.
-const SUMS_MAX: usize = 4_000;
 /// Bytes learnt of a key after those that it shares with the key before.
 const TAIL_BYTES: usize = 12;
 /// Share of the mass that goes to the alphabet of a token.
@@ -28,8 +26,7 @@ const ALPHABET_SHARE: f64 = 0.85;
 #[derive(Debug)]
 pub(super) struct Model {
     contexts: Aged<Counts>,
-    sums: Aged<(f64, Box<Sums>)>,
-    prior: Weights,
+    prior: Sums,
     /// Bytes that all keys of a page shared, and pages: how often a constant byte ends.
     shared_bytes: u64,
     pages: u64,
@@ -45,13 +42,7 @@ struct Level<'a> {
 
 impl Model {
     pub(super) fn new() -> Self {
-        Self {
-            contexts: Aged::new(CONTEXTS_MAX),
-            sums: Aged::new(SUMS_MAX),
-            prior: Weights::prior(),
-            shared_bytes: 0,
-            pages: 0,
-        }
+        Self { contexts: Aged::new(CONTEXTS_MAX), prior: Sums::prior(), shared_bytes: 0, pages: 0 }
     }
 
     /// Contexts remembered.
@@ -88,7 +79,6 @@ impl Model {
         self.pages += 1;
         self.learn_shared(last, utf8::common_prefix(first, last));
         self.contexts.advance();
-        self.sums.advance();
     }
 
     /// What all keys of a page share in the folder they are in, and nothing else was seen in place
@@ -157,48 +147,13 @@ impl Model {
 
     /// Whether a token's characters fill their alphabet evenly.
     pub(super) fn is_regular(&self, token: u64) -> bool {
-        self.contexts.get(token).is_some_and(|counts| counts.even_alphabet().is_some())
+        let alphabet = self.contexts.get(token).and_then(Counts::alphabet);
+        alphabet.is_some_and(Alphabet::is_even)
     }
 
     /// The distribution of the byte at a place.
-    pub(super) fn next_byte(&mut self, place: Place) -> &Sums {
-        let (name, stamp) = if place.pending > 0 {
-            let name = place.within_character();
-            (name, self.contexts.get(name).map_or(0.0, |counts| f64::from(counts.total)))
-        } else {
-            self.stamp(place)
-        };
-        let is_fresh = self.sums.get(name).is_some_and(|(old, _)| *old * 1.15 + 2.0 >= stamp);
-        if !is_fresh {
-            let sums = if place.pending > 0 {
-                self.build_within_character(place)
-            } else {
-                self.build(place).sums()
-            };
-            *self.sums.touch(name) = (stamp, Box::new(sums));
-        }
-        &self.sums.touch(name).1
-    }
-
-    /// The name of the distribution at a place, and how much evidence it rests on.
-    fn stamp(&self, place: Place) -> (u64, f64) {
-        let folder_names = place.contexts(Scope::Folder);
-        let depth_names = place.contexts(Scope::Depth);
-        let folder = self.level(place, Scope::Folder);
-        let depth = self.level(place, Scope::Depth);
-        let total = |counts: Option<&Counts>| counts.map_or(0.0, |counts| f64::from(counts.total));
-        let stamp = total(depth.offset) * 0.05
-            + total(folder.offset)
-            + total(folder.pool) * 0.1
-            + total(depth.recent) * 0.2;
-        let name = if folder.offset.is_none() && folder.pool.is_none() {
-            depth_names.recent.unwrap_or(depth_names.offset) ^ 1
-        } else if depth.recent.is_some() {
-            spread(folder_names.offset ^ depth_names.recent.unwrap_or_default())
-        } else {
-            folder_names.offset ^ 1
-        };
-        (name, stamp)
+    pub(super) fn next_byte(&self, place: Place) -> Mixture<'_> {
+        if place.pending > 0 { self.within_character(place) } else { self.at_beginning(place) }
     }
 
     fn level(&self, place: Place, scope: Scope) -> Level<'_> {
@@ -213,84 +168,90 @@ impl Model {
         }
     }
 
-    fn build_within_character(&self, place: Place) -> Sums {
+    fn within_character(&self, place: Place) -> Mixture<'_> {
         let (first, last) = utf8::continuation_range(place.lead, place.pending);
-        let mut weights = Weights::even(first, last);
+        let mut mixture = Mixture::even(first, last);
         if let Some(counts) = self.contexts.get(place.within_character()) {
             let (total, distinct) = (f64::from(counts.total), counts.symbols.len() as f64);
-            weights.give_way(counts, (distinct + 1.0) / (total + distinct + 1.0));
+            mixture.give_way(counts, (distinct + 1.0) / (total + distinct + 1.0));
         }
-        weights.sums_of_continuation()
+        mixture
     }
 
-    fn build(&self, place: Place) -> Weights {
+    fn at_beginning(&self, place: Place) -> Mixture<'_> {
         let folder = self.level(place, Scope::Folder);
         let depth = self.level(place, Scope::Depth);
-        let mut weights = self.prior.clone();
+        let mut mixture = Mixture::of_prior(&self.prior);
         let (pool, all) = match (folder.pool, depth.pool) {
             (None, _) => {
-                self.refine(&mut weights, depth);
-                return weights;
+                self.refine(&mut mixture, depth);
+                return mixture;
             }
             (Some(pool), Some(all)) if f64::from(pool.total) <= 0.7 * f64::from(all.total) => {
                 (pool, all)
             }
             _ => {
-                self.refine(&mut weights, folder);
-                return weights;
+                self.refine(&mut mixture, folder);
+                return mixture;
             }
         };
         debug_assert!(all.total >= pool.total);
-        self.blend_with_cousins(&mut weights, pool, depth);
-        let share = likeness(pool);
-        let even = pool.even_alphabet();
-        if let Some(counts) = folder.offset {
-            self.mix(&mut weights, counts, even, 0.8 * share);
-        }
-        weights
-    }
-
-    /// Between what folders as deep show and this folder's own alphabet, by how much they are
-    /// alike.
-    fn blend_with_cousins(&self, weights: &mut Weights, pool: &Counts, depth: Level<'_>) {
-        let mut own = weights.clone();
-        if let Some(alphabet) = pool.alphabet() {
+        // Between what folders as deep show and this folder's own alphabet, by how much they are
+        // alike.
+        let (alphabet, share) = (pool.alphabet(), likeness(pool));
+        let mut own = mixture.clone();
+        if let Some(alphabet) = alphabet {
             own.lean_to(alphabet, ALPHABET_SHARE);
         }
-        self.refine(weights, depth);
-        weights.blend(&own, likeness(pool));
+        self.refine(&mut mixture, depth);
+        mixture.blend(own, share);
+        if let Some(counts) = folder.offset {
+            self.mix(
+                &mut mixture,
+                counts,
+                alphabet.filter(|alphabet| alphabet.is_even()),
+                0.8 * share,
+            );
+        }
+        mixture
     }
 
-    fn refine(&self, weights: &mut Weights, level: Level<'_>) {
+    fn refine<'a>(&'a self, mixture: &mut Mixture<'a>, level: Level<'a>) {
         let mut even = None;
         if let Some(pool) = level.pool.filter(|pool| pool.total >= 3) {
             let total = f64::from(pool.total);
             if let Some(alphabet) = pool.alphabet() {
-                weights.lean_to(alphabet, ALPHABET_SHARE * total / (total + 6.0));
-                even = pool.even_alphabet();
+                mixture.lean_to(alphabet, ALPHABET_SHARE * total / (total + 6.0));
+                even = Some(alphabet).filter(|alphabet| alphabet.is_even());
             } else if pool.total >= 30 {
-                self.mix(weights, pool, None, 0.5);
+                self.mix(mixture, pool, None, 0.5);
             }
         }
         if let Some(counts) = level.offset {
-            self.mix(weights, counts, even, 0.5);
+            self.mix(mixture, counts, even, 0.5);
         }
         if let Some(counts) = level.recent.filter(|counts| is_telling(counts, even)) {
-            self.mix(weights, counts, even, 0.5);
+            self.mix(mixture, counts, even, 0.5);
         }
     }
 
     /// Refines a distribution by what was counted in a more special context. Where an alphabet
     /// fills evenly the counts need much evidence to overrule it; `keep` is the share of the
     /// general distribution in what they overrule.
-    fn mix(&self, weights: &mut Weights, counts: &Counts, even: Option<&[u8]>, keep: f64) {
+    fn mix<'a>(
+        &self,
+        mixture: &mut Mixture<'a>,
+        counts: &'a Counts,
+        even: Option<Alphabet>,
+        keep: f64,
+    ) {
         let (total, distinct) = (f64::from(counts.total), counts.symbols.len() as f64);
         if let Some(alphabet) = even {
-            let hits: u32 = alphabet.iter().map(|symbol| counts.of(*symbol)).sum();
+            let hits: u32 = counts.within(alphabet).sum();
             if f64::from(hits) > 0.7 * total {
-                weights.lean_to(alphabet, 1.0 - keep);
+                mixture.lean_to(alphabet, 1.0 - keep);
                 let doubt = doubt_in(counts, alphabet, hits);
-                weights.give_way(counts, doubt / (total + doubt));
+                mixture.give_way(counts, doubt / (total + doubt));
                 return;
             }
         }
@@ -299,20 +260,22 @@ impl Model {
             let pages = self.pages as f64;
             kept = kept.min((pages + 1.0) / (self.shared_bytes as f64 + pages + 2.0));
         }
-        weights.give_way(counts, kept);
+        mixture.give_way(counts, kept);
     }
 }
 
 /// How many observations it takes to overrule that an alphabet fills evenly: many where the counts
 /// differ no more than by chance, few where they differ much.
-fn doubt_in(counts: &Counts, alphabet: &[u8], hits: u32) -> f64 {
+fn doubt_in(counts: &Counts, alphabet: Alphabet, hits: u32) -> f64 {
     const LEAST: f64 = 1.5;
     const MOST: f64 = 16.0;
     let size = alphabet.len() as f64;
     let (hits, each) = (f64::from(hits), f64::from(hits) / size);
-    let off = |symbol: &u8| (f64::from(counts.of(*symbol)) - each).powi(2) / each;
+    let off = |count: f64| (count - each).powi(2) / each;
+    let unseen = size - counts.within(alphabet).count() as f64;
+    let all = counts.within(alphabet).map(|count| off(f64::from(count))).sum::<f64>();
     // One where the counts differ as by chance.
-    let spread = alphabet.iter().map(off).sum::<f64>() / (size - 1.0);
+    let spread = (all + unseen * off(0.0)) / (size - 1.0);
     if spread <= 1.0 {
         return MOST * size;
     }
@@ -321,7 +284,7 @@ fn doubt_in(counts: &Counts, alphabet: &[u8], hits: u32) -> f64 {
 
 /// Whether counts after two bytes are informative: for an alphabet that fills evenly, only if there
 /// are many.
-fn is_telling(counts: &Counts, even: Option<&[u8]>) -> bool {
+fn is_telling(counts: &Counts, even: Option<Alphabet>) -> bool {
     even.is_none_or(|alphabet| counts.total as usize > 3 * alphabet.len())
 }
 
@@ -329,7 +292,7 @@ fn is_telling(counts: &Counts, even: Option<&[u8]>) -> bool {
 fn likeness(pool: &Counts) -> f64 {
     let total = f64::from(pool.total);
     let weight = total.min(400.0);
-    let symbols = pool.alphabet().map_or(40, <[u8]>::len) as f64;
+    let symbols = pool.alphabet().map_or(40, Alphabet::len) as f64;
     let advantage = f64::from(pool.log_likelihood) / total * weight + weight * (symbols + 4.0).ln();
     1.0 / (1.0 + (-(advantage / 4.0).clamp(-20.0, 20.0)).exp())
 }

@@ -260,14 +260,14 @@ impl Keyspace {
         let guesses = may_gamble.then_some(state.guesses.1);
         let outlook = state.outlook.take();
         let state = self.segments.get(id)?;
-        let mut estimator = Estimator {
-            model: &mut self.model,
+        let estimator = Estimator {
+            model: &self.model,
             folders: &self.folders,
             records: &self.records,
             budget: &self.budget,
         };
         let outlook = outlook.unwrap_or_else(|| estimator.look(state));
-        let cuts = choose::choose(&mut estimator, &self.rules, state, &outlook, guesses, free);
+        let cuts = choose::choose(&estimator, &self.rules, state, &outlook, guesses, free);
         let mut first = None;
         for cut in cuts {
             first = Some(self.apply(id, cut));
