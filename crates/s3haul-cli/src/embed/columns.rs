@@ -10,7 +10,7 @@ use s3haul_wire::ops::ListPage;
 
 use crate::commands::{Entries, PageWorker, SelectedPage, Totals};
 use crate::failure::Failure;
-use crate::render::listing::Entry;
+use crate::render::listing::{Entry, bare_etag};
 
 /// Rows that are handed on at first; then twice as many each time.
 const ROWS_MIN: usize = 1_000;
@@ -38,7 +38,14 @@ impl Text {
     /// If the texts exceed 2 GiB. Columns are handed on long before.
     pub fn push(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
-        self.ends.push(i32::try_from(self.bytes.len()).expect("columns end long before"));
+        self.ends.push(offset(self.bytes.len()));
+    }
+
+    /// Adds texts that stand one right after the other in `all` and end at `ends`.
+    fn push_all(&mut self, all: &str, ends: impl Iterator<Item = usize>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(all.as_bytes());
+        self.ends.extend(ends.map(|end| offset(start + end)));
     }
 
     /// One with room for as much.
@@ -46,6 +53,10 @@ impl Text {
         let bytes = Vec::with_capacity(self.bytes.capacity());
         Self { bytes, ends: Vec::with_capacity(self.ends.capacity()) }
     }
+}
+
+fn offset(bytes: usize) -> i32 {
+    i32::try_from(bytes).expect("columns end long before")
 }
 
 /// Rows of a listing.
@@ -95,28 +106,26 @@ impl Columns {
         std::mem::replace(self, next)
     }
 
-    /// Adds a whole page, whose keys are one text.
+    /// Adds a whole page, column by column.
     fn push_page(&mut self, page: &ListPage) {
-        let mut end = self.keys.bytes.len();
-        self.keys.bytes.extend_from_slice(page.text_of_keys().as_bytes());
-        for object in page.iter() {
-            end += object.key.len();
-            self.keys.ends.push(i32::try_from(end).expect("columns end long before"));
-            self.push_facts(&Entry::from(object));
+        self.keys.push_all(page.text_of_keys(), page.key_ends());
+        self.sizes.extend(page.sizes().map(size));
+        self.modified_us.extend(page.times().map(micros));
+        page.etags().for_each(|etag| self.etags.push(bare_etag(etag)));
+        match page.common_storage_class() {
+            Some(class) => {
+                let ends = (1..=page.len()).map(|count| count * class.len());
+                self.storage_classes.push_all(&class.repeat(page.len()), ends);
+            }
+            None => page.storage_classes().for_each(|class| self.storage_classes.push(class)),
         }
     }
 
     fn push(&mut self, entry: &Entry<'_>) {
-        self.keys.push(entry.object.key);
-        self.push_facts(entry);
-    }
-
-    #[inline]
-    fn push_facts(&mut self, entry: &Entry<'_>) {
         let object = &entry.object;
-        self.sizes.push(i64::try_from(object.size).unwrap_or(i64::MAX));
-        let micros = i64::from(object.last_modified_us);
-        self.modified_us.push(object.last_modified_s.saturating_mul(MICROS).saturating_add(micros));
+        self.keys.push(object.key);
+        self.sizes.push(size(object.size));
+        self.modified_us.push(micros((object.last_modified_s, object.last_modified_us)));
         self.etags.push(entry.bare_etag());
         self.storage_classes.push(object.storage_class);
         if let Some(version) = entry.version {
@@ -125,6 +134,15 @@ impl Columns {
             self.are_delete_markers.push(version.is_delete_marker);
         }
     }
+}
+
+fn size(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// Microseconds since 1970, of seconds and microseconds.
+fn micros((seconds, micros): (i64, u32)) -> i64 {
+    seconds.saturating_mul(MICROS).saturating_add(i64::from(micros))
 }
 
 /// Takes columns; `Break` ends what they come from.
@@ -198,7 +216,7 @@ pub struct SideColumns {
 
 impl SideColumns {
     fn push(&mut self, facts: Option<Facts>) {
-        self.sizes.push(facts.map(|facts| i64::try_from(facts.size).unwrap_or(i64::MAX)));
+        self.sizes.push(facts.map(|facts| size(facts.size)));
         self.modified_us.push(facts.map(|facts| facts.modified_us));
     }
 }

@@ -188,17 +188,59 @@ impl ListPage {
         &self.keys
     }
 
+    /// Where each key ends in [`Self::text_of_keys`].
+    pub fn key_ends(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.rows.iter().map(|row| row.key_end as usize)
+    }
+
+    /// Size of each object.
+    pub fn sizes(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.rows.iter().map(|row| row.size)
+    }
+
+    /// Last modification of each object, in seconds since 1970 and microseconds.
+    pub fn times(&self) -> impl ExactSizeIterator<Item = (i64, u32)> {
+        self.rows.iter().map(|row| (row.last_modified_s, row.last_modified_us))
+    }
+
+    /// `ETag` of each object, with its quotes.
+    pub fn etags(&self) -> impl ExactSizeIterator<Item = &str> {
+        let mut start = 0;
+        self.rows.iter().map(move |row| {
+            let etag = &self.etags[start..row.etag_end as usize];
+            start = row.etag_end as usize;
+            etag
+        })
+    }
+
+    /// Storage class of each object; empty if the server returns none.
+    pub fn storage_classes(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.rows.iter().map(|row| self.storage_class(row))
+    }
+
+    /// The storage class that all objects have; `None` if there are several, or no objects.
+    pub fn common_storage_class(&self) -> Option<&str> {
+        let first = self.rows.first()?;
+        let is_common = self.rows.iter().all(|row| row.storage_class == first.storage_class);
+        is_common.then(|| self.storage_class(first))
+    }
+
+    #[inline]
+    fn storage_class(&self, row: &Row) -> &str {
+        let class = (row.storage_class as usize).checked_sub(1);
+        class.map_or("", |class| &self.storage_classes[class])
+    }
+
     /// The object of a row whose texts begin at `start` in their buffers.
     #[inline]
     fn object(&self, row: &Row, start: (u32, u32)) -> ListedObject<'_> {
-        let class = (row.storage_class as usize).checked_sub(1);
         ListedObject {
             key: &self.keys[start.0 as usize..row.key_end as usize],
             size: row.size,
             last_modified_s: row.last_modified_s,
             last_modified_us: row.last_modified_us,
             etag: &self.etags[start.1 as usize..row.etag_end as usize],
-            storage_class: class.map_or("", |class| &self.storage_classes[class]),
+            storage_class: self.storage_class(row),
         }
     }
 
@@ -446,6 +488,27 @@ mod tests {
             assert!(cut.iter().eq(whole.iter().take(count)), "{count}");
             assert_eq!(cut.last(), count.min(3).checked_sub(1).and_then(|at| whole.get(at)));
         }
+    }
+
+    #[test]
+    fn columns_hold_what_objects_do() {
+        let page = page();
+        let objects = || page.iter();
+        assert!(page.sizes().eq(objects().map(|object| object.size)));
+        let time = |object: ListedObject<'_>| (object.last_modified_s, object.last_modified_us);
+        assert!(page.times().eq(objects().map(time)));
+        assert!(page.etags().eq(objects().map(|object| object.etag)));
+        assert!(page.storage_classes().eq(objects().map(|object| object.storage_class)));
+        let keys = page.key_ends().map(|end| &page.text_of_keys()[..end]);
+        assert!(keys.eq(["a", "a\u{e4}b", "a\u{e4}bz"]));
+        let class = |keep: &str| {
+            let mut page = page.clone();
+            page.retain(|key| keep.contains(key));
+            page.common_storage_class().map(str::to_owned)
+        };
+        assert_eq!(class("az").as_deref(), Some("STANDARD"));
+        assert_eq!(class("\u{e4}b").as_deref(), Some("GLACIER"));
+        assert_eq!((class("a\u{e4}bz"), class("")), (None, None));
     }
 
     #[test]

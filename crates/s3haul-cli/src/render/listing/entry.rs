@@ -60,9 +60,13 @@ impl<'a> Entry<'a> {
 
     /// The `ETag` without its quotes, as S3 Inventory has it.
     pub(crate) fn bare_etag(&self) -> &'a str {
-        let etag = self.object.etag;
-        etag.strip_prefix('"').and_then(|etag| etag.strip_suffix('"')).unwrap_or(etag)
+        bare_etag(self.object.etag)
     }
+}
+
+/// An `ETag` without its quotes.
+pub(crate) fn bare_etag(etag: &str) -> &str {
+    etag.strip_prefix('"').and_then(|etag| etag.strip_suffix('"')).unwrap_or(etag)
 }
 
 /// A column of a table.

@@ -11,7 +11,7 @@ mod rows;
 mod table;
 mod text;
 
-pub(crate) use entry::{Entry, Field};
+pub(crate) use entry::{Entry, Field, bare_etag};
 pub(crate) use json::push_summary_event;
 pub(crate) use parquet::ParquetTable;
 pub(crate) use rows::{Format, RowFormat, RowStyle};
