@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 #: Rows that a table shows at most.
 ROWS_MAX = 20
@@ -11,16 +10,24 @@ ROWS_MAX = 20
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
+def _escape(text: str) -> str:
+    """The text without markup."""
+    # With all names of characters it takes long to import.
+    import html
+
+    return html.escape(text)
+
+
 def table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
     """A table with a title; the first cell of each row is its name."""
-    parts = [f"<table><caption>{escape(title)}</caption>"]
+    parts = [f"<table><caption>{_escape(title)}</caption>"]
     if header:
-        cells = "".join(f"<th>{escape(name)}</th>" for name in header)
+        cells = "".join(f"<th>{_escape(name)}</th>" for name in header)
         parts.append(f"<thead><tr>{cells}</tr></thead>")
     parts.append("<tbody>")
     for first, *others in rows:
-        cells = "".join(f"<td>{escape(_text(cell))}</td>" for cell in others)
-        parts.append(f"<tr><th>{escape(_text(first))}</th>{cells}</tr>")
+        cells = "".join(f"<td>{_escape(_text(cell))}</td>" for cell in others)
+        parts.append(f"<tr><th>{_escape(_text(first))}</th>{cells}</tr>")
     parts.append("</tbody></table>")
     return "".join(parts)
 

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from . import _s3haul, _words
 from ._call import StrPath
-from ._log import logger
 from ._progress import Progress, Reporter
 from ._result import Failures, Requests, Result
 
@@ -217,7 +216,7 @@ class GetWindow(_Window):
                 if self._on_error == "raise":
                     raise value
                 if self._on_error == "skip":
-                    logger.error("could not read `%s`: %s", name, value)
+                    _failed("could not read `%s`: %s", name, value)
                     continue
             yield name, value
 
@@ -286,7 +285,7 @@ class PutWindow(_Window):
         elif self._on_error == "raise":
             raise error
         else:
-            logger.error("could not write `%s`: %s", name, error)
+            _failed("could not write `%s`: %s", name, error)
 
 
 def results(
@@ -405,6 +404,13 @@ def pair(item: Any) -> tuple[Any, Any]:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
         raise TypeError(f"expected (name, data), not {type(item).__name__}")
     return item[0], item[1]
+
+
+def _failed(message: str, name: Any, error: BaseException) -> None:
+    # `logging` takes long to import, and is rarely needed.
+    from ._log import logger
+
+    logger.error(message, name, error)
 
 
 def _length(value: Any) -> int:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -209,6 +207,9 @@ def _place(path: StrPath | None) -> tuple[str | None, StrPath]:
     """A temporary folder, if there is to be one, and where the plan is written."""
     if path is not None:
         return None, path
+    # It takes long to import.
+    import tempfile
+
     folder = tempfile.mkdtemp(prefix="s3haul-plan-")
     return folder, os.path.join(folder, "plan.parquet")
 
@@ -223,6 +224,8 @@ def _unpickled(rows: bytes, client: Client | None) -> Plan:
 def _remove(folder: str, process: int) -> None:
     # A process that was forked leaves the folder to the one that made it.
     if os.getpid() == process:
+        import shutil
+
         shutil.rmtree(folder, ignore_errors=True)
 
 
