@@ -44,6 +44,9 @@ pub(crate) struct JobStartArgs {
     /// Seconds after which a worker that gives no sign of life is taken for dead.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub(crate) lease: f64,
+    /// Where the folder has the same job already, go on with it: nothing is cut anew.
+    #[arg(long)]
+    pub(crate) resume: bool,
 }
 
 /// A number of seconds that a shard or a lease may have.
@@ -68,7 +71,8 @@ pub(crate) struct WorkerArgs {
     /// How many workers there are.
     #[arg(long, value_name = "COUNT", requires = "shard")]
     pub(crate) of: Option<u32>,
-    /// End after one shard, or at once if there is none to do now.
+    /// End after one shard, or once all are done. Where others run all that is left, end after a
+    /// lease, in which a shard of a dead worker would have been taken over.
     #[arg(long)]
     pub(crate) once: bool,
 }

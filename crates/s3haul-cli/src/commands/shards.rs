@@ -13,7 +13,7 @@ use s3haul_wire::{ClientConfig, Error, ErrorKind};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::shared::{SharedClients, client_apart, clients};
+use super::shared::{SharedClients, clients, folder_client};
 use super::transfer;
 use crate::args::{JobStartArgs, WorkerArgs};
 use crate::exit;
@@ -33,7 +33,7 @@ const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
 const WATCH_PAUSE: Duration = Duration::from_secs(2);
 /// Failures that a commit holds.
 const FAILURES_MAX: usize = 100;
-/// Failures that `show` prints.
+/// Failures that `show` prints to people.
 const FAILURES_SHOWN: usize = 10;
 
 /// Whether what names a job is the folder of one that workers do.
@@ -50,8 +50,7 @@ fn folder(name: &str, config: ClientConfig) -> Result<JobFolder, Failure> {
     let ObjectName { bucket, key, .. } = s3_uri::parse(name)
         .map_err(|error| Failure::usage(format!("`{name}` is no folder of a job: {error}")))?;
     let key = if key.is_empty() || key.ends_with('/') { key } else { format!("{key}/") };
-    // A sign of life must not wait behind the requests of the job.
-    Ok(JobFolder::Bucket { client: client_apart(config)?, prefix: ObjectName::new(bucket, key) })
+    Ok(JobFolder::Bucket { client: folder_client(config)?, prefix: ObjectName::new(bucket, key) })
 }
 
 impl From<FolderError> for Failure {
@@ -88,18 +87,22 @@ pub(super) async fn start(
         ));
     }
     refuse_inside(&args.at, &settings.spec)?;
-    let (spec, clients) = opened(settings)?;
-    let budget = (args.shards as usize, CUT_TIME);
-    let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
-    let cuts = cuts.map_err(refused)?;
     let job: Value = serde_json::from_str(&request.planned("job start")?)
         .map_err(|error| Failure::other(format!("the job cannot be written: {error}")))?;
-    let count = cuts.len() + 1;
-    let plan = Plan { budget_s: args.budget, lease_s: args.lease, ..Plan::new(job, cuts) };
     let folder = folder(&args.at, config)?;
-    folder.begin(&plan.to_json()).await?;
-    let noun = if count == 1 { "shard" } else { "shards" };
-    note(printer, &format!("note: the job in `{}` has {count} {noun} to begin with", args.at));
+    if args.resume && has_job(&folder, &job).await? {
+        note(printer, &format!("note: goes on with the job in `{}`", args.at));
+    } else {
+        let (spec, clients) = opened(settings)?;
+        let budget = (args.shards as usize, CUT_TIME);
+        let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
+        let cuts = cuts.map_err(refused)?;
+        let count = cuts.len() + 1;
+        let plan = Plan { budget_s: args.budget, lease_s: args.lease, ..Plan::new(job, cuts) };
+        folder.begin(&plan.to_json()).await?;
+        let noun = if count == 1 { "shard" } else { "shards" };
+        note(printer, &format!("note: the job in `{}` has {count} {noun} to begin with", args.at));
+    }
     let command = format!("s3haul worker --job {}\n", args.at);
     printer.output(|buffer| buffer.extend_from_slice(command.as_bytes()));
     Ok(exit::SUCCESS)
@@ -121,6 +124,16 @@ fn refuse_inside(folder: &str, spec: &TransferSpec) -> Result<(), Failure> {
         Some(side) => Err(Failure::usage(format!(
             "the folder `{folder}` lies in `{side}`, where the job itself would find its files"
         ))),
+    }
+}
+
+/// Whether the folder has this job; none may be there, but no other.
+async fn has_job(folder: &JobFolder, job: &Value) -> Result<bool, FolderError> {
+    match Worker::open(folder.clone()).await {
+        Ok(worker) if worker.plan().job == *job => Ok(true),
+        Ok(_) => Err(FolderError::Taken { name: folder.name() }),
+        Err(FolderError::Missing { .. }) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -151,9 +164,13 @@ pub(super) struct Work<'a> {
     pub(super) printer: &'a Arc<Printer>,
 }
 
-/// The worker of a folder.
+/// The worker of a folder. It knows what the last one of this program knew.
 pub(super) async fn open(name: &str, config: ClientConfig) -> Result<Worker, Failure> {
-    Ok(Worker::open(folder(name, config)?).await?)
+    let worker = Worker::open(folder(name, config)?).await?;
+    Ok(match SharedClients::kept_worker(name) {
+        Some(earlier) => worker.knowing(earlier),
+        None => worker,
+    })
 }
 
 impl Work<'_> {
@@ -177,31 +194,9 @@ impl Work<'_> {
         };
         // The connections of all shards are the same.
         SharedClients::sharing(Box::pin(async move {
-            let token = interrupt.token();
-            loop {
-                match self.worker.next(share).await? {
-                    Turn::Run(claimed) => Box::pin(self.run_shard(claimed, interrupt)).await?,
-                    Turn::Wait(_) if args.once => {}
-                    Turn::Wait(pause) => {
-                        tokio::select! {
-                            () = tokio::time::sleep(pause) => continue,
-                            () = token.cancelled() => return Ok(exit::INTERRUPTED),
-                        }
-                    }
-                    Turn::Done => {
-                        if self.retries {
-                            Box::pin(self.retry(interrupt)).await?;
-                        }
-                        return self.conclude().await;
-                    }
-                }
-                if args.once {
-                    return Ok(exit::SUCCESS);
-                }
-                if token.is_cancelled() {
-                    return Ok(exit::FAILED);
-                }
-            }
+            let ended = Box::pin(self.run_shards(share, args.once, interrupt)).await;
+            SharedClients::keep_worker(args.job, self.worker);
+            ended
         }))
         .await
     }
@@ -219,6 +214,40 @@ impl Work<'_> {
             self.worker.retried(&before, retry).await?;
         }
         Ok(())
+    }
+
+    async fn run_shards(
+        &mut self,
+        share: Option<f64>,
+        once: bool,
+        interrupt: &Interrupt,
+    ) -> Result<u8, Failure> {
+        let (token, begun) = (interrupt.token(), Instant::now());
+        loop {
+            match self.worker.next(share).await? {
+                Turn::Run(claimed) => Box::pin(self.run_shard(claimed, interrupt)).await?,
+                // All that is left has shown signs of life since.
+                Turn::Wait(pause) if once && begun.elapsed() > self.worker.lease() + pause => {}
+                Turn::Wait(pause) => {
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => continue,
+                        () = token.cancelled() => return Ok(exit::INTERRUPTED),
+                    }
+                }
+                Turn::Done => {
+                    if self.retries {
+                        Box::pin(self.retry(interrupt)).await?;
+                    }
+                    return self.conclude().await;
+                }
+            }
+            if once {
+                return Ok(exit::SUCCESS);
+            }
+            if token.is_cancelled() {
+                return Ok(exit::FAILED);
+            }
+        }
     }
 
     /// Runs a shard and commits it. Without a commit it stays for others.
@@ -262,8 +291,7 @@ impl Work<'_> {
             return Ok(None);
         }
         if summary.fatal || summary.not_tried > 0 {
-            let message = "the shard did not come to its end, and is left to other workers";
-            return Err(Failure::other(message).with_status(exit::FAILED));
+            return Err(failures.left().with_status(exit::FAILED));
         }
         let Summary { done, skipped, failed, warnings, bytes, .. } = summary;
         Ok(Some(Commit {
@@ -316,7 +344,7 @@ impl Work<'_> {
     }
 
     /// The end of a job in which nothing is left.
-    async fn conclude(mut self) -> Result<u8, Failure> {
+    async fn conclude(&mut self) -> Result<u8, Failure> {
         let job = Status::of(&mut self.worker).await?;
         let totals = &job.totals;
         if totals.failed > 0 {
@@ -334,19 +362,39 @@ impl Work<'_> {
 
 /// Collects what fails.
 #[derive(Debug, Default)]
-struct Failures(Mutex<Vec<s3haul::shard::Failure>>);
+struct Failures {
+    objects: Mutex<Vec<s3haul::shard::Failure>>,
+    fatal: Mutex<Option<Failure>>,
+}
 
 impl Failures {
     fn take(&self) -> Vec<s3haul::shard::Failure> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.objects.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Why a shard did not come to its end.
+    fn left(&self) -> Failure {
+        match self.fatal.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(fatal) => Failure {
+                message: format!("{}; the shard is left to other workers", fatal.message),
+                ..fatal
+            },
+            None => {
+                Failure::other("the shard did not come to its end, and is left to other workers")
+            }
+        }
     }
 }
 
 impl EventSink for Failures {
     fn emit(&self, event: &Event) {
+        if let Event::Fatal { error } = event {
+            let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
+            fatal.get_or_insert_with(|| error.duplicate().into());
+        }
         let Event::Object(object) = event else { return };
         let Outcome::Failed(error) = &object.outcome else { return };
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() < FAILURES_MAX {
             failures.push(s3haul::shard::Failure {
                 subject: object.source.to_string(),
@@ -391,7 +439,8 @@ pub(super) async fn show(
     let mut worker = open(&name, config).await?;
     let status = Status::of(&mut worker).await?;
     let ledger = worker.ledger();
-    let failures = ledger.failed().flat_map(|commit| commit.failures).take(FAILURES_SHOWN);
+    let count = if as_json { usize::MAX } else { FAILURES_SHOWN };
+    let failures = ledger.failed().flat_map(|commit| commit.failures).take(count);
     printer.output(|buffer| {
         let Status { totals, commits, left } = &status;
         if as_json {
@@ -422,6 +471,7 @@ pub(super) async fn show(
             push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
         }
     });
+    SharedClients::keep_worker(name, worker);
     Ok(exit::SUCCESS)
 }
 

@@ -5,6 +5,7 @@ use s3haul::job::Clients;
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use s3haul::shard::Worker;
 use s3haul_wire::controller::Bounds;
 use s3haul_wire::env::Env;
 use s3haul_wire::{Admission, Client, ClientConfig};
@@ -34,6 +35,8 @@ pub(crate) struct SharedClients {
     admissions: Option<Mutex<Vec<(Bounds, Admission)>>>,
     /// Says what these clients wait for, where that is not the process's printer.
     waits: Option<Arc<Printer>>,
+    /// The last worker, for a command about the same folder.
+    worker: Mutex<Option<(String, Worker)>>,
 }
 
 impl SharedClients {
@@ -53,6 +56,24 @@ impl SharedClients {
             Ok(_) => command.await,
             Err(_) => Arc::new(Self::default()).with(command).await,
         }
+    }
+
+    /// Keeps what a worker knows of its folder for later commands.
+    pub(super) fn keep_worker(folder: String, worker: Worker) {
+        Self::worker(|kept| *kept = Some((folder, worker)));
+    }
+
+    /// The last worker, if it was of this folder.
+    pub(super) fn kept_worker(folder: &str) -> Option<Worker> {
+        let is_same = |(name, _): &mut (String, Worker)| name == folder;
+        Self::worker(|kept| kept.take_if(is_same)).flatten().map(|(_, worker)| worker)
+    }
+
+    fn worker<T>(with: impl FnOnce(&mut Option<(String, Worker)>) -> T) -> Option<T> {
+        let lock = |shared: &Arc<Self>| {
+            with(&mut shared.worker.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        CLIENTS.try_with(lock).ok()
     }
 
     fn get(&self, config: ClientConfig) -> Result<Client, Failure> {
@@ -92,9 +113,15 @@ pub(crate) fn client(config: ClientConfig) -> Result<Client, Failure> {
     }
 }
 
-/// A client whose requests never wait for those of others.
-pub(super) fn client_apart(config: ClientConfig) -> Result<Client, Failure> {
-    connect(config, |_| Admission::new(Bounds::default()), WAITS.get())
+/// A client without a limit of requests a second: the few that a job's folder takes, among them
+/// signs of life, do not wait for those of the job.
+pub(super) fn folder_client(config: ClientConfig) -> Result<Client, Failure> {
+    let load = Bounds { max_requests_per_second: None, ..config.load };
+    let config = ClientConfig { load, ..config };
+    match CLIENTS.try_with(Arc::clone) {
+        Ok(shared) if shared.admissions.is_some() => shared.get(config),
+        _ => connect(config, Admission::new, WAITS.get()),
+    }
 }
 
 /// Bounds all requests of the process; the first call counts.

@@ -11,6 +11,7 @@ use crate::support::{BINARY, Bench, stderr, stdout};
 /// Files of a tree; half of them lie in one folder.
 const FILES: usize = 600;
 const WAIT_MAX: Duration = Duration::from_mins(1);
+const LEASE_DEFAULT: Duration = Duration::from_secs(30);
 /// So slow that workers meet, and are killed amid their shards.
 const PACE: &str = "--max-requests-per-second 200";
 
@@ -244,6 +245,13 @@ fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
     let taken = bench.run("job start job.json --at s3://ops/taken");
     assert_eq!(taken.status.code(), Some(252));
     assert!(stderr(&taken).contains("is the folder of another job"), "{taken:?}");
+    let again = bench.run("job start job.json --at s3://ops/taken --resume");
+    assert!(again.status.success(), "{again:?}");
+    assert!(stderr(&again).contains("note: goes on with the job in"), "{again:?}");
+    let other = bench.ok("cp --recursive in s3://box/y/ --print-job");
+    bench.file("job.json", &other);
+    let taken = bench.run("job start job.json --at s3://ops/taken --resume");
+    assert!(stderr(&taken).contains("is the folder of another job"), "{taken:?}");
     let missing = bench.run("worker --job s3://ops/missing");
     assert!(stderr(&missing).contains("has no job.json"), "{missing:?}");
     let last = bench.run("worker --job s3://ops/taken --shard 2 --of 2");
@@ -262,7 +270,29 @@ fn one_shard_at_a_time_for_other_schedulers() {
         counted += shard["done"].as_u64().unwrap();
     }
     assert_eq!(counted, FILES as u64);
+    let begun = Instant::now();
     assert_eq!(bench.lines("worker --job s3://ops/a --once --json"), Vec::<String>::new());
+    assert!(begun.elapsed() < LEASE_DEFAULT, "a job that is done needs no wait");
+}
+
+#[test]
+fn one_shard_at_a_time_takes_over_what_a_dead_worker_had() {
+    let bench = bench();
+    let folder = "s3://ops/a";
+    start(&bench, "cp --recursive in s3://box/x/", folder, "--shards 1 --lease 1");
+    let mut worker = bench.spawn(&format!("worker --job {folder} --max-requests-per-second 50"));
+    let begun = Instant::now();
+    while objects(&bench, "s3://box/x/") < 5 && begun.elapsed() < WAIT_MAX {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // It shows signs of life all the time that the other one looks.
+    let lines = bench.lines(&format!("worker --job {folder} --once --json"));
+    assert_eq!(lines, Vec::<String>::new());
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    let lines = bench.lines(&format!("worker --job {folder} --once --json"));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(shown(&bench, folder)["state"], "done");
 }
 
 /// The block of code below a heading of the documentation.

@@ -88,6 +88,16 @@ impl Worker {
         self.folder.name()
     }
 
+    /// A worker that knows what an earlier one of the same job has read and seen.
+    #[must_use]
+    pub fn knowing(self, earlier: Self) -> Self {
+        if earlier.plan != self.plan {
+            return self;
+        }
+        let Self { ledger, read, claims, .. } = earlier;
+        Self { ledger, read, claims, ..self }
+    }
+
     /// The job.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -101,8 +111,13 @@ impl Worker {
     /// Reads the commits that are new; gives what is left.
     pub async fn look(&mut self) -> Result<Vec<KeyRange>, FolderError> {
         let found = self.folder.list("commit").await?;
-        let new: Vec<_> =
-            found.into_iter().map(|(id, _)| id).filter(|id| !self.read.contains(id)).collect();
+        let found: HashSet<_> = found.into_iter().map(|(id, _)| id).collect();
+        if !self.read.is_subset(&found) {
+            // Commits stay: the folder was emptied, and the job begun anew.
+            self.ledger = Ledger::new(self.plan.cuts.clone());
+            self.read.clear();
+        }
+        let new: Vec<_> = found.into_iter().filter(|id| !self.read.contains(id)).collect();
         let folder = &self.folder;
         let reading = stream::iter(new).map(|id| async move {
             let name = format!("commit/{id}");
@@ -212,7 +227,8 @@ impl Worker {
         Ok(if is_short { self.claims.crowd(lease).pieces() } else { 1 })
     }
 
-    fn lease(&self) -> Duration {
+    /// How long a claim may stay the same before its shard is taken over.
+    pub fn lease(&self) -> Duration {
         Duration::from_secs_f64(self.plan.lease_s)
     }
 
@@ -387,6 +403,26 @@ mod tests {
         assert!(matches!(one.next(None).await.unwrap(), Turn::Done));
         assert_eq!(one.ledger().totals().done, 4);
         assert_eq!(root.path().join("claim").read_dir().unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_an_earlier_worker_knew_is_of_use_until_the_job_is_begun_anew() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = begun(root.path()).await;
+        let mut one = Worker::open(folder.clone()).await.unwrap();
+        let shard = run(&mut one, 0.0).await;
+        let range = shard.range.clone();
+        assert!(one.commit(shard, commit_of(&range)).await.unwrap());
+        let mut two = Worker::open(folder.clone()).await.unwrap().knowing(one);
+        assert_eq!(two.ledger().totals().done, 1);
+        assert_eq!(two.look().await.unwrap().len(), 1);
+        std::fs::remove_dir_all(root.path().join("commit")).unwrap();
+        assert_eq!(two.look().await.unwrap().len(), 2);
+        let other = tempfile::tempdir().unwrap();
+        let folder = JobFolder::Directory(other.path().to_owned());
+        folder.begin(&Plan::new(json!({}), vec!["f".to_owned()]).to_json()).await.unwrap();
+        let mut three = Worker::open(folder).await.unwrap().knowing(two);
+        assert_eq!(three.look().await.unwrap()[0].through.as_deref(), Some("f"));
     }
 
     #[tokio::test]
