@@ -2,7 +2,8 @@
 
 The functions here are the methods of one `Client` that takes its settings from the environment and
 the configuration files, as the command `s3haul` does. `s3haul.aio` has the same for asyncio,
-`s3haul.plan` makes plans, and `s3haul.serve()` is a server for tests.
+`s3haul.plan` makes plans, `s3haul.ray` has the machines of a cluster do a job, and `s3haul.serve()`
+is a server for tests.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ._serve import Server
 from ._summary import Summary
 
 if TYPE_CHECKING:
-    from . import aio
+    from . import aio, ray
 
 serve = Server
 
@@ -88,11 +89,11 @@ write = _default.write
 
 
 def __getattr__(name: str) -> object:
-    # asyncio takes longer to import than all the rest.
-    if name == "aio":
+    # asyncio takes longer to import than all the rest, and Ray is for few.
+    if name in ("aio", "ray"):
         from importlib import import_module
 
-        return import_module(".aio", __name__)
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -149,6 +150,7 @@ __all__ = [
     "plan",
     "presign",
     "put_many",
+    "ray",
     "read",
     "remove",
     "remove_bucket",

@@ -192,7 +192,27 @@ class Client(Commands):
         progress: ProgressTarget = None,
     ) -> Result:
         check(progress)
+        if options.get("engine") is not None:
+            return self._on_engine(head, paths, dict(options), progress)
         return finish(self._start(transfer_call(head, paths, options)), progress, head[0])
+
+    def _on_engine(
+        self,
+        head: Sequence[str],
+        paths: Sequence[StrPath | None],
+        options: dict[str, Any],
+        progress: ProgressTarget,
+    ) -> Result:
+        from . import ray
+        from ._jobs import Job
+
+        engine, address, folder = map(options.pop, ("engine", "address", "job_folder"))
+        if engine != "ray":
+            raise ValueError(f'the engine is "ray" or None, not {engine!r}')
+        if folder is None:
+            raise ValueError("`engine` needs a `job_folder` that all nodes reach")
+        job = Job(self._session().job(_words.words(head, paths, options)), self)
+        return ray.run(job, at=folder, address=address, progress=progress)
 
     def _rows(
         self, head: Sequence[str], paths: Sequence[StrPath | None], options: Mapping[str, Any]

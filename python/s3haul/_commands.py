@@ -126,6 +126,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Copy files to S3, objects to files, or objects to objects.
@@ -262,6 +265,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -334,6 +341,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -447,6 +457,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Move files to S3, objects to files, or objects to objects.
@@ -576,6 +589,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -647,6 +664,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -756,6 +776,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Copy what differs from one folder or prefix to another.
@@ -897,6 +920,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -972,6 +999,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -1245,6 +1275,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Remove objects.
@@ -1322,6 +1355,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -1360,6 +1397,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -1403,6 +1443,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Bring back objects that were removed, in a bucket with versioning.
@@ -1467,6 +1510,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -1500,6 +1547,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -1675,6 +1725,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Replace all tags of objects.
@@ -1737,6 +1790,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -1770,6 +1827,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -1813,6 +1873,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Add tags to objects and keep those that they have; one with the same key gets the new
@@ -1877,6 +1940,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -1910,6 +1977,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -1954,6 +2024,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Remove tags from objects and keep the others.
@@ -2018,6 +2091,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -2052,6 +2129,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -2132,6 +2212,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Change storage class, headers, metadata, encryption, ACL or lock of objects.
@@ -2227,6 +2310,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -2278,6 +2365,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )
@@ -2324,6 +2414,9 @@ class Commands(Call):
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
         max_bandwidth: str | int | None = None,
+        engine: Literal["ray"] | None = None,
+        address: str | None = None,
+        job_folder: StrPath | None = None,
         progress: ProgressTarget = None,
     ) -> Result:
         """Restore objects from the archive classes of Glacier, or show whether they are restored.
@@ -2394,6 +2487,10 @@ class Commands(Call):
                 sending fewer requests at a time. By default the limits of the container and of
                 `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
+            engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
+            address: Address of the cluster, as `ray.init` takes it.
+            job_folder: New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`,
+                or a directory that they share.
             progress: A function that gets a `Progress` ten times a second, or True for a bar.
         """
         return self._transfer(
@@ -2430,6 +2527,9 @@ class Commands(Call):
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
                 "max_bandwidth": max_bandwidth,
+                "engine": engine,
+                "address": address,
+                "job_folder": job_folder,
             },
             progress,
         )

@@ -36,6 +36,10 @@ class Progress:
     """Bytes that were transferred."""
     elapsed: float
     """Seconds since the start."""
+    shards_done: int = 0
+    """Shards that are done, of a job in shards."""
+    shards_left: int = 0
+    """Shards that are left, as the source is cut now."""
 
     @property
     def rate(self) -> float:
@@ -174,4 +178,5 @@ class _Line:
 def _objects(progress: Progress) -> str:
     planned = f"{progress.planned:,}" + ("" if progress.is_plan_complete else "+")
     failed = f", {progress.failed:,} failed" if progress.failed else ""
-    return f"{progress.done:,} of {planned}{failed}"
+    shards = f", {progress.shards_left:,} shards left" if progress.shards_left else ""
+    return f"{progress.done:,} of {planned}{failed}{shards}"

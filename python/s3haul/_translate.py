@@ -17,7 +17,7 @@ _FAILED = 1
 
 def has_settings(words: Sequence[str]) -> bool:
     """Whether a command is about a job, which has settings of its own."""
-    return list(words[:1]) in (["apply"], ["job"]) or list(words[:2]) == ["jobs", "resume"]
+    return list(words[:1]) == ["apply"] or list(words[:2]) in (["job", "run"], ["jobs", "resume"])
 
 
 def alone(result: Result) -> Result:

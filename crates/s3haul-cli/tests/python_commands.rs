@@ -48,6 +48,22 @@ const PRINTING: [&str; 20] = [
     "guess_mime_type",
 ];
 
+/// Parameters of transfers that Python alone has, with their types and meaning.
+const ENGINE: [(&str, &str, &str); 3] = [
+    (
+        "engine",
+        "Literal[\"ray\"] | None",
+        "Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`",
+    ),
+    ("address", "str | None", "Address of the cluster, as `ray.init` takes it"),
+    (
+        "job_folder",
+        "StrPath | None",
+        "New folder for what the nodes have done: a prefix such as `s3://ops/jobs/a`, or a \
+         directory that they share",
+    ),
+];
+
 /// What a method returns, and the words that its command begins with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -195,7 +211,7 @@ fn positionals(command: &Command) -> Vec<(String, String, bool)> {
     found
 }
 
-fn parameters(command: &Command) -> Vec<Parameter> {
+fn parameters(command: &Command, kind: Kind) -> Vec<Parameter> {
     let is_wanted = |arg: &&Arg| {
         let id = arg.get_id().as_str().replace('-', "_");
         let is_limit = LIMITS.contains(&id.as_str());
@@ -222,6 +238,14 @@ fn parameters(command: &Command) -> Vec<Parameter> {
             },
         );
     }
+    if kind == Kind::Transfer {
+        found.extend(ENGINE.map(|(name, kind, help)| Parameter {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            default: "None",
+            help: help.to_owned(),
+        }));
+    }
     found
 }
 
@@ -246,7 +270,10 @@ fn push_wrapped(file: &mut String, text: &str, first: &str, indent: &str) {
 
 fn push_method(file: &mut String, path: &str, command: &Command, kind: Kind, is_async: bool) {
     let name = method_name(path);
-    let (positionals, parameters) = (positionals(command), parameters(command));
+    let (positionals, mut parameters) = (positionals(command), parameters(command, kind));
+    if is_async {
+        parameters.retain(|parameter| !ENGINE.iter().any(|(name, ..)| parameter.name == *name));
+    }
     let has_progress = kind == Kind::Transfer;
     let is_coroutine = is_async && kind.is_awaited();
     let word = if is_coroutine { "async def" } else { "def" };
@@ -355,7 +382,7 @@ fn reference(found: &[(String, &Command)]) -> String {
     let functions: Vec<_> = found
         .iter()
         .filter_map(|(path, command)| Some((path, *command, Kind::of(path)?)))
-        .map(|(path, command, kind)| (method_name(path), command, kind, parameters(command)))
+        .map(|(path, command, kind)| (method_name(path), command, kind, parameters(command, kind)))
         .collect();
     let row = |parameter: &Parameter| {
         let Parameter { name, kind, help, .. } = parameter;

@@ -12,7 +12,7 @@ use support::{process, term};
 
 /// What the tests of the package need, and what builds it.
 const ENVIRONMENT: Environment = Environment {
-    about: "maturin, pytest, mypy, boto3, pyarrow, pandas, Polars and DuckDB",
+    about: "maturin, pytest, mypy, boto3, pyarrow, pandas, Polars, DuckDB and Ray",
     file: "tools/support/requirements-python.txt",
     packages: include_str!("../../support/requirements-python.txt"),
 };
