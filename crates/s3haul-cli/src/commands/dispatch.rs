@@ -149,7 +149,15 @@ fn of_folder<'a>(
                 printer.warn_of_unverified();
             }
             let machine = settings.machine();
-            let work = shards::Work { worker: opened, request, machine, as_json, retries, printer };
+            let work = shards::Work {
+                worker: opened,
+                request,
+                machine,
+                as_json,
+                retries,
+                manifest: None,
+                printer,
+            };
             Box::pin(work.run(worker, &interrupt)).await
         }) as Running<'_>
     };

@@ -1,17 +1,22 @@
 //! `job start`, `worker`, and what `jobs` says of a job that workers do.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use s3haul::event::{Event, EventSink, Outcome};
-use s3haul::job::{Clients, Streams, Summary, TransferSpec, cut_job};
+use s3haul::job::{Clients, Manifest, Streams, Summary, TransferCommand, TransferSpec, cut_job};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
-use s3haul::shard::{Claimed, Commit, FolderError, JobFolder, KeyRange, Plan, Shard, Turn, Worker};
+use s3haul::shard::{
+    Claimed, Commit, FolderError, JobFolder, KeyRange, Plan, Shard, SourceFolder, Turn, Worker,
+};
+use s3haul_wire::ops::HeadObject;
 use s3haul_wire::{ClientConfig, Error, ErrorKind};
 use serde::Serialize;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::shared::{SharedClients, clients, folder_client};
 use super::transfer;
@@ -23,7 +28,7 @@ use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
-use crate::settings::{JobRequest, Machine, TransferSettings};
+use crate::settings::{JobRequest, Machine, ManifestPlace, TransferSettings, quoted};
 
 /// How long a listing is looked at to find where it is cut.
 const CUT_TIME: Duration = Duration::from_secs(10);
@@ -38,7 +43,7 @@ const FAILURES_SHOWN: usize = 10;
 
 /// Whether what names a job is the folder of one that workers do.
 pub(crate) fn is_folder(name: &str) -> bool {
-    s3_uri::is_s3(name) || Path::new(name).join("job.json").is_file()
+    s3_uri::is_s3(name) || name.contains('/') || Path::new(name).is_dir()
 }
 
 /// The folder of this name, reached by a client where it is in a bucket.
@@ -93,19 +98,51 @@ pub(super) async fn start(
     if args.resume && has_job(&folder, &job).await? {
         note(printer, &format!("note: goes on with the job in `{}`", args.at));
     } else {
+        let place = settings.manifest.as_ref().map(|manifest| manifest.place.clone());
         let (spec, clients) = opened(settings)?;
         let budget = (args.shards as usize, CUT_TIME);
+        let manifest = manifest_state(place.as_ref(), &clients).await?;
+        let source = source_of(&spec).as_deref().and_then(SourceFolder::of);
         let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
         let cuts = cuts.map_err(refused)?;
         let count = cuts.len() + 1;
-        let plan = Plan { budget_s: args.budget, lease_s: args.lease, ..Plan::new(job, cuts) };
+        let (budget_s, lease_s) = (args.budget, args.lease);
+        let plan = Plan { budget_s, lease_s, manifest, source, ..Plan::new(job, cuts) };
         folder.begin(&plan.to_json()).await?;
         let noun = if count == 1 { "shard" } else { "shards" };
         note(printer, &format!("note: the job in `{}` has {count} {noun} to begin with", args.at));
     }
-    let command = format!("s3haul worker --job {}\n", args.at);
+    let command = format!("s3haul worker --job {}\n", quoted(folder.name().trim_end_matches('/')));
     printer.output(|buffer| buffer.extend_from_slice(command.as_bytes()));
     Ok(exit::SUCCESS)
+}
+
+/// The folder that a job reads, where it is one of this machine.
+fn source_of(spec: &TransferSpec) -> Option<PathBuf> {
+    let path = (!s3_uri::is_s3(&spec.source)).then(|| spec.working_dir.join(&spec.source))?;
+    Some(path).filter(|_| spec.recursive || spec.command == TransferCommand::Sync)
+}
+
+/// What changes with the file that names the objects of a job.
+async fn manifest_state(
+    place: Option<&ManifestPlace>,
+    clients: &Clients,
+) -> Result<Option<String>, Failure> {
+    Ok(match place {
+        None | Some(ManifestPlace::Input) => None,
+        Some(ManifestPlace::File(path)) => {
+            let facts = std::fs::metadata(path).map_err(|error| {
+                Failure::other(format!("could not read `{}`: {error}", path.display()))
+            })?;
+            let (seconds, nanoseconds) = (facts.mtime(), facts.mtime_nsec());
+            Some(format!("{} bytes, {seconds}.{nanoseconds:09}", facts.len()))
+        }
+        Some(ManifestPlace::Object(ObjectName { bucket, key, version_id })) => {
+            let version_id = version_id.as_deref();
+            let input = HeadObject { bucket, key, version_id, ..HeadObject::default() };
+            Some(clients.source.head_object(input).await?.etag)
+        }
+    })
 }
 
 /// Refuses a folder whose files the job itself would copy, move or remove.
@@ -115,9 +152,21 @@ fn refuse_inside(folder: &str, spec: &TransferSpec) -> Result<(), Failure> {
             return format!("{}/", text.trim_end_matches('/'));
         }
         let path = std::path::absolute(text).unwrap_or_else(|_| PathBuf::from(text));
+        // As much of it as exists, with links followed.
+        let real = path.ancestors().find_map(|above| {
+            let rest = path.strip_prefix(above).ok()?;
+            Some(above.canonicalize().ok()?.join(rest))
+        });
+        let path = real.unwrap_or(path);
         format!("{}/", path.display().to_string().trim_end_matches('/'))
     };
-    let is_inside = |side: &&str| name(folder).starts_with(&name(side));
+    let is_inside = |side: &&str| {
+        let pattern = side.find(['*', '?']).filter(|_| s3_uri::is_s3(side) && !spec.raw);
+        match pattern {
+            Some(at) => name(folder).starts_with(&side[..at]),
+            None => name(folder).starts_with(&name(side)),
+        }
+    };
     let sides = [Some(spec.source.as_str()), spec.target.as_deref()];
     match sides.into_iter().flatten().find(is_inside) {
         None => Ok(()),
@@ -148,9 +197,11 @@ fn refused(error: Error) -> Failure {
 fn opened(settings: TransferSettings) -> Result<(TransferSpec, Clients), Failure> {
     let clients = clients(settings.client, settings.source_client)?;
     let open = |manifest| ManifestFile::open(manifest, clients.source.clone());
-    let manifest = settings.manifest.map(open).transpose()?;
-    let manifest = manifest.map(|manifest| Arc::new(manifest) as Arc<_>);
-    Ok((TransferSpec { manifest, ..settings.spec }, clients))
+    let mut spec = settings.spec;
+    if let Some(manifest) = settings.manifest.map(open).transpose()? {
+        spec.manifest = Some(Arc::new(manifest));
+    }
+    Ok((spec, clients))
 }
 
 /// A worker, with what it has at hand.
@@ -161,6 +212,8 @@ pub(super) struct Work<'a> {
     pub(super) as_json: bool,
     /// What failed is tried again at the end.
     pub(super) retries: bool,
+    /// The file that names the objects, once it was opened.
+    pub(super) manifest: Option<Arc<dyn Manifest>>,
     pub(super) printer: &'a Arc<Printer>,
 }
 
@@ -254,7 +307,14 @@ impl Work<'_> {
     async fn run_shard(&mut self, claimed: Claimed, interrupt: &Interrupt) -> Result<(), Failure> {
         let budget = Duration::from_secs_f64(self.worker.plan().budget_s);
         let shard = Arc::new(Shard::of_claim(&claimed, budget));
-        let commit = match self.run_part(&shard, interrupt).await {
+        let stopped = interrupt.token().child_token();
+        let by_either = Interrupt::by(stopped.clone());
+        let part = Box::pin(self.run_part(&shard, &by_either));
+        let ran = until_lost(part, &claimed.lost, &stopped).await;
+        if claimed.lost.is_cancelled() {
+            note(self.printer, "note: the shard was taken over by another worker");
+        }
+        let commit = match ran {
             Ok(Some(commit)) => commit,
             stopped => {
                 self.worker.release(claimed).await?;
@@ -265,6 +325,7 @@ impl Work<'_> {
         let cuts = self.cut_again(&claimed.range, reached.as_ref()).await?;
         let KeyRange { after, through } = claimed.range.clone();
         let commit = Commit { after, through, reached, cuts, ..commit };
+        let commit = Commit { worker: self.worker.name().to_owned(), ..commit };
         let shown = commit.clone();
         let is_first = self.worker.commit(claimed, commit).await?;
         self.print_shard(&shown, is_first);
@@ -273,11 +334,11 @@ impl Work<'_> {
 
     /// Runs a part of the job; gives what came of it, or none if it was interrupted.
     async fn run_part(
-        &self,
+        &mut self,
         shard: &Arc<Shard>,
         interrupt: &Interrupt,
     ) -> Result<Option<Commit>, Failure> {
-        let mut settings = TransferSettings::of_job(&self.request, &self.machine)?;
+        let mut settings = self.settings().await?;
         settings.spec.shard = Some(Arc::clone(shard));
         let failures = Arc::new(Failures::default());
         let streams =
@@ -307,6 +368,34 @@ impl Work<'_> {
         }))
     }
 
+    /// The settings of a shard. What it reads must be what the job was cut by.
+    async fn settings(&mut self) -> Result<TransferSettings, Failure> {
+        let mut settings = TransferSettings::of_job(&self.request, &self.machine)?;
+        let plan = self.worker.plan();
+        let source = source_of(&settings.spec).zip(plan.source.as_ref());
+        if let Some((path, _)) = source.filter(|(path, source)| !source.is_at(path)) {
+            return Err(Failure::other(format!(
+                "`{}` is not the folder that the job was begun with: is its file system mounted \
+                 on this machine?",
+                path.display()
+            )));
+        }
+        if let Some(manifest) = settings.manifest.take() {
+            let clients = clients(settings.client.clone(), settings.source_client.clone())?;
+            if manifest_state(Some(&manifest.place), &clients).await? != plan.manifest {
+                return Err(Failure::other(
+                    "the file that names the objects has changed since the job was begun: its rows \
+                     are no longer those that were counted",
+                ));
+            }
+            if self.manifest.is_none() {
+                self.manifest = Some(Arc::new(ManifestFile::open(manifest, clients.source)?));
+            }
+            settings.spec.manifest.clone_from(&self.manifest);
+        }
+        Ok(settings)
+    }
+
     /// Cuts what a shard leaves, where others would have nothing to do.
     async fn cut_again(
         &mut self,
@@ -315,10 +404,11 @@ impl Work<'_> {
     ) -> Result<Vec<String>, Failure> {
         let Some(reached) = reached else { return Ok(Vec::new()) };
         let pieces = self.worker.pieces().await?;
-        if pieces == 1 {
+        // All rows of a file would have to be read for it.
+        if pieces == 1 || self.manifest.is_some() {
             return Ok(Vec::new());
         }
-        let (spec, clients) = opened(TransferSettings::of_job(&self.request, &self.machine)?)?;
+        let (spec, clients) = opened(self.settings().await?)?;
         let rest = KeyRange { after: reached.clone(), through: range.through.clone() };
         // A listing that fails now fails the next shard, which says so.
         Ok(cut_job(spec, &clients, &rest, (pieces, CUT_AGAIN_TIME)).await.unwrap_or_default())
@@ -358,6 +448,20 @@ impl Work<'_> {
             _ => exit::FAILED,
         })
     }
+}
+
+/// Runs something to its end, which is soon where its shard is lost.
+async fn until_lost<T>(
+    run: impl Future<Output = T>,
+    lost: &CancellationToken,
+    stopped: &CancellationToken,
+) -> T {
+    tokio::pin!(run);
+    tokio::select! {
+        ended = &mut run => return ended,
+        () = lost.cancelled() => stopped.cancel(),
+    }
+    run.await
 }
 
 /// Collects what fails.

@@ -63,7 +63,9 @@ pub(crate) async fn run_observed(
     } = settings;
     let clients = clients(client, source_client)?;
     let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
-    spec.manifest = manifest.transpose()?.map(|manifest| Arc::new(manifest) as Arc<_>);
+    if let Some(manifest) = manifest.transpose()? {
+        spec.manifest = Some(Arc::new(manifest));
+    }
     let totals = Arc::new(Totals::default());
     let working_dir = spec.working_dir.to_string_lossy().into_owned();
     let sink = CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(&totals));

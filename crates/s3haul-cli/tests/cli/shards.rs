@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{BINARY, Bench, stderr, stdout};
+use crate::support::{BINARY, Bench, send, stderr, stdout};
 
 /// Files of a tree; half of them lie in one folder.
 const FILES: usize = 600;
@@ -33,6 +33,8 @@ fn start(bench: &Bench, command: &str, folder: &str, flags: &str) {
     bench.file("job.json", &job);
     let started = bench.run(&format!("job start job.json --at {folder} {flags}"));
     assert!(started.status.success(), "{command}: {started:?}");
+    let is_bucket = folder.starts_with("s3://");
+    let folder = if is_bucket { folder.into() } else { bench.path(folder).display().to_string() };
     assert_eq!(stdout(&started), format!("s3haul worker --job {folder}\n"));
 }
 
@@ -208,6 +210,122 @@ fn an_empty_range_is_no_empty_source() {
     }
 }
 
+/// Begins a job whose shards end after every page.
+fn start_with_many_stops(bench: &Bench, command: &str, folder: &str, flags: &str) {
+    start(bench, command, folder, &format!("--budget 0.1 {flags}"));
+}
+
+#[test]
+fn versions_of_a_key_stay_together() {
+    let bench = Bench::slow("60ms");
+    bench.ok("mb s3://box --versioning");
+    bench.ok("mb s3://ops");
+    for text in ["first", "second", "third"] {
+        for key in 0..8 {
+            bench.file(&format!("in/{key}"), text);
+        }
+        bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    }
+    for (task, flags, left) in [
+        ("rm --recursive --noncurrent s3://box/x/", "--page-size 2", 8),
+        ("rm --recursive --versions s3://box/x/", "--page-size 3", 0),
+    ] {
+        let folder = format!("jobs/{left}");
+        start_with_many_stops(&bench, &format!("{task} {flags}"), &folder, "--shards 1");
+        work(&bench, &folder, 1, "");
+        assert!(
+            shown(&bench, &folder)["shards_done"].as_u64().unwrap() > 1,
+            "{task} never stopped"
+        );
+        let versions = bench.run("versions --recursive s3://box/x/ --format keys");
+        assert_eq!(stdout(&versions).lines().count(), left, "{task}");
+    }
+}
+
+#[test]
+fn removals_behind_the_last_name_of_the_source_come_to_their_end() {
+    let bench = Bench::slow("60ms");
+    bench.ok("mb s3://box");
+    bench.ok("mb s3://ops");
+    for n in 0..40 {
+        bench.file(&format!("many/z{n:03}"), "gone");
+    }
+    bench.file("few/a", "stays");
+    bench.ok("cp --recursive many s3://box/to/ --no-progress --quiet");
+    bench.ok("cp --recursive few s3://box/from/ --no-progress --quiet");
+    let command = "sync --delete s3://box/from/ s3://box/to/ --page-size 4";
+    start_with_many_stops(&bench, command, "s3://ops/a", "--shards 1");
+    work(&bench, "s3://ops/a", 1, "");
+    assert!(shown(&bench, "s3://ops/a")["shards_done"].as_u64().unwrap() > 1, "it never stopped");
+    assert_eq!(objects(&bench, "s3://box/to/"), 1);
+}
+
+#[test]
+fn a_worker_that_reads_something_else_than_the_job_was_begun_with_commits_nothing() {
+    let bench = bench();
+    let refused = |folder: &str, said: &str| {
+        let refused = bench.run(&format!("worker --job {folder}"));
+        assert_ne!(refused.status.code(), Some(0), "{refused:?}");
+        assert!(stderr(&refused).contains(said), "{refused:?}");
+        assert_eq!(shown(&bench, folder)["shards_done"], 0);
+    };
+    start(&bench, "cp --recursive in s3://box/x/", "s3://ops/a", "");
+    std::fs::rename(bench.path("in"), bench.path("away")).unwrap();
+    std::fs::create_dir(bench.path("in")).unwrap();
+    refused("s3://ops/a", "is its file system mounted");
+    std::fs::remove_dir(bench.path("in")).unwrap();
+    std::fs::rename(bench.path("away"), bench.path("in")).unwrap();
+    work(&bench, "s3://ops/a", 1, "");
+    // Rows are counted, and must stay where they are.
+    let names = bench.ok("list s3://box/x/ --format keys");
+    bench.file("names.csv", &format!("key\n{names}"));
+    let from = bench.path("names.csv");
+    let command = format!("cp s3://box/x/ s3://box/y/ --from {}", from.display());
+    start(&bench, &command, "s3://ops/b", "");
+    let fewer: Vec<_> = names.lines().skip(100).collect();
+    bench.file("names.csv", &format!("key\n{}\n", fewer.join("\n")));
+    refused("s3://ops/b", "has changed since the job was begun");
+}
+
+#[test]
+fn a_worker_that_was_stopped_does_not_go_on_with_what_others_have_done() {
+    let bench = bench();
+    let folder = "s3://ops/stopped";
+    start(&bench, "cp --recursive in s3://box/x/", folder, "--shards 1 --lease 0.5");
+    let slow = bench.spawn(&format!("worker --job {folder} --max-requests-per-second 60"));
+    let begun = Instant::now();
+    while objects(&bench, "s3://box/x/") < 40 && begun.elapsed() < WAIT_MAX {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    send("-STOP", &slow);
+    work(&bench, folder, 1, "");
+    bench.ok("rm --recursive s3://box/x/ --quiet");
+    send("-CONT", &slow);
+    let output = slow.wait_with_output().unwrap();
+    assert!(stderr(&output).contains("was taken over by another worker"), "{output:?}");
+    // What was in flight may arrive.
+    let late = objects(&bench, "s3://box/x/");
+    assert!(late < FILES / 2, "{late} objects were written after the job had ended");
+}
+
+#[test]
+fn rows_that_were_moved_are_no_failures_of_a_retry() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    let names = bench.ok("list s3://box/x/ --format keys");
+    bench.file("names.csv", &format!("key\n{names}x/missing\n"));
+    let from = bench.path("names.csv");
+    let command = format!("mv s3://box/x/ s3://box/y/ --from {}", from.display());
+    start(&bench, &command, "s3://ops/a", "--shards 2");
+    for command in ["worker --job", "jobs resume"] {
+        assert_eq!(bench.status(&format!("{command} s3://ops/a")), 1);
+        let job = shown(&bench, "s3://ops/a");
+        assert_eq!((&job["objects"], &job["failed"]), (&FILES.into(), &1.into()), "{job}");
+    }
+    bench.ok("cp in/half/0000 s3://box/x/missing --no-progress --quiet");
+    assert_eq!(bench.status("jobs resume s3://ops/a"), 0);
+}
+
 #[test]
 fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
     let bench = bench();
@@ -220,6 +338,7 @@ fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
         ("cp - s3://box/x", "standard"),
         ("rm s3://box/x/ --from names.csv", "absolute path"),
         ("ls s3://box", "one by one"),
+        ("mv s3://box/x/a s3://box/b", "moves one object"),
     ];
     bench.file("names.csv", "key\nx/a\n");
     for (command, reason) in commands {
@@ -229,10 +348,15 @@ fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
         assert_eq!(refused.status.code(), Some(252), "{command}: {refused:?}");
         assert!(stderr(&refused).contains(reason), "{command}: {refused:?}");
     }
+    std::os::unix::fs::symlink("in", bench.path("link")).unwrap();
+    let job = bench.ok("mv s3://ops/j*/* s3://box/x/ --print-job");
+    bench.file("job.json", &job);
+    assert_eq!(bench.status("job start job.json --at s3://ops/jobs"), 252);
     for (sides, folder) in [
         ("in s3://ops", "s3://ops/jobs"),
         ("s3://box/x/ s3://ops/jobs", "s3://ops/jobs/a/"),
         ("in s3://box/x/", "in/jobs"),
+        ("in s3://box/x/", "link/jobs"),
     ] {
         let job = bench.ok(&format!("sync {sides} --print-job"));
         bench.file("job.json", &job);

@@ -119,10 +119,10 @@ impl JobFolder {
             return Err(FolderError::Taken { name: self.name() });
         }
         if matches!(self, Self::Bucket { .. }) {
-            let probe = "claim/probe";
-            self.write(probe, b"first").await?;
-            let is_overwritten = self.create(probe, b"second").await;
-            self.remove(probe).await?;
+            let probe = format!("probe-{:016x}", fastrand::u64(..));
+            self.write(&probe, b"first").await?;
+            let is_overwritten = self.create(&probe, b"second").await;
+            self.remove(&probe).await?;
             match is_overwritten {
                 Ok(false) => {}
                 Ok(true) => return Err(FolderError::Unconditional { name: self.name() }),
@@ -301,9 +301,12 @@ fn write_unfinished(path: &Path, text: &[u8]) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let unfinished = folder.join(format!("{UNFINISHED}{:016x}", fastrand::u64(..)));
     let mut file = fs::File::create_new(&unfinished)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    Ok(unfinished)
+    let written = file.write_all(text).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // What is left of it is of no use, and its removal may fail as well.
+        _ = fs::remove_file(&unfinished);
+    }
+    written.map(|()| unfinished)
 }
 
 fn list_directory(path: &Path) -> io::Result<Vec<Found>> {

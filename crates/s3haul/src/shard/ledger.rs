@@ -1,6 +1,8 @@
 //! What is done of a job in shards, and what is left. Pure.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use s3haul_list::KeyRange;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,22 @@ pub struct Plan {
     pub lease_s: f64,
     /// Positions behind which it was cut, in order.
     pub cuts: Vec<String>,
+    /// State of the file that names its objects: rows are counted.
+    #[serde(default)]
+    pub manifest: Option<String>,
+    /// The folder that it reads: where it is another, it would have nothing to do.
+    #[serde(default)]
+    pub source: Option<SourceFolder>,
+}
+
+/// By what a folder is known on other machines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceFolder {
+    /// Its inode, which is the same wherever one file system is mounted.
+    pub inode: u64,
+    /// A name in it; none where it is empty.
+    pub name: Option<String>,
 }
 
 /// What became of a shard: `commit/ID`.
@@ -117,7 +135,8 @@ struct Head {
 impl Plan {
     /// A plan of the format that this library writes.
     pub fn new(job: Value, cuts: Vec<String>) -> Self {
-        Self { format: FORMAT, job, budget_s: 60.0, lease_s: 30.0, cuts }
+        let (manifest, source) = (None, None);
+        Self { format: FORMAT, job, budget_s: 60.0, lease_s: 30.0, cuts, manifest, source }
     }
 
     /// As it is stored.
@@ -135,7 +154,32 @@ impl Plan {
         if format > u64::from(FORMAT) {
             return Err(LedgerError::Newer { found: format });
         }
-        serde_json::from_slice(text).map_err(unreadable)
+        let plan: Self = serde_json::from_slice(text).map_err(unreadable)?;
+        let is_possible = |seconds: f64| (0.1..=86_400.0).contains(&seconds);
+        if !is_possible(plan.budget_s) || !is_possible(plan.lease_s) {
+            let reason = "budget and lease have from 0.1 to 86400 seconds".to_owned();
+            return Err(LedgerError::Unreadable { name: "job.json".to_owned(), reason });
+        }
+        Ok(plan)
+    }
+}
+
+impl SourceFolder {
+    /// What a folder is known by now; none where it is none. Blocks.
+    pub fn of(folder: &Path) -> Option<Self> {
+        let inode = std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?.ino();
+        let names = std::fs::read_dir(folder)
+            .ok()?
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        Some(Self { inode, name: names.min() })
+    }
+
+    /// Whether a folder is this one: by either, because names may be removed, and not every file
+    /// system keeps inodes. Blocks.
+    pub fn is_at(&self, folder: &Path) -> bool {
+        let is_there = |name: &String| folder.join(name).symlink_metadata().is_ok();
+        self.name.as_ref().is_none_or(is_there)
+            || Self::of(folder).is_some_and(|found| found.inode == self.inode)
     }
 }
 

@@ -29,7 +29,7 @@ use tokio::time::Instant;
 
 pub use cut::{cut_files, cut_keys, cut_rows};
 pub use folder::{FolderError, JobFolder};
-pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan};
+pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SourceFolder};
 pub use s3haul_list::KeyRange;
 pub use worker::{Claimed, Turn, Worker};
 

@@ -14,6 +14,7 @@ use futures_util::stream;
 use s3haul_list::KeyRange;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::folder::{FolderError, JobFolder};
 use super::ledger::{Commit, Crowd, Ledger, LedgerError, Plan, id_of};
@@ -61,6 +62,8 @@ pub struct Claimed {
     pub range: KeyRange,
     /// Others have nothing to do.
     pub(super) yields: Arc<AtomicBool>,
+    /// Cancelled when it turns out that others have taken it over.
+    pub lost: CancellationToken,
     _beats: JoinSet<()>,
 }
 
@@ -81,6 +84,11 @@ impl Worker {
             is_idle: false,
             beats: 0,
         })
+    }
+
+    /// Its own name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The folder's name.
@@ -189,11 +197,11 @@ impl Worker {
             if !is_mine {
                 continue;
             }
-            let yields = Arc::default();
-            let beats = self.beat(name, Arc::clone(&yields));
-            let claimed = Claimed { range: range.clone(), yields, _beats: beats };
+            let (yields, lost) = (Arc::default(), CancellationToken::new());
+            let beats = self.beat(id.clone(), Arc::clone(&yields), lost.clone());
+            let claimed = Claimed { range: range.clone(), yields, lost, _beats: beats };
             self.be_idle(false).await?;
-            // Whoever had claimed it may have ended since the commits were looked at.
+            // Its last worker may have ended since the commits were looked at.
             if self.folder.read(&format!("commit/{id}")).await?.is_none() {
                 return Ok(Turn::Run(claimed));
             }
@@ -218,7 +226,7 @@ impl Worker {
     }
 
     /// Into how many shards what is left of one is best cut: not at all while there are others that
-    /// nobody runs.
+    /// have no worker.
     pub async fn pieces(&mut self) -> Result<usize, FolderError> {
         let left = self.look().await?;
         self.claims.look(&self.folder).await?;
@@ -235,7 +243,6 @@ impl Worker {
     /// Commits what became of a shard. False if another run of it was first: then that one counts.
     pub async fn commit(&mut self, claimed: Claimed, commit: Commit) -> Result<bool, FolderError> {
         let id = id_of(&claimed.range);
-        let commit = Commit { worker: self.name.clone(), ..commit };
         let is_first = self.folder.create(&format!("commit/{id}"), &commit.to_json()).await?;
         if is_first {
             self.read.insert(id);
@@ -248,19 +255,31 @@ impl Worker {
     /// Leaves a shard to others.
     pub async fn release(&self, claimed: Claimed) -> Result<(), FolderError> {
         let id = id_of(&claimed.range);
+        if claimed.lost.is_cancelled() {
+            return Ok(());
+        }
         drop(claimed);
         self.folder.remove(&format!("claim/{id}")).await
     }
 
     /// Writes a claim anew again and again, and looks whether others have nothing to do. A beat
     /// that fails is made up for by the next.
-    fn beat(&self, name: String, yields: Arc<AtomicBool>) -> JoinSet<()> {
+    ///
+    /// A worker that was stopped for longer than a lease finds another's claim, or none, and must
+    /// not go on: what it would write or remove may be out of date.
+    fn beat(&self, id: String, yields: Arc<AtomicBool>, lost: CancellationToken) -> JoinSet<()> {
         let (folder, worker, lease) = (self.folder.clone(), self.name.clone(), self.lease());
         let mut claims = Claims::default();
         let mut beats = JoinSet::new();
         beats.spawn(async move {
             for beat in 1_u64.. {
                 tokio::time::sleep(lease / BEATS).await;
+                let name = format!("claim/{id}");
+                let found = folder.read(&name).await;
+                let is_mine = |text: &Vec<u8>| text.starts_with(format!("{worker} ").as_bytes());
+                if found.is_ok_and(|found| !found.as_ref().is_some_and(is_mine)) {
+                    return lost.cancel();
+                }
                 let written = folder.write(&name, &claim(&worker, beat)).await;
                 if let Err(error) = written.and(claims.look(&folder).await) {
                     tracing::info!(%error, "a claim was not renewed");
@@ -308,7 +327,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Whether there is one, of whoever.
+    /// Whether there is one.
     fn is_known(&self, id: &str) -> bool {
         self.0.contains_key(id)
     }
@@ -432,8 +451,12 @@ mod tests {
         let mut one = Worker::open(folder.clone()).await.unwrap();
         let mut two = Worker::open(folder).await.unwrap();
         let slow = run(&mut one, 0.0).await;
-        let twice =
-            Claimed { range: slow.range.clone(), yields: Arc::default(), _beats: JoinSet::new() };
+        let twice = Claimed {
+            range: slow.range.clone(),
+            yields: Arc::default(),
+            lost: CancellationToken::new(),
+            _beats: JoinSet::new(),
+        };
         let done = Commit { reached: Some("d".to_owned()), ..commit_of(&twice.range) };
         assert!(two.commit(twice, done).await.unwrap());
         let whole = commit_of(&slow.range);

@@ -108,6 +108,15 @@ impl<'j> Entries<'j> {
         let Some(batch) = batch else { return Ok(None) };
         self.position = match (&self.source, self.position.take()) {
             // A batch without entries goes no further than the one before.
+            (Source::Listing(listing), before) if job.spec.shard.is_some() => {
+                let is_of_versions = job.spec.versions.is_some();
+                let through = if is_of_versions {
+                    NameListing::through_whole_keys
+                } else {
+                    NameListing::through
+                };
+                through(listing, before)
+            }
             (Source::Listing(listing), before) => listing.through(before),
             (Source::Walk(_), before) => {
                 batch.entries.last().map(|entry| entry.relative().to_owned()).or(before)

@@ -136,6 +136,8 @@ pub(crate) struct NameListing {
     listed: u64,
     /// The last key handed out: what comes next lies behind it.
     last: String,
+    /// The last key of which all versions were handed out.
+    complete: String,
     proves_emptiness: bool,
     /// Names come in the order of their bytes.
     is_ordered: bool,
@@ -161,7 +163,8 @@ impl NameListing {
             names.filter.filter(|_| !lists_all && !is_directory_bucket(place.bucket(engine)));
         let ranges = filter.map_or_else(|| vec![NameRange::all()], Filter::ranges);
         let ranges: VecDeque<_> = ranges.iter().filter_map(|range| range.and(&whole)).collect();
-        let is_cut = ranges.len() != 1 || ranges[0] != whole;
+        let is_part = !names.after.is_empty() || names.through.is_some();
+        let is_cut = is_part || ranges.len() != 1 || ranges[0] != whole;
         Self {
             client: place.client(engine).clone(),
             bucket: place.bucket(engine).to_owned(),
@@ -184,6 +187,7 @@ impl NameListing {
             selector: names.versions.map(VersionSelector::new),
             listed: 0,
             last: String::new(),
+            complete: String::new(),
             proves_emptiness: names.proves_emptiness && is_cut,
             is_ordered: !is_directory_bucket(place.bucket(engine)),
         }
@@ -237,12 +241,24 @@ impl NameListing {
         last.map(str::to_owned).or(before).filter(|_| self.is_ordered)
     }
 
+    /// The same for a listing of versions whose keys are to be done whole: a page may end between
+    /// two versions of one.
+    pub(crate) fn through_whole_keys(&self, before: Option<String>) -> Option<String> {
+        let last = self.complete.strip_prefix(&*self.root).filter(|last| !last.is_empty());
+        last.map(str::to_owned).or(before).filter(|_| self.is_ordered)
+    }
+
     fn hand_out(&mut self, listed: ListedPage) -> ListPage {
         let ListedPage { page, count, last } = listed;
         self.listed += count as u64;
         let taken = page.last().map(|last| last.key);
         let last = last.as_deref().max(taken);
         if let Some(last) = last.filter(|last| *last > self.last.as_str()) {
+            if self.selector.is_some() {
+                let keys = page.iter().map(|listed| listed.key);
+                let whole = keys.filter(|key| *key < last).max().max(Some(self.last.as_str()));
+                whole.unwrap_or_default().to_owned().clone_into(&mut self.complete);
+            }
             last.clone_into(&mut self.last);
         }
         page

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use super::entries::Pass;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::{head, is_missing};
+use crate::engine::object::{head, head_at, is_missing};
 use crate::entry::{EntryBatch, SourceBatch};
 use crate::event::ActionKind;
 use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
@@ -115,7 +115,10 @@ fn accept(
     pass: Pass,
 ) -> Vec<ManifestEntry> {
     let is_accepted = |entry: &ManifestEntry| match refusal(job, engine, entry) {
-        None => entry.version == Version::Current && is_included(job, &entry.key),
+        None => {
+            let is_current = entry.version == Version::Current;
+            is_current && is_included(job, &entry.key) && is_wanted(job, engine, &entry.key)
+        }
         Some(reason) => {
             if pass == Pass::Act {
                 refuse(job, engine, entry, reason);
@@ -124,6 +127,12 @@ fn accept(
         }
     };
     batch.into_iter().filter(is_accepted).collect()
+}
+
+/// Whether a retry of a shard is about an object.
+fn is_wanted(job: &Prepared, engine: &Engine, key: &str) -> bool {
+    let source = || engine.source_object(key.to_owned()).to_string();
+    job.spec.shard.as_ref().is_none_or(|shard| shard.wants(source))
 }
 
 fn is_included(job: &Prepared, key: &str) -> bool {
@@ -179,7 +188,7 @@ async fn batch_of(
                 Some((ManifestEntry { facts, ..entry }, Some(Box::new(head))))
             }
             Err(error) => {
-                if pass == Pass::Act {
+                if pass == Pass::Act && !was_moved(job, engine, &entry.key, &error).await {
                     report_missing(job, engine, entry.key, error);
                 }
                 None
@@ -213,6 +222,22 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
             ..ListedObject::default()
         },
         None => ListedObject { key, ..ListedObject::default() },
+    }
+}
+
+/// Whether an earlier run of a shard moved an object that is gone.
+async fn was_moved(job: &Prepared, engine: &Engine, key: &str, error: &Error) -> bool {
+    let is_moved = job.spec.shard.is_some() && engine.settings.is_move && is_missing(error);
+    let relative = key.strip_prefix(job.source_key()).unwrap_or_default();
+    match job.plan.action {
+        ActionKind::Copy if is_moved => {
+            head_at(engine, Place::Target, &job.target_key(relative), None).await.is_ok()
+        }
+        ActionKind::Download if is_moved => {
+            let target = job.plan.target.as_ref().map(|target| target.with(relative));
+            matches!(target, Some(Location::Local(path)) if path.exists())
+        }
+        _ => false,
     }
 }
 

@@ -96,7 +96,7 @@ async fn queue_all<A: Planned>(
         let position = entries.position();
         let row = position.as_ref().filter(|_| entries.is_numbered()).map(|row| row.name.clone());
         let shard = job.spec.shard.as_ref().zip(position.clone());
-        let is_sliced = row.is_none() && together == 1;
+        let is_sliced = row.is_none() && together == 1 && job.spec.versions.is_none();
         let mut tracked = Tracked::new(job, journal, row);
         let selected = select(job, engine, batch).await?;
         if let Some((shard, reached)) = shard.as_ref().filter(|_| is_sliced) {

@@ -75,6 +75,9 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
     if spec.to_key.is_some() && learns {
         return Some("--to-key has to know all names, where new ones may be names of sources");
     }
+    if spec.command == TransferCommand::Move && job.names_one() {
+        return Some("it moves one object");
+    }
     if spec.case_conflict != CaseConflict::Ignore {
         return Some("--case-conflict compares all names");
     }
