@@ -33,6 +33,8 @@ __all__ = ["run"]
 _LOOK_S = 1.0
 #: Seconds without new tasks after one that failed or was lost.
 _REST_S = 1.0
+#: Tasks in a row that may fail or be lost; with many at a time two for each.
+_TRIES_MIN = 10
 #: Seconds that tasks have to leave their shards to others when the call ends early.
 _CANCEL_S = 5.0
 #: Seconds that the governor has to answer.
@@ -234,7 +236,7 @@ class _Tasks:
         self._failed_in_a_row += 1
         self._rest_until = time.monotonic() + _REST_S
         # Nodes may go, and take all their tasks with them.
-        tries = 2 * max(len(self._running) + 1, self._slots)
+        tries = max(_TRIES_MIN, 2 * (len(self._running) + 1))
         if isinstance(cause, UsageError) or self._failed_in_a_row > tries:
             raise cause
         _log.info("a task failed or was lost: %s", cause)
