@@ -26,7 +26,7 @@ pub(crate) enum JobCommand {
 /// Begins a job that workers do.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JobStartArgs {
-    /// The file of the job, as --print-job writes it, or - for standard input.
+    /// The file of the job, as --print-job writes it. `-` is standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
     /// The folder of the job: a prefix such as `s3://ops/jobs/a`, or a directory. It must not have

@@ -59,7 +59,7 @@ pub(crate) struct JobsArgs {
 /// Which job.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct JobArgs {
-    /// The job, as `s3haul jobs ls` names it, or the folder of a job that workers do.
+    /// The job, as `s3haul jobs ls` names it. One that workers do is named by its folder.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Folder.

@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 45] = [
+const USUAL: [(&str, &[Group]); 47] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -63,6 +63,8 @@ const USUAL: [(&str, &[Group]); 45] = [
         &[(OBJECTS, &["recursive", "exclude", "include"]), (OUTPUT, &["format", "output-file"])],
     ),
     ("job run", &[]),
+    ("job start", &[(WORK, &["at", "shards", "budget", "lease", "resume"])]),
+    ("worker", &[(WORK, &["job", "shard", "of", "once"])]),
     ("jobs ls", &[]),
     ("jobs show", &[]),
     ("jobs resume", &[]),
@@ -116,7 +118,7 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 28] = [
+const ABOUTS: [(&str, &str); 30] = [
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
     ("summarize", "Add up what is under an address, by folder, age, size and more"),
@@ -127,7 +129,9 @@ const ABOUTS: [(&str, &str); 28] = [
     ("map", "Compute over objects with JavaScript functions"),
     ("each", "Call a JavaScript function for each object"),
     ("run", "Run the commands of a file, many at a time"),
-    ("job", "Run a job that --print-job wrote"),
+    ("job", "Run a job that --print-job wrote, here or on many machines"),
+    ("job start", "Begin a job that any number of workers do"),
+    ("worker", "Do a job together with other workers"),
     ("jobs", "List, watch and resume jobs that keep a journal"),
     ("jobs resume", "Go on with a job that ended early, or retry what failed"),
     ("jobs watch", "Show the progress of a job that another process runs"),
@@ -149,7 +153,7 @@ const ABOUTS: [(&str, &str); 28] = [
 
 /// What a flag does, for all commands or one, where the first sentence of its help is too long for
 /// a line.
-const TEXTS: [(&str, &str, &str); 63] = [
+const TEXTS: [(&str, &str, &str); 69] = [
     ("", "profile", "Use this profile of the AWS configuration"),
     ("", "region", "Use this region"),
     ("", "endpoint-url", "Send requests to this URL instead of Amazon's"),
@@ -202,6 +206,12 @@ const TEXTS: [(&str, &str, &str); 63] = [
     ("pipe", "content-type", "Set this Content-Type instead of guessing it"),
     ("run", "report", "Write the result of every command to this file"),
     ("run", "retry-failed", "Only run what failed according to this report"),
+    ("job start", "at", "Write the job into this folder, which is new"),
+    ("job start", "budget", "Seconds after which a shard ends"),
+    ("job start", "lease", "Seconds after which a silent worker is dead"),
+    ("job start", "resume", "Go on with the job, if the folder has it"),
+    ("worker", "shard", "Which of the workers this one is, from 0"),
+    ("worker", "job", "The folder of the job"),
     ("plan show", "price-table", "Take prices from this JSON file"),
     ("apply", "resume", "Go on where an interrupted run ended"),
     ("restore", "days", "Keep the restored copies for so many days"),
@@ -236,7 +246,10 @@ const OTHERS: [(&str, &[&str]); 3] = [
         "Checks and changes",
         &["compare", "verify", "tag", "set", "restore", "undelete", "versioning"],
     ),
-    ("Scripts and tools", &["map", "each", "run", "plan", "apply", "job", "jobs", "serve"]),
+    (
+        "Scripts and tools",
+        &["map", "each", "run", "plan", "apply", "job", "jobs", "worker", "serve"],
+    ),
 ];
 
 /// The definition with what `-h` shows.
