@@ -260,7 +260,7 @@ fn journals_that_cannot_be_used_are_refused_or_done_without() {
     };
     let unknown = refusal("jobs resume 20200101-000000-aaaaaaaa");
     assert!(unknown.contains("there is no job"), "{unknown}");
-    assert!(refusal("jobs resume ../../etc/passwd").contains("there is no job"));
+    assert!(refusal("jobs resume ../../etc/passwd").contains("is not the folder of a job"));
     // The version is at offset 60 of a database (https://www.sqlite.org/fileformat.html).
     let closed = bench.ok(&format!("jobs show {id}"));
     assert!(closed.contains("killed"), "{closed}");

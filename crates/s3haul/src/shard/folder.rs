@@ -190,7 +190,7 @@ impl JobFolder {
                 let path = folder.join(name);
                 match blocking(move || fs::read(path)).await {
                     Ok(text) => Ok(Some(text)),
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                    Err(error) if is_missing(&error) => Ok(None),
                     Err(error) => Err(self.fail_io("read", name, error)),
                 }
             }
@@ -274,6 +274,10 @@ impl JobFolder {
         };
         client.put_object(input).await.map(drop)
     }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Writes a file to the disk and gives it its name, unless that is taken: `link` is what shared
