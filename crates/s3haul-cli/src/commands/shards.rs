@@ -284,7 +284,7 @@ impl Work<'_> {
                 Turn::Wait(pause) => {
                     tokio::select! {
                         () = tokio::time::sleep(pause) => continue,
-                        () = token.cancelled() => return Ok(exit::INTERRUPTED),
+                        () = token.cancelled() => return Ok(exit::FAILED),
                     }
                 }
                 Turn::Done => {
