@@ -79,7 +79,7 @@ def run(
         progress: A function that gets a `Progress` once a second, or True for a bar.
 
     Returns:
-        The counters of the whole job, whoever did it. Its requests are not counted.
+        The counters of the whole job, all its runs together. Its requests are not counted.
 
     Raises:
         UsageError: The job makes no sense or cannot be done in shards, or the folder has another

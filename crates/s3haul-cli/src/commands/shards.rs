@@ -437,6 +437,9 @@ impl Work<'_> {
     async fn conclude(&mut self) -> Result<u8, Failure> {
         let job = Status::of(&mut self.worker).await?;
         let totals = &job.totals;
+        if !self.as_json {
+            self.printer.output(|buffer| push_line(buffer, &job.line()));
+        }
         if totals.failed > 0 {
             let folder = self.worker.folder();
             let resume = format!("`s3haul jobs resume {folder}` tries them again");
@@ -524,6 +527,12 @@ impl Status {
         Ok(Self { totals: ledger.totals(), commits: ledger.commits().count(), left })
     }
 
+    fn line(&self) -> String {
+        let Self { totals: Commit { done, bytes, failed, .. }, commits, left } = self;
+        let shards = format!("{commits} shards done, {} left", left.len());
+        format!("{}: {done} objects, {bytes} bytes, {failed} failed, {shards}", self.state())
+    }
+
     fn state(&self) -> &'static str {
         match (self.left.is_empty(), self.totals.failed) {
             (false, _) => "running",
@@ -595,15 +604,7 @@ pub(super) async fn watch(
                 if as_json {
                     return json::push(buffer, "job", StatusLine::of(&name, &worker, &status));
                 }
-                let Status { totals: Commit { done, bytes, failed, .. }, commits, left } = &status;
-                let (state, left) = (status.state(), left.len());
-                push_line(
-                    buffer,
-                    &format!(
-                        "{state}: {done} objects, {bytes} bytes, {failed} failed, {commits} shards \
-                         done, {left} left"
-                    ),
-                );
+                push_line(buffer, &status.line());
             });
             printer.flush();
         }

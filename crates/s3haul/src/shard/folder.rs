@@ -68,7 +68,10 @@ pub enum FolderError {
         name: String,
     },
     /// There is a job already.
-    #[error("`{name}` is the folder of another job: each job needs its own")]
+    #[error(
+        "`{name}` is the folder of another job, or of an earlier run of this one: each run needs \
+         its own, unless --resume is given"
+    )]
     Taken {
         /// The folder.
         name: String,

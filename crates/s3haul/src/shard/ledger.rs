@@ -69,7 +69,7 @@ pub struct Commit {
     pub bytes: u64,
     /// What failed, the first of it.
     pub failures: Vec<Failure>,
-    /// Who ran it.
+    /// The worker that ran it.
     pub worker: String,
     /// Version of the program.
     pub version: String,

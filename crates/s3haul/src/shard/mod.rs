@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `job.json` | the [`Plan`]: the job, and where it was cut at first |
 //! | `commit/ID` | a [`Commit`], made only where there is none: of two runs of a shard one counts |
-//! | `claim/ID` | who runs a shard; advice only, so that others take another one |
+//! | `claim/ID` | the worker of a shard; advice only, so that others take another one |
 //! | `retry/ID` | the [`Commit`] of a later run of what failed |
 //!
 //! `ID` stands for the position that a shard begins after. From plan and commits follows what is

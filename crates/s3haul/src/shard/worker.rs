@@ -1,8 +1,9 @@
 //! One of the workers of a job: which shard it runs next, and what it leaves of it.
 //!
 //! Claims spread workers over the shards and are never relied on. Whether a claim is given up is
-//! judged by its changes and the watch of who looks, so that clocks may differ: a worker writes its
-//! claim anew three times a lease, and one that has not changed for a lease is taken over.
+//! judged by its changes and the clock of the worker that looks, so that clocks may differ: each
+//! claim is written anew three times a lease, and one that stayed the same for a lease is taken
+//! over.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -337,7 +338,7 @@ impl Claims {
         self.0.get(id).is_some_and(|(_, since)| since.elapsed() < lease)
     }
 
-    /// Who waits and who does not.
+    /// How many workers wait, and how many do not.
     fn crowd(&self, lease: Duration) -> Crowd {
         let live = self.0.keys().filter(|id| self.is_live(id, lease));
         let (idle, running): (Vec<_>, Vec<_>) = live.partition(|id| id.starts_with(IDLE));

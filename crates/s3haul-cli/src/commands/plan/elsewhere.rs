@@ -1,4 +1,4 @@
-//! Who else could do a plan: more machines, or a service of Amazon's.
+//! What else could do a plan: more machines, or a service of Amazon's.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::printer::Printer;
 /// What a machine with 10 Gbit/s moves in a day, about.
 const MACHINE_DAY_BYTES: u64 = 100 * TB;
 const TB: u64 = 1_000_000_000_000;
-/// Fewer objects are done before a service is asked.
+/// With fewer objects, a service is not worth setting up.
 const MANY_OBJECTS: u64 = 1_000_000;
 /// Largest object that S3 Batch Operations copy:
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/batch-ops-copy-object.html>.
