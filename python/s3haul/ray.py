@@ -306,7 +306,7 @@ def _shard(
     options = {"job": folder, "once": True, "max_requests_per_second": rate}
     ended = _client(client)._transfer(["worker", "--json"], [], options)
     lines = json_lines(ended.output)
-    return [row for line in lines for row in line["failures"]]
+    return [row for line in lines for row in line.get("failures", ())]
 
 
 _last_share: int | None = None

@@ -9,6 +9,9 @@ mod conditions;
 #[cfg(unix)]
 #[path = "cli/drop_in.rs"]
 mod drop_in;
+#[cfg(target_os = "linux")]
+#[path = "cli/divided.rs"]
+mod divided;
 #[path = "cli/early_end.rs"]
 mod early_end;
 #[path = "cli/estimate.rs"]

@@ -149,7 +149,7 @@ fn of_folder<'a>(
                 printer.warn_of_unverified();
             }
             let machine = settings.machine();
-            let work = shards::Work {
+            let work = shards::ShardWork {
                 worker: opened,
                 request,
                 machine,

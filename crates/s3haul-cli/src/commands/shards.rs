@@ -10,7 +10,8 @@ use s3haul::job::{Clients, Manifest, Streams, Summary, TransferCommand, Transfer
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::shard::{
-    Claimed, Commit, FolderError, JobFolder, KeyRange, Plan, Shard, SourceFolder, Turn, Worker,
+    Begun, Claimed, Commit, Divided, FolderError, JobFolder, KeyRange, Plan, Shard, SourceFolder,
+    Step, Turn, Work, Worker,
 };
 use s3haul_wire::ops::HeadObject;
 use s3haul_wire::{ClientConfig, Error, ErrorKind};
@@ -205,7 +206,7 @@ fn opened(settings: TransferSettings) -> Result<(TransferSpec, Clients), Failure
 }
 
 /// A worker, with what it has at hand.
-pub(super) struct Work<'a> {
+pub(super) struct ShardWork<'a> {
     pub(super) worker: Worker,
     pub(super) request: JobRequest,
     pub(super) machine: Machine,
@@ -226,7 +227,7 @@ pub(super) async fn open(name: &str, config: ClientConfig) -> Result<Worker, Fai
     })
 }
 
-impl Work<'_> {
+impl ShardWork<'_> {
     /// Does shards until none is left, and gives the exit code of the job.
     pub(super) async fn run(
         mut self,
@@ -258,13 +259,13 @@ impl Work<'_> {
     async fn retry(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
         self.worker.look_at_retries().await?;
         let failed: Vec<_> = self.worker.ledger().failed().collect();
-        for before in failed {
-            let shard = Arc::new(Shard::retrying(&before));
+        for (work, before) in failed {
+            let shard = Arc::new(Shard::retrying(&work, &before));
             let Some(commit) = self.run_part(&shard, interrupt).await? else { return Ok(()) };
             let Commit { after, through, reached, .. } = before.clone();
             let retry = Commit { after, through, reached, ..commit };
-            self.print_shard(&retry, true);
-            self.worker.retried(&before, retry).await?;
+            self.print_end(&work, &retry, true);
+            self.worker.retried(&work, &before, retry).await?;
         }
         Ok(())
     }
@@ -278,7 +279,7 @@ impl Work<'_> {
         let (token, begun) = (interrupt.token(), Instant::now());
         loop {
             match self.worker.next(share).await? {
-                Turn::Run(claimed) => Box::pin(self.run_shard(claimed, interrupt)).await?,
+                Turn::Run(claimed) => Box::pin(self.run_claimed(claimed, interrupt)).await?,
                 // All that is left has shown signs of life since.
                 Turn::Wait(pause) if once && begun.elapsed() > self.worker.lease() + pause => {}
                 Turn::Wait(pause) => {
@@ -303,8 +304,13 @@ impl Work<'_> {
         }
     }
 
-    /// Runs a shard and commits it. Without a commit it stays for others.
-    async fn run_shard(&mut self, claimed: Claimed, interrupt: &Interrupt) -> Result<(), Failure> {
+    /// Runs a shard, or a step of a large object, and writes what became of it. Without that it
+    /// stays for others.
+    async fn run_claimed(
+        &mut self,
+        claimed: Claimed,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
         let budget = Duration::from_secs_f64(self.worker.plan().budget_s);
         let shard = Arc::new(Shard::of_claim(&claimed, budget));
         let stopped = interrupt.token().child_token();
@@ -314,21 +320,77 @@ impl Work<'_> {
         if claimed.lost.is_cancelled() {
             note(self.printer, "note: the shard was taken over by another worker");
         }
-        let commit = match ran {
-            Ok(Some(commit)) => commit,
-            stopped => {
-                self.worker.release(claimed).await?;
-                return stopped.map(drop);
+        match (claimed.work.clone(), ran) {
+            (Work::Part(object, step @ (Step::Begin | Step::Send(_))), ran)
+                if !matches!(&ran, Ok(None)) && !ran.as_ref().is_err_and(is_of_this_machine) =>
+            {
+                self.end_step(claimed, (&object, step), &shard, ran).await
             }
-        };
-        let reached = shard.stopped_at();
-        let cuts = self.cut_again(&claimed.range, reached.as_ref()).await?;
-        let KeyRange { after, through } = claimed.range.clone();
-        let commit = Commit { after, through, reached, cuts, ..commit };
+            (work, Ok(Some(commit))) => {
+                let commit = self.commit_of(&work, &shard, commit).await?;
+                let shown = commit.clone();
+                let is_first = self.worker.commit(claimed, commit).await?;
+                self.print_end(&work, &shown, is_first);
+                Ok(())
+            }
+            (_, stopped) => {
+                self.worker.release(claimed).await?;
+                stopped.map(drop)
+            }
+        }
+    }
+
+    /// The commit of what came of a run.
+    async fn commit_of(
+        &mut self,
+        work: &Work,
+        shard: &Shard,
+        commit: Commit,
+    ) -> Result<Commit, Failure> {
         let commit = Commit { worker: self.worker.name().to_owned(), ..commit };
-        let shown = commit.clone();
-        let is_first = self.worker.commit(claimed, commit).await?;
-        self.print_shard(&shown, is_first);
+        let Work::Range(range) = work else { return Ok(commit) };
+        let (reached, divided) = (shard.stopped_at(), shard.divided());
+        let cuts = self.cut_again(range, reached.as_ref()).await?;
+        let KeyRange { after, through } = range.clone();
+        Ok(Commit { after, through, reached, cuts, divided, ..commit })
+    }
+
+    /// Writes what became of a step before the last of a large object. Where it failed, the worker
+    /// that ends the object does it.
+    async fn end_step(
+        &mut self,
+        claimed: Claimed,
+        (object, step): (&Divided, Step),
+        shard: &Shard,
+        ran: Result<Option<Commit>, Failure>,
+    ) -> Result<(), Failure> {
+        let failed = ran.err().map(|failure| failure.message);
+        if let Some(reason) = &failed {
+            let target = &object.target;
+            note(self.printer, &format!("note: parts of `{target}` were not sent: {reason}"));
+        }
+        if step != Step::Begin {
+            self.worker.sent(claimed).await?;
+            self.print_part(object, step, failed);
+            return Ok(());
+        }
+        let begun = if failed.is_none() { shard.begun() } else { Begun::default() };
+        if !self.worker.begun(claimed, &begun).await?
+            && let Some(upload_id) = begun.upload_id()
+        {
+            self.abort(object, upload_id).await?;
+        }
+        self.print_part(object, step, failed);
+        Ok(())
+    }
+
+    /// Drops an upload that was begun twice. One that stays is not worth a failure.
+    async fn abort(&mut self, object: &Divided, upload_id: &str) -> Result<(), Failure> {
+        let (spec, clients) = opened(self.settings().await?)?;
+        let target = s3_uri::parse(spec.target.as_deref().unwrap_or_default());
+        if let Ok(ObjectName { bucket, .. }) = target {
+            let _ = clients.target.abort_multipart(&bucket, &object.target, upload_id).await;
+        }
         Ok(())
     }
 
@@ -414,6 +476,33 @@ impl Work<'_> {
         Ok(cut_job(spec, &clients, &rest, (pieces, CUT_AGAIN_TIME)).await.unwrap_or_default())
     }
 
+    fn print_end(&self, work: &Work, commit: &Commit, is_first: bool) {
+        match work {
+            Work::Range(_) => self.print_shard(commit, is_first),
+            Work::Part(object, step) => {
+                let failure = commit.failures.first().map(|failure| failure.error.clone());
+                self.print_part(object, *step, failure);
+            }
+        }
+    }
+
+    fn print_part(&self, object: &Divided, step: Step, failed: Option<String>) {
+        let step = match step {
+            Step::Begin => "begun".to_owned(),
+            Step::Send(piece) => format!("piece {}", piece + 1),
+            Step::End => "ended".to_owned(),
+        };
+        self.printer.output(|buffer| {
+            if self.as_json {
+                let line = PartLine { source: &object.source, target: &object.target, step, failed };
+                return json::push(buffer, "part", line);
+            }
+            let failed = failed.map(|_| ", failed").unwrap_or_default();
+            push_line(buffer, &format!("object in parts: `{}`, {step}{failed}", object.target));
+        });
+        self.printer.flush();
+    }
+
     fn print_shard(&self, commit: &Commit, is_first: bool) {
         self.printer.output(|buffer| {
             if self.as_json {
@@ -451,6 +540,11 @@ impl Work<'_> {
             _ => exit::FAILED,
         })
     }
+}
+
+/// Whether something failed because of this machine: others may well do it.
+fn is_of_this_machine(failure: &Failure) -> bool {
+    matches!(failure.status, exit::CONFIGURATION | exit::USAGE)
 }
 
 /// Runs something to its end, which is soon where its shard is lost.
@@ -516,7 +610,7 @@ impl EventSink for Failures {
 struct Status {
     totals: Commit,
     commits: usize,
-    left: Vec<KeyRange>,
+    left: Vec<Work>,
 }
 
 impl Status {
@@ -553,7 +647,7 @@ pub(super) async fn show(
     let status = Status::of(&mut worker).await?;
     let ledger = worker.ledger();
     let count = if as_json { usize::MAX } else { FAILURES_SHOWN };
-    let failures = ledger.failed().flat_map(|commit| commit.failures).take(count);
+    let failures = ledger.failed().flat_map(|(_, commit)| commit.failures).take(count);
     printer.output(|buffer| {
         let Status { totals, commits, left } = &status;
         if as_json {
@@ -640,6 +734,15 @@ struct ShardLine<'a> {
     commit: &'a Commit,
     /// It is the commit that counts.
     counts: bool,
+}
+
+#[derive(Serialize)]
+struct PartLine<'a> {
+    source: &'a str,
+    target: &'a str,
+    step: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
 }
 
 #[derive(Serialize)]

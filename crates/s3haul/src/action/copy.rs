@@ -94,16 +94,24 @@ async fn copy_small(engine: &Arc<Engine>, mut action: CopyAction) {
     conclude(engine, action, result).await;
 }
 
+/// What this process does of an object whose parts several processes copy.
+pub(crate) async fn send_portion(engine: &Arc<Engine>, mut action: CopyAction) -> Result<()> {
+    copy_large(engine, &mut action).await
+}
+
+async fn copy_large(engine: &Arc<Engine>, action: &mut CopyAction) -> Result<()> {
+    if engine.relays {
+        return Box::pin(relay::relay_parts(engine, action)).await;
+    }
+    copy_parts(engine, action).await
+}
+
 async fn start_large(engine: &Arc<Engine>, mut action: CopyAction, tasks: &mut Tasks) {
     let part_size = part_size(engine, action.size);
     let slots = engine.limits.large(action.size.div_ceil(part_size)).await;
     let engine = Arc::clone(engine);
     tasks.spawn(async move {
-        let result = if engine.relays {
-            Box::pin(relay::relay_parts(&engine, &mut action)).await
-        } else {
-            copy_parts(&engine, &action).await
-        };
+        let result = copy_large(&engine, &mut action).await;
         conclude(&engine, action, result).await;
         drop(slots);
     });
@@ -196,8 +204,8 @@ async fn copy_parts(engine: &Arc<Engine>, action: &CopyAction) -> Result<()> {
     let later_tags = carry_tags(engine, action, plan, &mut properties).await?;
     assemble(engine, action, etag, properties).await?;
     match later_tags {
-        Some(tags) => write_tags(engine, action, &tags).await,
-        None => Ok(()),
+        Some(tags) if engine.uploads.completes() => write_tags(engine, action, &tags).await,
+        _ => Ok(()),
     }
 }
 

@@ -341,6 +341,11 @@ async fn send_loop(
     spawned.finish().await;
 }
 
+/// What this process does of a file whose parts several processes send.
+pub(crate) async fn send_portion(engine: &Arc<Engine>, action: &UploadAction) -> Result<()> {
+    upload_once(engine, action, action.size).await.map(drop)
+}
+
 /// Uploads one file by itself; tries once more if it changed meanwhile.
 async fn upload_file(engine: &Arc<Engine>, action: &UploadAction) -> (u64, Sent) {
     let result = upload_once(engine, action, action.size).await;
@@ -438,7 +443,7 @@ async fn send_parts(
     let mut count = 0;
     for part in parts(size, part_size) {
         count = part.number;
-        if upload.has(part.number) {
+        if !upload.needs(part.number) {
             continue;
         }
         let (source, buffers) = (Arc::clone(source), Arc::clone(&engine.buffers));

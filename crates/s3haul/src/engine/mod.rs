@@ -24,6 +24,7 @@ pub(crate) mod object;
 pub(crate) mod open_uploads;
 pub(crate) mod ordered_reader;
 pub mod parts;
+pub(crate) mod portion;
 pub(crate) mod preserve;
 pub(crate) mod range_reader;
 pub(crate) mod receive;

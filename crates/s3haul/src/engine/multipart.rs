@@ -74,10 +74,12 @@ pub(crate) async fn complete_upload(
 /// Checksum of the whole object, if the server returned those of all parts and they can be
 /// combined.
 fn full_object_checksum(sent: &[SentPart]) -> Option<Checksum> {
-    let piece =
-        |sent: &SentPart| Some(Piece { checksum: sent.part.checksum.clone()?, length: sent.size });
-    let pieces: Option<Vec<_>> = sent.iter().map(piece).collect();
+    let pieces: Option<Vec<_>> = sent.iter().map(piece_of).collect();
     combine(pieces?)
+}
+
+fn piece_of(sent: &SentPart) -> Option<Piece> {
+    Some(Piece { checksum: sent.part.checksum.clone()?, length: sent.size })
 }
 
 /// An upload at work.
@@ -134,9 +136,15 @@ impl MultipartUpload {
         Ok(Self::of(engine, upload, plan, Vec::new()))
     }
 
-    /// Whether the server has a part already.
-    pub(crate) fn has(&self, part_number: u32) -> bool {
-        self.before.contains(&part_number)
+    /// Whether this process has to send a part: the server has none, and no other sends it.
+    pub(crate) fn needs(&self, part_number: u32) -> bool {
+        !self.before.contains(&part_number) && self.engine.uploads.sends(part_number)
+    }
+
+    /// Checksums of the parts that the server had before, with their numbers.
+    pub(crate) fn pieces_before(&self) -> Vec<(u32, Piece)> {
+        let before = self.sent.iter().filter(|sent| self.before.contains(&sent.part.part_number));
+        before.filter_map(|sent| Some((sent.part.part_number, piece_of(sent)?))).collect()
     }
 
     fn of(
@@ -231,13 +239,17 @@ impl MultipartUpload {
         Ok(())
     }
 
-    /// Makes the object of its parts. All of them were sent before.
+    /// Makes the object of its parts, unless another process does that. All of them were sent
+    /// before.
     pub(crate) async fn complete(
         &mut self,
         parts_expected: u32,
         (object_size, expected): (u64, Option<&Expected>),
     ) -> Result<()> {
         self.all_sent().await?;
+        if !self.engine.uploads.completes() {
+            return Ok(());
+        }
         assert!(
             self.sent.len() == parts_expected as usize,
             "an upload is only completed with all its parts"

@@ -17,6 +17,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use crate::engine::portion::Portion;
 use crate::journal::Journal;
 use crate::journal::state::{PartsInProgress, PartsSource};
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -50,6 +51,8 @@ pub(crate) struct OpenUpload {
 pub(crate) struct OpenUploads {
     client: Client,
     journal: Option<Arc<Journal>>,
+    /// What this process does of an object, where others do the rest.
+    portion: Option<Arc<Portion>>,
     open: Mutex<HashSet<Arc<OpenUpload>>>,
     /// Requests that outlive their callers: those that begin uploads, and others.
     beginning: Mutex<JoinSet<()>>,
@@ -58,9 +61,36 @@ pub(crate) struct OpenUploads {
 
 impl OpenUploads {
     /// An empty list of uploads made with `client`.
-    pub(crate) fn new(client: Client, journal: Option<Arc<Journal>>) -> Arc<Self> {
+    pub(crate) fn new(
+        client: Client,
+        journal: Option<Arc<Journal>>,
+        portion: Option<Arc<Portion>>,
+    ) -> Arc<Self> {
         let (open, beginning, running) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Arc::new(Self { client, journal, open, beginning, running })
+        Arc::new(Self { client, journal, portion, open, beginning, running })
+    }
+
+    /// What this process does of an object, where others do the rest.
+    pub(crate) fn portion(&self) -> Option<&Portion> {
+        self.portion.as_deref()
+    }
+
+    /// Whether this process sends a part.
+    pub(crate) fn sends(&self, part_number: u32) -> bool {
+        self.portion().is_none_or(|portion| portion.sends(part_number))
+    }
+
+    /// Whether this process makes the object of its parts.
+    pub(crate) fn completes(&self) -> bool {
+        self.portion().is_none_or(Portion::is_end)
+    }
+
+    /// The upload that an earlier run or another process began.
+    fn known(&self, key: &str) -> Option<PartsInProgress> {
+        match &self.portion {
+            Some(portion) => portion.upload(),
+            None => self.journal.as_ref()?.parts(key),
+        }
     }
 
     /// Goes on with an upload that an earlier run began of the same source, where it is still open;
@@ -72,8 +102,7 @@ impl OpenUploads {
         properties: &ObjectProperties,
         source: &PartsSource,
     ) -> Result<Option<(Arc<OpenUpload>, Vec<CompletedPart>)>> {
-        let found = self.journal.as_ref().and_then(|journal| journal.parts(key));
-        let Some(found) = found else { return Ok(None) };
+        let Some(found) = self.known(key) else { return Ok(None) };
         let id = found.handle;
         let parts = if found.source == *source {
             match self.list_parts(bucket, key, &id).await {
@@ -86,6 +115,10 @@ impl OpenUploads {
         } else {
             None
         };
+        if parts.is_none() && !self.completes() {
+            let message = "the source has changed since its upload was begun, or the upload is gone";
+            return Err(Error::new(ErrorKind::SourceChanged, message));
+        }
         let (bucket, key) = (bucket.to_owned(), key.to_owned());
         let encryption = properties.encryption.clone();
         let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
@@ -127,9 +160,9 @@ impl OpenUploads {
             let input = CreateMultipart { bucket: &bucket, key: &key, properties, checksum };
             let id = uploads.client.create_multipart(input).await?;
             let encryption = properties.encryption.clone();
-            if let Some((journal, source)) = uploads.journal.as_ref().zip(source) {
+            if let Some(source) = source {
                 let (target, handle, done) = (key.clone(), id.clone(), Vec::new());
-                journal.parts_begun(PartsInProgress { target, source, handle, done });
+                uploads.begun(PartsInProgress { target, source, handle, done });
             }
             let upload = Arc::new(OpenUpload { bucket, key, id, encryption });
             lock(&uploads.open).insert(Arc::clone(&upload));
@@ -152,6 +185,14 @@ impl OpenUploads {
         self.forget(upload);
     }
 
+    fn begun(&self, upload: PartsInProgress) {
+        match (&self.portion, &self.journal) {
+            (Some(portion), _) => portion.begun(upload),
+            (None, Some(journal)) => journal.parts_begun(upload),
+            (None, None) => {}
+        }
+    }
+
     fn forget(&self, upload: &OpenUpload) {
         if let Some(journal) = &self.journal {
             journal.parts_ended(&upload.key);
@@ -164,15 +205,19 @@ impl OpenUploads {
         lock(&self.open).insert(Arc::new(upload));
     }
 
-    /// Whether a later run can go on with an upload.
+    /// Whether a later run or another process can go on with an upload.
     fn can_resume(&self, upload: &OpenUpload) -> bool {
+        if let Some(portion) = &self.portion {
+            return portion.shares(&upload.id);
+        }
         self.journal.as_ref().is_some_and(|journal| journal.keeps_parts(&upload.key))
     }
 
     /// Gives up an upload that failed: drops it, unless that was the network's or the server's
     /// doing and a later run can go on with it.
     pub(crate) async fn give_up(&self, upload: &OpenUpload, error: &Error) {
-        if !(error.may_pass() && self.can_resume(upload)) {
+        let is_kept = if self.portion.is_some() { !self.completes() } else { error.may_pass() };
+        if !(is_kept && self.can_resume(upload)) {
             self.abort(upload).await;
         }
     }

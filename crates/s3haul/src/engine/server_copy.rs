@@ -195,9 +195,12 @@ impl PartsCopy {
     async fn run(&self, tasks: &mut Tasks<Result<SentPart>>) -> Result<()> {
         let size = self.action.size;
         let mut copied = self.before.to_vec();
-        let is_done =
-            |part: &Part| self.before.iter().any(|sent| sent.part.part_number == part.number);
-        for part in parts(size, part_size(&self.engine, size)).filter(|part| !is_done(part)) {
+        let uploads = &self.engine.uploads;
+        let is_needed = |part: &Part| {
+            let is_done = self.before.iter().any(|sent| sent.part.part_number == part.number);
+            !is_done && uploads.sends(part.number)
+        };
+        for part in parts(size, part_size(&self.engine, size)).filter(is_needed) {
             while tasks.len() >= self.engine.limits.requests_max() {
                 copied.extend(tasks.next().await.transpose()?);
             }
@@ -206,6 +209,9 @@ impl PartsCopy {
         }
         while let Some(part) = tasks.next().await {
             copied.push(part?);
+        }
+        if !uploads.completes() {
+            return Ok(());
         }
         let object = (size, self.action.expected.as_deref());
         complete_upload(&self.engine, &self.upload, &mut copied, object, false).await

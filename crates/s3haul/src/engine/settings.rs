@@ -1,9 +1,11 @@
 //! Settings of the executors: plain values, the same for all objects of a job.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::portion::Portion;
 use crate::engine::shared_limits::SharedLimits;
 use crate::plan::change::ObjectChange;
 use crate::plan::restore::RestoreTask;
@@ -139,6 +141,8 @@ pub(crate) struct Settings {
     pub(crate) is_undelete: bool,
     /// Versions that are locked in governance mode are removed, too.
     pub(crate) bypass_governance: bool,
+    /// What this process does of an object, where others do the rest.
+    pub(crate) portion: Option<Arc<Portion>>,
     /// Limits.
     pub(crate) tuning: Tuning,
 }

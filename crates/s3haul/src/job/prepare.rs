@@ -91,6 +91,13 @@ impl Prepared {
             ActionKind::Download => spec.properties.customer_key.clone(),
             _ => None,
         };
+        let part = spec.shard.as_ref().and_then(|shard| shard.part());
+        let mut tuning = spec.tuning.clone();
+        if let Some(part) = part {
+            // Whatever is set on this machine: the parts of all have one size.
+            tuning.multipart_chunksize = part.object.part_size;
+            tuning.multipart_threshold = tuning.multipart_threshold.min(part.object.size);
+        }
         Settings {
             is_dry_run: spec.dry_run,
             is_one: !self.plan.is_directory,
@@ -118,7 +125,8 @@ impl Prepared {
             versions: spec.versions,
             is_undelete: spec.command == TransferCommand::Undelete,
             bypass_governance: spec.bypass_governance,
-            tuning: spec.tuning.clone(),
+            portion: part.map(|part| Arc::clone(&part.portion)),
+            tuning,
         }
     }
 

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use s3haul_list::KeyRange;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
+
+use super::divided::{Begun, Divided, Progress, Step};
 
 /// The format that this library writes, and the newest that it reads.
 const FORMAT: u32 = 1;
@@ -69,6 +72,9 @@ pub struct Commit {
     pub bytes: u64,
     /// What failed, the first of it.
     pub failures: Vec<Failure>,
+    /// Large objects of its range that are not done: several workers send their parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub divided: Vec<Divided>,
     /// The worker that ran it.
     pub worker: String,
     /// Version of the program.
@@ -89,13 +95,24 @@ pub struct Failure {
     pub error: String,
 }
 
+/// What a worker does at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A shard.
+    Range(KeyRange),
+    /// A step of a large object.
+    Part(Arc<Divided>, Step),
+}
+
 /// What is done and what is left.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     cuts: Vec<String>,
     /// By where the shard begins.
     commits: BTreeMap<String, Commit>,
-    /// Later runs of what failed.
+    /// Large objects of the commits, by their names in the folder.
+    divided: BTreeMap<String, Progress>,
+    /// Later runs of what failed, by its names in the folder.
     retries: BTreeMap<String, Commit>,
 }
 
@@ -256,9 +273,14 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     text
 }
 
-/// Name of a shard in the folder.
-pub(super) fn id_of(range: &KeyRange) -> String {
-    format!("{:032x}", xxh3_128(range.after.as_bytes()))
+impl Work {
+    /// Its name in the folder.
+    pub(super) fn id(&self) -> String {
+        match self {
+            Self::Range(range) => format!("{:032x}", xxh3_128(range.after.as_bytes())),
+            Self::Part(object, step) => format!("{}-{}", object.id(), step.suffix()),
+        }
+    }
 }
 
 /// A range, cut. Cuts outside of it, and those out of order, count for nothing.
@@ -282,28 +304,78 @@ impl Ledger {
         Self { cuts, ..Self::default() }
     }
 
-    /// Adds a later run of what failed of a shard. The last one counts.
-    pub(super) fn add_retry(&mut self, retry: Commit) {
-        self.retries.insert(retry.after.clone(), retry);
+    /// Adds a later run of what failed, by its name in the folder. The last one counts.
+    pub(super) fn add_retry(&mut self, id: String, retry: Commit) {
+        self.retries.insert(id, retry);
     }
 
-    /// What is failed of a shard by now, and what is done.
-    fn outcome(&self, commit: &Commit) -> Commit {
-        let Some(retry) = self.retries.get(&commit.after) else { return commit.clone() };
+    /// What is failed by now, and what is done.
+    fn outcome(&self, work: &Work, commit: &Commit) -> Commit {
+        let Some(retry) = self.retries.get(&work.id()) else { return commit.clone() };
         let Commit { failed, failures, .. } = retry.clone();
         let (done, bytes) = (commit.done + retry.done, commit.bytes + retry.bytes);
         Commit { done, failed, bytes, failures, ..commit.clone() }
     }
 
-    /// Shards of which something is failed still, as far as they were done.
-    pub fn failed(&self) -> impl Iterator<Item = Commit> {
-        let outcomes = self.commits.values().map(|commit| self.outcome(commit));
-        outcomes.filter(|outcome| outcome.failed > 0)
+    /// All that was run to its end, with its commit.
+    fn ended(&self) -> impl Iterator<Item = (Work, &Commit)> {
+        let ranges = self.commits.values().map(|commit| (Work::Range(commit.range()), commit));
+        let objects = self.divided.values().filter_map(|object| {
+            Some((Work::Part(Arc::clone(&object.object), Step::End), object.end.as_ref()?))
+        });
+        ranges.chain(objects)
+    }
+
+    /// The commit of something that was run to its end, without later runs.
+    pub(super) fn first(&self, work: &Work) -> Option<&Commit> {
+        match work {
+            Work::Range(range) => self.commits.get(&range.after),
+            Work::Part(object, _) => self.divided.get(&object.id())?.end.as_ref(),
+        }
+    }
+
+    /// All of which something is failed still, as far as it was done.
+    pub fn failed(&self) -> impl Iterator<Item = (Work, Commit)> {
+        let outcomes = self.ended().map(|(work, commit)| {
+            let outcome = self.outcome(&work, commit);
+            (work, outcome)
+        });
+        outcomes.filter(|(_, outcome)| outcome.failed > 0)
     }
 
     /// Adds a commit; of two of the same shard the first counts.
     pub fn add(&mut self, commit: Commit) {
-        self.commits.entry(commit.after.clone()).or_insert(commit);
+        if self.commits.contains_key(&commit.after) {
+            return;
+        }
+        for object in &commit.divided {
+            self.divided.insert(object.id(), Progress::new(object.clone()));
+        }
+        self.commits.insert(commit.after.clone(), commit);
+    }
+
+    /// Whether large objects are not at their end.
+    pub(super) fn has_parts(&self) -> bool {
+        self.divided.values().any(|object| object.end.is_none())
+    }
+
+    /// The object of this name in the folder.
+    pub(super) fn object(&mut self, id: &str) -> Option<&mut Progress> {
+        self.divided.get_mut(id)
+    }
+
+    /// How the upload of an object was begun.
+    pub(super) fn begun(&self, object: &Divided) -> Option<&Begun> {
+        self.divided.get(&object.id())?.begun.as_ref()
+    }
+
+    /// Steps of large objects that can be done now.
+    pub fn parts_left(&self) -> Vec<Work> {
+        let steps = self.divided.values().flat_map(|object| {
+            let step = |step| Work::Part(Arc::clone(&object.object), step);
+            object.left().into_iter().map(step)
+        });
+        steps.collect()
     }
 
     /// The commits, in order.
@@ -350,7 +422,7 @@ impl Ledger {
 
     /// The sum of all commits, as one of the whole source.
     pub fn totals(&self) -> Commit {
-        let outcomes = self.commits.values().map(|commit| self.outcome(commit));
+        let outcomes = self.ended().map(|(work, commit)| self.outcome(&work, commit));
         outcomes.fold(Commit::default(), |mut sum, commit| {
             sum.done += commit.done;
             sum.skipped += commit.skipped;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `job.json` | the [`Plan`]: the job, and where it was cut at first |
 //! | `commit/ID` | a [`Commit`], made only where there is none: of two runs of a shard one counts |
+//! | `part/ID-…` | what was done of a large object, whose parts several workers send ([`Divided`]) |
 //! | `claim/ID` | the worker of a shard; advice only, so that others take another one |
 //! | `retry/ID` | the [`Commit`] of a later run of what failed |
 //!
@@ -16,6 +17,7 @@
 //! gap or overlap, whatever worker died or did something twice.
 
 mod cut;
+mod divided;
 mod folder;
 mod ledger;
 mod worker;
@@ -27,11 +29,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::engine::portion::Portion;
+
 pub use cut::{cut_files, cut_keys, cut_rows};
+pub use divided::{Begun, Divided, Step};
 pub use folder::{FolderError, JobFolder};
-pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SourceFolder};
+pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SourceFolder, Work};
 pub use s3haul_list::KeyRange;
 pub use worker::{Claimed, Turn, Worker};
+
+use divided::{DIVIDED_MAX, divided_from};
 
 /// No retry takes so long.
 const RETRY_BUDGET: Duration = Duration::from_hours(24 * 365);
@@ -47,23 +54,60 @@ pub struct Shard {
     yields: Arc<AtomicBool>,
     /// Where it stopped before its end.
     stopped: Mutex<Option<String>>,
+    /// Larger objects are left to several workers; none: it does all by itself.
+    divided_from: Option<u64>,
+    /// The objects that it left so.
+    divided: Mutex<Vec<Divided>>,
+    /// It is not the range that is done, but a step of one object.
+    part: Option<Part>,
+}
+
+/// A step of an object whose parts several workers send.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) object: Arc<Divided>,
+    pub(crate) portion: Arc<Portion>,
 }
 
 impl Shard {
     /// What lies in a range, for so long: then nothing more is begun.
     pub fn new(range: KeyRange, budget: Duration) -> Self {
         let deadline = Instant::now() + budget;
-        Self { range, only: None, deadline, yields: Arc::default(), stopped: Mutex::default() }
+        Self {
+            range,
+            only: None,
+            deadline,
+            yields: Arc::default(),
+            stopped: Mutex::default(),
+            divided_from: None,
+            divided: Mutex::default(),
+            part: None,
+        }
     }
 
-    /// The same for a shard that was claimed: it also ends when others have nothing to do.
+    /// What was claimed. A range also ends when others have nothing to do.
     pub fn of_claim(claimed: &Claimed, budget: Duration) -> Self {
-        let yields = Arc::clone(&claimed.yields);
-        Self { yields, ..Self::new(claimed.range.clone(), budget) }
+        match &claimed.work {
+            Work::Range(range) => Self {
+                yields: Arc::clone(&claimed.yields),
+                divided_from: Some(divided_from(budget)),
+                ..Self::new(range.clone(), budget)
+            },
+            Work::Part(object, step) => Self::of_part(object, *step, claimed.begun.as_ref()),
+        }
     }
 
-    /// What failed of a shard, to its end. A sync looks at all of it again.
-    pub fn retrying(commit: &Commit) -> Self {
+    fn of_part(object: &Arc<Divided>, step: Step, begun: Option<&Begun>) -> Self {
+        let portion = Arc::new(object.portion(step, begun));
+        let part = Part { object: Arc::clone(object), portion };
+        Self { part: Some(part), ..Self::new(KeyRange::default(), RETRY_BUDGET) }
+    }
+
+    /// What failed, to its end. A sync looks at all of a shard again.
+    pub fn retrying(work: &Work, commit: &Commit) -> Self {
+        if let Work::Part(object, _) = work {
+            return Self::of_part(object, Step::End, None);
+        }
         let names = commit.failures.iter().map(|failure| failure.subject.clone());
         let is_named = commit.failures.len() as u64 == commit.failed;
         let range = commit.settled();
@@ -80,6 +124,39 @@ impl Shard {
     /// the range.
     pub fn stopped_at(&self) -> Option<String> {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Objects that it left to several workers.
+    pub fn divided(&self) -> Vec<Divided> {
+        self.divided.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What was begun by a step that begins an upload.
+    pub fn begun(&self) -> Begun {
+        self.part.as_ref().map(|part| Begun::by(&part.portion)).unwrap_or_default()
+    }
+
+    /// The step of an object that it is, if it is one.
+    pub(crate) fn part(&self) -> Option<&Part> {
+        self.part.as_ref()
+    }
+
+    /// Whether it leaves any objects to several workers.
+    pub(crate) fn divides(&self) -> bool {
+        self.divided_from.is_some()
+    }
+
+    /// Leaves an object to several workers, if it is large enough; gives whether it does.
+    pub(crate) fn leaves(&self, size: u64, object: impl FnOnce() -> Option<Divided>) -> bool {
+        let Some(from) = self.divided_from.filter(|from| size >= *from) else { return false };
+        let mut divided = self.divided.lock().unwrap_or_else(PoisonError::into_inner);
+        if divided.len() >= DIVIDED_MAX {
+            return false;
+        }
+        let object = object().map(|object| object.in_pieces(from));
+        let object = object.filter(|object| object.pieces() > 1);
+        divided.extend(object.clone());
+        object.is_some()
     }
 
     /// Whether a name is in its range. An object that is named by itself may have none.

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use futures_util::stream;
-use s3haul_list::KeyRange;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::divided::{Begun, Step};
 use super::folder::{FolderError, JobFolder};
-use super::ledger::{Commit, Crowd, Ledger, LedgerError, Plan, id_of};
+use super::ledger::{Commit, Crowd, Ledger, LedgerError, Plan, Work};
 
 /// Commits that are read at a time.
 const READS_AT_ONCE: usize = 32;
@@ -36,7 +36,7 @@ pub struct Worker {
     plan: Plan,
     name: String,
     ledger: Ledger,
-    /// Commits that were read.
+    /// Commits that were read, and what is known of large objects.
     read: HashSet<String>,
     claims: Claims,
     /// It has said that it waits.
@@ -48,7 +48,7 @@ pub struct Worker {
 /// What a worker does next.
 #[derive(Debug)]
 pub enum Turn {
-    /// Runs this shard.
+    /// Runs this shard, or step of a large object.
     Run(Claimed),
     /// Waits so long and asks again: others run all that is left.
     Wait(Duration),
@@ -56,11 +56,13 @@ pub enum Turn {
     Done,
 }
 
-/// A shard that is claimed as long as this is held.
+/// What is claimed as long as this is held.
 #[derive(Debug)]
 pub struct Claimed {
     /// What it is.
-    pub range: KeyRange,
+    pub work: Work,
+    /// Of a large object: how its upload was begun.
+    pub(super) begun: Option<Begun>,
     /// Others have nothing to do.
     pub(super) yields: Arc<AtomicBool>,
     /// Cancelled when it turns out that others have taken it over.
@@ -117,30 +119,74 @@ impl Worker {
         &self.ledger
     }
 
-    /// Reads the commits that are new; gives what is left.
-    pub async fn look(&mut self) -> Result<Vec<KeyRange>, FolderError> {
+    /// Reads the commits that are new; gives what is left. Steps of large objects come first: they
+    /// take longest.
+    pub async fn look(&mut self) -> Result<Vec<Work>, FolderError> {
         let found = self.folder.list("commit").await?;
-        let found: HashSet<_> = found.into_iter().map(|(id, _)| id).collect();
-        if !self.read.is_subset(&found) {
+        let found: HashSet<_> = found.into_iter().map(|(id, _)| format!("commit/{id}")).collect();
+        let is_commit = |name: &&String| name.starts_with("commit/");
+        if !self.read.iter().filter(is_commit).all(|name| found.contains(name)) {
             // Commits stay: the folder was emptied, and the job begun anew.
             self.ledger = Ledger::new(self.plan.cuts.clone());
             self.read.clear();
         }
-        let new: Vec<_> = found.into_iter().filter(|id| !self.read.contains(id)).collect();
-        let folder = &self.folder;
-        let reading = stream::iter(new).map(|id| async move {
-            let name = format!("commit/{id}");
-            let text = folder.read(&name).await?.unwrap_or_default();
+        let new: Vec<_> = found.into_iter().filter(|name| !self.read.contains(name)).collect();
+        for (name, text) in self.read_all(new).await? {
             let commit = Commit::from_json(&name, &text);
-            Ok::<_, FolderError>((id, commit.map_err(|source| broken(folder, source))?))
-        });
-        let commits: Vec<_> = reading.buffer_unordered(READS_AT_ONCE).collect().await;
-        for commit in commits {
-            let (id, commit) = commit?;
-            self.read.insert(id);
-            self.ledger.add(commit);
+            self.ledger.add(commit.map_err(|source| broken(&self.folder, source))?);
+            self.read.insert(name);
         }
-        self.ledger.left().map_err(|source| broken(&self.folder, source))
+        if self.ledger.has_parts() {
+            self.look_at_parts().await?;
+        }
+        let mut left = self.ledger.parts_left();
+        let ranges = self.ledger.left().map_err(|source| broken(&self.folder, source))?;
+        left.extend(ranges.into_iter().map(Work::Range));
+        Ok(left)
+    }
+
+    /// Reads what is new of large objects.
+    async fn look_at_parts(&mut self) -> Result<(), FolderError> {
+        let found = self.folder.list("part").await?;
+        let new = found.into_iter().map(|(id, _)| format!("part/{id}"));
+        let new: Vec<_> = new.filter(|name| !self.read.contains(name)).collect();
+        // That a piece was sent is known from its name.
+        let (pieces, others): (Vec<_>, Vec<_>) = new.into_iter().partition(|name| {
+            matches!(step_of(name), Some((_, Step::Send(_))))
+        });
+        let mut texts = self.read_all(others).await?;
+        texts.extend(pieces.into_iter().map(|name| (name, Vec::new())));
+        for (name, text) in texts {
+            let Some((id, step)) = step_of(&name) else { continue };
+            let Some(object) = self.ledger.object(id) else { continue };
+            let unreadable = |error: serde_json::Error| LedgerError::Unreadable {
+                name: name.clone(),
+                reason: error.to_string(),
+            };
+            match step {
+                Step::Send(piece) => _ = object.sent.insert(piece),
+                Step::Begin => {
+                    let begun = serde_json::from_slice(&text).map_err(unreadable);
+                    object.begun = Some(begun.map_err(|source| broken(&self.folder, source))?);
+                }
+                Step::End => {
+                    let end = Commit::from_json(&name, &text);
+                    object.end = Some(end.map_err(|source| broken(&self.folder, source))?);
+                }
+            }
+            self.read.insert(name);
+        }
+        Ok(())
+    }
+
+    /// Reads files of the folder, many at a time.
+    async fn read_all(&self, names: Vec<String>) -> Result<Vec<(String, Vec<u8>)>, FolderError> {
+        let folder = &self.folder;
+        let reading = stream::iter(names).map(|name| async move {
+            let text = folder.read(&name).await?.unwrap_or_default();
+            Ok::<_, FolderError>((name, text))
+        });
+        reading.buffer_unordered(READS_AT_ONCE).try_collect().await
     }
 
     /// Reads what later runs of failed objects came to.
@@ -149,15 +195,21 @@ impl Worker {
             let name = format!("retry/{id}");
             let text = self.folder.read(&name).await?.unwrap_or_default();
             let retry = Commit::from_json(&name, &text);
-            self.ledger.add_retry(retry.map_err(|source| broken(&self.folder, source))?);
+            let retry = retry.map_err(|source| broken(&self.folder, source))?;
+            self.ledger.add_retry(id, retry);
         }
         Ok(())
     }
 
-    /// Writes what a later run of what failed of a shard came to; `before` is what was known.
-    pub async fn retried(&mut self, before: &Commit, retry: Commit) -> Result<(), FolderError> {
-        // The sum of all retries: what the shard's own commit has is not in it.
-        let first = self.ledger.commits().find(|commit| commit.after == before.after);
+    /// Writes what a later run of what failed came to; `before` is what was known.
+    pub async fn retried(
+        &mut self,
+        work: &Work,
+        before: &Commit,
+        retry: Commit,
+    ) -> Result<(), FolderError> {
+        // The sum of all retries: what the first commit has is not in it.
+        let first = self.ledger.first(work);
         let (done, bytes) = first.map_or((0, 0), |first| (first.done, first.bytes));
         let retry = Commit {
             done: retry.done + before.done - done,
@@ -165,9 +217,9 @@ impl Worker {
             worker: self.name.clone(),
             ..retry
         };
-        let id = id_of(&KeyRange { after: retry.after.clone(), through: None });
+        let id = work.id();
         self.folder.write(&format!("retry/{id}"), &retry.to_json()).await?;
-        self.ledger.add_retry(retry);
+        self.ledger.add_retry(id, retry);
         Ok(())
     }
 
@@ -183,8 +235,8 @@ impl Worker {
         self.claims.look(&self.folder).await?;
         let (behind, before) =
             left.split_at(place(left.len(), share.unwrap_or_else(fastrand::f64)));
-        for range in before.iter().chain(behind) {
-            let id = id_of(range);
+        for work in before.iter().chain(behind) {
+            let id = work.id();
             if self.claims.is_live(&id, lease) {
                 continue;
             }
@@ -200,10 +252,15 @@ impl Worker {
             }
             let (yields, lost) = (Arc::default(), CancellationToken::new());
             let beats = self.beat(id.clone(), Arc::clone(&yields), lost.clone());
-            let claimed = Claimed { range: range.clone(), yields, lost, _beats: beats };
+            let begun = match work {
+                Work::Part(object, _) => self.ledger.begun(object).cloned(),
+                Work::Range(_) => None,
+            };
+            let work = work.clone();
+            let claimed = Claimed { work, begun, yields, lost, _beats: beats };
             self.be_idle(false).await?;
             // Its last worker may have ended since the commits were looked at.
-            if self.folder.read(&format!("commit/{id}")).await?.is_none() {
+            if self.folder.read(&place_of(&claimed.work)).await?.is_none() {
                 return Ok(Turn::Run(claimed));
             }
             self.release(claimed).await?;
@@ -232,7 +289,7 @@ impl Worker {
         let left = self.look().await?;
         self.claims.look(&self.folder).await?;
         let lease = self.lease();
-        let is_short = left.iter().all(|range| self.claims.is_live(&id_of(range), lease));
+        let is_short = left.iter().all(|work| self.claims.is_live(&work.id(), lease));
         Ok(if is_short { self.claims.crowd(lease).pieces() } else { 1 })
     }
 
@@ -241,21 +298,39 @@ impl Worker {
         Duration::from_secs_f64(self.plan.lease_s)
     }
 
-    /// Commits what became of a shard. False if another run of it was first: then that one counts.
+    /// Commits what became of a shard, or of a large object at its end. False if another run of it
+    /// was first: then that one counts.
     pub async fn commit(&mut self, claimed: Claimed, commit: Commit) -> Result<bool, FolderError> {
-        let id = id_of(&claimed.range);
-        let is_first = self.folder.create(&format!("commit/{id}"), &commit.to_json()).await?;
-        if is_first {
-            self.read.insert(id);
+        let name = place_of(&claimed.work);
+        let is_first = self.folder.create(&name, &commit.to_json()).await?;
+        if is_first && matches!(claimed.work, Work::Range(_)) {
+            self.read.insert(name);
             self.ledger.add(commit);
         }
         self.release(claimed).await?;
         Ok(is_first)
     }
 
+    /// Writes how the upload of a large object was begun. False if another was first: then its
+    /// upload is the one that counts.
+    pub async fn begun(&self, claimed: Claimed, begun: &Begun) -> Result<bool, FolderError> {
+        let text = serde_json::to_vec(begun).unwrap_or_default();
+        let is_first = self.folder.create(&place_of(&claimed.work), &text).await?;
+        self.release(claimed).await?;
+        Ok(is_first)
+    }
+
+    /// Writes that a piece of a large object was sent, or could not be: who ends the object sends
+    /// what is missing.
+    pub async fn sent(&self, claimed: Claimed) -> Result<(), FolderError> {
+        let text = format!("{{\"worker\":\"{}\"}}\n", self.name);
+        self.folder.create(&place_of(&claimed.work), text.as_bytes()).await?;
+        self.release(claimed).await
+    }
+
     /// Leaves a shard to others.
     pub async fn release(&self, claimed: Claimed) -> Result<(), FolderError> {
-        let id = id_of(&claimed.range);
+        let id = claimed.work.id();
         if claimed.lost.is_cancelled() {
             return Ok(());
         }
@@ -346,6 +421,21 @@ impl Claims {
     }
 }
 
+/// Where it is written what became of something.
+fn place_of(work: &Work) -> String {
+    let folder = match work {
+        Work::Range(_) => "commit",
+        Work::Part(..) => "part",
+    };
+    format!("{folder}/{}", work.id())
+}
+
+/// Object and step that a file in `part` is of.
+fn step_of(name: &str) -> Option<(&str, Step)> {
+    let (id, suffix) = name.strip_prefix("part/")?.split_once('-')?;
+    Some((id, Step::of_suffix(suffix)?))
+}
+
 fn broken(folder: &JobFolder, source: LedgerError) -> FolderError {
     FolderError::Ledger { name: folder.name(), source }
 }
@@ -368,6 +458,7 @@ fn place(count: usize, share: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use s3haul_list::KeyRange;
     use serde_json::json;
 
     /// The folder of a job in two shards, with leases of ten seconds.
@@ -387,6 +478,17 @@ mod tests {
         }
     }
 
+    fn range_of(claimed: &Claimed) -> KeyRange {
+        range_in(&claimed.work)
+    }
+
+    fn range_in(work: &Work) -> KeyRange {
+        match work {
+            Work::Range(range) => range.clone(),
+            Work::Part(..) => panic!("{work:?}"),
+        }
+    }
+
     fn commit_of(range: &KeyRange) -> Commit {
         let KeyRange { after, through } = range.clone();
         Commit { after, through, done: 1, ..Commit::default() }
@@ -399,25 +501,25 @@ mod tests {
         let (mut one, mut two) =
             (Worker::open(folder.clone()).await.unwrap(), Worker::open(folder).await.unwrap());
         let first = run(&mut one, 0.0).await;
-        assert_eq!(first.range.through.as_deref(), Some("m"));
+        assert_eq!(range_of(&first).through.as_deref(), Some("m"));
         let second = run(&mut two, 0.0).await;
-        assert_eq!(second.range.after, "m");
+        assert_eq!(range_of(&second).after, "m");
         assert!(matches!(one.next(None).await.unwrap(), Turn::Wait(_)));
         // One stops inside of its shard and cuts the rest.
         let left = Commit {
             reached: Some("c".to_owned()),
             cuts: vec!["f".to_owned()],
-            ..commit_of(&first.range)
+            ..commit_of(&range_of(&first))
         };
         assert_eq!(one.pieces().await.unwrap(), 4);
         assert!(one.commit(first, left).await.unwrap());
         assert_eq!(one.pieces().await.unwrap(), 1);
-        let range = second.range.clone();
+        let range = range_of(&second);
         assert!(two.commit(second, commit_of(&range)).await.unwrap());
         for expected in ["c", "f"] {
             let rest = run(&mut two, 0.0).await;
-            assert_eq!(rest.range.after, expected);
-            let range = rest.range.clone();
+            assert_eq!(range_of(&rest).after, expected);
+            let range = range_of(&rest);
             assert!(two.commit(rest, commit_of(&range)).await.unwrap());
         }
         assert!(matches!(one.next(None).await.unwrap(), Turn::Done));
@@ -431,7 +533,7 @@ mod tests {
         let folder = begun(root.path()).await;
         let mut one = Worker::open(folder.clone()).await.unwrap();
         let shard = run(&mut one, 0.0).await;
-        let range = shard.range.clone();
+        let range = range_of(&shard);
         assert!(one.commit(shard, commit_of(&range)).await.unwrap());
         let mut two = Worker::open(folder.clone()).await.unwrap().knowing(one);
         assert_eq!(two.ledger().totals().done, 1);
@@ -442,7 +544,7 @@ mod tests {
         let folder = JobFolder::Directory(other.path().to_owned());
         folder.begin(&Plan::new(json!({}), vec!["f".to_owned()]).to_json()).await.unwrap();
         let mut three = Worker::open(folder).await.unwrap().knowing(two);
-        assert_eq!(three.look().await.unwrap()[0].through.as_deref(), Some("f"));
+        assert_eq!(range_in(&three.look().await.unwrap()[0]).through.as_deref(), Some("f"));
     }
 
     #[tokio::test]
@@ -453,18 +555,19 @@ mod tests {
         let mut two = Worker::open(folder).await.unwrap();
         let slow = run(&mut one, 0.0).await;
         let twice = Claimed {
-            range: slow.range.clone(),
+            work: slow.work.clone(),
+            begun: None,
             yields: Arc::default(),
             lost: CancellationToken::new(),
             _beats: JoinSet::new(),
         };
-        let done = Commit { reached: Some("d".to_owned()), ..commit_of(&twice.range) };
+        let done = Commit { reached: Some("d".to_owned()), ..commit_of(&range_of(&twice)) };
         assert!(two.commit(twice, done).await.unwrap());
-        let whole = commit_of(&slow.range);
+        let whole = commit_of(&range_of(&slow));
         assert!(!one.commit(slow, whole).await.unwrap());
         for worker in [&mut one, &mut two] {
             let left = worker.look().await.unwrap();
-            let begins: Vec<_> = left.iter().map(|range| range.after.as_str()).collect();
+            let begins: Vec<_> = left.iter().map(|work| range_in(work).after).collect();
             assert_eq!(begins, ["d", "m"]);
         }
     }
@@ -476,9 +579,9 @@ mod tests {
         let mut dead = Worker::open(folder.clone()).await.unwrap();
         let mut next = Worker::open(folder).await.unwrap();
         for share in [0.0, 0.9] {
-            let Claimed { range, _beats: beats, .. } = run(&mut dead, share).await;
+            let Claimed { work, _beats: beats, .. } = run(&mut dead, share).await;
             // It dies without a word.
-            drop((range, beats));
+            drop((work, beats));
         }
         assert!(matches!(next.next(Some(0.0)).await.unwrap(), Turn::Wait(_)));
         // Files are written by threads, so that time only stands still between looks.
@@ -489,7 +592,7 @@ mod tests {
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(2)).await;
         tokio::time::resume();
-        assert_eq!(run(&mut next, 0.0).await.range.after, "");
+        assert_eq!(range_of(&run(&mut next, 0.0).await).after, "");
     }
 
     #[tokio::test]

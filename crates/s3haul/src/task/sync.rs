@@ -24,6 +24,7 @@ use crate::plan::removals::RemovalLimit;
 use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
 use crate::source::walk::FileStream;
+use crate::task::divided::start_divided;
 use crate::task::download_target::start_downloads;
 use crate::task::pipeline::{
     MakeAction, copy_action, download_action, file_removal, object_removal, upload_action,
@@ -40,7 +41,7 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
     let in_bucket = || (start(engine, Place::Target), object_removal as _);
     match job.plan.action {
         ActionKind::Upload => {
-            run(job, engine, start(engine, ()), upload_action, in_bucket()).await;
+            run(job, engine, start_divided(job, engine), upload_action, in_bucket()).await;
         }
         ActionKind::Download => {
             let Some(folder) = job.plan.target_directory().map(ToOwned::to_owned) else {
@@ -51,7 +52,7 @@ pub(crate) async fn sync(job: Arc<Prepared>, engine: Arc<Engine>) -> Result<()> 
             let in_folder = (start(engine, root), file_removal as _);
             run(job, engine, downloads, download_action, in_folder).await;
         }
-        _ => run(job, engine, start(engine, ()), copy_action, in_bucket()).await,
+        _ => run(job, engine, start_divided(job, engine), copy_action, in_bucket()).await,
     }
     Ok(())
 }

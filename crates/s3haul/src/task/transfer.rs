@@ -28,6 +28,7 @@ use crate::location::Location;
 use crate::plan::paths::Side;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
+use crate::task::divided::{run_part, start_divided};
 use crate::task::download_target::{open_target, start_downloads};
 use crate::task::pipeline::{
     copy_action, delete_action, download_action, pipeline, tag_action, upload_action,
@@ -192,6 +193,9 @@ async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Resul
     }
     drop(streams);
     refuse_unversioned(&job, &engine).await?;
+    if let Some(part) = job.spec.shard.as_ref().and_then(|shard| shard.part()) {
+        return run_part(&job, &engine, part).await;
+    }
     let Some(names) = job.spec.names.clone() else {
         let is_sync = job.spec.command == TransferCommand::Sync;
         return if is_sync { sync(job, engine).await } else { act(&job, &engine).await };
@@ -215,12 +219,14 @@ async fn act(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
         return lookup::sync(job, engine).await;
     }
     match action {
-        ActionKind::Upload => pipeline(job, engine, start(engine, ()), upload_action).await,
+        ActionKind::Upload => {
+            pipeline(job, engine, start_divided(job, engine), upload_action).await;
+        }
         ActionKind::Download => {
             let downloads = start_downloads(job, engine, open_target(job).await?);
             pipeline(job, engine, downloads, download_action).await;
         }
-        ActionKind::Copy => pipeline(job, engine, start(engine, ()), copy_action).await,
+        ActionKind::Copy => pipeline(job, engine, start_divided(job, engine), copy_action).await,
         ActionKind::Delete | ActionKind::Undelete => {
             pipeline(job, engine, start(engine, Place::Source), delete_action).await;
         }

@@ -25,6 +25,7 @@ use crate::engine::server_copy::{
     carry_tags, head_of, part_size, refuse_move_onto_itself, said_properties, write_tags,
 };
 use crate::engine::settings::MetadataDirective;
+use crate::journal::state::PartsSource;
 use crate::plan::action::CopyAction;
 use crate::plan::expected::Expected;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -186,8 +187,8 @@ async fn send_in_parts(
         }
     }
     match later_tags {
-        Some(tags) => write_tags(engine, action, &tags).await,
-        None => Ok(()),
+        Some(tags) if engine.uploads.completes() => write_tags(engine, action, &tags).await,
+        _ => Ok(()),
     }
 }
 
@@ -198,9 +199,7 @@ async fn relay_object(
     head: &ObjectHead,
     properties: ObjectProperties,
 ) -> Result<()> {
-    let part_size = part_size(engine, action.size);
-    let mut upload =
-        MultipartUpload::begin(engine, &action.target_key, properties, part_size).await?;
+    let Some(mut upload) = begin(engine, action, head, properties).await? else { return Ok(()) };
     let relay = Arc::new(PartsRelay {
         engine: Arc::clone(engine),
         object: ObjectState::new(action.source_key.clone(), head.etag.clone())
@@ -215,6 +214,30 @@ async fn relay_object(
         upload.abandon(error).await;
     }
     result
+}
+
+/// Begins the upload of an object; with others, or goes on with what one of them began. What
+/// arrives at several processes can be held against the source's checksum only where the parts are
+/// sent with the same: else nothing is begun, and one process sends all.
+async fn begin(
+    engine: &Arc<Engine>,
+    action: &CopyAction,
+    head: &ObjectHead,
+    properties: ObjectProperties,
+) -> Result<Option<MultipartUpload>> {
+    let (key, part_size) = (&action.target_key, part_size(engine, action.size));
+    let Some(portion) = engine.uploads.portion() else {
+        return MultipartUpload::begin(engine, key, properties, part_size).await.map(Some);
+    };
+    let plan = engine.target.upload_digests(engine.settings.checksum_algorithm);
+    let is_other = |expected: Checksum| Some(expected.algorithm) != plan.checksum;
+    if portion.is_begin() && expected_of(head).is_some_and(is_other) {
+        return Ok(None);
+    }
+    let version = action.version_id.as_deref().unwrap_or_default();
+    let state = format!("{} {version}", head.etag);
+    let source = PartsSource { state, size: action.size, part_size };
+    MultipartUpload::begin_or_resume(engine, key, properties, source).await.map(Some)
 }
 
 /// A large object on its way.
@@ -238,12 +261,17 @@ impl PartsRelay {
         let mut count = 0;
         for part in parts(size, part_size(&self.engine, size)) {
             count = part.number;
+            if !upload.needs(part.number) {
+                continue;
+            }
             let relay = Arc::clone(self);
             let fetch = async move { relay.fetch(part).await };
             upload.send_fetched(part.number, part.range.len(), fetch).await?;
         }
         upload.all_sent().await?;
-        self.verify()?;
+        if self.engine.uploads.completes() {
+            self.verify(upload.pieces_before())?;
+        }
         upload.complete(count, (size, expected)).await
     }
 
@@ -272,11 +300,10 @@ impl PartsRelay {
         Ok(chunks)
     }
 
-    /// Holds what arrived against the source's checksum.
-    fn verify(&self) -> Result<()> {
+    /// Holds what arrived, here and before, against the source's checksum.
+    fn verify(&self, mut pieces: Vec<(u32, Piece)>) -> Result<()> {
         let Some(expected) = &self.expected else { return Ok(()) };
-        let mut pieces =
-            std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner));
+        pieces.append(&mut self.pieces.lock().unwrap_or_else(PoisonError::into_inner));
         pieces.sort_unstable_by_key(|(number, _)| *number);
         let computed = combine(pieces.into_iter().map(|(_, piece)| piece));
         check(&self.object.key, expected, computed.as_ref())

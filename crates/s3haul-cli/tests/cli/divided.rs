@@ -1,0 +1,182 @@
+//! Large objects whose parts are sent by several workers.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{Bench, stdout};
+
+/// Bytes of a large object: eight parts, and some.
+const SIZE: usize = (8 << 20) * 8 + 12_345;
+/// So slow that one worker cannot send all before another looks.
+const LATENCY: &str = "50ms";
+/// Objects from 8 MiB are divided, in pieces of a part.
+const START: &str = "--budget 0.5 --lease 2 --shards 4";
+const WAIT_MAX: Duration = Duration::from_mins(1);
+
+/// Bytes of which no part is like another.
+fn bytes(seed: u8) -> Vec<u8> {
+    let mut state = u32::from(seed) + 1;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()
+    };
+    std::iter::repeat_with(&mut next).take(SIZE.div_ceil(4)).flatten().take(SIZE).collect()
+}
+
+/// A server that takes its time, a large file, and small ones around it.
+fn bench() -> Bench {
+    let bench = Bench::in_memory_with(&["--latency", LATENCY, "--ledger", "ledger"]);
+    bench.ok("mb s3://box");
+    bench.ok("mb s3://ops");
+    for name in ["a", "z"] {
+        bench.file(&format!("in/{name}"), name);
+    }
+    std::fs::write(bench.path("in/large"), bytes(0)).unwrap();
+    bench
+}
+
+fn start(bench: &Bench, command: &str, folder: &str) {
+    let job = bench.ok(&format!("{command} --print-job"));
+    bench.file("job.json", &job);
+    let started = bench.run(&format!("job start job.json --at {folder} {START}"));
+    assert!(started.status.success(), "{command}: {started:?}");
+}
+
+/// Has workers do a job; gives how many of them had a hand in a large object.
+fn work(bench: &Bench, folder: &str, workers: usize) -> usize {
+    // Half of a thread each, or the first does all before the others are there.
+    let flags = "--max-concurrent-requests 1 --json";
+    let spawn = |_| bench.spawn(&format!("worker --job {folder} {flags}"));
+    let started: Vec<_> = (0..workers).map(spawn).collect();
+    let has_parts = |worker: Child| {
+        let output = worker.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        let lines = stdout(&output);
+        let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.any(|line| line["event"] == "part")
+    };
+    started.into_iter().filter_map(|worker| has_parts(worker).then_some(())).count()
+}
+
+fn shown(bench: &Bench, folder: &str) -> Value {
+    let lines = bench.lines(&format!("jobs show {folder} --json"));
+    serde_json::from_str(&lines[0]).unwrap()
+}
+
+fn assert_is(bench: &Bench, url: &str, expected: &[u8]) {
+    bench.ok(&format!("cp {url} found --no-progress --quiet"));
+    assert!(std::fs::read(bench.path("found")).unwrap() == expected, "{url} is another object");
+}
+
+fn uploads(bench: &Bench) -> usize {
+    bench.lines("uploads ls s3://box").len()
+}
+
+fn files_in(folder: &Path) -> usize {
+    folder.read_dir().map_or(0, Iterator::count)
+}
+
+/// Requests of an operation so far.
+fn requests(bench: &Bench, operation: &str) -> usize {
+    bench.read("ledger").lines().filter(|line| line.contains(operation)).count()
+}
+
+#[test]
+fn a_large_object_is_sent_by_several_workers() {
+    let bench = bench();
+    let large = bytes(0);
+    for (n, (command, url)) in [
+        ("cp --recursive in s3://box/up/", "s3://box/up/large"),
+        ("sync in s3://box/synced/", "s3://box/synced/large"),
+        ("cp --recursive s3://box/up/ s3://box/copy/", "s3://box/copy/large"),
+        ("cp --recursive --stream s3://box/up/ s3://box/relay/", "s3://box/relay/large"),
+        ("mv --recursive s3://box/copy/ s3://box/moved/", "s3://box/moved/large"),
+        ("cp s3://box/up/large s3://box/one", "s3://box/one"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = format!("jobs/{n}");
+        start(&bench, command, &folder);
+        let hands = work(&bench, &folder, 3);
+        assert!(hands > 1, "{command}: {hands} workers had a hand in it");
+        let job = shown(&bench, &folder);
+        let objects = if command.starts_with("cp s3://box/up/large") { 1 } else { 3 };
+        assert_eq!(
+            (&job["state"], &job["objects"], &job["shards_left"]),
+            (&"done".into(), &objects.into(), &0.into()),
+            "{command}: {job}"
+        );
+        // Begun and ended once, and a file for each of the nine pieces.
+        assert_eq!(files_in(&bench.path(&folder).join("part")), 11, "{command}");
+        assert_eq!(files_in(&bench.path(&folder).join("claim")), 0, "{command}");
+        assert_is(&bench, url, &large);
+        assert_eq!(uploads(&bench), 0, "{command}");
+    }
+    assert_eq!(bench.run("ls s3://box/copy/").status.code(), Some(1), "nothing is left of a move");
+}
+
+#[test]
+fn what_a_killed_worker_sent_of_an_object_is_not_sent_again() {
+    let mut bench = bench();
+    start(&bench, "cp --recursive in s3://box/x/", "jobs/a");
+    let part = bench.path("jobs/a/part");
+    for pieces in [2, 5] {
+        let mut worker = bench.spawn("worker --job jobs/a --max-concurrent-requests 1");
+        let begun = Instant::now();
+        while files_in(&part) < pieces && begun.elapsed() < WAIT_MAX {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        assert_eq!(shown(&bench, "jobs/a")["state"], "running");
+    }
+    work(&bench, "jobs/a", 2);
+    assert_is(&bench, "s3://box/x/large", &bytes(0));
+    assert_eq!(uploads(&bench), 0);
+    bench.end();
+    // Nine parts, and those that the killed ones were at.
+    let sent = requests(&bench, "\"UploadPart\"");
+    assert!((9..=11).contains(&sent), "{sent} parts were sent");
+    assert_eq!(requests(&bench, "\"CreateMultipartUpload\""), 1);
+    assert_eq!(requests(&bench, "\"CompleteMultipartUpload\""), 1);
+}
+
+#[test]
+fn an_object_that_changes_while_it_is_sent_becomes_one_state_of_it() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/from/ --no-progress --quiet");
+    std::fs::write(bench.path("new"), &bytes(7)[..SIZE - 1000]).unwrap();
+    // A file is read anew; of an object the state was listed that is copied, and it is tried again.
+    for (folder, source, changed, failed) in [
+        ("jobs/file", "in", "in/large", 0),
+        ("jobs/object", "s3://box/from/", "s3://box/from/large", 1),
+    ] {
+        start(&bench, &format!("cp --recursive {source} s3://box/x/"), folder);
+        let part = bench.path(folder).join("part");
+        let mut worker = bench.spawn(&format!("worker --job {folder} --max-concurrent-requests 1"));
+        let begun = Instant::now();
+        while files_in(&part) < 3 && begun.elapsed() < WAIT_MAX {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        if changed.starts_with("s3://") {
+            bench.ok(&format!("cp new {changed} --no-progress --quiet"));
+        } else {
+            std::fs::copy(bench.path("new"), bench.path(changed)).unwrap();
+        }
+        assert_eq!(bench.status(&format!("worker --job {folder}")), failed, "{folder}");
+        assert_eq!(shown(&bench, folder)["failed"], failed);
+        assert_eq!(uploads(&bench), 0, "{folder}");
+        bench.ok(&format!("jobs resume {folder}"));
+        assert_is(&bench, "s3://box/x/large", &bytes(7)[..SIZE - 1000]);
+        assert_eq!(uploads(&bench), 0, "{folder}");
+        bench.ok("rm --recursive s3://box/x/ --quiet");
+    }
+}
