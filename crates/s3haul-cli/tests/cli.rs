@@ -6,12 +6,12 @@ mod beside;
 mod case_conflict;
 #[path = "cli/conditions.rs"]
 mod conditions;
-#[cfg(unix)]
-#[path = "cli/drop_in.rs"]
-mod drop_in;
 #[cfg(target_os = "linux")]
 #[path = "cli/divided.rs"]
 mod divided;
+#[cfg(unix)]
+#[path = "cli/drop_in.rs"]
+mod drop_in;
 #[path = "cli/early_end.rs"]
 mod early_end;
 #[path = "cli/estimate.rs"]

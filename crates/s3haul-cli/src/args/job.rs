@@ -44,6 +44,10 @@ pub(crate) struct JobStartArgs {
     /// Seconds after which a worker that gives no sign of life is taken for dead.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub(crate) lease: f64,
+    /// The file is a plan, as --plan writes it: the workers do what it says. They find it where it
+    /// is now.
+    #[arg(long)]
+    pub(crate) apply: bool,
     /// Where the folder has the same job already, go on with it: nothing is cut anew.
     #[arg(long)]
     pub(crate) resume: bool,

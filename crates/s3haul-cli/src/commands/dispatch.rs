@@ -2,6 +2,7 @@
 //! interrupt ends it.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use s3haul::job::value::{Job, OutputLines, Reports, Service, Task};
 use s3haul::journal::Journal;
 
 use crate::args::{
-    ApplyArgs, Command, CopyArgs, GlobalArgs, JobArgs, JobCommand, JobRunArgs, JobsCommand,
-    JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
+    ApplyArgs, Command, CopyArgs, GlobalArgs, JobArgs, JobCommand, JobRunArgs, JobStartArgs,
+    JobsCommand, JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
 };
 use crate::commands::{
     buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, run, script,
@@ -119,7 +120,7 @@ fn of_folder<'a>(
         }
         Command::Job { command: JobCommand::Start(args) } => {
             let settings = Settings::load(global, environment.clone())?;
-            let request = JobRequest::of_file(global, &args.file)?;
+            let request = job_to_start(global, args)?;
             if request.is_unverified() {
                 printer.warn_of_unverified();
             }
@@ -162,6 +163,19 @@ fn of_folder<'a>(
         }) as Running<'_>
     };
     Ok(Some(Work::Whole(None, Box::new(run))))
+}
+
+/// The job of a file, or of a plan that workers do.
+fn job_to_start(global: &GlobalArgs, args: &JobStartArgs) -> Result<JobRequest, Failure> {
+    if !args.apply {
+        return JobRequest::of_file(global, &args.file);
+    }
+    let path = Path::new(&args.file);
+    let plan = PlanFile::open(path)?;
+    let job = plan
+        .job()
+        .ok_or_else(|| Failure::usage("the plan has no rows: there is nothing to be done"))?;
+    JobRequest::of_plan(global, path, job)
 }
 
 /// Runs the job of a file: from here on it is what its command is.

@@ -26,6 +26,7 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
+use crate::plan::PlanFile;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::json;
@@ -79,10 +80,9 @@ pub(super) async fn start(
 ) -> Result<u8, Failure> {
     let settings = TransferSettings::of_job(&request, &machine)?;
     let reports = &request.job.reports;
-    if reports.report.is_some() || reports.retry_failed.is_some() || reports.apply.is_some() {
+    if reports.report.is_some() || reports.retry_failed.is_some() {
         return Err(Failure::usage(
-            "this job cannot be done in shards: dry runs, plans and reports are those of one \
-             process",
+            "this job cannot be done in shards: dry runs and reports are those of one process",
         ));
     }
     let manifest = request.job.task.manifest().map(|manifest| manifest.file.as_str());
@@ -99,7 +99,7 @@ pub(super) async fn start(
     if args.resume && has_job(&folder, &job).await? {
         note(printer, &format!("note: goes on with the job in `{}`", args.at));
     } else {
-        let place = settings.manifest.as_ref().map(|manifest| manifest.place.clone());
+        let place = rows_of(&settings);
         let (spec, clients) = opened(settings)?;
         let budget = (args.shards as usize, CUT_TIME);
         let manifest = manifest_state(place.as_ref(), &clients).await?;
@@ -122,6 +122,12 @@ pub(super) async fn start(
 fn source_of(spec: &TransferSpec) -> Option<PathBuf> {
     let path = (!s3_uri::is_s3(&spec.source)).then(|| spec.working_dir.join(&spec.source))?;
     Some(path).filter(|_| spec.recursive || spec.command == TransferCommand::Sync)
+}
+
+/// The file that names the objects of a job, if one does.
+fn rows_of(settings: &TransferSettings) -> Option<ManifestPlace> {
+    let plan = settings.report.apply.clone().map(ManifestPlace::File);
+    plan.or_else(|| settings.manifest.as_ref().map(|manifest| manifest.place.clone()))
 }
 
 /// What changes with the file that names the objects of a job.
@@ -194,13 +200,16 @@ fn refused(error: Error) -> Failure {
     }
 }
 
-/// The clients of a job, and its specification with the manifest that it reads.
+/// The clients of a job, and its specification with the manifest or plan that it reads.
 fn opened(settings: TransferSettings) -> Result<(TransferSpec, Clients), Failure> {
     let clients = clients(settings.client, settings.source_client)?;
     let open = |manifest| ManifestFile::open(manifest, clients.source.clone());
     let mut spec = settings.spec;
     if let Some(manifest) = settings.manifest.map(open).transpose()? {
         spec.manifest = Some(Arc::new(manifest));
+    }
+    if let Some(plan) = &settings.report.apply {
+        spec.names = Some(Arc::new(PlanFile::open(plan)?));
     }
     Ok((spec, clients))
 }
@@ -442,17 +451,18 @@ impl ShardWork<'_> {
                 path.display()
             )));
         }
-        if let Some(manifest) = settings.manifest.take() {
+        if let Some(place) = rows_of(&settings) {
             let clients = clients(settings.client.clone(), settings.source_client.clone())?;
-            if manifest_state(Some(&manifest.place), &clients).await? != plan.manifest {
+            if manifest_state(Some(&place), &clients).await? != plan.manifest {
                 return Err(Failure::other(
                     "the file that names the objects has changed since the job was begun: its rows \
                      are no longer those that were counted",
                 ));
             }
-            if self.manifest.is_none() {
+            if let (None, Some(manifest)) = (&self.manifest, settings.manifest.take()) {
                 self.manifest = Some(Arc::new(ManifestFile::open(manifest, clients.source)?));
             }
+            settings.manifest = None;
             settings.spec.manifest.clone_from(&self.manifest);
         }
         Ok(settings)
@@ -467,7 +477,7 @@ impl ShardWork<'_> {
         let Some(reached) = reached else { return Ok(Vec::new()) };
         let pieces = self.worker.pieces().await?;
         // All rows of a file would have to be read for it.
-        if pieces == 1 || self.manifest.is_some() {
+        if pieces == 1 || self.worker.plan().manifest.is_some() {
             return Ok(Vec::new());
         }
         let (spec, clients) = opened(self.settings().await?)?;
@@ -494,7 +504,8 @@ impl ShardWork<'_> {
         };
         self.printer.output(|buffer| {
             if self.as_json {
-                let line = PartLine { source: &object.source, target: &object.target, step, failed };
+                let line =
+                    PartLine { source: &object.source, target: &object.target, step, failed };
                 return json::push(buffer, "part", line);
             }
             let failed = failed.map(|_| ", failed").unwrap_or_default();

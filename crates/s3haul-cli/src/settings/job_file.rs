@@ -106,11 +106,21 @@ impl JobRequest {
         Ok(request)
     }
 
+    /// For `job start --apply`: the job of a plan.
+    pub(crate) fn of_plan(global: &GlobalArgs, file: &Path, text: &str) -> Result<Self, Failure> {
+        let name = format!("the job of the plan `{}`", file.display());
+        let mut request = Self::of_text(global, text.as_bytes(), &name)?;
+        let apply = Some(absolute(file));
+        request.job.reports = Reports { apply, ..Reports::default() };
+        Ok(request)
+    }
+
     /// The job as a plan has it: what it names is found from any folder, and it can be done. `by`
     /// is what it is written for.
     pub(crate) fn planned(&self, by: &str) -> Result<String, Failure> {
         let mut planned = Self { job: self.job.clone(), keys: self.keys.clone() };
-        planned.job.reports = Reports::default();
+        let apply = self.job.reports.apply.as_deref().map(absolute);
+        planned.job.reports = Reports { apply, ..Reports::default() };
         for path in planned.job.task.paths_mut() {
             if s3_uri::is_s3(path) {
                 continue;

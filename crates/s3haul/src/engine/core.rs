@@ -76,11 +76,8 @@ impl Engine {
         let SharedLimits { limits, bandwidth, content_types } =
             SharedLimits::of_job(&settings.tuning);
         let buffers = Arc::default();
-        let uploads = OpenUploads::new(
-            target.clone(),
-            report.journal_handle(),
-            settings.portion.clone(),
-        );
+        let uploads =
+            OpenUploads::new(target.clone(), report.journal_handle(), settings.portion.clone());
         let relays = settings.streams_copies || !can_read(target.config(), source.config());
         // Requests that race late ones are among those that the job bounds.
         report.watch_listings([source.has_listed(), target.has_listed()]);

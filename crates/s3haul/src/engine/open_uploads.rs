@@ -116,7 +116,8 @@ impl OpenUploads {
             None
         };
         if parts.is_none() && !self.completes() {
-            let message = "the source has changed since its upload was begun, or the upload is gone";
+            let message =
+                "the source has changed since its upload was begun, or the upload is gone";
             return Err(Error::new(ErrorKind::SourceChanged, message));
         }
         let (bucket, key) = (bucket.to_owned(), key.to_owned());

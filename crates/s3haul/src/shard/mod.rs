@@ -58,6 +58,8 @@ pub struct Shard {
     divided_from: Option<u64>,
     /// The objects that it left so.
     divided: Mutex<Vec<Divided>>,
+    /// Some of it may be done already.
+    again: bool,
     /// It is not the range that is done, but a step of one object.
     part: Option<Part>,
 }
@@ -81,6 +83,7 @@ impl Shard {
             stopped: Mutex::default(),
             divided_from: None,
             divided: Mutex::default(),
+            again: false,
             part: None,
         }
     }
@@ -91,6 +94,7 @@ impl Shard {
             Work::Range(range) => Self {
                 yields: Arc::clone(&claimed.yields),
                 divided_from: Some(divided_from(budget)),
+                again: claimed.again,
                 ..Self::new(range.clone(), budget)
             },
             Work::Part(object, step) => Self::of_part(object, *step, claimed.begun.as_ref()),
@@ -112,7 +116,7 @@ impl Shard {
         let is_named = commit.failures.len() as u64 == commit.failed;
         let range = commit.settled();
         let shard = Self::new(range, RETRY_BUDGET);
-        Self { only: is_named.then(|| names.collect()), ..shard }
+        Self { only: is_named.then(|| names.collect()), again: true, ..shard }
     }
 
     /// What it is to do.
@@ -157,6 +161,16 @@ impl Shard {
         let object = object.filter(|object| object.pieces() > 1);
         divided.extend(object.clone());
         object.is_some()
+    }
+
+    /// Whether some of it may be done already, by a run that came to no end.
+    pub(crate) fn may_be_done(&self) -> bool {
+        self.again
+    }
+
+    /// Where its range ends, or where it stopped.
+    pub(crate) fn end(&self) -> Option<String> {
+        self.stopped_at().or_else(|| self.range.through.clone())
     }
 
     /// Whether a name is in its range. An object that is named by itself may have none.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
 use futures_util::stream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,8 @@ const READS_AT_ONCE: usize = 32;
 const BEATS: u32 = 3;
 /// What the claims of workers begin with that wait.
 const IDLE: &str = "idle-";
+/// What the claims of shards end in that their workers left to others.
+const LEFT: &str = " left\n";
 /// Longest time between two looks for a shard to run.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
@@ -61,6 +63,8 @@ pub enum Turn {
 pub struct Claimed {
     /// What it is.
     pub work: Work,
+    /// An earlier run of it came to no end.
+    pub(super) again: bool,
     /// Of a large object: how its upload was begun.
     pub(super) begun: Option<Begun>,
     /// Others have nothing to do.
@@ -151,9 +155,8 @@ impl Worker {
         let new = found.into_iter().map(|(id, _)| format!("part/{id}"));
         let new: Vec<_> = new.filter(|name| !self.read.contains(name)).collect();
         // That a piece was sent is known from its name.
-        let (pieces, others): (Vec<_>, Vec<_>) = new.into_iter().partition(|name| {
-            matches!(step_of(name), Some((_, Step::Send(_))))
-        });
+        let (pieces, others): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|name| matches!(step_of(name), Some((_, Step::Send(_)))));
         let mut texts = self.read_all(others).await?;
         texts.extend(pieces.into_iter().map(|name| (name, Vec::new())));
         for (name, text) in texts {
@@ -241,7 +244,8 @@ impl Worker {
                 continue;
             }
             let name = format!("claim/{id}");
-            let is_mine = if self.claims.is_known(&id) {
+            let again = self.claims.is_known(&id);
+            let is_mine = if again {
                 self.folder.write(&name, &claim(&self.name, 0)).await?;
                 true
             } else {
@@ -257,13 +261,13 @@ impl Worker {
                 Work::Range(_) => None,
             };
             let work = work.clone();
-            let claimed = Claimed { work, begun, yields, lost, _beats: beats };
+            let claimed = Claimed { work, again, begun, yields, lost, _beats: beats };
             self.be_idle(false).await?;
             // Its last worker may have ended since the commits were looked at.
             if self.folder.read(&place_of(&claimed.work)).await?.is_none() {
                 return Ok(Turn::Run(claimed));
             }
-            self.release(claimed).await?;
+            self.free(claimed).await?;
             return Ok(Turn::Wait(Duration::ZERO));
         }
         self.be_idle(true).await?;
@@ -307,7 +311,7 @@ impl Worker {
             self.read.insert(name);
             self.ledger.add(commit);
         }
-        self.release(claimed).await?;
+        self.free(claimed).await?;
         Ok(is_first)
     }
 
@@ -316,7 +320,7 @@ impl Worker {
     pub async fn begun(&self, claimed: Claimed, begun: &Begun) -> Result<bool, FolderError> {
         let text = serde_json::to_vec(begun).unwrap_or_default();
         let is_first = self.folder.create(&place_of(&claimed.work), &text).await?;
-        self.release(claimed).await?;
+        self.free(claimed).await?;
         Ok(is_first)
     }
 
@@ -325,11 +329,21 @@ impl Worker {
     pub async fn sent(&self, claimed: Claimed) -> Result<(), FolderError> {
         let text = format!("{{\"worker\":\"{}\"}}\n", self.name);
         self.folder.create(&place_of(&claimed.work), text.as_bytes()).await?;
-        self.release(claimed).await
+        self.free(claimed).await
     }
 
-    /// Leaves a shard to others.
+    /// Leaves a shard that came to no end to others, who see that some of it may be done.
     pub async fn release(&self, claimed: Claimed) -> Result<(), FolderError> {
+        let id = claimed.work.id();
+        if claimed.lost.is_cancelled() {
+            return Ok(());
+        }
+        drop(claimed);
+        self.folder.write(&format!("claim/{id}"), format!("{}{LEFT}", self.name).as_bytes()).await
+    }
+
+    /// Takes away the claim of what is written.
+    async fn free(&self, claimed: Claimed) -> Result<(), FolderError> {
         let id = claimed.work.id();
         if claimed.lost.is_cancelled() {
             return Ok(());
@@ -410,7 +424,9 @@ impl Claims {
 
     /// Whether one was renewed within a lease.
     fn is_live(&self, id: &str, lease: Duration) -> bool {
-        self.0.get(id).is_some_and(|(_, since)| since.elapsed() < lease)
+        let is_live =
+            |(state, since): &(String, Instant)| !state.ends_with(LEFT) && since.elapsed() < lease;
+        self.0.get(id).is_some_and(is_live)
     }
 
     /// How many workers wait, and how many do not.
@@ -556,6 +572,7 @@ mod tests {
         let slow = run(&mut one, 0.0).await;
         let twice = Claimed {
             work: slow.work.clone(),
+            again: false,
             begun: None,
             yields: Arc::default(),
             lost: CancellationToken::new(),

@@ -62,7 +62,8 @@ impl<'j> Entries<'j> {
         let after = settled.map_or(&range.after, |position| &position.name).clone();
         let settled_name = after.clone();
         let source = if let Some(names) = &job.spec.names {
-            Source::Report(ReportStream::open(names, &after).await?)
+            let range = KeyRange { after, ..range };
+            Source::Report(ReportStream::open(names, &range).await?)
         } else if let Some(manifest) = &job.spec.manifest {
             let range = KeyRange { after, ..range };
             Source::Manifest(ManifestStream::open(job, manifest, (pass, &range)).await?)

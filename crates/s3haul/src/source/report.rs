@@ -27,6 +27,7 @@ use crate::location::Location;
 use crate::plan::expected::{Expected, State};
 use crate::plan::paths::Side;
 use crate::select::choose::tell_collision;
+use s3haul_list::KeyRange;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
@@ -47,18 +48,21 @@ pub(crate) struct ReportStream {
     names: Option<Names>,
     /// Rows read.
     rows: u64,
+    /// The last row that is read; none: all are.
+    through: Option<u64>,
     is_plan: bool,
 }
 
 impl ReportStream {
     /// Begins behind a position, where a plan is gone on with.
-    pub(crate) async fn open(names: &Arc<dyn NameSource>, after: &str) -> Result<Self> {
+    pub(crate) async fn open(names: &Arc<dyn NameSource>, range: &KeyRange) -> Result<Self> {
         let is_plan = names.is_plan();
-        if after.starts_with(OF_REMOVALS) {
-            return Ok(Self { names: None, rows: 0, is_plan });
+        let through = range.through.as_ref().and_then(|through| through.parse().ok());
+        if range.after.starts_with(OF_REMOVALS) {
+            return Ok(Self { names: None, rows: 0, through, is_plan });
         }
-        let rows = after.parse().unwrap_or(0);
-        Ok(Self { names: Some(open(names, rows).await?), rows, is_plan })
+        let rows = range.after.parse().unwrap_or(0);
+        Ok(Self { names: Some(open(names, rows).await?), rows, through, is_plan })
     }
 
     /// How far it was read, for a journal; none for a report, whose rows may be looked at again.
@@ -73,14 +77,21 @@ impl ReportStream {
         engine: &Arc<Engine>,
     ) -> Result<Option<SourceBatch>> {
         let Some(names) = self.names.take() else { return Ok(None) };
-        let Batch { names, found, rows, is_last } = next(names, job.plan.action).await?;
+        let left = rows_left(self.through, self.rows);
+        let Batch { names, found, rows, is_last } = next(names, job.plan.action, left).await?;
         self.names = (!is_last).then_some(names);
         self.rows += rows;
         let mut batch = found;
-        if let Some(journal) = engine.report.journal().filter(|_| self.is_plan) {
-            let row = position(self.rows);
-            let is_in_doubt = journal.has_looked_at(&row);
-            batch = if is_in_doubt { in_doubt::left(job, engine, batch).await } else { batch };
+        let row = position(self.rows);
+        let is_in_doubt = match &job.spec.shard {
+            Some(shard) => {
+                batch.retain(|named| shard.wants(|| named.source.to_string()));
+                shard.may_be_done()
+            }
+            None => engine.report.journal().is_some_and(|journal| journal.has_looked_at(&row)),
+        };
+        if self.is_plan && is_in_doubt {
+            batch = in_doubt::left(job, engine, batch).await;
         }
         if job.plan.action == ActionKind::Upload {
             let (job, engine) = (Arc::clone(job), Arc::clone(engine));
@@ -88,6 +99,11 @@ impl ReportStream {
         }
         objects(job, engine, &batch).await.map(Some)
     }
+}
+
+/// Rows that a shard has left; any number otherwise.
+fn rows_left(through: Option<u64>, rows: u64) -> u64 {
+    through.map_or(u64::MAX, |through| through.saturating_sub(rows))
 }
 
 /// The position of a row; later ones come later in order.
@@ -106,10 +122,10 @@ struct Batch {
     is_last: bool,
 }
 
-/// The next names with an action. Blocks.
-fn take(mut names: Names, action: ActionKind) -> Result<Batch> {
+/// The next names with an action, of so many rows that are left. Blocks.
+fn take(mut names: Names, action: ActionKind, left: u64) -> Result<Batch> {
     let (mut found, mut rows) = (Vec::new(), 0);
-    while found.len() < BATCH_MAX && rows < ROWS_MAX {
+    while found.len() < BATCH_MAX && rows < ROWS_MAX.min(left) {
         let Some(named) = names.next() else {
             return Ok(Batch { names, found, rows, is_last: true });
         };
@@ -119,18 +135,23 @@ fn take(mut names: Names, action: ActionKind) -> Result<Batch> {
             found.push(named);
         }
     }
-    Ok(Batch { names, found, rows, is_last: false })
+    Ok(Batch { names, found, rows, is_last: rows == left })
 }
 
-/// Checks that a plan says nothing that its job would not do, before the first of it is done.
+/// Checks that a plan says nothing that its job would not do, before the first of it is done. A
+/// shard looks at its own rows; all were looked at when its job was begun.
 pub(crate) async fn check_plan(
     job: &Arc<Prepared>,
     engine: &Arc<Engine>,
     names: &Arc<dyn NameSource>,
 ) -> Result<()> {
-    let mut names = open(names, 0).await?;
+    let range = job.range();
+    let after = range.after.parse().unwrap_or(0);
+    let through = range.through.and_then(|through| through.parse().ok());
+    let count = usize::try_from(rows_left(through, after)).unwrap_or(usize::MAX);
+    let names = open(names, after).await?;
     let (job, engine) = (Arc::clone(job), Arc::clone(engine));
-    blocking(move || names.try_for_each(|named| check(&job, &engine, &named?))).await
+    blocking(move || names.take(count).try_for_each(|named| check(&job, &engine, &named?))).await
 }
 
 fn check(job: &Prepared, engine: &Engine, named: &Named) -> Result<()> {
@@ -309,8 +330,8 @@ async fn open(names: &Arc<dyn NameSource>, rows: u64) -> Result<Names> {
     .await
 }
 
-async fn next(names: Names, action: ActionKind) -> Result<Batch> {
-    blocking(move || take(names, action)).await
+async fn next(names: Names, action: ActionKind, left: u64) -> Result<Batch> {
+    blocking(move || take(names, action, left)).await
 }
 
 async fn object<'a>(

@@ -4,11 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
+use crate::engine::reporter::Reporter;
 use crate::engine::route::is_same_service;
-use crate::event::ActionKind;
+use crate::event::{ActionKind, NoEvents};
 use crate::job::case_conflict::CaseConflict;
 use crate::job::manifest_entry::Manifest;
+use crate::job::names::NameSource;
 use crate::job::prepare::Prepared;
 use crate::job::spec::{Clients, TransferCommand, TransferSpec};
 use crate::location::ObjectName;
@@ -18,6 +21,7 @@ use crate::plan::s3_uri::is_directory_bucket;
 use crate::select::choose::chooser_that_learns;
 use crate::shard::{cut_files, cut_keys, cut_rows};
 use crate::source::entries::is_listed;
+use crate::source::report::check_plan;
 use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
@@ -33,10 +37,14 @@ pub async fn cut_job(
     (shards, time): (usize, Duration),
 ) -> Result<Vec<String>> {
     let is_one_service = is_same_service(clients.source.config(), clients.target.config());
-    let job = Prepared::new(spec, is_one_service).await?;
+    let job = Arc::new(Prepared::new(spec, is_one_service).await?);
     if let Some(reason) = refusal(&job) {
         let message = format!("this job cannot be done in shards: {reason}");
         return Err(Error::new(ErrorKind::Config, message));
+    }
+    if let Some(names) = &job.spec.names {
+        let rows = check_rows(&job, clients, names).await?;
+        return Ok(cut_rows(rows, range, shards));
     }
     if let Some(manifest) = &job.spec.manifest {
         let rows = count_rows(Arc::clone(manifest)).await?;
@@ -66,8 +74,8 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
     if job.plan.is_stream() {
         return Some("a standard stream is read or written by one process");
     }
-    if spec.dry_run || spec.names.is_some() {
-        return Some("dry runs, plans and reports are those of one process");
+    if spec.dry_run || spec.names.as_ref().is_some_and(|names| !names.is_plan()) {
+        return Some("dry runs and reports are those of one process");
     }
     if spec.sync.max_delete != RemovalLimit::None {
         return Some("--max-delete counts the removals of one process");
@@ -85,6 +93,20 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
         return Some("keys such as a//b become files that another shard would remove (--delete)");
     }
     None
+}
+
+/// Number of rows of a plan, once all of them were found to be what its job would do.
+async fn check_rows(
+    job: &Arc<Prepared>,
+    clients: &Clients,
+    names: &Arc<dyn NameSource>,
+) -> Result<u64> {
+    let Clients { source, target } = clients.clone();
+    let report = Arc::new(Reporter::new(Arc::new(NoEvents)));
+    let (engine, _) = Engine::new(job.settings(), source, target, report);
+    check_plan(job, &engine, names).await?;
+    let names = Arc::clone(names);
+    blocking(move || Ok(names.names()?.count() as u64)).await
 }
 
 async fn count_rows(manifest: Arc<dyn Manifest>) -> Result<u64> {

@@ -10,6 +10,7 @@ use crate::engine::core::Engine;
 use crate::engine::limits::blocking;
 use crate::engine::object::{head, is_missing};
 use crate::entry::{Entry, EntryBatch, OwnedEntry};
+use crate::event::{ObjectEvent, Outcome};
 use crate::fs::{FileBatch, FileInfo};
 use crate::job::names::Named;
 use crate::job::prepare::Prepared;
@@ -31,15 +32,24 @@ enum Found {
     Copied(State),
 }
 
-/// The names whose actions are left to do. Of the others it is noted that they are done.
+/// The names whose actions are left to do. Of the others it is noted that they are done; in a shard
+/// they are reported as needing nothing.
 pub(super) async fn left(job: &Prepared, engine: &Arc<Engine>, batch: Vec<Named>) -> Vec<Named> {
-    let Some(journal) = engine.report.journal() else { return batch };
+    let journal = engine.report.journal();
     let found = join_all(batch.iter().map(|named| look(engine, named))).await;
     let mut left = Vec::with_capacity(batch.len());
     for (mut named, found) in batch.into_iter().zip(found) {
-        match (found, mark_of(job, journal, &named)) {
-            (Found::Done, Some(mark)) => {
-                journal.same(mark);
+        match (found, journal) {
+            (Found::Done, Some(journal)) => {
+                if let Some(mark) = mark_of(job, journal, &named) {
+                    journal.same(mark);
+                    continue;
+                }
+            }
+            (Found::Done, None) => {
+                engine.report.planned(0);
+                let event = engine.event(named.action, named.source, named.target, 0);
+                engine.report.object(ObjectEvent { outcome: Outcome::Skipped, ..event });
                 continue;
             }
             // The same bytes are written once more, and then the source goes.

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use super::{Batch, GONE, NamedPlace, OF_REMOVALS, foreign, is_plain, next, open, position};
+use super::{
+    Batch, GONE, NamedPlace, OF_REMOVALS, foreign, is_plain, next, open, position, rows_left,
+};
 use crate::action::queue::{Action, Planned as _, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
@@ -26,6 +28,7 @@ use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::expected::Expected;
 use crate::plan::paths::Side;
+use crate::shard::Shard;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::ops::ListObjects;
 
@@ -174,14 +177,20 @@ async fn queue_removals<A: Removal>(
     let journal = engine.report.journal().filter(|_| names.is_plan());
     let settled = journal.and_then(Journal::settled);
     let settled = settled.and_then(|position| position.name.strip_prefix(OF_REMOVALS));
-    let mut row = settled.and_then(|row| row.parse().ok()).unwrap_or(0);
+    let shard = job.spec.shard.as_deref();
+    let after = settled.or(shard.map(|shard| shard.range().after.as_str()));
+    let through = shard.and_then(Shard::end).and_then(|through| through.parse().ok());
+    let mut row = after.and_then(|row| row.parse().ok()).unwrap_or(0);
     let mut names = open(names, row).await?;
     let mut may_be_empty = !job.spec.sync.allow_empty_source;
     loop {
         let Batch { names: rest, found: mut batch, rows, is_last } =
-            next(names, ActionKind::Delete).await?;
+            next(names, ActionKind::Delete, rows_left(through, row)).await?;
         names = rest;
         row += rows;
+        let wants =
+            |named: &Named| shard.is_none_or(|shard| shard.wants(|| named.source.to_string()));
+        batch.retain(wants);
         if let Some(journal) = journal {
             let name = format!("{OF_REMOVALS}{}", position(row));
             let mark = |named: &Named| match &named.source {
