@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -13,4 +14,6 @@ def main() -> None:
     # Python's handler would wait until the command has ended, and raise an exception then.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # What `job run --ray` runs.
+    os.environ.setdefault("S3HAUL_PYTHON", sys.executable)
     sys.exit(_s3haul.main(["s3haul", *sys.argv[1:]]))

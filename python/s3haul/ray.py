@@ -8,20 +8,22 @@ without Ray. Needs the package `ray` here and s3haul on the nodes.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import logging
 import math
 import os
 import pickle
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from ._call import StrPath
 from ._client import Client
-from ._errors import UsageError
+from ._errors import S3haulError, UsageError
 from ._jobs import Job, default
 from ._optional import package
 from ._progress import Progress, ProgressTarget, Reporter, check, reporter
@@ -286,6 +288,34 @@ def _pickled(ray: Any, client: Client) -> bytes:
         hint = "give it `credentials` that can be pickled, or none"
         raise UsageError(message, hint=hint, status=252) from error
     return pickled
+
+
+def main(words: Sequence[str]) -> int:
+    """What `s3haul job run FILE --ray ADDRESS --at FOLDER` does; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="s3haul job run", allow_abbrev=False)
+    parser.add_argument("file")
+    parser.add_argument("--at", required=True)
+    parser.add_argument("--address", required=True)
+    for name in ("--profile", "--region", "--endpoint-url"):
+        parser.add_argument(name)
+    parser.add_argument("--no-progress", action="store_true")
+    args = parser.parse_args(words)
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    try:
+        with sys.stdin if args.file == "-" else open(args.file, encoding="utf-8") as file:
+            job = file.read()
+        client = Client(
+            profile=args.profile, region=args.region, endpoint_url=args.endpoint_url
+        )
+        progress = sys.stderr.isatty() and not args.no_progress
+        ended = run(job, at=args.at, address=args.address, client=client, progress=progress)
+    except (S3haulError, OSError, ImportError) as error:
+        print(f"s3haul: error: {error}", file=sys.stderr)
+        return getattr(error, "status", None) or 255
+    except KeyboardInterrupt:
+        return 130
+    print(f"{ended.done} objects, {ended.bytes} bytes, {ended.failed} failed")
+    return ended.status
 
 
 # What runs on the nodes.

@@ -18,7 +18,9 @@ from conftest import PATIENCE_S, Bucket, RunScript, Service
 ray = pytest.importorskip("ray")
 
 #: Objects of a job.
-OBJECTS = 2_000
+OBJECTS = int(os.environ.get("S3HAUL_TEST_RAY_OBJECTS", "2000"))
+#: How often what is lost is lost.
+ROUNDS = range(int(os.environ.get("S3HAUL_TEST_RAY_ROUNDS", "1")))
 #: So that a lost node is noticed within a second or two, not after fifteen.
 HEALTH = {
     "health_check_initial_delay_ms": 500,
@@ -127,7 +129,55 @@ def test_credentials_go_to_the_tasks_alone(cluster: Any, tmp_path: Path) -> None
     assert not any(b"not-in-the-folder" in text for text in written)
 
 
-def test_a_node_is_lost_and_another_one_comes(cluster: Any, filled: Bucket) -> None:
+def test_large_objects_are_done_by_all_nodes(
+    cluster: Any, own: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = {f"in/{name}": os.urandom(40 * 2**20 + 7) for name in ("a", "b", "c")}
+    for key, data in source.items():
+        own.client.write(own.url(key), data)
+    # Here and on the nodes, the environment has service and credentials.
+    for name, value in own.service.environment().items():
+        monkeypatch.setenv(name, value)
+    job = s3haul.job("copy", own.url("in/"), own.url("out/"), recursive=True)
+    at = tmp_path / "job"
+    result = s3haul.ray.run(job, at=at, shards=2, budget=1.0, lease=1.0)
+    assert (result.done, result.bytes) == (3, sum(map(len, source.values())))
+    for key, data in source.items():
+        assert own.client.read(own.url(key.replace("in/", "out/"))) == data
+    # Begun, six pieces each, and ended.
+    assert len(list((at / "part").iterdir())) == 24
+    assert not list(own.client.uploads_ls(own.url()))
+
+
+def test_the_command_hands_a_job_over(cluster: Any, filled: Bucket, tmp_path: Path) -> None:
+    job = filled.client.job("copy", filled.url("in/"), filled.url("out/"), recursive=True)
+    (tmp_path / "job.json").write_text(job.to_json())
+    words = ["job", "run", str(tmp_path / "job.json"), "--ray", cluster.address]
+    ended = subprocess.run(
+        [sys.executable, "-m", "s3haul", *words, "--at", filled.url("job")],
+        env={**os.environ, **filled.service.environment()},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(f"{OBJECTS} objects, ")
+    assert etags(filled, "out/") == etags(filled, "in/")
+
+
+def test_shards_that_are_done_twice_count_once(cluster: Any, filled: Bucket) -> None:
+    # So short that workers are taken for dead while they run.
+    job = filled.client.job("copy", filled.url("in/"), filled.url("out/"), recursive=True)
+    call: dict[str, Any] = {**SHORT, "lease": 0.1}
+    result = s3haul.ray.run(job, at=filled.url("job"), **call)
+    assert result.done == OBJECTS
+    assert etags(filled, "out/") == etags(filled, "in/")
+
+
+@pytest.mark.parametrize("number", ROUNDS)
+def test_a_node_is_lost_and_another_one_comes(
+    cluster: Any, filled: Bucket, number: int
+) -> None:
     seed = random.randrange(2**32)
     print("seed", seed)
     lost_at = random.Random(seed).randrange(1, OBJECTS * 2 // 3)
@@ -148,8 +198,9 @@ def test_a_node_is_lost_and_another_one_comes(cluster: Any, filled: Bucket) -> N
     assert etags(filled, "out/") == etags(filled, "in/")
 
 
+@pytest.mark.parametrize("number", ROUNDS)
 def test_workers_are_lost_between_commit_and_answer(
-    cluster: Any, filled: Bucket, monkeypatch: pytest.MonkeyPatch
+    cluster: Any, filled: Bucket, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def dies_after(*call: Any) -> Any:
         answer = s3haul.ray._shard(*call)
@@ -178,8 +229,9 @@ s3haul.ray.run(job, at=folder, address=address, progress=show, shards=6, budget=
 """
 
 
+@pytest.mark.parametrize("number", ROUNDS)
 def test_the_command_ends_what_a_lost_driver_began(
-    cluster: Any, filled: Bucket, tmp_path: Path
+    cluster: Any, filled: Bucket, tmp_path: Path, number: int
 ) -> None:
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)

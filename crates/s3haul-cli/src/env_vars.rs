@@ -40,6 +40,8 @@ pub const AWS_USE_FIPS_ENDPOINT: &str = "AWS_USE_FIPS_ENDPOINT";
 pub const AWS_USE_DUALSTACK_ENDPOINT: &str = "AWS_USE_DUALSTACK_ENDPOINT";
 /// `true` to check that `mv` between access points does not name one object twice.
 pub const AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS: &str = "AWS_CLI_S3_MV_VALIDATE_SAME_S3_PATHS";
+/// The Python that `job run --ray` runs.
+pub const S3HAUL_PYTHON: &str = "S3HAUL_PYTHON";
 /// Folder of journals.
 pub const S3HAUL_JOURNAL_DIR: &str = "S3HAUL_JOURNAL_DIR";
 /// Folder of what programs remember, in which journals lie where nothing else says so.

@@ -87,6 +87,15 @@ pub(crate) struct JobRunArgs {
     /// The file of the job, or - for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
+    /// Have the nodes of a Ray cluster do the job: its address, such as `auto` or
+    /// `ray://head:10001`.
+    /// Takes the Python package with its extra `ray`; docs/cluster.md describes it.
+    #[arg(long, value_name = "ADDRESS", requires = "at", conflicts_with = "JournalArgs")]
+    pub(crate) ray: Option<String>,
+    /// With --ray: the folder of the job, which all nodes reach. Where it has the same job already,
+    /// the rest of that is done.
+    #[arg(long, value_name = "FOLDER", requires = "ray")]
+    pub(crate) at: Option<String>,
     /// Journal.
     #[command(flatten)]
     pub(crate) journal: JournalArgs,

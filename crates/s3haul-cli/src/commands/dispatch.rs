@@ -14,8 +14,8 @@ use crate::args::{
     JobsCommand, JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
 };
 use crate::commands::{
-    buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, run, script,
-    serve, shards, shared, summarize, transfer, uploads,
+    buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, ray, run,
+    script, serve, shards, shared, summarize, transfer, uploads,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -44,6 +44,9 @@ pub(crate) fn dispatch(
         return runtime::serve_on(serve::run(settings, printer));
     }
     if let Command::Job { command: JobCommand::Run(args) } = command {
+        if let (Some(address), Some(folder)) = (&args.ray, &args.at) {
+            return ray::run((global, args), (address, folder), &environment);
+        }
         return run_job(global, args, environment, printer);
     }
     carry_out(prepare(global, command, environment, printer)?, printer)

@@ -18,6 +18,7 @@ mod object_reader;
 mod output;
 mod plan;
 mod presign;
+mod ray;
 mod run;
 mod script;
 mod serve;

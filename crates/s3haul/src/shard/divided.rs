@@ -18,9 +18,9 @@ use crate::engine::portion::{Portion, PortionStep};
 use crate::journal::state::PartsInProgress;
 use s3haul_wire::units::MIB;
 
-/// Bytes a second that a slow worker moves: an object that would keep it busy beyond its budget is
-/// divided.
-const BYTES_A_SECOND: f64 = 16.0 * MIB as f64;
+/// Bytes that a slow worker moves in a millisecond, 16 MiB in a second: an object that would keep
+/// it busy beyond its budget is divided.
+const BYTES_A_MILLISECOND: u64 = 16 * MIB / 1000;
 /// Objects that one shard divides. Where there are more, they themselves are enough for many.
 pub(super) const DIVIDED_MAX: usize = 64;
 /// Pieces of an object at most, and pieces of the smallest that is divided.
@@ -76,13 +76,8 @@ pub(super) struct Progress {
 
 /// Objects of this size and more are divided in shards of this budget.
 pub(super) fn divided_from(budget: Duration) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a budget is at most a day"
-    )]
-    let bytes = (budget.as_secs_f64() * BYTES_A_SECOND) as u64;
-    bytes
+    let milliseconds = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
+    milliseconds.saturating_mul(BYTES_A_MILLISECOND)
 }
 
 impl Divided {

@@ -19,7 +19,7 @@ use crate::shard::{Divided, Part};
 use s3haul_wire::error::Result;
 
 /// What may be divided.
-pub(crate) trait Divisible: Action {
+pub(crate) trait Divisible: Action<Place = ()> {
     /// It, for several workers; none where it is one request, or cannot be described.
     fn divided(&self, engine: &Engine) -> Option<Divided>;
 
@@ -103,10 +103,7 @@ fn part_size(engine: &Engine, size: u64) -> u64 {
 pub(crate) fn start_divided<A: Divisible>(
     job: &Prepared,
     engine: &Arc<Engine>,
-) -> (Queue<A>, impl Future<Output = ()> + Send + use<A>)
-where
-    A: Action<Place = ()>,
-{
+) -> (Queue<A>, impl Future<Output = ()> + Send + use<A>) {
     let (mut queue, acting) = start(engine, ());
     if let Some(shard) = job.spec.shard.clone().filter(|shard| shard.divides()) {
         queue.screen_with(Arc::new(move |engine, mut actions: Vec<A>| {
@@ -130,7 +127,7 @@ pub(crate) async fn run_part(job: &Prepared, engine: &Arc<Engine>, part: &Part) 
     }
 }
 
-async fn end<A: Divisible + Action<Place = ()>>(engine: &Arc<Engine>, part: &Part) -> Result<()> {
+async fn end<A: Divisible>(engine: &Arc<Engine>, part: &Part) -> Result<()> {
     let (queue, acting) = start::<A>(engine, ());
     let queued = async {
         let mut action = A::of_divided(&part.object);

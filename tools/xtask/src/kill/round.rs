@@ -176,8 +176,8 @@ impl<'a> World<'a> {
         self.expect_done(&self.state("second")?, "the workers")?;
         let job = self.client.run(&["jobs", "show", folder])?;
         ensure!(job.contains("state:      done"), "the job is not done:\n{job}");
-        // What a killed worker copied is copied again by the one whose commit counts; what it did of a
-        // plan needs nothing.
+        // What a killed worker copied is copied again by the one whose commit counts; what it did
+        // of a plan needs nothing.
         let counts_each = !self.plan.seed.is_multiple_of(3);
         if counts_each && matches!(self.plan.verb, Verb::Copy | Verb::Tag) {
             let done = format!("done:       {} objects", self.plan.source.len());
