@@ -9,6 +9,7 @@
 
 mod args;
 mod batch;
+mod browse;
 mod commands;
 mod drop_in;
 pub mod embed;

@@ -6,7 +6,7 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::Write as _;
 use std::panic::PanicHookInfo;
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 /// Installs the panic hook.
 pub(crate) fn tell_quietly() {
@@ -16,10 +16,31 @@ pub(crate) fn tell_quietly() {
             let trace = Backtrace::capture();
             let is_wanted = trace.status() == BacktraceStatus::Captured;
             let trace = if is_wanted { format!("{trace}\n") } else { String::new() };
-            // If this fails, there is nowhere left to report it.
-            _ = std::io::stderr().write_all(format!("{}{trace}", told(info)).as_bytes());
+            write(&format!("{}{trace}", told(info)));
         }));
     });
+}
+
+/// Messages that wait for [`release`]; none where they are written at once.
+static HELD: Mutex<Option<String>> = Mutex::new(None);
+
+/// Holds messages back from now on, while the terminal shows something else.
+pub(crate) fn hold() {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// Writes what was held back, and all later messages at once.
+pub(crate) fn release() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    write(&held.unwrap_or_default());
+}
+
+fn write(text: &str) {
+    if let Some(held) = HELD.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        return held.push_str(text);
+    }
+    // If this fails, there is nowhere left to report it.
+    _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 fn told(info: &PanicHookInfo<'_>) -> String {
@@ -39,8 +60,6 @@ fn told(info: &PanicHookInfo<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
 
     /// The hook is everybody's: it is only this test's for the threads of this test.

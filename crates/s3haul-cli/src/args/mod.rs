@@ -2,6 +2,7 @@
 //!
 //! Flags have the names and shapes of `aws s3`; the help texts are the reference documentation.
 
+mod browse;
 mod buckets;
 mod compare;
 mod conditions;
@@ -40,6 +41,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::drop_in;
 
+pub(crate) use browse::BrowseArgs;
 pub(crate) use buckets::{MbArgs, RbArgs, VersioningCommand, WebsiteArgs};
 pub(crate) use compare::{CompareArgs, TreesArgs, VerifyArgs};
 pub(crate) use conditions::{ConditionArgs, as_source_class};
@@ -202,6 +204,13 @@ pub(crate) enum Command {
     /// 1 if a key was given and nothing found.
     #[command(visible_alias = "du")]
     Summarize(Box<SummarizeArgs>),
+    /// Look around in a bucket on the whole terminal, and tidy it up.
+    ///
+    /// Folders with their bytes and objects, while they are still being listed; previews and
+    /// versions of objects. What is marked can be deleted, tagged, restored, moved to another class
+    /// or downloaded, once a plan of it was shown and confirmed. A file with a listing is shown
+    /// without a request. docs/browse.md has the keys.
+    Browse(BrowseArgs),
     /// List or abort incomplete multipart uploads.
     ///
     /// Their parts are billed, and no listing of objects shows them.

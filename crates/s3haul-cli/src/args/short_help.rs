@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 47] = [
+const USUAL: [(&str, &[Group]); 48] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -89,6 +89,7 @@ const USUAL: [(&str, &[Group]); 47] = [
             (OUTPUT, &["format"]),
         ],
     ),
+    ("browse", &[(WORK, &["price-table"])]),
     (
         "summarize",
         &[(OBJECTS, &["exclude", "include", "versions"]), (OUTPUT, &["depth", "top", "format"])],
@@ -118,9 +119,10 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 30] = [
+const ABOUTS: [(&str, &str); 31] = [
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
+    ("browse", "Look around on the whole terminal, and tidy up"),
     ("summarize", "Add up what is under an address, by folder, age, size and more"),
     ("versions", "List the versions and delete markers of objects"),
     ("set", "Change class, headers, metadata, encryption, ACL or lock"),
@@ -153,7 +155,7 @@ const ABOUTS: [(&str, &str); 30] = [
 
 /// What a flag does, for all commands or one, where the first sentence of its help is too long for
 /// a line.
-const TEXTS: [(&str, &str, &str); 69] = [
+const TEXTS: [(&str, &str, &str); 71] = [
     ("", "profile", "Use this profile of the AWS configuration"),
     ("", "region", "Use this region"),
     ("", "endpoint-url", "Send requests to this URL instead of Amazon's"),
@@ -212,6 +214,8 @@ const TEXTS: [(&str, &str, &str); 69] = [
     ("job start", "resume", "Go on with the job, if the folder has it"),
     ("worker", "shard", "Which of the workers this one is, from 0"),
     ("worker", "job", "The folder of the job"),
+    ("browse", "path", "A bucket, a prefix, or a file with a listing"),
+    ("browse", "price-table", "Take prices from this JSON file"),
     ("plan show", "price-table", "Take prices from this JSON file"),
     ("apply", "resume", "Go on where an interrupted run ended"),
     ("restore", "days", "Keep the restored copies for so many days"),
@@ -237,6 +241,7 @@ const OTHERS: [(&str, &[&str]); 3] = [
             "list",
             "find",
             "summarize",
+            "browse",
             "list-buckets",
             "versions",
             "uploads",

@@ -127,6 +127,7 @@ fn refusal(global: &GlobalArgs, command: &Command) -> Option<&'static str> {
         Command::Run(_) => Some("`run` cannot run itself"),
         Command::Job { .. } => Some("a job has limits of its own: run it by itself"),
         Command::Serve(_) => Some("`serve` never ends"),
+        Command::Browse(_) => Some("`browse` takes the whole terminal"),
         Command::Pipe(_) => Some("standard input cannot be shared by several commands"),
         Command::Cat(_) => Some("objects of several commands would mix on standard output"),
         _ => None,
@@ -184,6 +185,7 @@ mod tests {
         for (text, reason) in [
             ("run f", "cannot run itself"),
             ("serve d", "never ends"),
+            ("browse s3://b", "whole terminal"),
             ("cat s3://b/k", "mix"),
             ("pipe s3://b/k", "standard input"),
             ("cp - s3://b/k", "standard input"),

@@ -14,8 +14,8 @@ use crate::args::{
     JobsCommand, JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
 };
 use crate::commands::{
-    buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, ray, run,
-    script, serve, shards, shared, summarize, transfer, uploads,
+    browse, buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, ray,
+    run, script, serve, shards, shared, summarize, transfer, uploads,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -25,10 +25,11 @@ use crate::printer::Printer;
 use crate::render::json;
 use crate::runtime;
 use crate::settings::{
-    CatSettings, CompareSettings, Environment, HeadSettings, JobRequest, JournalSettings,
-    ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings, PresignSettings,
-    RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings, SummarizeSettings,
-    TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings, refuse_unsupported,
+    BrowseSettings, CatSettings, CompareSettings, Environment, HeadSettings, JobRequest,
+    JournalSettings, ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings,
+    PresignSettings, RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings,
+    SummarizeSettings, TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings,
+    refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -90,6 +91,12 @@ pub(crate) fn prepare<'a>(
         printer.warn_of_unverified();
     }
     let settings = Settings::load(global, environment)?;
+    if let Command::Browse(args) = command {
+        browse::check_terminal(printer)?;
+        let settings = BrowseSettings::new(&settings, global, args)?;
+        let run = |interrupt| Box::pin(browse::run(settings, printer, interrupt)) as Running<'_>;
+        return Ok(Work::Whole(None, Box::new(run)));
+    }
     if let Command::Run(args) = command {
         let settings = RunSettings::new(settings, args)?;
         let run = |interrupt| Box::pin(run::run(settings, printer, interrupt)) as Running<'_>;
@@ -396,7 +403,8 @@ pub(crate) fn request<'a>(
             plain(JobRequest::versioning(settings, command), command.bucket().print)
         }
         Command::Website(args) => plain(JobRequest::website(settings, args), args.print),
-        Command::Run(_)
+        Command::Browse(_)
+        | Command::Run(_)
         | Command::Job { .. }
         | Command::Jobs { .. }
         | Command::Plan { .. }

@@ -121,7 +121,7 @@ impl<'a> ObjectLine<'a> {
 }
 
 /// Name and value of what is not always there, in the order shown.
-fn fields(head: &ObjectHead) -> Vec<(&'static str, String)> {
+pub(super) fn fields(head: &ObjectHead) -> Vec<(&'static str, String)> {
     let properties = &head.properties;
     let encryption = properties.encryption.as_ref().map(|encryption| match encryption {
         Encryption::Aes256 => "AES256".to_owned(),
@@ -165,7 +165,7 @@ fn checksum_name(algorithm: ChecksumAlgorithm) -> &'static str {
     }
 }
 
-fn utc(seconds: i64) -> String {
+pub(super) fn utc(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds).unwrap_or_default().to_zoned(TimeZone::UTC);
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -2,6 +2,7 @@
 //! `dispatch`, which chooses the command.
 
 mod asker;
+mod browse;
 mod buckets;
 mod cat;
 mod compare;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use s3haul::event::ActionKind;
 use s3haul::job::Summary;
 use s3haul::location::Location;
+use s3haul::plan::price::PriceTable;
 use s3haul_wire::units::RequestCounts;
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ const KEYS_MAX: u64 = 1000;
 
 /// What a plan says.
 #[derive(Debug, Default)]
-struct Totals {
+pub(super) struct Totals {
     actions: BTreeMap<&'static str, Count>,
     reasons: BTreeMap<String, u64>,
     requests: RequestCounts,
@@ -53,6 +54,19 @@ impl Count {
 }
 
 impl Totals {
+    /// Adds the rows of a plan. Blocks.
+    pub(super) fn add_all(&mut self, plan: &PlanFile) -> Result<(), Failure> {
+        for row in plan.rows()? {
+            self.add(row?);
+        }
+        Ok(())
+    }
+
+    /// Number of actions.
+    pub(super) fn actions(&self) -> u64 {
+        self.actions.values().map(|count| count.objects).sum()
+    }
+
     fn add(&mut self, row: PlanRow) {
         let PlanRow { action, source, reason, expected, .. } = row;
         let bytes = expected.source.size;
@@ -100,6 +114,42 @@ impl Totals {
         Summary { requests_planned, ..Summary::default() }
     }
 
+    /// The largest objects, the largest first.
+    fn largest(&self) -> Vec<(u64, String)> {
+        let largest = self.largest.clone().into_sorted_vec();
+        largest.into_iter().map(|Reverse(largest)| largest).collect()
+    }
+
+    /// What to consider before the plan is done.
+    fn advice(&self) -> Vec<String> {
+        let largest = self.largest.iter().map(|Reverse((bytes, _))| *bytes).max();
+        elsewhere::advice(&self.actions, largest.unwrap_or(0))
+    }
+
+    /// Everything, for people.
+    pub(super) fn lines(&self, prices: &PriceTable) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (action, Count { objects, bytes }) in &self.actions {
+            lines.push(format!("{action}: {objects} objects, {bytes} bytes"));
+        }
+        for (reason, count) in &self.reasons {
+            lines.push(format!("because of `{reason}`: {count}"));
+        }
+        lines.push(estimate::of_plan(&self.summary(), prices));
+        for (bytes, name) in self.largest() {
+            lines.push(format!("largest: {bytes} bytes, {name}"));
+        }
+        for (folder, Count { objects, bytes }) in self.folders() {
+            lines.push(format!("deleted in {folder}: {objects} objects, {bytes} bytes"));
+        }
+        let Count { objects, bytes } = self.deleted_elsewhere;
+        if objects > 0 {
+            lines.push(format!("deleted elsewhere: {objects} objects, {bytes} bytes"));
+        }
+        lines.extend(self.advice().iter().map(|text| format!("advice: {text}")));
+        lines
+    }
+
     fn folders(&self) -> Vec<(&str, Count)> {
         let mut folders: Vec<_> =
             self.deleted.iter().map(|(name, count)| (&**name, *count)).collect();
@@ -117,36 +167,12 @@ pub(super) fn show(args: &PlanShowArgs, as_json: bool, printer: &Printer) -> Res
         return elsewhere::print_manifest(&plan, printer);
     }
     let mut totals = Totals::default();
-    for row in plan.rows()? {
-        totals.add(row?);
-    }
-    let largest = std::mem::take(&mut totals.largest).into_sorted_vec();
-    let largest: Vec<_> = largest.into_iter().map(|Reverse(largest)| largest).collect();
-    let advice = elsewhere::advice(&totals.actions, largest.first().map_or(0, |largest| largest.0));
+    totals.add_all(&plan)?;
     printer.output(|buffer| {
         if as_json {
-            return push_json(buffer, &totals, (&largest, &advice));
+            return push_json(buffer, &totals);
         }
-        for (action, Count { objects, bytes }) in &totals.actions {
-            push_line(buffer, &format!("{action}: {objects} objects, {bytes} bytes"));
-        }
-        for (reason, count) in &totals.reasons {
-            push_line(buffer, &format!("because of `{reason}`: {count}"));
-        }
-        push_line(buffer, &estimate::of_plan(&totals.summary(), &prices));
-        for (bytes, name) in &largest {
-            push_line(buffer, &format!("largest: {bytes} bytes, {name}"));
-        }
-        for (folder, Count { objects, bytes }) in totals.folders() {
-            push_line(buffer, &format!("deleted in {folder}: {objects} objects, {bytes} bytes"));
-        }
-        let Count { objects, bytes } = totals.deleted_elsewhere;
-        if objects > 0 {
-            push_line(buffer, &format!("deleted elsewhere: {objects} objects, {bytes} bytes"));
-        }
-        for text in &advice {
-            push_line(buffer, &format!("advice: {text}"));
-        }
+        totals.lines(&prices).iter().for_each(|line| push_line(buffer, line));
     });
     Ok(exit::SUCCESS)
 }
@@ -169,11 +195,8 @@ struct Named<'a> {
     count: Count,
 }
 
-fn push_json(
-    buffer: &mut Vec<u8>,
-    totals: &Totals,
-    (largest, advice): (&[(u64, String)], &[String]),
-) {
+fn push_json(buffer: &mut Vec<u8>, totals: &Totals) {
+    let (largest, advice) = (totals.largest(), totals.advice());
     let line = PlanLine {
         actions: &totals.actions,
         reasons: &totals.reasons,
@@ -183,7 +206,7 @@ fn push_json(
             .map(|(bytes, name)| Named { name, count: Count { objects: 1, bytes: *bytes } })
             .collect(),
         deleted: totals.folders().into_iter().map(|(name, count)| Named { name, count }).collect(),
-        advice,
+        advice: &advice,
     };
     json::push(buffer, "plan", line);
 }

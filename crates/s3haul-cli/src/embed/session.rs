@@ -381,7 +381,7 @@ fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(GlobalArgs, Comma
 /// Refuses commands that would listen for signals, wait for good or read standard input.
 fn refuse_what_holds_the_process(command: &Command) -> Result<(), Failure> {
     let is_refused = match command {
-        Command::Serve(_) | Command::Run(_) => true,
+        Command::Serve(_) | Command::Run(_) | Command::Browse(_) => true,
         Command::Jobs { command } => matches!(command, JobsCommand::Watch(_)),
         Command::Job { command: JobCommand::Run(args) } => args.file == "-",
         Command::Job { command: JobCommand::Start(args) } => args.file == "-",

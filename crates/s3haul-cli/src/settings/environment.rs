@@ -45,6 +45,11 @@ impl Environment {
         Self { variables, words, credentials }
     }
 
+    /// The same for another command line.
+    pub(crate) fn with_words(&self, words: Vec<OsString>) -> Self {
+        Self { words, ..self.clone() }
+    }
+
     /// One of the caller's making.
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {

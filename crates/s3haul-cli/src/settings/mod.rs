@@ -3,6 +3,7 @@
 //! Environment variables are read by [`Environment`] alone, so tests pass their own. The clock, the
 //! time zone, the working directory and configuration files are read here, too.
 
+mod browse;
 mod buckets;
 mod check;
 mod client;
@@ -47,6 +48,7 @@ use s3haul_wire::{ClientConfig, Profile};
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
+pub(crate) use browse::{BrowsePlace, BrowseSettings};
 pub(crate) use buckets::{MbSettings, RbSettings, VersioningSettings, WebsiteSettings};
 pub(crate) use compare::CompareSettings;
 pub(crate) use environment::Environment;

@@ -1,0 +1,144 @@
+//! Cells, and the few styles that are used. Without colours all of them are bold or reversed.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier, Style};
+use ratatui_core::text::Span;
+
+/// Stands where a text was cut off.
+const CUT: &str = "~";
+
+/// Columns of a text.
+pub(super) fn width(text: &str) -> u16 {
+    u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX)
+}
+
+/// What is drawn into.
+pub(super) struct Canvas<'a> {
+    buffer: &'a mut Buffer,
+    has_color: bool,
+}
+
+impl<'a> Canvas<'a> {
+    pub(super) fn new(buffer: &'a mut Buffer, has_color: bool) -> Self {
+        Self { buffer, has_color }
+    }
+
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (u16, u16) {
+        (self.buffer.area.width, self.buffer.area.height)
+    }
+
+    fn put(&mut self, (x, y): (u16, u16), text: &str, columns: u16, style: Style) {
+        let (all_columns, rows) = self.size();
+        if y >= rows || x >= all_columns {
+            return;
+        }
+        let columns = columns.min(all_columns - x);
+        self.buffer.set_stringn(x, y, text, usize::from(columns), style);
+        if width(text) > columns && columns > 0 {
+            self.buffer.set_stringn(x + columns - 1, y, CUT, 1, style);
+        }
+    }
+
+    fn colored(&self, color: Color, modifier: Modifier) -> Style {
+        let style = Style::new().add_modifier(modifier);
+        if self.has_color { style.fg(color) } else { style }
+    }
+
+    /// A text as it is.
+    pub(super) fn plain(&mut self, x: u16, y: u16, text: &str) {
+        self.put((x, y), text, u16::MAX, Style::new());
+    }
+
+    /// The same in so many columns.
+    pub(super) fn within(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+        self.put((x, y), text, columns, Style::new());
+    }
+
+    /// The same at the right end of so many columns.
+    pub(super) fn right(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+        let start = x + columns.saturating_sub(width(text));
+        self.put((start, y), text, columns, Style::new());
+    }
+
+    /// A text that stands out.
+    pub(super) fn strong(&mut self, x: u16, y: u16, text: &str) {
+        self.strong_within(x, y, text, u16::MAX);
+    }
+
+    /// The same in so many columns.
+    pub(super) fn strong_within(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+        self.put((x, y), text, columns, Style::new().add_modifier(Modifier::BOLD));
+    }
+
+    /// The name of a folder.
+    pub(super) fn folder(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+        let style = self.colored(Color::Blue, Modifier::BOLD);
+        self.put((x, y), text, columns, style);
+    }
+
+    /// A share.
+    pub(super) fn share(&mut self, x: u16, y: u16, text: &str) {
+        let style = self.colored(Color::Cyan, Modifier::empty());
+        self.put((x, y), text, u16::MAX, style);
+    }
+
+    /// What failed.
+    pub(super) fn error(&mut self, x: u16, y: u16, text: &str) {
+        let style = self.colored(Color::Red, Modifier::BOLD);
+        self.put((x, y), text, u16::MAX, style);
+    }
+
+    /// Makes a row a bar that headings are written on.
+    pub(super) fn bar(&mut self, y: u16) {
+        let area = Rect::new(0, y, self.buffer.area.width, 1);
+        self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
+    }
+
+    /// A text on a bar.
+    pub(super) fn heading(&mut self, x: u16, y: u16, text: &str) {
+        self.put((x, y), text, u16::MAX, Style::new().add_modifier(Modifier::REVERSED));
+    }
+
+    /// The end of a text on a bar, where it is too long for so many columns.
+    pub(super) fn tail(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+        let mut rest = text;
+        while width(rest) + u16::from(rest.len() < text.len()) > columns && !rest.is_empty() {
+            let mut characters = rest.chars();
+            characters.next();
+            rest = characters.as_str();
+        }
+        if rest.len() < text.len() {
+            self.heading(x, y, CUT);
+            self.heading(x + 1, y, rest);
+        } else {
+            self.heading(x, y, text);
+        }
+    }
+
+    /// A question, and the end of what was typed so far.
+    pub(super) fn typed(&mut self, y: u16, question: &str, typed: &str) {
+        let (columns, _) = self.size();
+        let question_columns = width(question).min(columns.saturating_sub(8));
+        self.strong_within(0, y, question, question_columns);
+        let room = columns.saturating_sub(question_columns + 3);
+        let mut rest = typed;
+        while width(rest) > room && !rest.is_empty() {
+            let mut characters = rest.chars();
+            characters.next();
+            rest = characters.as_str();
+        }
+        let at = question_columns + 2;
+        self.plain(question_columns, y, ":");
+        self.plain(at, y, rest);
+        let cursor = Style::new().add_modifier(Modifier::REVERSED);
+        self.put((at + width(rest), y), " ", 1, cursor);
+    }
+
+    /// Shows where the cursor is: turns a row round.
+    pub(super) fn select(&mut self, y: u16) {
+        let area = Rect::new(0, y, self.buffer.area.width, 1);
+        self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
+    }
+}

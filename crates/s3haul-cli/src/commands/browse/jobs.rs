@@ -1,0 +1,306 @@
+//! What is done about objects: the commands that one would type, planned first and then applied.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use s3haul::event::{ActionKind, Event, EventSink, Outcome as ObjectOutcome};
+use s3haul::job::value::OutputLines;
+use s3haul::job::{Streams, Summary};
+use s3haul::location::Location;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::{SharedTree, lock};
+use crate::args;
+use crate::batch::Line;
+use crate::browse::{Outcome, Planned, Step};
+use crate::commands::dispatch::{Work, prepare};
+use crate::commands::plan::Totals;
+use crate::commands::shared::SharedClients;
+use crate::commands::transfer::run_observed;
+use crate::exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::plan::PlanFile;
+use crate::printer::Printer;
+use crate::settings::{BrowseSettings, quoted};
+
+/// Messages of a command that are kept.
+const MESSAGES_MAX: usize = 100;
+/// Removed objects after which they are taken out of the tree.
+const REMOVED_MAX: usize = 1000;
+
+/// Plans and applies commands, one action at a time.
+pub(super) struct Jobs {
+    settings: BrowseSettings,
+    clients: Arc<SharedClients>,
+    /// Plans, and files of keys. It is gone at the end, unless a command was copied that needs it.
+    folder: Mutex<Option<TempDir>>,
+    path: PathBuf,
+    /// Number of the next file.
+    number: AtomicU64,
+    /// The plans that were made last.
+    plans: Mutex<Vec<PathBuf>>,
+    /// One of the commands reads keys from a file.
+    has_names: Mutex<bool>,
+    /// Objects that have ended since this was asked for.
+    ended: Arc<AtomicU64>,
+    token: Mutex<CancellationToken>,
+}
+
+impl Jobs {
+    pub(super) fn new(
+        settings: BrowseSettings,
+        clients: Arc<SharedClients>,
+    ) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new().prefix("s3haul-browse-").tempdir();
+        let folder = folder
+            .map_err(|error| Failure::other(format!("cannot make a temporary folder: {error}")))?;
+        Ok(Self {
+            settings,
+            clients,
+            path: folder.path().to_owned(),
+            folder: Mutex::new(Some(folder)),
+            number: AtomicU64::new(1),
+            plans: Mutex::default(),
+            has_names: Mutex::default(),
+            ended: Arc::default(),
+            token: Mutex::default(),
+        })
+    }
+
+    /// Objects that have ended since the last call.
+    pub(super) fn ended(&self) -> u64 {
+        self.ended.swap(0, Ordering::Relaxed)
+    }
+
+    /// Ends what runs.
+    pub(super) fn cancel(&self) {
+        held(&self.token).cancel();
+    }
+
+    /// Keeps the files of keys, if there are some, and gives their folder.
+    pub(super) fn keep_names(&self) -> Option<PathBuf> {
+        if !*held(&self.has_names) {
+            return None;
+        }
+        let folder = held(&self.folder).take();
+        _ = folder.map(TempDir::keep);
+        Some(self.path.clone())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        self.path.join(format!("{number}-{name}"))
+    }
+
+    fn begin(&self) -> CancellationToken {
+        let token = CancellationToken::new();
+        held(&self.token).clone_from(&token);
+        token
+    }
+
+    /// Plans commands and sums the plans up.
+    pub(super) async fn plan(&self, steps: Vec<Step>) -> Result<Planned, String> {
+        let token = self.begin();
+        held(&self.plans).clear();
+        *held(&self.has_names) = false;
+        let (mut commands, mut plans) = (Vec::new(), Vec::new());
+        for step in steps {
+            let words = self.words(step).map_err(|error| error.message)?;
+            let plan = self.file("plan.parquet");
+            commands.push(shown(&words));
+            let path = plan.to_string_lossy().into_owned();
+            let planning = words.iter().cloned().chain(["--plan".to_owned(), path]).collect();
+            let ran = self.run(planning, None, &token).await.map_err(|error| error.message)?;
+            let is_made = matches!(ran.status, exit::SUCCESS | exit::WARNED) && plan.exists();
+            if !is_made {
+                let first = ran.messages.into_iter().next();
+                return Err(first.unwrap_or_else(|| "the plan was not made".to_owned()));
+            }
+            plans.push(plan);
+        }
+        held(&self.plans).clone_from(&plans);
+        let prices = self.settings.prices.clone();
+        let sum = tokio::task::spawn_blocking(move || -> Result<_, Failure> {
+            let mut totals = Totals::default();
+            for plan in &plans {
+                totals.add_all(&PlanFile::open(plan)?)?;
+            }
+            Ok((totals.lines(&prices), totals.actions()))
+        });
+        let summed = sum.await.map_err(|error| error.to_string())?;
+        let (lines, actions) = summed.map_err(|error| error.message)?;
+        Ok(Planned { commands, lines, actions })
+    }
+
+    /// The words of a command; keys go to a file.
+    fn words(&self, step: Step) -> Result<Vec<String>, Failure> {
+        let Step { mut words, keys } = step;
+        words.extend(self.settings.flags.iter().cloned());
+        if !keys.is_empty() {
+            let path = self.file("keys.jsonl");
+            write_keys(&path, &keys).map_err(|error| {
+                Failure::other(format!("cannot write `{}`: {error}", path.display()))
+            })?;
+            *held(&self.has_names) = true;
+            words.extend(["--from".to_owned(), path.to_string_lossy().into_owned()]);
+        }
+        Ok(words)
+    }
+
+    /// Does the plans that were made last.
+    pub(super) async fn apply(&self, tree: SharedTree) -> Outcome {
+        let token = self.begin();
+        let plans = std::mem::take(&mut *held(&self.plans));
+        let mut outcome = Outcome::default();
+        let removed =
+            Arc::new(Removed { tree, ended: Arc::clone(&self.ended), rows: Mutex::default() });
+        for plan in plans {
+            if token.is_cancelled() {
+                outcome.messages.push("cancelled: the rest was not tried".to_owned());
+                break;
+            }
+            let words = vec!["apply".to_owned(), plan.to_string_lossy().into_owned()];
+            let observer = Arc::clone(&removed) as Arc<dyn EventSink>;
+            match self.run(words, Some(observer), &token).await {
+                Ok(ran) => {
+                    outcome.done += ran.summary.done;
+                    outcome.failed += ran.summary.failed + ran.summary.not_tried;
+                    outcome.messages.extend(ran.messages);
+                }
+                Err(failure) => {
+                    outcome.failed += 1;
+                    outcome.messages.push(failure.message);
+                }
+            }
+        }
+        removed.flush();
+        outcome.messages.truncate(MESSAGES_MAX);
+        outcome
+    }
+
+    /// Runs a command to its end.
+    async fn run(
+        &self,
+        words: Vec<String>,
+        observer: Option<Arc<dyn EventSink>>,
+        token: &CancellationToken,
+    ) -> Result<Ran, Failure> {
+        let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        let program = std::iter::once(OsString::from("s3haul"));
+        let parsed = args::parse(program.chain(words.iter().cloned()));
+        let (global, command) = parsed.map_err(|error| {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Failure::usage(first.strip_prefix("error: ").unwrap_or(first))
+        })?;
+        let environment = self.settings.environment.with_words(words);
+        let messages = Arc::new(Mutex::new(Vec::new()));
+        let printer = collecting(&messages);
+        let prepare = async { prepare(&global, &command, environment, &printer) };
+        let (status, summary) = match self.clients.with(prepare).await? {
+            Work::Transfer(settings, printer) => {
+                let mut settings = *settings;
+                settings.output.bar = false;
+                settings.output.aws_progress = None;
+                settings.output.lines = OutputLines::Errors;
+                let interrupt = Interrupt::by(token.clone());
+                let streams = Streams {
+                    input: Box::new(std::io::empty()),
+                    output: Box::new(std::io::sink()),
+                };
+                let run = run_observed(settings, printer, &interrupt, streams, observer);
+                self.clients.with(Box::pin(run)).await?
+            }
+            Work::Done(status) => (status, Summary::default()),
+            Work::Query(_) | Work::Whole(..) => {
+                return Err(Failure::other("this command has no plan"));
+            }
+        };
+        printer.flush();
+        let messages = std::mem::take(&mut *held(&messages));
+        Ok(Ran { status, summary, messages })
+    }
+}
+
+/// How a command ended.
+struct Ran {
+    status: u8,
+    summary: Summary,
+    /// What it would have printed to standard error, as far as it is kept.
+    messages: Vec<String>,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A printer that keeps messages and drops output.
+fn collecting(messages: &Arc<Mutex<Vec<String>>>) -> Arc<Printer> {
+    let messages = Arc::clone(messages);
+    let keep = move |bytes: &[u8]| {
+        let mut messages = held(&messages);
+        let room = MESSAGES_MAX - messages.len();
+        // How plans are applied is nothing that has to be said here.
+        let text = String::from_utf8_lossy(bytes);
+        let lines = text.lines().filter(|line| !line.starts_with("note: the plan"));
+        messages.extend(lines.take(room).map(str::to_owned));
+    };
+    Arc::new(Printer::handing_on(Arc::new(|_: &[u8]| {}), Arc::new(keep)))
+}
+
+/// A command line as it may be shown.
+fn shown(words: &[String]) -> String {
+    let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>();
+    format!("s3haul {}", Line::shown(&words.join(" ")))
+}
+
+/// Writes keys as `--from` reads them, whatever is in them.
+fn write_keys(path: &Path, keys: &[String]) -> std::io::Result<()> {
+    let mut file = BufWriter::new(File::create_new(path)?);
+    for key in keys {
+        serde_json::to_writer(&mut file, &serde_json::json!({ "key": key }))?;
+        file.write_all(b"\n")?;
+    }
+    file.flush()
+}
+
+/// Counts objects that end, and takes what is removed out of the tree.
+struct Removed {
+    tree: SharedTree,
+    ended: Arc<AtomicU64>,
+    rows: Mutex<Vec<(String, u64)>>,
+}
+
+impl Removed {
+    fn flush(&self) {
+        let rows = std::mem::take(&mut *held(&self.rows));
+        lock(&self.tree).remove(&rows);
+    }
+}
+
+impl EventSink for Removed {
+    fn emit(&self, event: &Event) {
+        let Event::Object(object) = event else { return };
+        self.ended.fetch_add(1, Ordering::Relaxed);
+        let Location::Object(name) = &object.source else { return };
+        let is_removed = object.action == ActionKind::Delete
+            && matches!(object.outcome, ObjectOutcome::Done)
+            && name.version_id.is_none();
+        if !is_removed {
+            return;
+        }
+        let mut rows = held(&self.rows);
+        rows.push((name.key.clone(), object.bytes));
+        let is_full = rows.len() >= REMOVED_MAX;
+        drop(rows);
+        if is_full {
+            self.flush();
+        }
+    }
+}
