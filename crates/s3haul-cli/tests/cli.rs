@@ -2,6 +2,9 @@
 
 #[path = "cli/beside.rs"]
 mod beside;
+#[cfg(unix)]
+#[path = "cli/browse.rs"]
+mod browse;
 #[path = "cli/case_conflict.rs"]
 mod case_conflict;
 #[path = "cli/conditions.rs"]

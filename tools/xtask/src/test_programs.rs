@@ -36,6 +36,9 @@ pub(crate) fn run() -> Result<()> {
     if cfg!(target_os = "linux") && !process::exists("parallel", "--version") {
         install::apt_install("GNU parallel", &["parallel"])?;
     }
+    if cfg!(target_os = "linux") && !process::exists("tmux", "-V") {
+        install::apt_install("tmux", &["tmux"])?;
+    }
     let mut programs = build()?;
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));

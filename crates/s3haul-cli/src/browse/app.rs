@@ -145,7 +145,8 @@ impl App {
         }
     }
 
-    /// Takes over what was listed since, if that is due or has to be. What has to be listed by itself is asked for.
+    /// Takes over what was listed since, if that is due or has to be. Returns what has to be listed
+    /// by itself.
     pub(crate) fn refresh(&mut self, tree: &Tree, is_due: bool) -> Option<Ask> {
         if !is_due && !self.is_stale {
             return None;

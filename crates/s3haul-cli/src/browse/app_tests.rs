@@ -1,3 +1,5 @@
+//! Keys and answers: what is asked for, and what is shown then.
+
 use super::*;
 use crate::browse::tree::Object;
 
@@ -85,7 +87,7 @@ fn the_cursor_stays_on_its_row_while_rows_come() {
     press(&mut app, &tree, "Up Up Up");
     tree.add(&Object { key: "larger", size: 2000, ..Object::default() });
     app.refresh(&tree, true);
-    assert_eq!(&*app.row().unwrap().name, "larger", "who is at the top stays there");
+    assert_eq!(&*app.row().unwrap().name, "larger", "the cursor stays at the top");
 }
 
 #[test]

@@ -19,5 +19,5 @@ pub(crate) use panes::{Listed, Outcome, Planned, Preview, VersionRow};
 pub(crate) use rows::Row;
 pub(crate) use screen::{Input, Screen, read_inputs};
 pub(crate) use text::content;
-pub(crate) use tree::{Listing, Object, Tree};
+pub(crate) use tree::{Listing, Object, SharedTree};
 pub(crate) use view::{Look, draw};

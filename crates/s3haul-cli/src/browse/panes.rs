@@ -97,7 +97,7 @@ pub(crate) struct Prompt {
     pub(crate) typed: String,
 }
 
-/// What is asked.
+/// What an action needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PromptKind {
     Tags,
@@ -112,7 +112,7 @@ impl Prompt {
         Self { kind, typed: typed.to_owned() }
     }
 
-    /// What is asked, for people.
+    /// The question, for people.
     pub(crate) fn question(&self) -> &'static str {
         match self.kind {
             PromptKind::Tags => "tags to add (KEY=VALUE,...) or to remove (-KEY,...)",

@@ -6,7 +6,7 @@
 //! [`TreeLimits`], whatever is listed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::rows::Row;
 
@@ -373,6 +373,22 @@ impl Tree {
             }
             id = folder.parent;
         }
+    }
+}
+
+/// A tree that a listing fills while it is shown.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedTree(Arc<Mutex<Tree>>);
+
+impl SharedTree {
+    /// An empty one of what is listed with a prefix.
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self(Arc::new(Mutex::new(Tree::new(prefix))))
+    }
+
+    /// Nobody else sees the tree meanwhile.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Tree> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

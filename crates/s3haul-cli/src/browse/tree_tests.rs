@@ -1,3 +1,5 @@
+//! Trees against the keys that they were made of, within any limits.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -129,7 +131,9 @@ proptest! {
         assert_is_of(&tree, &objects, true);
         let is_removed = |at: &usize| removed[*at];
         let (gone, left): (Vec<_>, Vec<_>) = (0..objects.len()).partition(is_removed);
-        let of = |places: &[usize]| places.iter().map(|at| objects[*at].clone()).collect::<Vec<_>>();
+        let of = |places: &[usize]| -> Vec<_> {
+            places.iter().map(|at| objects[*at].clone()).collect()
+        };
         tree.remove(&of(&gone));
         assert_is_of(&tree, &of(&left), false);
     }

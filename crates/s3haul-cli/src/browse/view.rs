@@ -77,6 +77,7 @@ fn heading(app: &App, canvas: &mut Canvas<'_>) {
 fn footing(app: &App, canvas: &mut Canvas<'_>) {
     let (_, rows) = canvas.size();
     let at = rows - 2;
+    canvas.plain(0, rows - 1, keys(app));
     if let Pane::Prompt(prompt) = &app.pane {
         canvas.typed(at, prompt.question(), &safe(&prompt.typed));
     } else if let Pane::Plan(pane) = &app.pane
@@ -88,13 +89,24 @@ fn footing(app: &App, canvas: &mut Canvas<'_>) {
     } else if app.is_filtering {
         canvas.typed(at, "names that hold", &safe(&app.filter));
     } else if !app.status.is_empty() {
-        canvas.strong(0, at, &safe(&app.status));
+        message(&app.status, canvas);
     } else if let Listing::Failed(error) = &app.listing {
-        canvas.error(0, at, &safe(&format!("the listing ended early: {error}")));
+        message(&format!("the listing ended early: {error}"), canvas);
     } else {
         canvas.plain(0, at, &standing(app));
     }
-    canvas.plain(0, rows - 1, keys(app));
+}
+
+/// A message, with the keys below it unless it takes both rows.
+fn message(text: &str, canvas: &mut Canvas<'_>) {
+    let (columns, rows) = canvas.size();
+    let text = safe(text);
+    let (start, rest) = canvas::split(&text, columns);
+    canvas.error(0, rows - 2, start);
+    if !rest.is_empty() {
+        canvas.clear(rows - 1);
+        canvas.error(0, rows - 1, rest);
+    }
 }
 
 /// What holds as long as nothing happens.

@@ -1,3 +1,5 @@
+//! Screens as lines, of small and large terminals; no text of others gives orders.
+
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
 
@@ -106,6 +108,7 @@ fn an_incomplete_listing_says_so() {
     let mut app = app(&tree);
     let lines = screen(&mut app, (60, 10));
     assert!(lines[0].ends_with("incomplete: 4"), "{}", lines[0]);
+    assert!(lines[9].contains(r"\u{202e}") && !lines[9].contains("help"), "{}", lines[9]);
     assert!(lines[8].starts_with("the listing ended early: access denied \\u{1b}"), "{}", lines[8]);
 }
 

@@ -7,11 +7,12 @@
 mod jobs;
 mod look;
 mod saved;
+mod source;
 
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use s3haul_list::Order;
@@ -22,30 +23,23 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 
-use self::jobs::Jobs;
-use self::saved::Saved;
+use self::jobs::{Jobs, TransferOf};
+use self::source::Source;
 use super::listing::{PageWorker, SelectedPage, for_each_page};
 use crate::browse::{
-    Answer, App, Ask, Input, Listing, Look, Object, Place, Screen, Tree, draw, read_inputs,
+    Answer, App, Ask, Input, Listing, Look, Object, Screen, SharedTree, draw, read_inputs,
 };
-use crate::commands::shared::{SharedClients, client};
+use crate::commands::shared::SharedClients;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
-use crate::settings::{BrowsePlace, BrowseSettings, ListingSettings};
+use crate::settings::{BrowseSettings, ListingSettings};
 
 /// How often what was listed since is shown.
 const TICK: Duration = Duration::from_millis(150);
 /// Keys and answers that wait at most.
 const QUEUE_MAX: usize = 64;
-
-type SharedTree = Arc<Mutex<Tree>>;
-
-/// Locks the tree.
-fn lock(tree: &SharedTree) -> MutexGuard<'_, Tree> {
-    tree.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Refuses to run where there is no terminal.
 pub(super) fn check_terminal(printer: &Printer) -> Result<(), Failure> {
@@ -56,11 +50,12 @@ pub(super) fn check_terminal(printer: &Printer) -> Result<(), Failure> {
         .with_hint("`s3haul summarize` and `s3haul list` print what is there"))
 }
 
-/// Shows the screen until it is left.
+/// Shows the screen until it is left. `transfer_of` is asked about commands that are run.
 pub(super) async fn run(
     settings: BrowseSettings,
     printer: &Arc<Printer>,
     interrupt: Arc<Interrupt>,
+    transfer_of: TransferOf,
 ) -> Result<u8, Failure> {
     let (answers, inbox) = mpsc::channel(QUEUE_MAX);
     let said = answers.clone();
@@ -75,9 +70,9 @@ pub(super) async fn run(
     let look =
         Look { color: printer.color(), unicode: settings.unicode, zone: LocalTime::system() };
     let source = Source::new(&settings.place, &clients).await?;
-    let tree = Arc::new(Mutex::new(Tree::new(source.prefix())));
-    let app = App::new(source.place(), &lock(&tree));
-    let jobs = Arc::new(Jobs::new(settings, clients)?);
+    let tree = SharedTree::new(source.prefix());
+    let app = App::new(source.place(), &tree.lock());
+    let jobs = Arc::new(Jobs::new(settings, clients, transfer_of)?);
     let screen = Screen::open(printer).map_err(|error| no_screen(&error))?;
     let mut browser = Browser {
         source,
@@ -95,53 +90,11 @@ pub(super) async fn run(
     browser.list();
     let left = browser.run(inbox, &interrupt).await;
     browser.finish().await;
-    left.map(|()| exit::SUCCESS)
+    left
 }
 
 fn no_screen(error: &std::io::Error) -> Failure {
     Failure::other(format!("cannot use the terminal: {error}"))
-}
-
-/// Where objects are listed and looked at.
-#[derive(Clone)]
-enum Source {
-    Service { client: Client, listing: Arc<ListingSettings> },
-    File(Arc<Saved>),
-}
-
-impl Source {
-    async fn new(place: &BrowsePlace, clients: &Arc<SharedClients>) -> Result<Self, Failure> {
-        Ok(match place {
-            BrowsePlace::Service(listing) => {
-                let config = listing.client.clone();
-                let client = clients.with(async { client(config) }).await?;
-                Self::Service { client, listing: Arc::new((**listing).clone()) }
-            }
-            BrowsePlace::File(manifest, config) => {
-                let config = (**config).clone();
-                let client = clients.with(async { client(config) }).await?;
-                Self::File(Arc::new(Saved::open(manifest.clone(), client)?))
-            }
-        })
-    }
-
-    fn prefix(&self) -> &str {
-        match self {
-            Self::Service { listing, .. } => &listing.prefix,
-            Self::File(_) => "",
-        }
-    }
-
-    fn place(&self) -> Place {
-        match self {
-            Self::Service { listing, .. } => {
-                let address = format!("s3://{}/", listing.bucket);
-                let bucket = Some(listing.bucket.clone());
-                Place { bucket, label: address.clone(), address }
-            }
-            Self::File(saved) => saved.place(),
-        }
-    }
 }
 
 /// Everything at work.
@@ -161,12 +114,12 @@ struct Browser {
 }
 
 impl Browser {
-    /// Draws and answers until the screen is left.
+    /// Draws and answers until the screen is left; gives the exit code.
     async fn run(
         &mut self,
         mut inbox: mpsc::Receiver<Answer>,
         interrupt: &Interrupt,
-    ) -> Result<(), Failure> {
+    ) -> Result<u8, Failure> {
         let mut inputs = Inputs::start();
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -174,10 +127,12 @@ impl Browser {
         loop {
             self.draw()?;
             tokio::select! {
-                () = interrupted.cancelled() => return Ok(()),
+                () = interrupted.cancelled() => return Ok(exit::INTERRUPTED),
                 input = inputs.next() => match input? {
                     Input::Resized => {}
-                    Input::Key(key) => if self.press(key)?.is_break() { return Ok(()) },
+                    Input::Key(key) => if self.press(key)?.is_break() {
+                        return Ok(exit::SUCCESS);
+                    },
                 },
                 Some(answer) = inbox.recv() => {
                     self.app.take(answer);
@@ -214,7 +169,7 @@ impl Browser {
         if ended > 0 {
             self.app.take(Answer::Ended(ended));
         }
-        let ask = self.app.refresh(&lock(&self.tree), is_due);
+        let ask = self.app.refresh(&self.tree.lock(), is_due);
         // Nothing that a listing asks for leaves the screen.
         ask.map_or(Ok(ControlFlow::Continue(())), |ask| self.ask(ask)).map(drop)
     }
@@ -229,7 +184,7 @@ impl Browser {
                 self.answer(async move { Answer::Planned(jobs.plan(steps).await) });
             }
             Ask::Apply => {
-                let (jobs, tree) = (Arc::clone(&self.jobs), Arc::clone(&self.tree));
+                let (jobs, tree) = (Arc::clone(&self.jobs), self.tree.clone());
                 let answers = self.answers.clone();
                 // Nothing but its own token ends it: what is under way comes to an end.
                 self.tasks.spawn(async move {
@@ -279,9 +234,9 @@ impl Browser {
         if let Some(before) = self.listing.take() {
             before.abort();
         }
-        // What is left of the listing before goes on in the old one, which nobody looks at.
-        self.tree = Arc::new(Mutex::new(Tree::new(self.source.prefix())));
-        let (tree, printer) = (Arc::clone(&self.tree), Arc::clone(&self.printer));
+        // What is left of the listing before goes on in the old one, which is not shown any more.
+        self.tree = SharedTree::new(self.source.prefix());
+        let (tree, printer) = (self.tree.clone(), Arc::clone(&self.printer));
         self.listing = Some(match self.source.clone() {
             Source::Service { client, listing } => {
                 self.tasks.spawn(async move { list(client, &listing, &tree, &printer).await })
@@ -360,10 +315,10 @@ async fn list(
     tree: &SharedTree,
     printer: &Arc<Printer>,
 ) {
-    let shared = Arc::clone(tree);
-    let make = move || Ok(Planter { tree: Arc::clone(&shared) });
+    let shared = tree.clone();
+    let make = move || Ok(Planter { tree: shared.clone() });
     let listed = for_each_page::<ListPage, _, _>(client, settings, Order::Any, printer, make).await;
-    lock(tree).listing = match listed {
+    tree.lock().listing = match listed {
         Ok(_) => Listing::Complete,
         Err(failure) => Listing::Failed(failure.message),
     };
@@ -378,7 +333,7 @@ impl PageWorker for Planter {
     type Done = ();
 
     fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
-        let mut tree = lock(&self.tree);
+        let mut tree = self.tree.lock();
         for object in page.iter() {
             tree.add(&Object {
                 key: object.key,

@@ -94,7 +94,9 @@ pub(crate) fn prepare<'a>(
     if let Command::Browse(args) = command {
         browse::check_terminal(printer)?;
         let settings = BrowseSettings::new(&settings, global, args)?;
-        let run = |interrupt| Box::pin(browse::run(settings, printer, interrupt)) as Running<'_>;
+        let run = |interrupt| {
+            Box::pin(browse::run(settings, printer, interrupt, transfer_of)) as Running<'_>
+        };
         return Ok(Work::Whole(None, Box::new(run)));
     }
     if let Command::Run(args) = command {
@@ -103,6 +105,20 @@ pub(crate) fn prepare<'a>(
         return Ok(Work::Whole(None, Box::new(run)));
     }
     work(&settings, command, printer)
+}
+
+/// What a command would do about objects; nothing where it is done already.
+fn transfer_of(
+    global: &GlobalArgs,
+    command: &Command,
+    environment: Environment,
+    printer: &Arc<Printer>,
+) -> Result<Option<Box<TransferSettings>>, Failure> {
+    match prepare(global, command, environment, printer)? {
+        Work::Transfer(settings, _) => Ok(Some(settings)),
+        Work::Done(_) => Ok(None),
+        Work::Query(_) | Work::Whole(..) => Err(Failure::usage("this command has no plan")),
+    }
 }
 
 /// What is about the folder of a job that workers do.

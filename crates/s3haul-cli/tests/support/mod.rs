@@ -66,6 +66,12 @@ impl Bench {
         Self::start(&["--synthetic", spec])
     }
 
+    /// The same, which lets each request wait this long.
+    #[cfg(unix)]
+    pub(crate) fn slow_synthetic(spec: &str, latency: &str) -> Self {
+        Self::start(&["--synthetic", spec, "--latency", latency])
+    }
+
     /// A server with the bucket `box` and objects in it that hold their own names.
     pub(crate) fn with_objects(keys: &[&str]) -> Self {
         let bench = Self::new();

@@ -13,6 +13,15 @@ pub(super) fn width(text: &str) -> u16 {
     u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX)
 }
 
+/// As much of a text as so many columns hold, and the rest.
+pub(super) fn split(text: &str, columns: u16) -> (&str, &str) {
+    let mut end = text.len();
+    while width(&text[..end]) > columns {
+        end = text.floor_char_boundary(end - 1);
+    }
+    text.split_at(end)
+}
+
 /// What is drawn into.
 pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
@@ -94,6 +103,12 @@ impl<'a> Canvas<'a> {
     pub(super) fn bar(&mut self, y: u16) {
         let area = Rect::new(0, y, self.buffer.area.width, 1);
         self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
+    }
+
+    /// Takes away what is in a row.
+    pub(super) fn clear(&mut self, y: u16) {
+        let blank = " ".repeat(usize::from(self.buffer.area.width));
+        self.put((0, y), &blank, u16::MAX, Style::new());
     }
 
     /// A text on a bar.

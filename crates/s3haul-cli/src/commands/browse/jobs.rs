@@ -14,11 +14,9 @@ use s3haul::location::Location;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{SharedTree, lock};
-use crate::args;
+use crate::args::{self, Command, GlobalArgs};
 use crate::batch::Line;
-use crate::browse::{Outcome, Planned, Step};
-use crate::commands::dispatch::{Work, prepare};
+use crate::browse::{Outcome, Planned, SharedTree, Step};
 use crate::commands::plan::Totals;
 use crate::commands::shared::SharedClients;
 use crate::commands::transfer::run_observed;
@@ -27,17 +25,27 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::plan::PlanFile;
 use crate::printer::Printer;
-use crate::settings::{BrowseSettings, quoted};
+use crate::settings::{BrowseSettings, Environment, TransferSettings, quoted};
 
 /// Messages of a command that are kept.
 const MESSAGES_MAX: usize = 100;
 /// Removed objects after which they are taken out of the tree.
 const REMOVED_MAX: usize = 1000;
 
+/// What a command would do about objects; nothing where it is done already. Commands that do
+/// anything else are an error.
+pub(in crate::commands) type TransferOf = fn(
+    &GlobalArgs,
+    &Command,
+    Environment,
+    &Arc<Printer>,
+) -> Result<Option<Box<TransferSettings>>, Failure>;
+
 /// Plans and applies commands, one action at a time.
 pub(super) struct Jobs {
     settings: BrowseSettings,
     clients: Arc<SharedClients>,
+    transfer_of: TransferOf,
     /// Plans, and files of keys. It is gone at the end, unless a command was copied that needs it.
     folder: Mutex<Option<TempDir>>,
     path: PathBuf,
@@ -56,6 +64,7 @@ impl Jobs {
     pub(super) fn new(
         settings: BrowseSettings,
         clients: Arc<SharedClients>,
+        transfer_of: TransferOf,
     ) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("s3haul-browse-").tempdir();
         let folder = folder
@@ -63,6 +72,7 @@ impl Jobs {
         Ok(Self {
             settings,
             clients,
+            transfer_of,
             path: folder.path().to_owned(),
             folder: Mutex::new(Some(folder)),
             number: AtomicU64::new(1),
@@ -202,25 +212,16 @@ impl Jobs {
         let environment = self.settings.environment.with_words(words);
         let messages = Arc::new(Mutex::new(Vec::new()));
         let printer = collecting(&messages);
-        let prepare = async { prepare(&global, &command, environment, &printer) };
-        let (status, summary) = match self.clients.with(prepare).await? {
-            Work::Transfer(settings, printer) => {
-                let mut settings = *settings;
-                settings.output.bar = false;
-                settings.output.aws_progress = None;
-                settings.output.lines = OutputLines::Errors;
+        let prepare = async { (self.transfer_of)(&global, &command, environment, &printer) };
+        let settings = self.clients.with(prepare).await?;
+        let (status, summary) = match settings {
+            Some(settings) => {
                 let interrupt = Interrupt::by(token.clone());
-                let streams = Streams {
-                    input: Box::new(std::io::empty()),
-                    output: Box::new(std::io::sink()),
-                };
-                let run = run_observed(settings, printer, &interrupt, streams, observer);
+                let run =
+                    run_observed(quiet(*settings), &printer, &interrupt, no_streams(), observer);
                 self.clients.with(Box::pin(run)).await?
             }
-            Work::Done(status) => (status, Summary::default()),
-            Work::Query(_) | Work::Whole(..) => {
-                return Err(Failure::other("this command has no plan"));
-            }
+            None => (exit::SUCCESS, Summary::default()),
         };
         printer.flush();
         let messages = std::mem::take(&mut *held(&messages));
@@ -234,6 +235,18 @@ struct Ran {
     summary: Summary,
     /// What it would have printed to standard error, as far as it is kept.
     messages: Vec<String>,
+}
+
+/// The same without a line for each object.
+fn quiet(mut settings: TransferSettings) -> TransferSettings {
+    settings.output.bar = false;
+    settings.output.aws_progress = None;
+    settings.output.lines = OutputLines::Errors;
+    settings
+}
+
+fn no_streams() -> Streams {
+    Streams { input: Box::new(std::io::empty()), output: Box::new(std::io::sink()) }
 }
 
 fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -280,7 +293,7 @@ struct Removed {
 impl Removed {
     fn flush(&self) {
         let rows = std::mem::take(&mut *held(&self.rows));
-        lock(&self.tree).remove(&rows);
+        self.tree.lock().remove(&rows);
     }
 }
 

@@ -6,7 +6,8 @@ use s3haul_wire::ops::{Conditions, GetObject, HeadObject, ListObjects, ListVersi
 use s3haul_wire::units::{ByteRange, format_size};
 use s3haul_wire::{Client, Error};
 
-use super::Source;
+use super::saved::Saved;
+use super::source::Source;
 use crate::browse::{Answer, Ask, Listed, Preview, Row, VersionRow, content};
 use crate::commands::head::{fields, utc};
 use crate::render::listing::bare_etag;
@@ -48,7 +49,7 @@ pub(super) async fn answer(source: Source, ask: Ask) -> Answer {
     }
 }
 
-async fn saved_answer(saved: &Arc<super::Saved>, ask: Ask) -> Answer {
+async fn saved_answer(saved: &Arc<Saved>, ask: Ask) -> Answer {
     let Ask::Open { path, from } = ask else { return unasked(&ask) };
     let (saved, folder) = (Arc::clone(saved), path.clone());
     let read = tokio::task::spawn_blocking(move || saved.rows(&folder, from.as_deref()));

@@ -1,4 +1,4 @@
-//! A listing in a file. Nothing is asked of a service.
+//! A listing in a file. No service is needed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use s3haul::job::{Manifest as _, ManifestEntry, Version};
 use s3haul_wire::Client;
 
-use super::{SharedTree, lock};
-use crate::browse::{Listed, Listing, Object, Place, Row};
+use crate::browse::{Listed, Listing, Object, Place, Row, SharedTree};
 use crate::failure::Failure;
 use crate::manifest::ManifestFile;
 use crate::settings::{ManifestPlace, ManifestSettings};
@@ -54,7 +53,7 @@ impl Saved {
     pub(super) fn read_into(&self, tree: &SharedTree) {
         let mut batch = Vec::with_capacity(BATCH);
         let add = |batch: &mut Vec<(String, ManifestEntry)>| {
-            let mut tree = lock(tree);
+            let mut tree = tree.lock();
             for (path, entry) in batch.drain(..) {
                 tree.add(&object(&path, &entry));
             }
@@ -66,7 +65,7 @@ impl Saved {
             }
         });
         add(&mut batch);
-        lock(tree).listing = match read {
+        tree.lock().listing = match read {
             Ok(()) => Listing::Complete,
             Err(error) => Listing::Failed(error),
         };
