@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ratatui_core::backend::Backend as _;
 use ratatui_core::buffer::Buffer;
-use ratatui_core::terminal::Terminal;
+use ratatui_core::layout::{Position, Rect};
 use ratatui_crossterm::CrosstermBackend;
-use ratatui_crossterm::crossterm::cursor::Show;
+use ratatui_crossterm::crossterm::cursor::{Hide, Show};
 use ratatui_crossterm::crossterm::event::{Event, KeyEventKind, poll, read};
 use ratatui_crossterm::crossterm::execute;
 use ratatui_crossterm::crossterm::terminal::{
@@ -26,31 +27,38 @@ const COPIED_MAX: usize = 64 * 1024;
 
 type Output = BufWriter<ByteStream>;
 
-/// The terminal while it is ours. Dropping it restores what was there.
+/// The terminal while it is ours. Dropping it restores what was there. `Terminal` of ratatui would
+/// do, but it panics at its end where the terminal has gone.
 pub(crate) struct Screen {
-    terminal: Terminal<CrosstermBackend<Output>>,
+    output: CrosstermBackend<Output>,
+    /// What is on the screen.
+    shown: Buffer,
 }
 
 impl Screen {
     /// Takes the terminal over. Messages of panics are held back until it is restored.
     pub(crate) fn open(printer: &Printer) -> io::Result<Self> {
         printer.flush();
-        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(printer.byte_stream())))?;
-        let mut screen = Self { terminal };
+        let output = CrosstermBackend::new(BufWriter::new(printer.byte_stream()));
+        let mut screen = Self { output, shown: Buffer::default() };
         panics::hold();
         enable_raw_mode()?;
-        execute!(screen.output(), EnterAlternateScreen)?;
-        screen.terminal.clear()?;
+        execute!(screen.output, EnterAlternateScreen, Hide)?;
         Ok(screen)
-    }
-
-    fn output(&mut self) -> &mut CrosstermBackend<Output> {
-        self.terminal.backend_mut()
     }
 
     /// Draws what has changed.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Buffer)) -> io::Result<()> {
-        self.terminal.draw(|frame| draw(frame.buffer_mut()))?;
+        let area = Rect::from((Position::ORIGIN, self.output.size()?));
+        if self.shown.area != area {
+            self.output.clear()?;
+            self.shown = Buffer::empty(area);
+        }
+        let mut next = Buffer::empty(area);
+        draw(&mut next);
+        self.output.draw(self.shown.diff_iter(&next))?;
+        ratatui_core::backend::Backend::flush(&mut self.output)?;
+        self.shown = next;
         Ok(())
     }
 
@@ -59,9 +67,9 @@ impl Screen {
         if text.len() > COPIED_MAX {
             return Ok(false);
         }
-        let output = self.output();
+        let output = &mut self.output;
         write!(output, "\x1b]52;c;{}\x07", STANDARD.encode(text))?;
-        output.flush()?;
+        io::Write::flush(output)?;
         Ok(true)
     }
 }
@@ -69,7 +77,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         // If this fails, there is no terminal any more.
-        _ = execute!(self.output(), LeaveAlternateScreen, Show);
+        _ = execute!(self.output, LeaveAlternateScreen, Show);
         _ = disable_raw_mode();
         panics::release();
     }
@@ -90,7 +98,9 @@ pub(crate) fn read_inputs(
     take: impl Fn(Input) -> bool,
 ) -> io::Result<()> {
     while !is_over() {
-        if !poll(READ_WAIT)? {
+        wait_for_input()?;
+        // It is asked without an input, too: that is how a new size is seen.
+        if !poll(Duration::ZERO)? {
             continue;
         }
         let input = match read()? {
@@ -105,4 +115,28 @@ pub(crate) fn read_inputs(
         }
     }
     Ok(())
+}
+
+/// Waits until there is something to read, not for long. Fails where the terminal has gone: then a
+/// read of crossterm would never end.
+#[cfg(unix)]
+fn wait_for_input() -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec};
+    let wait = Timespec::try_from(READ_WAIT).map_err(io::Error::other)?;
+    let input = io::stdin();
+    let mut polled = [PollFd::new(&input, PollFlags::IN)];
+    match rustix::event::poll(&mut polled, Some(&wait)) {
+        // A new size, for instance.
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    if polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
+        return Err(io::Error::other("it has gone"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn wait_for_input() -> io::Result<()> {
+    poll(READ_WAIT).map(drop)
 }

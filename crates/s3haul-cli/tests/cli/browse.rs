@@ -33,16 +33,21 @@ fn has_tmux() -> bool {
 
 impl Terminal {
     /// Runs `browse` with some words, and then prints its exit code and how the terminal is set.
-    fn start(bench: &Bench, words: &str, (columns, rows): (u16, u16)) -> Self {
-        let terminal = Self { socket: bench.path(&format!("tmux-{columns}")) };
-        let (columns, rows) = (columns.to_string(), rows.to_string());
+    fn start(bench: &Bench, words: &str, size: (u16, u16)) -> Self {
         let inner = format!("echo $$ > pid; exec {BINARY} browse {words}");
         let shown = "stty -a | tr ' ;' '\\n' | grep -x -e icanon -e echo";
         let script = format!("sh -c '{inner}'; echo \"status: $?\"; {shown}; read line");
+        Self::run(bench, &script, size)
+    }
+
+    /// Runs a script.
+    fn run(bench: &Bench, script: &str, (columns, rows): (u16, u16)) -> Self {
+        let terminal = Self { socket: bench.path(&format!("tmux-{columns}")) };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
         let mut start = bench.program("tmux");
         start.arg("-S").arg(&terminal.socket);
         start.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows]);
-        start.args(["sh", "-c", &script]).env("LC_ALL", "C.UTF-8").env("AWS_MAX_ATTEMPTS", "2");
+        start.args(["sh", "-c", script]).env("LC_ALL", "C.UTF-8").env("AWS_MAX_ATTEMPTS", "2");
         start.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let output = start.output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -308,6 +313,28 @@ fn signals_leave_and_keys_give_no_orders() {
     let killed = Command::new("kill").arg(bench.read("pid").trim()).status().unwrap();
     assert!(killed.success());
     terminal.is_left("status: 130");
+}
+
+#[test]
+fn a_terminal_that_goes_ends_it() {
+    if !has_tmux() {
+        return;
+    }
+    let bench = Bench::with_objects(&["k"]);
+    for ignores in ["", "trap '' HUP; "] {
+        let inner = format!("{ignores}echo $$ > pid; exec {BINARY} browse");
+        let terminal = Terminal::run(&bench, &format!("{inner} s3://box"), SIZES[1]);
+        terminal.shows("1 object");
+        drop(terminal);
+        let start = Instant::now();
+        let pid = bench.read("pid");
+        let is_there =
+            || Command::new("kill").args(["-0", pid.trim()]).output().unwrap().status.success();
+        while is_there() {
+            assert!(start.elapsed() < DEADLINE, "`browse` goes on without a terminal");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 #[test]
