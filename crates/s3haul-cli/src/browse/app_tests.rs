@@ -1,4 +1,4 @@
-//! Keys and answers: what is asked for, and what is shown then.
+//! Keys and answers: what they ask of the service, and what is shown then.
 
 use super::*;
 use crate::browse::tree::Object;

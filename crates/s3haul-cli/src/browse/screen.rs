@@ -99,7 +99,7 @@ pub(crate) fn read_inputs(
 ) -> io::Result<()> {
     while !is_over() {
         wait_for_input()?;
-        // It is asked without an input, too: that is how a new size is seen.
+        // Without an input, too: that is how a new size is seen.
         if !poll(Duration::ZERO)? {
             continue;
         }

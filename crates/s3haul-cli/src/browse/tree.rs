@@ -386,7 +386,7 @@ impl SharedTree {
         Self(Arc::new(Mutex::new(Tree::new(prefix))))
     }
 
-    /// Nobody else sees the tree meanwhile.
+    /// The tree, which nothing else reads or changes meanwhile.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Tree> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

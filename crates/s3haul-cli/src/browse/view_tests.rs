@@ -1,6 +1,9 @@
 //! Screens as lines, of small and large terminals; no text of others gives orders.
 
 use ratatui_core::backend::TestBackend;
+use ratatui_core::buffer::Cell;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Color;
 use ratatui_core::terminal::Terminal;
 
 use super::*;
@@ -155,5 +158,17 @@ fn panes_fit_and_give_no_orders() {
         assert!(size.1 < 10 || screen(&mut app, size).join("\n").contains("not tried: 1"));
         keys(&mut app, &[Key::Enter, Key::Character('?')]);
         screen(&mut app, size);
+    }
+}
+
+#[test]
+fn without_colours_there_are_none() {
+    let tree = tree();
+    let mut app = app(&tree);
+    for color in [false, true] {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 20));
+        draw(&mut app, &mut Look { color, unicode: true, zone: LocalTime::utc() }, &mut buffer);
+        let is_plain = |cell: &Cell| cell.fg == Color::Reset && cell.bg == Color::Reset;
+        assert_eq!(buffer.content().iter().all(is_plain), !color);
     }
 }

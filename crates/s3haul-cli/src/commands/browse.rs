@@ -50,7 +50,7 @@ pub(super) fn check_terminal(printer: &Printer) -> Result<(), Failure> {
         .with_hint("`s3haul summarize` and `s3haul list` print what is there"))
 }
 
-/// Shows the screen until it is left. `transfer_of` is asked about commands that are run.
+/// Shows the screen until it is left. `transfer_of` prepares the commands that are run.
 pub(super) async fn run(
     settings: BrowseSettings,
     printer: &Arc<Printer>,

@@ -1,5 +1,5 @@
-//! `browse` on a terminal: tmux types and reads the screen. What was done is asked of the server by
-//! other commands.
+//! `browse` on a terminal: tmux types and reads the screen. Other commands check at the
+//! server what was done.
 
 #![expect(
     clippy::unwrap_used,

@@ -46,7 +46,8 @@ pub(super) struct Jobs {
     settings: BrowseSettings,
     clients: Arc<SharedClients>,
     transfer_of: TransferOf,
-    /// Plans, and files of keys. It is gone at the end, unless a command was copied that needs it.
+    /// Plans, and files of keys. It is removed at the end, unless a command was copied that
+    /// needs it or a plan was not done to its end.
     folder: Mutex<Option<TempDir>>,
     path: PathBuf,
     /// Number of the next file.
@@ -98,9 +99,12 @@ impl Jobs {
         if !*held(&self.has_names) {
             return None;
         }
-        let folder = held(&self.folder).take();
-        _ = folder.map(TempDir::keep);
-        Some(self.path.clone())
+        Some(self.keep_files())
+    }
+
+    fn keep_files(&self) -> PathBuf {
+        _ = held(&self.folder).take().map(TempDir::keep);
+        self.path.clone()
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -181,7 +185,8 @@ impl Jobs {
                 Ok(ran) => {
                     outcome.done += ran.summary.done;
                     outcome.failed += ran.summary.failed + ran.summary.not_tried;
-                    outcome.messages.extend(ran.messages);
+                    let room = MESSAGES_MAX.saturating_sub(outcome.messages.len());
+                    outcome.messages.extend(ran.messages.into_iter().take(room));
                 }
                 Err(failure) => {
                     outcome.failed += 1;
@@ -190,7 +195,11 @@ impl Jobs {
             }
         }
         removed.flush();
-        outcome.messages.truncate(MESSAGES_MAX);
+        if outcome.failed > 0 || token.is_cancelled() {
+            // The journals that go on with it name the plans.
+            let folder = self.keep_files();
+            outcome.messages.push(format!("the plans stay in {}", folder.display()));
+        }
         outcome
     }
 
