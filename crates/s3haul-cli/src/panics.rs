@@ -62,6 +62,17 @@ fn told(info: &PanicHookInfo<'_>) -> String {
 mod tests {
     use super::*;
 
+    #[test]
+    fn messages_wait_while_the_terminal_shows_something_else() {
+        let held = || HELD.lock().unwrap().clone();
+        hold();
+        write("held back\n");
+        hold();
+        assert_eq!(held().as_deref(), Some("held back\n"), "it is held once");
+        release();
+        assert_eq!(held(), None);
+    }
+
     /// The hook is everybody's: it is only this test's for the threads of this test.
     #[test]
     fn only_texts_of_the_source_are_printed() {

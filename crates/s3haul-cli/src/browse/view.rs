@@ -1,4 +1,4 @@
-//! Draws an [`App`] into a buffer of cells. All texts of others come through [`text::safe`].
+//! Draws an [`App`] into a buffer of cells. All texts of others come through `text::safe`.
 
 mod canvas;
 mod over;

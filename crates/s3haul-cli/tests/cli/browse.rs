@@ -207,7 +207,33 @@ fn what_is_marked_is_tagged_and_downloaded() {
     terminal.press(&["Enter"]);
     terminal.confirm("yes", "done: 1 object");
     assert!(bench.ok("head s3://box/p/b").contains("GLACIER"));
+    terminal.tmux(&["set-option", "-s", "set-clipboard", "on"]);
+    terminal.press(&["y"]);
+    terminal.shows("copied: s3://box/p/b");
+    terminal.until("a copy in the clipboard", |_| {
+        let mut tmux = Command::new("tmux");
+        let shown = tmux.arg("-S").arg(&terminal.socket).arg("show-buffer").output().unwrap();
+        shown.stdout == b"s3://box/p/b"
+    });
     terminal.leave("Escape");
+}
+
+#[test]
+fn what_the_service_refuses_is_shown() {
+    if !has_tmux() {
+        return;
+    }
+    let bench = Bench::new();
+    for size in SIZES {
+        let terminal = Terminal::start(&bench, "s3://none", size);
+        terminal.shows("NoSuchBucket");
+        terminal.press(&["d"]);
+        terminal.press(&["?"]);
+        terminal.shows("move");
+        terminal.press(&["x"]);
+        terminal.shows("nothing here");
+        terminal.leave("q");
+    }
 }
 
 #[test]
