@@ -26,8 +26,8 @@ const READS_AT_ONCE: usize = 32;
 const BEATS: u32 = 3;
 /// What the claims of workers begin with that wait.
 const IDLE: &str = "idle-";
-/// What the claims of shards end in that their workers left to others.
-const LEFT: &str = " left\n";
+/// What the files beside the claims begin with whose shards their workers left to others.
+const LEFT: &str = "left-";
 /// Longest time between two looks for a shard to run.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
@@ -244,8 +244,9 @@ impl Worker {
                 continue;
             }
             let name = format!("claim/{id}");
-            let again = self.claims.is_known(&id);
-            let is_mine = if again {
+            let is_dead = self.claims.is_known(&id);
+            let again = is_dead || self.claims.is_known(&format!("{LEFT}{id}"));
+            let is_mine = if is_dead {
                 self.folder.write(&name, &claim(&self.name, 0)).await?;
                 true
             } else {
@@ -339,7 +340,8 @@ impl Worker {
             return Ok(());
         }
         drop(claimed);
-        self.folder.write(&format!("claim/{id}"), format!("{}{LEFT}", self.name).as_bytes()).await
+        self.folder.write(&format!("claim/{LEFT}{id}"), self.name.as_bytes()).await?;
+        self.folder.remove(&format!("claim/{id}")).await
     }
 
     /// Takes away the claim of what is written.
@@ -424,14 +426,12 @@ impl Claims {
 
     /// Whether one was renewed within a lease.
     fn is_live(&self, id: &str, lease: Duration) -> bool {
-        let is_live =
-            |(state, since): &(String, Instant)| !state.ends_with(LEFT) && since.elapsed() < lease;
-        self.0.get(id).is_some_and(is_live)
+        self.0.get(id).is_some_and(|(_, since)| since.elapsed() < lease)
     }
 
     /// How many workers wait, and how many do not.
     fn crowd(&self, lease: Duration) -> Crowd {
-        let live = self.0.keys().filter(|id| self.is_live(id, lease));
+        let live = self.0.keys().filter(|id| !id.starts_with(LEFT) && self.is_live(id, lease));
         let (idle, running): (Vec<_>, Vec<_>) = live.partition(|id| id.starts_with(IDLE));
         Crowd { idle: idle.len(), running: running.len() }
     }
@@ -610,6 +610,21 @@ mod tests {
         tokio::time::advance(Duration::from_secs(2)).await;
         tokio::time::resume();
         assert_eq!(range_of(&run(&mut next, 0.0).await).after, "");
+    }
+
+    #[tokio::test]
+    async fn what_a_worker_leaves_is_free_at_once_and_known_to_be_begun() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = begun(root.path()).await;
+        let mut one = Worker::open(folder.clone()).await.unwrap();
+        let mut two = Worker::open(folder).await.unwrap();
+        let shard = run(&mut one, 0.0).await;
+        assert!(!shard.again);
+        one.release(shard).await.unwrap();
+        let shard = run(&mut two, 0.0).await;
+        assert!(shard.again);
+        assert_eq!(range_of(&shard).after, "");
+        assert!(!run(&mut one, 0.0).await.again, "the other shard was not begun");
     }
 
     #[tokio::test]
