@@ -20,7 +20,8 @@ use s3haul_wire::error::Result;
 
 /// What may be divided.
 pub(crate) trait Divisible: Action<Place = ()> {
-    /// It, for several workers; none where it is one request, or cannot be described.
+    /// It, for several workers; none where it is one request, cannot be described, or is of a plan,
+    /// which holds for both sides as one process finds them.
     fn divided(&self, engine: &Engine) -> Option<Divided>;
 
     /// The same again, by one of them.
@@ -32,7 +33,7 @@ pub(crate) trait Divisible: Action<Place = ()> {
 
 impl Divisible for UploadAction {
     fn divided(&self, engine: &Engine) -> Option<Divided> {
-        if !engine.settings.is_multipart(self.size) {
+        if !engine.settings.is_multipart(self.size) || self.expected.is_some() {
             return None;
         }
         let source = self.path.to_str()?.to_owned();
@@ -62,7 +63,8 @@ impl Divisible for UploadAction {
 
 impl Divisible for CopyAction {
     fn divided(&self, engine: &Engine) -> Option<Divided> {
-        engine.is_large_copy(self.size).then(|| Divided {
+        let is_divisible = engine.is_large_copy(self.size) && self.expected.is_none();
+        is_divisible.then(|| Divided {
             source: self.source_key.clone(),
             version_id: self.version_id.clone(),
             target: self.target_key.clone(),
