@@ -193,10 +193,13 @@ fn of_folder<'a>(
 
 /// The job of a file, or of a plan that workers do.
 fn job_to_start(global: &GlobalArgs, args: &JobStartArgs) -> Result<JobRequest, Failure> {
-    if !args.apply {
-        return JobRequest::of_file(global, &args.file);
-    }
     let path = Path::new(&args.file);
+    if !args.apply {
+        return JobRequest::of_file(global, &args.file).map_err(|failure| {
+            let is_plan = PlanFile::open(path).is_ok();
+            failure.with_some_hint(is_plan.then(|| "--apply has workers do a plan".to_owned()))
+        });
+    }
     let plan = PlanFile::open(path)?;
     let job = plan
         .job()

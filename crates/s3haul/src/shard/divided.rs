@@ -1,8 +1,9 @@
 //! Large objects whose parts are sent by several workers: one begins the upload, any number send
 //! pieces of it, one completes it and is the one that counts.
 //!
-//! What says that a piece was sent is advice: who ends the object asks the service for its parts
-//! and sends those that are missing, so that a piece that failed, or was sent twice, loses nothing.
+//! That a piece was sent is not relied on: the worker that completes the object lists the parts
+//! that the service has and sends those that are missing, so that a piece that failed, or was sent
+//! twice, does no harm.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

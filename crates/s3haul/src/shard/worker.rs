@@ -325,15 +325,15 @@ impl Worker {
         Ok(is_first)
     }
 
-    /// Writes that a piece of a large object was sent, or could not be: who ends the object sends
-    /// what is missing.
+    /// Writes that a piece of a large object was sent, or failed: the worker that completes the
+    /// object sends what is missing.
     pub async fn sent(&self, claimed: Claimed) -> Result<(), FolderError> {
         let text = format!("{{\"worker\":\"{}\"}}\n", self.name);
         self.folder.create(&place_of(&claimed.work), text.as_bytes()).await?;
         self.free(claimed).await
     }
 
-    /// Leaves a shard that came to no end to others, who see that some of it may be done.
+    /// Leaves an unfinished shard to other workers. They see that some of it may be done already.
     pub async fn release(&self, claimed: Claimed) -> Result<(), FolderError> {
         let id = claimed.work.id();
         if claimed.lost.is_cancelled() {

@@ -1,0 +1,165 @@
+//! How far a job is: `jobs show` and `jobs watch` of its folder.
+
+use std::time::Duration;
+
+use s3haul::shard::{Commit, Work, Worker};
+use s3haul_wire::ClientConfig;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{SharedClients, open, push_line};
+use crate::exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::json;
+
+/// Time between two looks of `watch`.
+const WATCH_PAUSE: Duration = Duration::from_secs(2);
+/// Failures that `show` prints to people.
+const FAILURES_SHOWN: usize = 10;
+
+/// How far a job is.
+pub(super) struct Status {
+    pub(super) totals: Commit,
+    commits: usize,
+    left: Vec<Work>,
+}
+
+impl Status {
+    pub(super) async fn of(worker: &mut Worker) -> Result<Self, Failure> {
+        let left = worker.look().await?;
+        worker.look_at_retries().await?;
+        let ledger = worker.ledger();
+        Ok(Self { totals: ledger.totals(), commits: ledger.commits().count(), left })
+    }
+
+    pub(super) fn line(&self) -> String {
+        let Self { totals: Commit { done, bytes, failed, .. }, commits, left } = self;
+        let shards = format!("{commits} shards done, {} left", left.len());
+        format!("{}: {done} objects, {bytes} bytes, {failed} failed, {shards}", self.state())
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.left.is_empty(), self.totals.failed) {
+            (false, _) => "running",
+            (true, 0) => "done",
+            (true, _) => "failed",
+        }
+    }
+}
+
+/// Shows how far a job is, and what failed.
+pub(in crate::commands) async fn show(
+    name: String,
+    config: ClientConfig,
+    as_json: bool,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let mut worker = open(&name, config).await?;
+    let status = Status::of(&mut worker).await?;
+    let ledger = worker.ledger();
+    let count = if as_json { usize::MAX } else { FAILURES_SHOWN };
+    let failures = ledger.failed().flat_map(|(_, commit)| commit.failures).take(count);
+    printer.output(|buffer| {
+        let Status { totals, commits, left } = &status;
+        if as_json {
+            json::push(buffer, "job", StatusLine::of(&name, &worker, &status));
+            for failed in failures {
+                json::push(buffer, "failed", failed);
+            }
+            return;
+        }
+        for line in [
+            format!("job:        {name}"),
+            format!("task:       {}", task(&worker.plan().job)),
+            format!("state:      {}", status.state()),
+            format!("shards:     {commits} done, {} left", left.len()),
+            format!("done:       {} objects, {} bytes", totals.done, totals.bytes),
+            format!("not needed: {} objects", totals.skipped),
+            format!("failed:     {} objects", totals.failed),
+            format!("in shards:  {:.1} s", totals.seconds),
+        ] {
+            push_line(buffer, &line);
+        }
+        if !left.is_empty() {
+            push_line(buffer, &format!("resume:     s3haul worker --job {name}"));
+        } else if totals.failed > 0 {
+            push_line(buffer, &format!("resume:     s3haul jobs resume {name}"));
+        }
+        for failed in failures {
+            push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
+        }
+    });
+    SharedClients::keep_worker(name, worker);
+    Ok(exit::SUCCESS)
+}
+
+/// Prints a line whenever a job got further, until nothing is left.
+pub(in crate::commands) async fn watch(
+    name: String,
+    config: ClientConfig,
+    as_json: bool,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let mut worker = open(&name, config).await?;
+    let mut commits = None;
+    loop {
+        let status = Status::of(&mut worker).await?;
+        if commits.replace(status.commits) != Some(status.commits) {
+            printer.output(|buffer| {
+                if as_json {
+                    return json::push(buffer, "job", StatusLine::of(&name, &worker, &status));
+                }
+                push_line(buffer, &status.line());
+            });
+            printer.flush();
+        }
+        if status.left.is_empty() || printer.output_is_closed() {
+            return Ok(exit::SUCCESS);
+        }
+        tokio::time::sleep(WATCH_PAUSE).await;
+    }
+}
+
+/// What a job does, in short.
+fn task(job: &Value) -> String {
+    let Some((name, task)) = job["task"].as_object().and_then(|task| task.iter().next()) else {
+        return String::new();
+    };
+    let sides = ["source", "target"].into_iter().filter_map(|side| task[side].as_str());
+    std::iter::once(name.as_str()).chain(sides).collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Serialize)]
+struct StatusLine<'a> {
+    id: &'a str,
+    state: &'static str,
+    job: &'a Value,
+    objects: u64,
+    bytes: u64,
+    skipped: u64,
+    failed: u64,
+    warnings: u64,
+    shard_seconds: f64,
+    shards_done: usize,
+    shards_left: usize,
+}
+
+impl<'a> StatusLine<'a> {
+    fn of(id: &'a str, worker: &'a Worker, status: &Status) -> Self {
+        let Status { totals, commits, left } = status;
+        Self {
+            id,
+            state: status.state(),
+            job: &worker.plan().job,
+            objects: totals.done,
+            bytes: totals.bytes,
+            skipped: totals.skipped,
+            failed: totals.failed,
+            warnings: totals.warnings,
+            shard_seconds: totals.seconds,
+            shards_done: *commits,
+            shards_left: left.len(),
+        }
+    }
+}
