@@ -148,6 +148,26 @@ fn what_a_killed_worker_sent_of_an_object_is_not_sent_again() {
 }
 
 #[test]
+fn a_move_whose_end_was_not_written_is_no_failure() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/from/ --no-progress --quiet");
+    for (folder, source) in [("jobs/file", "in"), ("jobs/object", "s3://box/from/")] {
+        start(&bench, &format!("mv --recursive {source} s3://box/{folder}/"), folder);
+        work(&bench, folder, 1);
+        // As if the worker had died between the removal of the source and its commit.
+        let part = bench.path(folder).join("part");
+        let names = part.read_dir().unwrap().map(|entry| entry.unwrap().path());
+        let ended = |path: &std::path::PathBuf| path.to_string_lossy().ends_with("-end");
+        std::fs::remove_file(names.into_iter().find(ended).unwrap()).unwrap();
+        assert_eq!(shown(&bench, folder)["state"], "running");
+        work(&bench, folder, 1);
+        let job = shown(&bench, folder);
+        assert_eq!((&job["state"], &job["failed"]), (&"done".into(), &0.into()), "{job}");
+        assert_is(&bench, &format!("s3://box/{folder}/large"), &bytes(0));
+    }
+}
+
+#[test]
 fn an_object_that_changes_while_it_is_sent_becomes_one_state_of_it() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/from/ --no-progress --quiet");

@@ -1,15 +1,16 @@
 //! Large objects of a job in shards: left to several workers where a shard finds them, and done in
 //! steps.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::action::copy::send_portion as copy_portion;
 use crate::action::queue::{Action, Queue, Screened, start};
 use crate::action::upload::send_portion as upload_portion;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::head;
+use crate::engine::object::{head, head_at, is_missing};
 use crate::engine::parts::upload_part_size;
 use crate::event::ActionKind;
 use crate::fs::FileInfo;
@@ -26,6 +27,9 @@ pub(crate) trait Divisible: Action<Place = ()> {
 
     /// The same again, by one of them.
     fn of_divided(object: &Divided) -> Self;
+
+    /// Whether its source is gone.
+    fn is_gone(&self, engine: &Engine) -> impl Future<Output = bool> + Send;
 
     /// Its source as it is by now; unchanged where that cannot be found out.
     fn looked_up(self, engine: &Engine) -> impl Future<Output = Self> + Send;
@@ -50,6 +54,14 @@ impl Divisible for UploadAction {
             reason: None,
             expected: None,
         }
+    }
+
+    async fn is_gone(&self, _: &Engine) -> bool {
+        let path = self.path.clone();
+        blocking(move || {
+            path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        })
+        .await
     }
 
     async fn looked_up(self, _: &Engine) -> Self {
@@ -86,6 +98,11 @@ impl Divisible for CopyAction {
             reason: None,
             expected: None,
         }
+    }
+
+    async fn is_gone(&self, engine: &Engine) -> bool {
+        let found = head(engine, &self.source_key, self.version_id.as_deref()).await;
+        found.is_err_and(|error| is_missing(&error))
     }
 
     async fn looked_up(self, engine: &Engine) -> Self {
@@ -132,16 +149,28 @@ pub(crate) async fn run_part(job: &Prepared, engine: &Arc<Engine>, part: &Part) 
 async fn end<A: Divisible>(engine: &Arc<Engine>, part: &Part) -> Result<()> {
     let (queue, acting) = start::<A>(engine, ());
     let queued = async {
+        let queue = queue;
         let mut action = A::of_divided(&part.object);
         // Without an upload nothing binds it to the state that was listed.
         if part.portion.upload().is_none() {
             action = action.looked_up(engine).await;
         }
+        if is_moved(engine, &action, &part.object).await {
+            return action.leave_out(engine, &());
+        }
         // It is closed only if the job was cancelled.
         let _ = queue.push(vec![action]).await;
-        drop(queue);
-        engine.report.plan_complete();
     };
     tokio::join!(queued, acting);
+    engine.report.plan_complete();
     Ok(())
+}
+
+/// Whether an earlier run moved the object and died before it could say so.
+async fn is_moved<A: Divisible>(engine: &Engine, action: &A, object: &Divided) -> bool {
+    if !engine.settings.is_move || !action.is_gone(engine).await {
+        return false;
+    }
+    let target = head_at(engine, Place::Target, &object.target, None).await;
+    target.is_ok_and(|target| target.size == object.size)
 }
