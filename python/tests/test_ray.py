@@ -33,6 +33,10 @@ STORE_BYTES = 80 * 2**20
 SHORT = {"shards": 6, "budget": 0.3, "lease": 1.0}
 
 
+#: Of the processes of all nodes; service and credentials are in it.
+environment: dict[str, str] = {}
+
+
 @pytest.fixture(scope="module")
 def cluster(embedded: Service) -> Iterator[Any]:
     """A head that does nothing and two nodes, which find the server in their environment."""
@@ -42,6 +46,7 @@ def cluster(embedded: Service) -> Iterator[Any]:
         for name, value in embedded.environment().items():
             patch.setenv(name, value)
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        environment.update(os.environ)
         head = {"num_cpus": 0, "object_store_memory": STORE_BYTES, "_system_config": HEALTH}
         cluster = Cluster(initialize_head=True, head_node_args=head)
         for _ in range(2):
@@ -53,7 +58,11 @@ def cluster(embedded: Service) -> Iterator[Any]:
 
 
 def add_node(cluster: Any) -> Any:
-    return cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    # Tests have less in their environment.
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        return cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
 
 
 @pytest.fixture
@@ -236,9 +245,9 @@ def test_the_command_ends_what_a_lost_driver_began(
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
     words = [filled.url("in/"), filled.url("out/"), filled.url("job"), cluster.address]
-    environment = {**os.environ, **filled.service.environment()}
+    with_service = {**os.environ, **filled.service.environment()}
     driver = subprocess.Popen(
-        [sys.executable, str(script), *words], env=environment, stdout=subprocess.PIPE, text=True
+        [sys.executable, str(script), *words], env=with_service, stdout=subprocess.PIPE, text=True
     )
     assert driver.stdout is not None
     assert any(int(line) > 0 for line in driver.stdout)
@@ -247,7 +256,7 @@ def test_the_command_ends_what_a_lost_driver_began(
     driver.stdout.close()
     resumed = subprocess.run(
         [sys.executable, "-m", "s3haul", "jobs", "resume", filled.url("job")],
-        env=environment,
+        env=with_service,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
