@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import logging
 import math
 import os
@@ -296,25 +297,35 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file")
     parser.add_argument("--at", required=True)
     parser.add_argument("--address", required=True)
-    for name in ("--profile", "--region", "--endpoint-url"):
-        parser.add_argument(name)
+    parser.add_argument("--client", default="{}")
     parser.add_argument("--no-progress", action="store_true")
+    parser.add_argument("--json", action="store_true")
     args = parser.parse_args(words)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     try:
         with sys.stdin if args.file == "-" else open(args.file, encoding="utf-8") as file:
             job = file.read()
-        client = Client(
-            profile=args.profile, region=args.region, endpoint_url=args.endpoint_url
-        )
+        client = Client(**json.loads(args.client))
         progress = sys.stderr.isatty() and not args.no_progress
         ended = run(job, at=args.at, address=args.address, client=client, progress=progress)
+    except UnicodeDecodeError:
+        print(f"s3haul: error: `{args.file}` is no job", file=sys.stderr)
+        print(
+            f"hint: a plan is begun by `s3haul job start {args.file} --apply --at {args.at}`, and "
+            "done by workers",
+            file=sys.stderr,
+        )
+        return 252
     except (S3haulError, OSError, ImportError) as error:
         print(f"s3haul: error: {error}", file=sys.stderr)
         return getattr(error, "status", None) or 255
     except KeyboardInterrupt:
         return 130
-    print(f"{ended.done} objects, {ended.bytes} bytes, {ended.failed} failed")
+    counts = {"objects": ended.done, "bytes": ended.bytes, "failed": ended.failed}
+    if args.json:
+        print(json.dumps({"v": 1, "event": "job", "id": args.at, **counts}))
+    else:
+        print(", ".join(f"{count} {name}" for name, count in counts.items()))
     return ended.status
 
 

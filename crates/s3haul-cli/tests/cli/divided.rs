@@ -200,3 +200,65 @@ fn an_object_that_changes_while_it_is_sent_becomes_one_state_of_it() {
         bench.ok("rm --recursive s3://box/x/ --quiet");
     }
 }
+
+#[test]
+fn an_object_that_a_file_names_twice_is_done_once() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/from/ --no-progress --quiet");
+    let names = ["large", "a", "z", "a", "z", "large"].map(|name| format!("box,from/{name}\n"));
+    bench.file("names.csv", &format!("bucket,key\n{}", names.concat()));
+    let from = bench.path("names.csv");
+    let command = format!("cp --recursive s3://box/from/ s3://box/to/ --from {}", from.display());
+    start(&bench, &command, "jobs/a");
+    let watch = bench.spawn("jobs watch jobs/a");
+    work(&bench, "jobs/a", 1);
+    let job = shown(&bench, "jobs/a");
+    assert_eq!((&job["state"], &job["shards_left"]), (&"done".into(), &0.into()), "{job}");
+    let watched = stdout(&watch.wait_with_output().unwrap());
+    assert!(watched.lines().last().unwrap().starts_with("done: "), "{watched}");
+    assert_is(&bench, "s3://box/to/large", &bytes(0));
+}
+
+/// Has a worker send pieces of the large object, and no more.
+fn send_some(bench: &Bench, folder: &str) {
+    let part = bench.path(folder).join("part");
+    while files_in(&part) < 3 {
+        let once = bench.run(&format!("worker --job {folder} --once"));
+        assert!(once.status.success(), "{once:?}");
+    }
+}
+
+#[test]
+fn nothing_is_left_of_an_object_whose_source_is_gone() {
+    let bench = bench();
+    start(&bench, "cp --recursive in s3://box/x/", "jobs/a");
+    send_some(&bench, "jobs/a");
+    assert_eq!(uploads(&bench), 1);
+    bench.remove("in/large");
+    assert_ne!(bench.status("worker --job jobs/a"), 0);
+    assert_eq!(shown(&bench, "jobs/a")["shards_left"], 0);
+    assert_eq!(uploads(&bench), 0);
+}
+
+#[test]
+fn a_worker_whose_keys_are_refused_leaves_all_to_others() {
+    let bench = bench();
+    for (folder, pieces) in [("jobs/shards", false), ("jobs/pieces", true)] {
+        start(&bench, &format!("cp --recursive in s3://box/{folder}/"), folder);
+        if pieces {
+            send_some(&bench, folder);
+        }
+        let before = shown(&bench, folder)["objects"].clone();
+        let refused = bench
+            .command(&format!("worker --job {folder}"))
+            .env("AWS_SECRET_ACCESS_KEY", "another")
+            .output()
+            .unwrap();
+        assert!(!refused.status.success(), "{refused:?}");
+        let job = shown(&bench, folder);
+        let (state, counts) = (&job["state"], (&job["objects"], &job["failed"]));
+        assert_eq!((state, counts), (&"running".into(), (&before, &0.into())), "{refused:?}");
+        work(&bench, folder, 1);
+        assert_is(&bench, &format!("s3://box/{folder}/large"), &bytes(0));
+    }
+}

@@ -109,6 +109,8 @@ impl OpenUploads {
                 Err(error) if error.may_pass() && error.code() != "NotImplemented" => {
                     return Err(error);
                 }
+                // It is for the process that completes the upload to give it up.
+                Err(error) if !self.completes() => return Err(error),
                 // A service that does not list parts, or not for us, goes on without.
                 parts => parts.ok(),
             }
@@ -116,8 +118,7 @@ impl OpenUploads {
             None
         };
         if parts.is_none() && !self.completes() {
-            let message =
-                "the source has changed since its upload was begun, or the upload is gone";
+            let message = "the source has changed since its upload was begun";
             return Err(Error::new(ErrorKind::SourceChanged, message));
         }
         let (bucket, key) = (bucket.to_owned(), key.to_owned());
@@ -204,6 +205,13 @@ impl OpenUploads {
     pub(crate) fn leave(&self, upload: OpenUpload) {
         self.forget(&upload);
         lock(&self.open).insert(Arc::new(upload));
+    }
+
+    /// Drops an upload to the key of an object that was begun by another process, if it is open.
+    pub(crate) async fn drop_begun(&self, bucket: &str, begun: PartsInProgress) {
+        let PartsInProgress { target: key, handle: id, .. } = begun;
+        let bucket = bucket.to_owned();
+        self.abort(&OpenUpload { bucket, key, id, encryption: None }).await;
     }
 
     /// Whether a later run or another process can go on with an upload.

@@ -349,7 +349,9 @@ impl Ledger {
             return;
         }
         for object in &commit.divided {
-            self.divided.insert(object.id(), Progress::new(object.clone()));
+            // A file may name one twice, in two shards: it is done once.
+            let begun = || Progress::new(object.clone());
+            self.divided.entry(object.id()).or_insert_with(begun);
         }
         self.commits.insert(commit.after.clone(), commit);
     }

@@ -28,6 +28,8 @@ const BEATS: u32 = 3;
 const IDLE: &str = "idle-";
 /// What the files beside the claims begin with whose shards their workers left to others.
 const LEFT: &str = "left-";
+/// Time until the next look after a shard turned out to be done.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// Longest time between two looks for a shard to run.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
@@ -64,7 +66,7 @@ pub struct Claimed {
     /// What it is.
     pub work: Work,
     /// An earlier run of it came to no end.
-    pub(super) again: bool,
+    pub again: bool,
     /// Of a large object: how its upload was begun.
     pub(super) begun: Option<Begun>,
     /// Others have nothing to do.
@@ -245,7 +247,6 @@ impl Worker {
             }
             let name = format!("claim/{id}");
             let is_dead = self.claims.is_known(&id);
-            let again = is_dead || self.claims.is_known(&format!("{LEFT}{id}"));
             let is_mine = if is_dead {
                 self.folder.write(&name, &claim(&self.name, 0)).await?;
                 true
@@ -255,6 +256,8 @@ impl Worker {
             if !is_mine {
                 continue;
             }
+            let left = format!("claim/{LEFT}{id}");
+            let again = is_dead || self.folder.read(&left).await?.is_some();
             let (yields, lost) = (Arc::default(), CancellationToken::new());
             let beats = self.beat(id.clone(), Arc::clone(&yields), lost.clone());
             let begun = match work {
@@ -269,7 +272,7 @@ impl Worker {
                 return Ok(Turn::Run(claimed));
             }
             self.free(claimed).await?;
-            return Ok(Turn::Wait(Duration::ZERO));
+            return Ok(Turn::Wait(PAUSE_MIN));
         }
         self.be_idle(true).await?;
         Ok(Turn::Wait((lease / BEATS).min(PAUSE_MAX)))

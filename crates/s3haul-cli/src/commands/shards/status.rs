@@ -102,17 +102,19 @@ pub(in crate::commands) async fn watch(
     printer: &Printer,
 ) -> Result<u8, Failure> {
     let mut worker = open(&name, config).await?;
-    let mut commits = None;
+    let mut shown = None;
     loop {
         let status = Status::of(&mut worker).await?;
-        if commits.replace(status.commits) != Some(status.commits) {
+        let line = status.line();
+        if shown.as_ref() != Some(&line) {
             printer.output(|buffer| {
                 if as_json {
                     return json::push(buffer, "job", StatusLine::of(&name, &worker, &status));
                 }
-                push_line(buffer, &status.line());
+                push_line(buffer, &line);
             });
             printer.flush();
+            shown = Some(line);
         }
         if status.left.is_empty() || printer.output_is_closed() {
             return Ok(exit::SUCCESS);

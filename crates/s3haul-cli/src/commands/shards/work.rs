@@ -10,6 +10,7 @@ use s3haul::job::{Manifest, Streams, Summary, cut_job};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
 use s3haul::shard::{Begun, Claimed, Commit, Divided, KeyRange, Shard, Step, Turn, Work, Worker};
+use s3haul_wire::ErrorKind;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +25,7 @@ use crate::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::render::json;
 use crate::settings::{JobRequest, Machine, TransferSettings};
-use failures::Failures;
+use failures::{Failures, refuses_keys};
 
 /// How long a listing is looked at to find where the rest of a shard is cut.
 const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
@@ -136,10 +137,22 @@ impl ShardWork<'_> {
             note(self.printer, "note: the shard was taken over by another worker");
         }
         match (claimed.work.clone(), ran) {
-            (Work::Part(object, step @ (Step::Begin | Step::Send(_))), ran)
-                if !matches!(&ran, Ok(None)) && !ran.as_ref().is_err_and(is_of_this_machine) =>
+            (Work::Part(object, step @ (Step::Begin | Step::Send(_))), Ok(Some(_))) => {
+                self.end_step(claimed, (&object, step), &shard, None).await
+            }
+            // A step has two tries, of different workers where one could not go on.
+            (Work::Part(object, step @ (Step::Begin | Step::Send(_))), Err(failure))
+                if claimed.again && !is_of_this_machine(&failure) =>
             {
-                self.end_step(claimed, (&object, step), &shard, ran).await
+                self.end_step(claimed, (&object, step), &shard, Some(failure.message)).await
+            }
+            (Work::Part(object, Step::Begin | Step::Send(_)), Err(failure)) => {
+                self.worker.release(claimed).await?;
+                if ends_worker(&failure) {
+                    return Err(failure);
+                }
+                self.note_failed(&object, &failure.message);
+                Ok(())
             }
             (work, Ok(Some(commit))) => {
                 let commit = self.commit_of(&work, &shard, commit).await?;
@@ -153,6 +166,11 @@ impl ShardWork<'_> {
                 stopped.map(drop)
             }
         }
+    }
+
+    fn note_failed(&self, object: &Divided, reason: &str) {
+        let target = &object.target;
+        note(self.printer, &format!("note: parts of `{target}` were not sent: {reason}"));
     }
 
     /// The commit of what came of a run.
@@ -177,12 +195,10 @@ impl ShardWork<'_> {
         claimed: Claimed,
         (object, step): (&Divided, Step),
         shard: &Shard,
-        ran: Result<Option<Commit>, Failure>,
+        failed: Option<String>,
     ) -> Result<(), Failure> {
-        let failed = ran.err().map(|failure| failure.message);
         if let Some(reason) = &failed {
-            let target = &object.target;
-            note(self.printer, &format!("note: parts of `{target}` were not sent: {reason}"));
+            self.note_failed(object, reason);
         }
         if step != Step::Begin {
             self.worker.sent(claimed).await?;
@@ -228,7 +244,7 @@ impl ShardWork<'_> {
         if summary.cancelled {
             return Ok(None);
         }
-        if summary.fatal || summary.not_tried > 0 {
+        if summary.fatal || summary.not_tried > 0 || failures.has_refused_keys() {
             return Err(failures.left().with_status(exit::FAILED));
         }
         let Summary { done, skipped, failed, warnings, bytes, .. } = summary;
@@ -348,7 +364,10 @@ impl ShardWork<'_> {
         }
         if totals.failed > 0 {
             let folder = self.worker.folder();
-            let resume = format!("`s3haul jobs resume {folder}` tries them again");
+            let mut resume = format!("`s3haul jobs resume {folder}` tries them again");
+            if self.request.job.reports.apply.is_some() {
+                resume.push_str("; what has changed since the plan was made takes a new plan");
+            }
             note(self.printer, &format!("note: {} objects failed: {resume}", totals.failed));
         }
         Ok(match (totals.failed, totals.warnings) {
@@ -361,7 +380,15 @@ impl ShardWork<'_> {
 
 /// Whether something failed because of this machine: others may well do it.
 fn is_of_this_machine(failure: &Failure) -> bool {
-    matches!(failure.status, exit::CONFIGURATION | exit::USAGE)
+    let is_refused = failure.cause.as_ref().is_some_and(|cause| refuses_keys(&cause.code));
+    is_refused || matches!(failure.status, exit::CONFIGURATION | exit::USAGE)
+}
+
+/// Whether a worker that fails so would fail at everything.
+fn ends_worker(failure: &Failure) -> bool {
+    let is_denied =
+        failure.cause.as_ref().is_some_and(|cause| cause.kind == ErrorKind::AccessDenied);
+    is_denied || is_of_this_machine(failure)
 }
 
 /// Runs something to its end, which is soon where its shard is lost.

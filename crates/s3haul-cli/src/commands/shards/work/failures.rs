@@ -1,8 +1,10 @@
 //! What fails while a shard runs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use s3haul::event::{Event, EventSink, Outcome};
+use s3haul_wire::Error;
 
 use crate::failure::Failure;
 
@@ -14,11 +16,29 @@ const FAILURES_MAX: usize = 100;
 pub(super) struct Failures {
     objects: Mutex<Vec<s3haul::shard::Failure>>,
     fatal: Mutex<Option<Failure>>,
+    has_refused_keys: AtomicBool,
+}
+
+/// Whether the code of an error says that the keys of this machine are not accepted.
+pub(super) fn refuses_keys(code: &str) -> bool {
+    matches!(
+        code,
+        "InvalidAccessKeyId"
+            | "SignatureDoesNotMatch"
+            | "InvalidToken"
+            | "ExpiredToken"
+            | "TokenRefreshRequired"
+    )
 }
 
 impl Failures {
     pub(super) fn take(&self) -> Vec<s3haul::shard::Failure> {
         std::mem::take(&mut *self.objects.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether objects failed only because the keys of this machine are not accepted.
+    pub(super) fn has_refused_keys(&self) -> bool {
+        self.has_refused_keys.load(Ordering::Relaxed)
     }
 
     /// Why a shard did not come to its end.
@@ -35,14 +55,24 @@ impl Failures {
     }
 }
 
+impl Failures {
+    fn fail(&self, error: &Error) {
+        let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
+        fatal.get_or_insert_with(|| error.duplicate().into());
+    }
+}
+
 impl EventSink for Failures {
     fn emit(&self, event: &Event) {
         if let Event::Fatal { error } = event {
-            let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
-            fatal.get_or_insert_with(|| error.duplicate().into());
+            self.fail(error);
         }
         let Event::Object(object) = event else { return };
         let Outcome::Failed(error) = &object.outcome else { return };
+        if refuses_keys(error.code()) {
+            self.fail(error);
+            self.has_refused_keys.store(true, Ordering::Relaxed);
+        }
         let mut failures = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() < FAILURES_MAX {
             failures.push(s3haul::shard::Failure {
