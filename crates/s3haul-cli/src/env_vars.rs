@@ -46,6 +46,8 @@ pub const S3HAUL_PYTHON: &str = "S3HAUL_PYTHON";
 pub const S3HAUL_JOURNAL_DIR: &str = "S3HAUL_JOURNAL_DIR";
 /// Folder of what programs remember, in which journals lie where nothing else says so.
 pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+/// Folder of what can be had again, in which listings lie that complete command lines.
+pub const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 /// Folders of programs, where a link named `aws` looks for the other `aws`.
 pub const PATH: &str = "PATH";
 /// How often a link named `aws` has handed over to another `aws` in this chain of processes; set by

@@ -11,6 +11,7 @@ mod args;
 mod batch;
 mod browse;
 mod commands;
+mod complete;
 mod drop_in;
 pub mod embed;
 pub mod env_vars;
@@ -67,6 +68,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
                 failure.status
             }
         };
+    }
+    if let Some(status) = complete::run(&args, &environment) {
+        return status;
     }
     match args::parse(args) {
         Ok((global, command)) => run_command(&global, &command, environment),

@@ -7,6 +7,9 @@ mod beside;
 mod browse;
 #[path = "cli/case_conflict.rs"]
 mod case_conflict;
+#[cfg(target_os = "linux")]
+#[path = "cli/completions.rs"]
+mod completions;
 #[path = "cli/conditions.rs"]
 mod conditions;
 #[cfg(target_os = "linux")]

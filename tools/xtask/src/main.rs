@@ -7,6 +7,7 @@ mod budgets;
 mod checks;
 mod demo;
 mod deny;
+mod docs;
 mod fuzz;
 mod kill;
 mod python;
@@ -38,6 +39,7 @@ Tasks:
   budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
   python                  the Python package: a wheel, its types and its tests
   wheel                   the Python package as it is released, into target/wheels
+  man                     a man page for each command, into target/man
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them
@@ -73,6 +75,7 @@ fn run(args: &[String]) -> Result<()> {
         "python" => no_arguments(rest).and_then(|()| python::test()),
         "wheel" => no_arguments(rest).and_then(|()| python::wheel()),
         "budgets" => budgets::run(rest),
+        "man" => no_arguments(rest).and_then(|()| docs::man()),
         "demo" => demo::run(rest),
         "bench" => bench(&[], rest),
         "list-bench" => bench(&["list"], rest),

@@ -5,6 +5,7 @@
 mod browse;
 mod buckets;
 mod compare;
+mod completions;
 mod conditions;
 mod filters;
 mod find;
@@ -44,6 +45,7 @@ use crate::drop_in;
 pub(crate) use browse::BrowseArgs;
 pub(crate) use buckets::{MbArgs, RbArgs, VersioningCommand, WebsiteArgs};
 pub(crate) use compare::{CompareArgs, TreesArgs, VerifyArgs};
+pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
 pub(crate) use find::FindArgs;
@@ -320,6 +322,14 @@ pub(crate) enum Command {
     /// The folders in it are buckets, their files are objects. Prints shell commands to standard
     /// output that set the environment to reach the server.
     Serve(ServeArgs),
+    /// Print a script that has a shell complete commands, flags, profiles, buckets and keys.
+    ///
+    /// For bash put `source <(s3haul completions bash)` into ~/.bashrc; for zsh the same with zsh
+    /// into ~/.zshrc, after `compinit`; for fish run `s3haul completions fish >
+    /// ~/.config/fish/completions/s3haul.fish`. Buckets and keys take a request each; what a moment
+    /// ago was listed is kept in the cache folder. What takes longer than a second, needs a program
+    /// for its credentials, or fails, is not completed.
+    Completions(CompletionsArgs),
 }
 
 /// The definition of the command line.

@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 48] = [
+const USUAL: [(&str, &[Group]); 49] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -109,6 +109,7 @@ const USUAL: [(&str, &[Group]); 48] = [
     ("map", &[(WORK, &["map", "reduce", "finally", "filter"])]),
     ("each", &[(WORK, &["each", "filter"])]),
     ("run", &[(WORK, &["dryrun", "jobs", "report", "retry-failed"])]),
+    ("completions", &[]),
     ("serve", &[(WORK, &["address", "memory", "latency", "weather", "access-key", "secret-key"])]),
     ("help", &[]),
     ("s3", &[]),
@@ -119,7 +120,8 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 31] = [
+const ABOUTS: [(&str, &str); 32] = [
+    ("completions", "Have a shell complete command lines, up to keys"),
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
     ("browse", "Look around on the whole terminal, and tidy up"),
@@ -253,7 +255,7 @@ const OTHERS: [(&str, &[&str]); 3] = [
     ),
     (
         "Scripts and tools",
-        &["map", "each", "run", "plan", "apply", "job", "jobs", "worker", "serve"],
+        &["map", "each", "run", "plan", "apply", "job", "jobs", "worker", "serve", "completions"],
     ),
 ];
 
@@ -282,7 +284,7 @@ fn shorten_below(mut command: Command, path: &str) -> Command {
 /// What is shown of a command, in its order.
 fn groups(path: &str) -> Vec<Group> {
     let own = USUAL.iter().find(|(name, _)| *name == path).map_or(&[][..], |(_, groups)| groups);
-    let common: &[Group] = if path == "serve" { &[] } else { &COMMON };
+    let common: &[Group] = if matches!(path, "serve" | "completions") { &[] } else { &COMMON };
     [own, common].concat()
 }
 

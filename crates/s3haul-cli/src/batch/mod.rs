@@ -8,3 +8,4 @@ mod words;
 
 pub(crate) use line::{Line, Parser};
 pub(crate) use report::{FailedLines, LineReport, LineResult};
+pub(crate) use words::split as split_words;

@@ -2,7 +2,7 @@
 
 /// Why a line cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SplitError {
+pub(crate) enum SplitError {
     /// A quote is not closed.
     Open(char),
     /// Nothing follows a backslash.
@@ -20,7 +20,7 @@ impl std::fmt::Display for SplitError {
 
 /// Splits a line at spaces and tabs. Single and double quotes and backslashes quote as in a POSIX
 /// shell; `#` at the beginning of a word starts a comment; nothing else means anything.
-pub(super) fn split(line: &str) -> Result<Vec<String>, SplitError> {
+pub(crate) fn split(line: &str) -> Result<Vec<String>, SplitError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut characters = line.chars();

@@ -14,8 +14,8 @@ use crate::args::{
     JobsCommand, JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
 };
 use crate::commands::{
-    browse, buckets, cat, compare, confirm, head, jobs, list, list_buckets, ls, plan, presign, ray,
-    run, script, serve, shards, shared, summarize, transfer, uploads,
+    browse, buckets, cat, compare, completions, confirm, head, jobs, list, list_buckets, ls, plan,
+    presign, ray, run, script, serve, shards, shared, summarize, transfer, uploads,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -77,6 +77,9 @@ pub(crate) fn prepare<'a>(
             JobsCommand::Prune(args) => jobs(&args.folder).map(|jobs| jobs.prune(args)),
         }
         .map(Work::Done);
+    }
+    if let Command::Completions(args) = command {
+        return Ok(Work::Done(completions::run(*args, printer)));
     }
     if let Command::Plan { command: PlanCommand::Show(args) } = command {
         return plan::show(args, global.json, printer).map(Work::Done);
@@ -429,7 +432,8 @@ pub(crate) fn request<'a>(
         | Command::Plan { .. }
         | Command::Apply(_)
         | Command::Worker(_)
-        | Command::Serve(_) => {
+        | Command::Serve(_)
+        | Command::Completions(_) => {
             return Err(Failure::usage("this command cannot be run by another"));
         }
     })

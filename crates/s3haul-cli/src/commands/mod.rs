@@ -6,6 +6,7 @@ mod browse;
 mod buckets;
 mod cat;
 mod compare;
+mod completions;
 mod confirm;
 mod dispatch;
 mod folder;

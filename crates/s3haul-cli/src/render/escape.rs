@@ -22,9 +22,14 @@ fn is_unsafe(character: char) -> bool {
     character.is_control() || UNSAFE.iter().any(|range| range.contains(&character))
 }
 
+/// Whether a terminal shows a name as it is.
+pub(crate) fn is_printable(name: &str) -> bool {
+    !name.chars().any(is_unsafe)
+}
+
 /// Appends a name.
 pub(crate) fn push_name(buffer: &mut Vec<u8>, name: &str, escape: bool) {
-    if !escape || !name.chars().any(is_unsafe) {
+    if !escape || is_printable(name) {
         buffer.extend_from_slice(name.as_bytes());
         return;
     }

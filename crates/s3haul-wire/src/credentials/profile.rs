@@ -94,6 +94,11 @@ impl ConfigFiles {
         Some(profile)
     }
 
+    /// Names of the profiles, in no order; one that both files have comes twice.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.profiles.keys().chain(self.shared.keys()).map(String::as_str)
+    }
+
     /// A session of single sign-on.
     pub(crate) fn sso_session(&self, name: &str) -> Option<&Section> {
         self.sso_sessions.get(name)
