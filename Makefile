@@ -1,5 +1,5 @@
 # Thin on purpose: every rule is a subcommand of `cargo xtask`.
-.PHONY: demo test check servers bench wheel
+.PHONY: demo test check servers bench wheel docs
 
 XTASK := cargo run -q -p xtask --
 
@@ -14,3 +14,5 @@ servers: ; @$(XTASK) servers
 bench: ; @$(XTASK) bench $(NAME) $(ARGS)
 
 wheel: ; @$(XTASK) wheel
+
+docs: ; @$(XTASK) docs

@@ -15,6 +15,9 @@ mod conditions;
 #[cfg(target_os = "linux")]
 #[path = "cli/divided.rs"]
 mod divided;
+#[cfg(target_os = "linux")]
+#[path = "cli/docs.rs"]
+mod docs;
 #[cfg(unix)]
 #[path = "cli/drop_in.rs"]
 mod drop_in;

@@ -111,12 +111,13 @@ impl Folder {
         self.build(tool, &mut install)
     }
 
-    /// Builds a program with cargo, in a folder that stays until [`Self::clear_up`]: programs share
-    /// dependencies, and a build that was cut goes on where it was.
-    pub fn install_with_cargo(&self, tool: &Program) -> Result<()> {
+    /// Builds a program with cargo and these flags, in a folder that stays until
+    /// [`Self::clear_up`]: programs share dependencies, and a build that was cut goes on where it
+    /// was.
+    pub fn install_with_cargo(&self, tool: &Program, flags: &[&str]) -> Result<()> {
         let package = format!("{}@{}", tool.package, tool.version);
         let mut install = process::cargo(&["install", "--locked", "--force", &package, "--root"]);
-        install.arg(&self.root).env("CARGO_TARGET_DIR", self.build_folder());
+        install.arg(&self.root).args(flags).env("CARGO_TARGET_DIR", self.build_folder());
         self.build(tool, &mut install)
     }
 

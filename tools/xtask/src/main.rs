@@ -10,6 +10,7 @@ mod deny;
 mod docs;
 mod fuzz;
 mod kill;
+mod picture;
 mod python;
 mod soak;
 mod test_programs;
@@ -40,6 +41,8 @@ Tasks:
   python                  the Python package: a wheel, its types and its tests
   wheel                   the Python package as it is released, into target/wheels
   man                     a man page for each command, into target/man
+  docs                    the documentation as a site, by mdbook, into target/site
+  picture                 a real session as docs/terminal.svg
   demo [--binary PATH]    a tour of the command against its own server, checked byte for byte
   bench [OPTION]...       published workloads with every tool beside ours, into docs/bench:
                           --scale, --only, --tools, --servers, --latencies, …; --help has them
@@ -75,6 +78,8 @@ fn run(args: &[String]) -> Result<()> {
         "python" => no_arguments(rest).and_then(|()| python::test()),
         "wheel" => no_arguments(rest).and_then(|()| python::wheel()),
         "budgets" => budgets::run(rest),
+        "docs" => no_arguments(rest).and_then(|()| docs::site()),
+        "picture" => picture::run(rest),
         "man" => no_arguments(rest).and_then(|()| docs::man()),
         "demo" => demo::run(rest),
         "bench" => bench(&[], rest),

@@ -27,12 +27,12 @@ fn bash(bench: &Bench, folders: &[&str], script: &str) -> Output {
     command.arg("script.sh").env("PATH", path).output().unwrap()
 }
 
-/// The function that README offers.
+/// The function that the page about aws-cli offers.
 fn function() -> String {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let text = std::fs::read_to_string(readme).unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/from-aws-cli.md");
+    let text = std::fs::read_to_string(page).unwrap();
     let lines: Vec<_> = text.lines().filter(|line| line.starts_with("aws() {")).collect();
-    assert_eq!(lines.len(), 1, "README offers a function");
+    assert_eq!(lines.len(), 1, "the page offers a function");
     lines[0].to_owned()
 }
 

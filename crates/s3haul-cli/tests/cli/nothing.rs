@@ -1,4 +1,4 @@
-//! Nothing found: what each command does, as the table in README.md has it.
+//! Nothing found: what each command does, as the table in docs/from-aws-cli.md has it.
 
 use crate::support::{Bench, stderr, stdout};
 

@@ -423,8 +423,9 @@ fn one_shard_at_a_time_takes_over_what_a_dead_worker_had() {
 fn recipe(heading: &str) -> String {
     let text = include_str!("../../../../docs/cluster.md");
     let section = text.split_once(&format!("\n## {heading}\n")).unwrap().1;
-    let block = section.split_once("```sh\n").unwrap().1;
-    block.split_once("```").unwrap().0.to_owned()
+    let (_, block) = section.split_once("```sh").unwrap();
+    let (_, commands) = block.split_once('\n').unwrap();
+    commands.split_once("```").unwrap().0.to_owned()
 }
 
 /// A program that finds the command as `s3haul`, and what stands for the scheduler's programs.

@@ -1,4 +1,4 @@
-//! The tour in README runs as written, in order, in an empty folder.
+//! The tour in docs/start.md runs as written, in order, in an empty folder.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::support::{BINARY, stderr, stdout};
 
-/// The shell commands of a section of README, one block after the other.
+/// The shell commands of a section of the page, one block after the other.
 fn commands(heading: &str) -> String {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let text = std::fs::read_to_string(readme).unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/start.md");
+    let text = std::fs::read_to_string(page).unwrap();
     let (_, section) = text.split_once(heading).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let blocks = section.split("```sh\n").skip(1);
@@ -18,7 +18,7 @@ fn commands(heading: &str) -> String {
 }
 
 #[test]
-fn the_tour_of_the_readme_runs_as_written() {
+fn the_tour_runs_as_written() {
     let folder = tempfile::tempdir().unwrap();
     let programs = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(BINARY, programs.path().join("s3haul")).unwrap();

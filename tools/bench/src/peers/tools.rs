@@ -165,7 +165,7 @@ impl<'a> Installer<'a> {
                 self.folder.install_with_go(&servers.find_go()?, &program)
             }),
             Source::Cargo(program) => {
-                self.built(&program, || self.folder.install_with_cargo(&program))
+                self.built(&program, || self.folder.install_with_cargo(&program, &[]))
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Rules of this codebase that neither rustfmt nor clippy knows: cycles of imports, how files
-//! look, and that the guide names files that exist. Reads the files git knows or would add, so
+//! look, that the guide names files that exist, that links lead somewhere. Reads the files git
+//! knows or would add, so
 //! build output is never looked at.
 //!
-//! Rules live in [`graph`] (import cycles), [`names`] (files that the guide names), [`secrets`]
+//! Rules live in [`graph`] (import cycles), [`links`] (between documents), [`names`] (files that
+//! the guide names), [`secrets`]
 //! (what `Debug` must not print) and [`text`] (lines and files). Each rule has a test that plants
 //! a violation.
 
 mod graph;
+mod links;
 mod names;
 mod secrets;
 mod source;
@@ -37,6 +40,7 @@ pub(crate) fn run() -> Result<()> {
 fn check(files: &[Source]) -> Vec<Violation> {
     let mut violations = Vec::new();
     graph::check(files, &mut violations);
+    links::check(files, &mut violations);
     names::check(files, &mut violations);
     for file in files {
         secrets::check(file, &mut violations);
