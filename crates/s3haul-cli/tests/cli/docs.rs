@@ -1,4 +1,4 @@
-//! The commands on every page of `docs` are those of the command.
+//! The commands in README and on every page of `docs` are those of the command.
 //!
 //! The `sh` blocks of a page run in order, in one shell and an empty folder, against a server in
 //! memory that the environment names. What a page takes for granted is made by the lines of its
@@ -46,7 +46,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn pages() -> Vec<Page> {
-    let mut found = Vec::new();
+    let mut found = vec![root().join("README.md")];
     files(&root().join("docs"), &mut found);
     found.sort();
     let named = found.iter().map(|path| {
