@@ -20,6 +20,17 @@ use support::{install, process, term};
 /// Test programs that run at once.
 const LANES: usize = 2;
 
+/// Programs that tests run, with an argument that they take and their package.
+const NEEDED: [(&str, &str, &str); 3] =
+    [("strace", "-V", "strace"), ("parallel", "--version", "parallel"), ("tmux", "-V", "tmux")];
+
+/// The same for those without which some tests are left out.
+const WELCOME: [(&str, &str, &str); 3] = [
+    ("zsh", "--version", "zsh"),
+    ("fish", "--version", "fish"),
+    ("groff", "--version", "groff-base"),
+];
+
 /// What property tests draw from, so that a run can be repeated; `PROPTEST_RNG_SEED` of the
 /// environment goes elsewhere.
 const SEED: &str = "20261121";
@@ -30,14 +41,8 @@ const LONGEST_FIRST: [&str; 6] =
 
 /// Builds all tests, then runs them and the examples in the documentation.
 pub(crate) fn run() -> Result<()> {
-    if cfg!(target_os = "linux") && !process::exists("strace", "-V") {
-        install::apt_install("strace", &["strace"])?;
-    }
-    if cfg!(target_os = "linux") && !process::exists("parallel", "--version") {
-        install::apt_install("GNU parallel", &["parallel"])?;
-    }
-    if cfg!(target_os = "linux") && !process::exists("tmux", "-V") {
-        install::apt_install("tmux", &["tmux"])?;
+    if cfg!(target_os = "linux") {
+        install_programs()?;
     }
     let mut programs = build()?;
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
@@ -60,6 +65,23 @@ pub(crate) fn run() -> Result<()> {
     term::line(&tally.to_string());
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Installs the programs that tests run, as far as they are missing.
+fn install_programs() -> Result<()> {
+    for (program, probe, package) in NEEDED {
+        if !process::exists(program, probe) {
+            install::apt_install(program, &[package])?;
+        }
+    }
+    for (program, probe, package) in WELCOME {
+        if !process::exists(program, probe)
+            && let Err(error) = install::apt_install(program, &[package])
+        {
+            term::line(&format!("{error:#}; what needs it is not tested"));
+        }
     }
     Ok(())
 }
