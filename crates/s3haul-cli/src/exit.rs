@@ -59,9 +59,13 @@ pub(crate) fn of_comparison(summary: &CompareSummary) -> u8 {
     }
 }
 
-/// The exit code of a transfer job whose report could not be written.
-pub(crate) fn with_failure(status: u8) -> u8 {
-    if matches!(status, SUCCESS | WARNED) { FAILED } else { status }
+/// Exit code of a transfer, also where its reader has gone or its report could not be written.
+pub(crate) fn of_transfer(summary: &Summary, broken_pipe: bool, is_recorded: bool) -> u8 {
+    match of_summary(summary) {
+        _ if broken_pipe => BROKEN_PIPE,
+        SUCCESS | WARNED if !is_recorded => FAILED,
+        status => status,
+    }
 }
 
 #[cfg(test)]
@@ -76,8 +80,13 @@ mod tests {
         assert_eq!(of_summary(&Summary { failed: 1, ..warned }), FAILED);
         assert_eq!(of_summary(&Summary { fatal: true, ..warned }), FAILED);
         assert_eq!(of_summary(&Summary { cancelled: true, ..Summary::default() }), FAILED);
-        assert_eq!([SUCCESS, WARNED, FAILED].map(with_failure), [FAILED; 3]);
-        assert_eq!(with_failure(BROKEN_PIPE), BROKEN_PIPE);
+        let fine = Summary::default();
+        assert_eq!([fine, warned].map(|run| of_transfer(&run, false, false)), [FAILED; 2]);
+        assert_eq!([fine, warned].map(|run| of_transfer(&run, false, true)), [SUCCESS, WARNED]);
+        assert_eq!(
+            [true, false].map(|recorded| of_transfer(&fine, true, recorded)),
+            [BROKEN_PIPE; 2]
+        );
         assert_eq!(of_summary(&Summary { skipped: 9, ..Summary::default() }), SUCCESS);
     }
 

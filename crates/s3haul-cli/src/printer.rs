@@ -94,6 +94,11 @@ impl Printer {
         self.error_is_terminal
     }
 
+    /// Whether it writes to the streams of the process, and not to a program.
+    pub(crate) fn is_of_process(&self) -> bool {
+        self.takers.is_none()
+    }
+
     /// Whether messages are coloured.
     pub(crate) fn color(&self) -> bool {
         self.color

@@ -25,6 +25,9 @@ mod drop_in;
 mod early_end;
 #[path = "cli/estimate.rs"]
 mod estimate;
+#[cfg(unix)]
+#[path = "cli/failed.rs"]
+mod failed;
 #[path = "cli/find.rs"]
 mod find;
 #[path = "cli/from.rs"]

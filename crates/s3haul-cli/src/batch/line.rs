@@ -66,9 +66,14 @@ impl Line {
             // Where a secret ends in it is unknown.
             return format!("{} …", text.split_whitespace().next().unwrap_or_default());
         };
+        join(Self::without_secrets(&words).iter().map(String::as_str))
+    }
+
+    /// Words as they may be shown.
+    pub(crate) fn without_secrets(words: &[String]) -> Vec<String> {
         let mut shown = Vec::with_capacity(words.len());
         let mut before = None;
-        for word in &words {
+        for word in words {
             let (flag, value) = match word.split_once('=') {
                 Some((flag, value)) => (flag, Some(value)),
                 None => (word.as_str(), None),
@@ -80,7 +85,7 @@ impl Line {
             });
             before = value.is_none().then_some(flag);
         }
-        join(shown.iter().map(String::as_str))
+        shown
     }
 }
 

@@ -13,11 +13,12 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
+use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::json;
 use crate::settings::{Environment, journal_folder, resume_command};
 
-/// Failures that `show` prints.
-const FAILURES_SHOWN: u32 = 10;
+/// Failures that are counted by cause.
+const FAILURES_MAX: u32 = 10_000;
 /// Time between two lines of `watch`.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
 
@@ -60,7 +61,7 @@ impl Jobs<'_> {
     /// Shows how far a job got, and what failed of it.
     pub(super) fn show(&self, args: &JobArgs) -> Result<u8, Failure> {
         let job = journal::status(&self.folder, &args.id)?;
-        let failures = journal::failures(&self.folder, &args.id, FAILURES_SHOWN)?;
+        let failures = journal::failures(&self.folder, &args.id, FAILURES_MAX)?;
         let rates = journal::rates(&self.folder, &args.id)?;
         self.printer.output(|buffer| {
             if self.as_json {
@@ -68,7 +69,7 @@ impl Jobs<'_> {
                 for rate in &rates {
                     json::push(buffer, "rate", RateLine::of(rate));
                 }
-                for failed in &failures {
+                for failed in failures.iter().take(NAMED_MAX) {
                     let journal::Failed { subject, action, error } = failed;
                     json::push(buffer, "failed", FailedLine { subject, action, error });
                 }
@@ -80,7 +81,12 @@ impl Jobs<'_> {
                 let taken = per_second.map_or("no limit".to_owned(), |rate| format!("{rate}/s"));
                 push_line(buffer, &format!("{class} rate: {taken} from {start}"));
             }
-            for failed in &failures {
+            if !failures.is_empty() {
+                let texts = failures.iter().map(|failed| (&*failed.subject, &*failed.error));
+                let causes = Failures::of_texts(texts);
+                push_line(buffer, &format!("causes:     {}", causes.line()));
+            }
+            for failed in failures.iter().take(NAMED_MAX) {
                 push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
             }
         });

@@ -1,17 +1,22 @@
 //! `cp`, `mv`, `rm`, `sync`, `tag`, `undelete` and `pipe`: one job, its events printed as they
 //! come.
 
+mod closing;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use s3haul::event::{Event, EventSink};
 use s3haul::job::value::OutputLines;
-use s3haul::job::{NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer};
+use s3haul::job::{
+    Clients, NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer,
+};
 use s3haul::journal::{self, Journal};
-use s3haul_wire::ErrorKind;
+use s3haul::location::ObjectName;
 use s3haul_wire::units::RequestCounts;
+use s3haul_wire::{Client, Error, ErrorKind};
 
-use super::folder::{self, Advice};
+use super::folder::{self, Advice as FolderAdvice};
 use crate::commands::shared::clients;
 use crate::exit;
 use crate::failure::Failure;
@@ -23,9 +28,11 @@ use crate::progress::{Ticker, Totals};
 use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{
-    JournalSettings, KeptJournal, PlanSettings, ReportSettings, TransferSettings, resume_command,
+    Advice, JournalSettings, KeptJournal, PlanSettings, ReportSettings, TransferSettings,
+    next_report, resume_command,
 };
 use crate::standard_streams;
+use closing::Closing;
 
 /// Said of a report whose run did not come to everything.
 const INCOMPLETE: &str = "note: the report is of a command that did not come to its end: what it \
@@ -59,6 +66,7 @@ pub(crate) async fn run_observed(
         manifest,
         notices,
         journal,
+        again,
         ..
     } = settings;
     let clients = clients(client, source_client)?;
@@ -67,9 +75,7 @@ pub(crate) async fn run_observed(
         spec.manifest = Some(Arc::new(manifest));
     }
     let totals = Arc::new(Totals::default());
-    let working_dir = spec.working_dir.to_string_lossy().into_owned();
-    let sink = CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(&totals));
-    let sink = Arc::new(sink);
+    let sink = new_sink(printer, output, &spec, &totals);
     for notice in &notices {
         sink.notice(notice);
     }
@@ -81,45 +87,59 @@ pub(crate) async fn run_observed(
     if let Some(format) = output.tags.filter(|_| !spec.dry_run && sink.prints_tags()) {
         printer.output(|buffer| tags::push_header(buffer, format));
     }
-    let named = folder::named_object(&spec);
-    let source = clients.source.clone();
-    let looks_at = finds_its_objects(&spec).then(|| spec.source.clone());
-    let writes_stream = spec.target.as_deref() == Some("-");
-    let is_dry_run = spec.dry_run;
+    let sought = Sought::of(&spec, &clients);
+    let writes_stream = sought.writes_stream;
+    let (is_dry_run, is_part) = (spec.dry_run, spec.shard.is_some());
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
     let events = observed(reports.sink(&sink), observer);
     // Boxed: it is as large as all stages together.
     let running = Box::pin(run_transfer(spec, clients, streams, events, interrupt.token()));
     let result = running.await;
     drop(ticker);
-    // A job says so where its arguments make no sense.
-    let summary = result.map_err(|error| match error.kind() {
-        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
-        _ => error.into(),
-    })?;
+    let summary = result.map_err(failure_of_job)?;
     if summary.cancelled {
         sink.notice(interrupt.message());
     }
-    kept.note_resumable(&summary, &sink);
     if is_dry_run {
         print_estimate(&summary, &report, output, &sink, printer);
     }
-    if let Some(object) = named.filter(|_| sink.lacks_object()) {
-        let advice = if writes_stream { Advice::Pattern } else { Advice::Recursive };
-        sink.keep(folder::hint(&source, &object, advice).await);
-    }
-    if let Some(source) = looks_at.filter(|_| came_to_nothing(&summary)) {
-        sink.notice(&format!("note: nothing was found at `{source}`: nothing was done"));
-    }
+    sought.advise(&summary, &sink).await;
     sink.finish();
     let recorded = reports.finish(&summary, &sink);
     let broken_pipe = writes_stream && printer.output_is_closed();
-    let status = if broken_pipe { exit::BROKEN_PIPE } else { exit::of_summary(&summary) };
-    let status = if recorded { status } else { exit::with_failure(status) };
+    let status = exit::of_transfer(&summary, broken_pipe, recorded);
+    let closing = Closing {
+        printer,
+        output,
+        again: &again,
+        failures: sink.take_failures(),
+        resume: kept.resume(&summary),
+        has_report: recorded && report.path.is_some(),
+    };
+    // The worker that runs a part of a job says more when the whole of it ends.
+    let failed = if is_part { None } else { closing.print(&summary) };
     if output.json {
-        printer.output(|buffer| events::push_summary(buffer, &summary, status));
+        printer.output(|buffer| events::push_summary(buffer, &summary, failed.as_ref(), status));
     }
     Ok((status, summary))
+}
+
+/// A job says so where its arguments make no sense.
+fn failure_of_job(error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Config => Failure::from(error).with_status(exit::USAGE),
+        _ => error.into(),
+    }
+}
+
+fn new_sink(
+    printer: &Arc<Printer>,
+    output: OutputSettings,
+    spec: &TransferSpec,
+    totals: &Arc<Totals>,
+) -> Arc<CommandSink> {
+    let working_dir = spec.working_dir.to_string_lossy();
+    Arc::new(CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(totals)))
 }
 
 fn observed(
@@ -190,9 +210,7 @@ impl KeptJob {
             .as_mut()
             .filter(|path| self.is_resumed && (path.is_file() || path.is_dir()));
         let Some(path) = path else { return };
-        let end = path.extension().map(|end| format!(".{}", end.display())).unwrap_or_default();
-        let name = |run: u32| path.with_extension(format!("{run}{end}"));
-        let Some(name) = (2..u32::MAX).map(name).find(|name| !name.exists()) else { return };
+        let name = next_report(path);
         let (kept, new) = (path.display(), name.display());
         sink.notice(&format!(
             "note: the report goes to `{new}`; that of the earlier run is `{kept}`"
@@ -200,15 +218,48 @@ impl KeptJob {
         *path = name;
     }
 
-    /// Says how a job that left something undone is resumed.
-    fn note_resumable(&self, summary: &Summary, sink: &CommandSink) {
-        let journal = self.journal.as_ref().filter(|journal| journal.is_kept());
-        let Some(id) = journal.map(|journal| journal.id()) else { return };
-        let command = resume_command(id, self.named_folder.as_deref());
-        if summary.cancelled || summary.fatal || summary.not_tried > 0 {
-            sink.notice(&format!("note: `{command}` goes on from here"));
+    /// How a job that left something undone is resumed.
+    fn resume(&self, summary: &Summary) -> Option<Advice> {
+        let journal = self.journal.as_ref().filter(|journal| journal.is_kept())?;
+        let what = if summary.cancelled || summary.fatal || summary.not_tried > 0 {
+            "goes on from here"
         } else if summary.failed > 0 {
-            sink.notice(&format!("note: `{command}` tries again what failed"));
+            "tries again what failed"
+        } else {
+            return None;
+        };
+        let command = resume_command(journal.id(), self.named_folder.as_deref());
+        Some(Advice { text: format!("`{command}` {what}"), command: Some(command) })
+    }
+}
+
+/// What a command looked for, to say what may help where it was not there.
+struct Sought {
+    named: Option<ObjectName>,
+    source: Client,
+    /// The address whose objects it acts on, where nothing is said of none.
+    looks_at: Option<String>,
+    writes_stream: bool,
+}
+
+impl Sought {
+    fn of(spec: &TransferSpec, clients: &Clients) -> Self {
+        Self {
+            named: folder::named_object(spec),
+            source: clients.source.clone(),
+            looks_at: finds_its_objects(spec).then(|| spec.source.clone()),
+            writes_stream: spec.target.as_deref() == Some("-"),
+        }
+    }
+
+    async fn advise(self, summary: &Summary, sink: &CommandSink) {
+        if let Some(object) = self.named.filter(|_| sink.lacks_object()) {
+            let is_stream = self.writes_stream;
+            let advice = if is_stream { FolderAdvice::Pattern } else { FolderAdvice::Recursive };
+            sink.keep(folder::hint(&self.source, &object, advice).await);
+        }
+        if let Some(source) = self.looks_at.filter(|_| came_to_nothing(summary)) {
+            sink.notice(&format!("note: nothing was found at `{source}`: nothing was done"));
         }
     }
 }

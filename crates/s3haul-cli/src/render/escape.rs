@@ -18,7 +18,7 @@ const UNSAFE: [RangeInclusive<char>; 5] = [
 ];
 
 /// Whether a character must not reach a terminal as it is.
-fn is_unsafe(character: char) -> bool {
+pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control() || UNSAFE.iter().any(|range| range.contains(&character))
 }
 

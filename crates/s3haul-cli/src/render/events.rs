@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::archive::ArchiveRow;
 use super::estimate::Requests;
+use super::failures::CauseCount;
 use super::json::{self, ErrorFields, push};
 use super::tags;
 
@@ -28,8 +29,22 @@ pub(crate) fn push_event(buffer: &mut Vec<u8>, event: &Event, tag_change: Option
     }
 }
 
+/// What programs want to know of the failures of a transfer.
+#[derive(Debug, Serialize)]
+pub(crate) struct Failed {
+    pub(crate) causes: Vec<CauseCount>,
+    /// The command that tries them again, where it can be printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retry: Option<String>,
+}
+
 /// Appends the line that ends a transfer.
-pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u8) {
+pub(crate) fn push_summary(
+    buffer: &mut Vec<u8>,
+    summary: &Summary,
+    failed: Option<&Failed>,
+    exit_code: u8,
+) {
     let fields = SummaryLine {
         done: summary.done,
         failed: summary.failed,
@@ -40,6 +55,7 @@ pub(crate) fn push_summary(buffer: &mut Vec<u8>, summary: &Summary, exit_code: u
         fatal: summary.fatal,
         cancelled: summary.cancelled,
         requests: Requests::of(summary.requests_sent),
+        failures: failed,
         exit_code,
     };
     push(buffer, "summary", fields);
@@ -92,7 +108,7 @@ struct ErrorLine<'a> {
 }
 
 #[derive(Serialize)]
-struct SummaryLine {
+struct SummaryLine<'a> {
     done: u64,
     failed: u64,
     skipped: u64,
@@ -103,6 +119,8 @@ struct SummaryLine {
     fatal: bool,
     cancelled: bool,
     requests: Requests,
+    #[serde(flatten)]
+    failures: Option<&'a Failed>,
     exit_code: u8,
 }
 
@@ -183,7 +201,8 @@ mod tests {
              \"attempts\":0,\"elapsed_ms\":0}}\n"
         );
         let mut buffer = Vec::new();
-        push_summary(&mut buffer, &Summary { done: 2, bytes: 9, ..Summary::default() }, 0);
+        let summary = Summary { done: 2, bytes: 9, ..Summary::default() };
+        push_summary(&mut buffer, &summary, None, 0);
         assert_eq!(
             String::from_utf8(buffer).unwrap(),
             "{\"v\":1,\"event\":\"summary\",\"done\":2,\"failed\":0,\"skipped\":0,\

@@ -7,6 +7,7 @@ pub(crate) mod csv;
 pub(crate) mod escape;
 pub(crate) mod estimate;
 pub(crate) mod events;
+pub(crate) mod failures;
 pub(crate) mod json;
 pub(crate) mod listing;
 mod output;

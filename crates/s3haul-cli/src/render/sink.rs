@@ -13,6 +13,7 @@ use s3haul_wire::Error;
 use super::archive::ArchiveRow;
 use super::escape::push_name;
 use super::events;
+use super::failures::{self, Failures};
 use super::output::OutputSettings;
 use super::tags;
 use crate::hints;
@@ -30,6 +31,7 @@ pub(crate) struct CommandSink {
     error: LineStyle,
     totals: Arc<Totals>,
     hints: Mutex<BTreeSet<String>>,
+    failures: Mutex<Failures>,
     /// An object was not there.
     lacks_object: AtomicBool,
 }
@@ -56,6 +58,7 @@ impl CommandSink {
             error,
             totals,
             hints: Mutex::default(),
+            failures: Mutex::default(),
             lacks_object: AtomicBool::new(false),
         }
     }
@@ -118,6 +121,20 @@ impl CommandSink {
         self.keep(hints::for_error(error));
     }
 
+    fn count_failure(&self, event: &ObjectEvent, error: &Error) {
+        let mut subject = Vec::new();
+        self.error.push_location(&mut subject, &event.source);
+        self.error.push_version(&mut subject, event);
+        let (cause, message) = (failures::of_error(error), reason(error, event));
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.add(cause, &String::from_utf8_lossy(&subject), &message);
+    }
+
+    /// What failed so far, which is counted anew from here.
+    pub(crate) fn take_failures(&self) -> Failures {
+        std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Whether a failure was shown for an object that is not there.
     pub(crate) fn lacks_object(&self) -> bool {
         self.lacks_object.load(Ordering::Relaxed)
@@ -154,6 +171,11 @@ impl CommandSink {
 impl EventSink for CommandSink {
     fn emit(&self, event: &Event) {
         self.totals.observe(event);
+        if let Event::Object(object) = event
+            && let Outcome::Failed(error) = &object.outcome
+        {
+            self.count_failure(object, error);
+        }
         if self.settings.lines == OutputLines::None {
             return;
         }

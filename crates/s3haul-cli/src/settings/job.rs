@@ -216,6 +216,11 @@ impl JobRequest {
         Ok(Self { job, keys })
     }
 
+    /// Whether there is a key for SSE-C.
+    pub(super) fn has_keys(&self) -> bool {
+        self.keys.target.is_some() || self.keys.source.is_some()
+    }
+
     /// The job as JSON, for a flag.
     pub(crate) fn print(&self, flag: &str) -> Result<String, Failure> {
         let keys =

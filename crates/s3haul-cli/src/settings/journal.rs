@@ -1,18 +1,19 @@
 //! Where journals lie, and whether a command keeps one.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use s3haul::job::value::{Job, Limits, ManifestFile, Output, Reports, RestoreAction, Task};
-use s3haul::journal::{Journal, JournalRequest, Resumed};
-use s3haul::plan::s3_uri;
-use s3haul_wire::CustomerKey;
-
+use super::again::command_line;
 use super::{Environment, JobRequest, Machine};
 use crate::args::JournalArgs;
 use crate::env_vars;
 use crate::failure::Failure;
+use crate::render::escape::is_unsafe;
+use s3haul::job::value::{Job, Limits, ManifestFile, Output, Reports, RestoreAction, Task};
+use s3haul::journal::{Journal, JournalRequest, Resumed};
+use s3haul::plan::s3_uri;
 
 /// The journal of a command.
 #[derive(Debug, Default)]
@@ -104,7 +105,7 @@ fn new_journal(
         (reads_names(&request.job), "where standard input, an object or a report names them"),
         (has_password(machine.environment.words()), "where an address holds a user or a password"),
         (waits(&request.job.task), "where restores are waited for"),
-        (has_keys(request), "with an SSE-C key, which is never written"),
+        (request.has_keys(), "with an SSE-C key, which is never written"),
         (folder.is_none(), "without a home directory"),
     ];
     if let Some((_, reason)) = reasons.into_iter().find(|(is_so, _)| *is_so) {
@@ -116,11 +117,9 @@ fn new_journal(
     let manifest = manifest_state(&request.job);
     let identity = identity(&request.job, &directory, &manifest).map_err(unwritten)?;
     let words = machine.environment.words().iter();
-    let words = words.map(|word| quoted(&word.to_string_lossy()));
-    let command = std::iter::once("s3haul".to_owned()).chain(words);
     Ok(JournalRequest {
         folder: absolute(&folder.unwrap_or_default()),
-        command: command.collect::<Vec<_>>().join(" "),
+        command: command_line(words.map(OsString::as_os_str)),
         directory,
         job,
         identity,
@@ -143,7 +142,7 @@ fn reads_names(job: &Job) -> bool {
 }
 
 /// Whether the command as typed holds a user or a password before the host of a URL.
-fn has_password(words: &[OsString]) -> bool {
+pub(super) fn has_password(words: &[OsString]) -> bool {
     words.iter().any(|word| {
         let word = word.to_string_lossy();
         let url = word.split_once("http://").or_else(|| word.split_once("https://"));
@@ -156,11 +155,6 @@ fn has_password(words: &[OsString]) -> bool {
 fn waits(task: &Task) -> bool {
     let Task::Restore(task) = task else { return false };
     matches!(task.action, RestoreAction::Begin { wait: true, .. })
-}
-
-fn has_keys(request: &JobRequest) -> bool {
-    let is_key = |key: &Option<CustomerKey>| key.is_some();
-    is_key(&request.keys.target) || is_key(&request.keys.source)
 }
 
 /// The file that names the objects of a job: a plan or a manifest.
@@ -196,8 +190,7 @@ pub(crate) fn folder(environment: &Environment) -> Option<PathBuf> {
 
 /// The command that resumes a job.
 pub(crate) fn resume_command(id: &str, named_folder: Option<&Path>) -> String {
-    let folder =
-        named_folder.map(|folder| format!(" --journal {}", quoted(&folder.to_string_lossy())));
+    let folder = named_folder.map(|folder| format!(" --journal {}", quoted(folder.as_os_str())));
     format!("s3haul jobs resume {id}{}", folder.unwrap_or_default())
 }
 
@@ -214,11 +207,52 @@ fn identity(
     Ok(format!("{}\n{manifest}\n{}", directory.display(), job.to_json()?))
 }
 
-/// A word as a shell reads it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_owned();
+/// A word as a shell reads it, without characters that a terminal would obey.
+pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
+    let bytes = word.as_ref().as_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(byte);
+    if !bytes.is_empty() && bytes.iter().all(is_plain) {
+        return String::from_utf8_lossy(bytes).into_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    match std::str::from_utf8(bytes) {
+        Ok(word) if !word.chars().any(is_unsafe) => format!("'{}'", word.replace('\'', r"'\''")),
+        _ => ansi_quoted(bytes),
+    }
+}
+
+/// Bytes as bash, zsh and POSIX since 2024 read them: `$'a\nb'`. Other characters than plain ones
+/// are octal numbers.
+fn ansi_quoted(bytes: &[u8]) -> String {
+    let escape = |byte: &u8| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+        b' '..=b'~' => char::from(*byte).to_string(),
+        byte => format!("\\{byte:03o}"),
+    };
+    format!("$'{}'", bytes.iter().map(escape).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_what_a_shell_makes_of_them() {
+        for word in [
+            &b"plain-_./:=@%+,9"[..],
+            b"",
+            b"two words",
+            b"it's",
+            b"$HOME `x` \\ \" *",
+            "\u{fc}ml\u{e4}ut".as_bytes(),
+            b"a\nb\x1b[2J'\\9",
+            "\u{202e}9 turned".as_bytes(),
+            b"\xff\xfe7",
+        ] {
+            let text = quoted(OsStr::from_bytes(word));
+            assert!(!text.chars().any(is_unsafe), "{text}");
+            let script = format!("printf %s {text}");
+            let output = std::process::Command::new("bash").args(["-c", &script]).output();
+            assert_eq!(output.unwrap().stdout, word, "{text}");
+        }
+    }
 }

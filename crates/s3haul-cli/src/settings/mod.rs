@@ -3,6 +3,7 @@
 //! Environment variables are read by [`Environment`] alone, so tests pass their own. The clock, the
 //! time zone, the working directory and configuration files are read here, too.
 
+mod again;
 mod browse;
 mod buckets;
 mod check;
@@ -49,6 +50,7 @@ use s3haul_wire::{ClientConfig, Profile};
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
+pub(crate) use again::{Advice, Again, command_line, next_report};
 pub(crate) use browse::{BrowsePlace, BrowseSettings};
 pub(crate) use buckets::{MbSettings, RbSettings, VersioningSettings, WebsiteSettings};
 pub(crate) use compare::CompareSettings;

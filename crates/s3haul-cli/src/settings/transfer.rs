@@ -24,7 +24,9 @@ use super::frame::{Frame, Machine};
 use super::object::{checksum_algorithm, properties};
 use super::report::{is_same, refuse_inside};
 use super::versions::{apply_as_of, check_manifest, removal_limit, rule_as_of};
-use super::{JobRequest, JournalSettings, ManifestSettings, PlanSettings, ReportSettings, script};
+use super::{
+    Again, JobRequest, JournalSettings, ManifestSettings, PlanSettings, ReportSettings, script,
+};
 use crate::failure::Failure;
 use crate::render::{AwsProgress, OutputSettings};
 use crate::settings::check::address;
@@ -50,6 +52,8 @@ pub(crate) struct TransferSettings {
     pub(crate) question: Option<String>,
     /// Its journal.
     pub(crate) journal: JournalSettings,
+    /// How what failed is tried again.
+    pub(crate) again: Again,
 }
 
 /// What copies, moves and syncs have in common.
@@ -107,7 +111,8 @@ impl TransferSettings {
             Task::Restore(task) => Self::restore(frame(&task.source, "")?, task),
             _ => Err(Failure::usage("the job is not one that goes through objects one by one")),
         };
-        settings?.planned(request)
+        let again = Again::new(request, machine);
+        Self { again, ..settings? }.planned(request)
     }
 
     /// The same where its plan is written, or done.
@@ -270,6 +275,7 @@ fn assemble(frame: Frame, spec: TransferSpec) -> TransferSettings {
         notices: Vec::new(),
         question: None,
         journal: JournalSettings::default(),
+        again: Again::default(),
     }
 }
 

@@ -165,10 +165,12 @@ fn what_fails_is_in_the_commits_and_the_exit_status() {
     start(&bench, "cp --recursive s3://box/x/ down", "s3://ops/a", "--shards 3");
     let failed = bench.run("worker --job s3://ops/a");
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
-    assert!(stderr(&failed).contains("note: 1 objects failed"), "{failed:?}");
+    assert!(stderr(&failed).contains("note: 1 object failed: 1 file or folder"), "{failed:?}");
+    assert!(stderr(&failed).contains("`s3haul jobs resume s3://ops/a/` tries them again"));
     let shown = bench.ok("jobs show s3://ops/a");
     assert!(shown.contains("state:      failed\n"), "{shown}");
     assert!(shown.contains("failed:     s3://box/x/half/0000: "), "{shown}");
+    assert!(shown.contains("causes:     1 file or folder in the way\n"), "{shown}");
     assert!(shown.contains("task:       copy s3://box/x/ "), "{shown}");
     // It fails once more, and then it does not; all others stay as they are.
     assert_eq!(bench.status("jobs resume s3://ops/a"), 1);

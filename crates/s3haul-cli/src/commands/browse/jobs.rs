@@ -1,6 +1,6 @@
 //! What is done about objects: the commands that one would type, planned first and then applied.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::plan::PlanFile;
 use crate::printer::Printer;
-use crate::settings::{BrowseSettings, Environment, TransferSettings, quoted};
+use crate::settings::{BrowseSettings, Environment, TransferSettings, command_line};
 
 /// Messages of a command that are kept.
 const MESSAGES_MAX: usize = 100;
@@ -278,8 +278,7 @@ fn collecting(messages: &Arc<Mutex<Vec<String>>>) -> Arc<Printer> {
 
 /// A command line as it may be shown.
 fn shown(words: &[String]) -> String {
-    let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>();
-    format!("s3haul {}", Line::shown(&words.join(" ")))
+    command_line(Line::without_secrets(words).iter().map(OsStr::new))
 }
 
 /// Writes keys as `--from` reads them, whatever is in them.

@@ -11,12 +11,11 @@ use super::{SharedClients, open, push_line};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::json;
 
 /// Time between two looks of `watch`.
 const WATCH_PAUSE: Duration = Duration::from_secs(2);
-/// Failures that `show` prints to people.
-const FAILURES_SHOWN: usize = 10;
 
 /// How far a job is.
 pub(super) struct Status {
@@ -58,8 +57,7 @@ pub(in crate::commands) async fn show(
     let mut worker = open(&name, config).await?;
     let status = Status::of(&mut worker).await?;
     let ledger = worker.ledger();
-    let count = if as_json { usize::MAX } else { FAILURES_SHOWN };
-    let failures = ledger.failed().flat_map(|(_, commit)| commit.failures).take(count);
+    let failures: Vec<_> = ledger.failed().flat_map(|(_, commit)| commit.failures).collect();
     printer.output(|buffer| {
         let Status { totals, commits, left } = &status;
         if as_json {
@@ -86,7 +84,12 @@ pub(in crate::commands) async fn show(
         } else if totals.failed > 0 {
             push_line(buffer, &format!("resume:     s3haul jobs resume {name}"));
         }
-        for failed in failures {
+        if !failures.is_empty() {
+            let texts = failures.iter().map(|failed| (&*failed.subject, &*failed.error));
+            let causes = Failures::of_texts(texts);
+            push_line(buffer, &format!("causes:     {}", causes.line()));
+        }
+        for failed in failures.iter().take(NAMED_MAX) {
             push_line(buffer, &format!("failed:     {}: {}", failed.subject, failed.error));
         }
     });

@@ -23,9 +23,10 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
 use crate::printer::Printer;
+use crate::render::failures::Failures;
 use crate::render::json;
-use crate::settings::{JobRequest, Machine, TransferSettings};
-use failures::{Failures, refuses_keys};
+use crate::settings::{JobRequest, Machine, TransferSettings, quoted};
+use failures::{ShardFailures, refuses_keys};
 
 /// How long a listing is looked at to find where the rest of a shard is cut.
 const CUT_AGAIN_TIME: Duration = Duration::from_secs(1);
@@ -233,7 +234,7 @@ impl ShardWork<'_> {
     ) -> Result<Option<Commit>, Failure> {
         let mut settings = self.settings().await?;
         settings.spec.shard = Some(Arc::clone(shard));
-        let failures = Arc::new(Failures::default());
+        let failures = Arc::new(ShardFailures::default());
         let streams =
             Streams { input: Box::new(std::io::empty()), output: Box::new(std::io::sink()) };
         let observer = Some(Arc::clone(&failures) as Arc<dyn EventSink>);
@@ -364,11 +365,18 @@ impl ShardWork<'_> {
         }
         if totals.failed > 0 {
             let folder = self.worker.folder();
-            let mut resume = format!("`s3haul jobs resume {folder}` tries them again");
+            let command = format!("s3haul jobs resume {}", quoted(folder));
+            let mut resume = format!("`{command}` tries them again");
             if self.request.job.reports.apply.is_some() {
                 resume.push_str("; what has changed since the plan was made takes a new plan");
             }
-            note(self.printer, &format!("note: {} objects failed: {resume}", totals.failed));
+            let ledger = self.worker.ledger();
+            let failures: Vec<_> =
+                ledger.failed().flat_map(|(_, commit)| commit.failures).collect();
+            let texts = failures.iter().map(|failed| (&*failed.subject, &*failed.error));
+            let failures = Failures::of_texts(texts);
+            self.printer.error(|buffer| failures.push(buffer, totals.failed));
+            note(self.printer, &format!("note: {resume}"));
         }
         Ok(match (totals.failed, totals.warnings) {
             (0, 0) => exit::SUCCESS,

@@ -13,7 +13,7 @@ const FAILURES_MAX: usize = 100;
 
 /// Collects what fails.
 #[derive(Debug, Default)]
-pub(super) struct Failures {
+pub(super) struct ShardFailures {
     objects: Mutex<Vec<s3haul::shard::Failure>>,
     fatal: Mutex<Option<Failure>>,
     has_refused_keys: AtomicBool,
@@ -31,7 +31,7 @@ pub(super) fn refuses_keys(code: &str) -> bool {
     )
 }
 
-impl Failures {
+impl ShardFailures {
     pub(super) fn take(&self) -> Vec<s3haul::shard::Failure> {
         std::mem::take(&mut *self.objects.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -55,14 +55,14 @@ impl Failures {
     }
 }
 
-impl Failures {
+impl ShardFailures {
     fn fail(&self, error: &Error) {
         let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
         fatal.get_or_insert_with(|| error.duplicate().into());
     }
 }
 
-impl EventSink for Failures {
+impl EventSink for ShardFailures {
     fn emit(&self, event: &Event) {
         if let Event::Fatal { error } = event {
             self.fail(error);
