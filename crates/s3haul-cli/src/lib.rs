@@ -36,6 +36,8 @@ mod runtime;
 mod settings;
 mod standard_streams;
 mod table;
+mod terminal;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};

@@ -81,7 +81,7 @@ impl Totals {
         }
     }
 
-    fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         let ended_objects = self.ended_objects.load(Ordering::Relaxed);
         let planned_bytes = self.planned_bytes.load(Ordering::Relaxed);
         let moved = u64::try_from(self.moved_bytes.load(Ordering::Relaxed)).unwrap_or(0);

@@ -68,6 +68,9 @@ mod sources;
 mod summary;
 mod support;
 #[cfg(unix)]
+#[path = "cli/terminal.rs"]
+mod terminal;
+#[cfg(unix)]
 #[path = "cli/tour.rs"]
 mod tour;
 #[cfg(unix)]
@@ -75,6 +78,9 @@ mod tour;
 mod versions;
 #[path = "cli/waiting.rs"]
 mod waiting;
+#[cfg(unix)]
+#[path = "cli/watch.rs"]
+mod watch;
 #[path = "cli/weather.rs"]
 mod weather;
 

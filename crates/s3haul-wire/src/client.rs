@@ -118,6 +118,11 @@ impl Client {
         self.inner.counters.counts()
     }
 
+    /// Requests among them that the service refused because there were too many.
+    pub fn requests_refused(&self) -> u64 {
+        self.inner.counters.refused()
+    }
+
     /// Whether another client is a clone of this one.
     pub fn is_clone_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

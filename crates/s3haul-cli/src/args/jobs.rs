@@ -41,7 +41,8 @@ pub(crate) enum JobsCommand {
     /// it since is left to the next run of the command. Relative paths start from where the job was
     /// started. Output and exit status are those of its command.
     Resume(JobArgs),
-    /// Show the progress of a job that another process runs, until it ends.
+    /// Show the progress of a job that another process runs, until it ends: on the whole terminal,
+    /// or as lines where there is none, with --json or with --no-progress.
     Watch(JobArgs),
     /// Remove journals: those of complete jobs after a week, all after 60 days, or those named.
     Prune(PruneArgs),

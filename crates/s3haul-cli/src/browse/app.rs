@@ -5,7 +5,6 @@ mod list;
 mod over;
 
 use super::action::{Action, Step};
-use super::keys::Key;
 use super::marks::Marks;
 use super::panes::{
     Listed, Outcome, Pane, PlanPane, Planned, Preview, PreviewPane, RunPane, VersionRow,
@@ -13,6 +12,7 @@ use super::panes::{
 };
 use super::rows::{Column, Row, Sort, matches};
 use super::tree::{Figures, Listing, Tree};
+use crate::terminal::Key;
 
 /// Where it was listed.
 #[derive(Clone, Debug)]

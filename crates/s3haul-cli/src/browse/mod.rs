@@ -3,21 +3,16 @@
 
 mod action;
 mod app;
-mod keys;
+mod help;
 mod marks;
 mod panes;
 mod rows;
-mod screen;
-mod text;
 mod tree;
 mod view;
 
 pub(crate) use action::Step;
 pub(crate) use app::{Answer, App, Ask, Place};
-pub(crate) use keys::Key;
 pub(crate) use panes::{Listed, Outcome, Planned, Preview, VersionRow};
 pub(crate) use rows::Row;
-pub(crate) use screen::{Input, Screen, read_inputs};
-pub(crate) use text::content;
 pub(crate) use tree::{Listing, Object, SharedTree};
 pub(crate) use view::{Look, draw};

@@ -1,7 +1,7 @@
 //! What is shown over the rows of a folder: previews, versions, questions, plans. Pure.
 
 use super::action::Action;
-use super::keys::Key;
+use crate::terminal::Key;
 
 /// Longest text that is typed.
 const TYPED_MAX: usize = 1024;

@@ -1,18 +1,16 @@
-//! Draws an [`App`] into a buffer of cells. All texts of others come through `text::safe`.
+//! Draws an [`App`] into a buffer of cells. All texts of others come through `safe`.
 
-mod canvas;
 mod over;
 mod table;
 
 use ratatui_core::buffer::Buffer;
 use s3haul_wire::units::LocalTime;
 
-use self::canvas::Canvas;
 use super::app::App;
-use super::keys::HELP;
+use super::help::HELP;
 use super::panes::Pane;
-use super::text::{count, counted, safe, size};
 use super::tree::Listing;
+use crate::terminal::{self, Canvas, count, counted, safe, size, width};
 
 /// Fewer columns or rows than these are not drawn into.
 const COLUMNS_MIN: u16 = 16;
@@ -42,7 +40,7 @@ pub(crate) fn draw(app: &mut App, look: &mut Look, buffer: &mut Buffer) {
     app.page = usize::from(rows - FRAME_ROWS);
     heading(app, &mut canvas);
     if let Some(scrolled) = &mut app.help {
-        help(scrolled, &mut canvas);
+        terminal::help(&HELP, scrolled, &mut canvas);
     } else if matches!(app.pane, Pane::None | Pane::Prompt(_)) {
         table::draw(app, look, &mut canvas);
     } else {
@@ -101,7 +99,7 @@ fn footing(app: &App, canvas: &mut Canvas<'_>) {
 fn message(text: &str, canvas: &mut Canvas<'_>) {
     let (columns, rows) = canvas.size();
     let text = safe(text);
-    let (start, rest) = canvas::split(&text, columns);
+    let (start, rest) = terminal::split(&text, columns);
     canvas.error(0, rows - 2, start);
     if !rest.is_empty() {
         canvas.clear(rows - 1);
@@ -135,23 +133,6 @@ fn keys(app: &App) -> &'static str {
         Pane::Running(pane) if pane.outcome.is_some() => "Enter: back",
         Pane::Planning(_) | Pane::Running(_) => "Esc: cancel",
     }
-}
-
-fn help(scrolled: &mut usize, canvas: &mut Canvas<'_>) {
-    let (columns, rows) = canvas.size();
-    let longest = HELP.iter().map(|(keys, _)| width(keys)).max().unwrap_or(0);
-    let key_columns = longest.min(columns / 3) + 1;
-    let room = usize::from(rows - 3);
-    *scrolled = (*scrolled).min(HELP.len().saturating_sub(room));
-    for (y, (keys, meaning)) in (1..).zip(HELP.iter().skip(*scrolled).take(room)) {
-        canvas.strong_within(0, y, keys, key_columns - 1);
-        canvas.plain(key_columns, y, meaning);
-    }
-}
-
-/// Columns of a text.
-fn width(text: &str) -> u16 {
-    canvas::width(text)
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use ratatui_core::terminal::Terminal;
 
 use super::*;
 use crate::browse::app::{Answer, Place};
-use crate::browse::keys::Key;
 use crate::browse::panes::{Listed, Outcome, Planned, Preview, VersionRow};
 use crate::browse::tree::{Object, Tree};
+use crate::terminal::Key;
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (200, 60), (16, 5), (3, 2)];
 /// Orders to a terminal, and characters that turn lines around.

@@ -12,7 +12,6 @@ mod source;
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use s3haul_list::Order;
@@ -26,15 +25,15 @@ use tokio::time::{MissedTickBehavior, interval};
 use self::jobs::{Jobs, TransferOf};
 use self::source::Source;
 use super::listing::{PageWorker, SelectedPage, for_each_page};
-use crate::browse::{
-    Answer, App, Ask, Input, Listing, Look, Object, Screen, SharedTree, draw, read_inputs,
-};
+use crate::browse::{Answer, App, Ask, Listing, Look, Object, SharedTree, draw};
+use crate::commands::inputs::{Inputs, no_screen};
 use crate::commands::shared::SharedClients;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::settings::{BrowseSettings, ListingSettings};
+use crate::terminal::{Input, Key, Screen};
 
 /// How often what was listed since is shown.
 const TICK: Duration = Duration::from_millis(150);
@@ -93,10 +92,6 @@ pub(super) async fn run(
     left
 }
 
-fn no_screen(error: &std::io::Error) -> Failure {
-    Failure::other(format!("cannot use the terminal: {error}"))
-}
-
 /// Everything at work.
 struct Browser {
     source: Source,
@@ -153,7 +148,7 @@ impl Browser {
         screen.draw(|buffer| draw(app, look, buffer)).map_err(|error| no_screen(&error))
     }
 
-    fn press(&mut self, key: crate::browse::Key) -> Result<ControlFlow<()>, Failure> {
+    fn press(&mut self, key: Key) -> Result<ControlFlow<()>, Failure> {
         if let Some(ask) = self.app.press(key)
             && self.ask(ask)?.is_break()
         {
@@ -267,44 +262,6 @@ fn carry_on_panic(ended: Result<(), JoinError>) {
         && let Ok(panic) = error.try_into_panic()
     {
         std::panic::resume_unwind(panic);
-    }
-}
-
-/// What is typed.
-struct Inputs {
-    inputs: mpsc::Receiver<Input>,
-    reader: JoinSet<std::io::Result<()>>,
-    is_over: Arc<AtomicBool>,
-}
-
-impl Inputs {
-    fn start() -> Self {
-        let (sender, inputs) = mpsc::channel(QUEUE_MAX);
-        let is_over = Arc::new(AtomicBool::new(false));
-        let over = Arc::clone(&is_over);
-        let mut reader = JoinSet::new();
-        reader.spawn_blocking(move || {
-            let send = |input| sender.blocking_send(input).is_ok();
-            read_inputs(|| over.load(Ordering::Relaxed), send)
-        });
-        Self { inputs, reader, is_over }
-    }
-
-    async fn next(&mut self) -> Result<Input, Failure> {
-        if let Some(input) = self.inputs.recv().await {
-            return Ok(input);
-        }
-        let why = match self.reader.join_next().await {
-            Some(Ok(Err(error))) => format!(": {error}"),
-            _ => String::new(),
-        };
-        Err(Failure::other(format!("cannot read the terminal{why}")))
-    }
-}
-
-impl Drop for Inputs {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 

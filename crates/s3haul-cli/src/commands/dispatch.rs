@@ -15,7 +15,7 @@ use crate::args::{
 };
 use crate::commands::{
     browse, buckets, cat, compare, completions, confirm, head, jobs, list, list_buckets, ls, plan,
-    presign, ray, run, script, serve, shards, shared, summarize, transfer, uploads,
+    presign, ray, run, script, serve, shards, shared, summarize, transfer, uploads, watch,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ use crate::settings::{
     JournalSettings, ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings,
     PresignSettings, RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings,
     SummarizeSettings, TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings,
-    refuse_unsupported,
+    is_utf8, refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -73,6 +73,14 @@ pub(crate) fn prepare<'a>(
             JobsCommand::Ls(args) => jobs(args).map(|jobs| jobs.list()),
             JobsCommand::Show(args) => jobs(&args.folder)?.show(args),
             JobsCommand::Resume(args) => return resume_job(global, args, environment, printer),
+            JobsCommand::Watch(args) if watch::has_screen(global, printer) => {
+                let job = watch::JournalJob {
+                    folder: jobs::folder(&args.folder, &environment)?,
+                    id: args.id.clone(),
+                    named_folder: args.folder.journal.clone(),
+                };
+                return Ok(on_screen(async { Ok(job) }, &environment, printer));
+            }
             JobsCommand::Watch(args) => jobs(&args.folder)?.watch(args),
             JobsCommand::Prune(args) => jobs(&args.folder).map(|jobs| jobs.prune(args)),
         }
@@ -144,6 +152,14 @@ fn of_folder<'a>(
         }
         Command::Jobs { command: JobsCommand::Watch(args) } if is_folder(args) => {
             let settings = Settings::load(global, environment.clone())?;
+            if watch::has_screen(global, printer) {
+                let (name, client) = (args.id.clone(), settings.client);
+                let job = async move {
+                    let worker = shards::open(&name, client).await?;
+                    Ok(watch::FolderJob::new(name, worker))
+                };
+                return Ok(Some(on_screen(job, environment, printer)));
+            }
             let watch = shards::watch(args.id.clone(), settings.client, global.json, printer);
             return query(watch).map(Some);
         }
@@ -192,6 +208,20 @@ fn of_folder<'a>(
         }) as Running<'_>
     };
     Ok(Some(Work::Whole(None, Box::new(run))))
+}
+
+/// A job on the whole terminal, until that is left.
+fn on_screen<'a, W: watch::Watched>(
+    job: impl Future<Output = Result<W, Failure>> + Send + 'a,
+    environment: &Environment,
+    printer: &'a Arc<Printer>,
+) -> Work<'a> {
+    let unicode = is_utf8(environment);
+    let show = move |interrupt| {
+        let show = async move { watch::run(job.await?, unicode, printer, interrupt).await };
+        Box::pin(show) as Running<'_>
+    };
+    Work::Whole(None, Box::new(show))
 }
 
 /// The job of a file, or of a plan that workers do.

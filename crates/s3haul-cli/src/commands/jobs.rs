@@ -18,7 +18,7 @@ use crate::render::json;
 use crate::settings::{Environment, journal_folder, resume_command};
 
 /// Failures that are counted by cause.
-const FAILURES_MAX: u32 = 10_000;
+pub(super) const FAILURES_MAX: u32 = 10_000;
 /// Time between two lines of `watch`.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
 
@@ -147,7 +147,7 @@ impl Jobs<'_> {
 }
 
 /// How a job stands, in a word.
-fn state(job: &JobStatus) -> &'static str {
+pub(super) fn state(job: &JobStatus) -> &'static str {
     match (job.process, job.ending) {
         (Some(_), _) => "running",
         (None, Ending::Open) => "killed",

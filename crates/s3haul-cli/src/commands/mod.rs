@@ -11,6 +11,7 @@ mod confirm;
 mod dispatch;
 mod folder;
 mod head;
+mod inputs;
 mod jobs;
 mod list;
 mod list_buckets;
@@ -29,6 +30,7 @@ mod shared;
 mod summarize;
 mod transfer;
 mod uploads;
+mod watch;
 
 pub(crate) use dispatch::{Work, dispatch, job, prepare, request, work};
 pub(crate) use list::{Totals, list_through};

@@ -16,7 +16,7 @@ use s3haul_wire::ClientConfig;
 use s3haul_wire::ops::HeadObject;
 
 pub(super) use start::start;
-pub(super) use status::{show, watch};
+pub(super) use status::{Status, show, task, watch};
 pub(super) use work::ShardWork;
 
 use super::shared::{SharedClients, clients, folder_client};

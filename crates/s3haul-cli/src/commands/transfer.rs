@@ -11,7 +11,7 @@ use s3haul::job::value::OutputLines;
 use s3haul::job::{
     Clients, NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer,
 };
-use s3haul::journal::{self, Journal};
+use s3haul::journal::{self, Journal, Live};
 use s3haul::location::ObjectName;
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{Client, Error, ErrorKind};
@@ -80,6 +80,7 @@ pub(crate) async fn run_observed(
         sink.notice(notice);
     }
     let kept = KeptJob::open(journal, &sink)?;
+    kept.show(&totals, &clients);
     spec.journal.clone_from(&kept.journal);
     kept.keep_report(&mut report, &sink);
     let reports = Reports::open(&report)?;
@@ -201,6 +202,24 @@ impl KeptJob {
             },
         };
         Ok(Self { journal, is_resumed, named_folder })
+    }
+
+    /// Has the journal hold what is to be seen of the run from elsewhere.
+    fn show(&self, totals: &Arc<Totals>, clients: &Clients) {
+        let Some(journal) = &self.journal else { return };
+        let (totals, clients) = (Arc::clone(totals), clients.clone());
+        journal.show(move || {
+            let (now, sent) = (totals.snapshot(), clients.requests_sent());
+            Live {
+                planned_objects: now.planned_objects,
+                planned_bytes: now.planned_bytes,
+                ended_objects: now.ended_objects,
+                moved_bytes: now.moved_bytes,
+                is_planned: now.is_final,
+                requests: sent.write + sent.read + sent.delete,
+                refused: clients.requests_refused(),
+            }
+        });
     }
 
     /// Writes the report of a run that resumes beside that of the earlier run.

@@ -71,7 +71,7 @@ pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};
 pub(crate) use serve::ServeSettings;
 pub(crate) use stream::{CatRange, CatSettings, HeadSettings, PresignSettings};
-pub(crate) use summarize::SummarizeSettings;
+pub(crate) use summarize::{SummarizeSettings, is_utf8};
 pub(crate) use transfer::TransferSettings;
 pub(crate) use uploads::UploadsSettings;
 

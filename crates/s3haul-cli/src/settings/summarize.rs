@@ -66,7 +66,7 @@ impl SummarizeSettings {
 }
 
 /// Whether the locale has UTF-8. Windows has no such variables, but terminals that can.
-pub(super) fn is_utf8(environment: &Environment) -> bool {
+pub(crate) fn is_utf8(environment: &Environment) -> bool {
     let names = [env_vars::LC_ALL, env_vars::LC_CTYPE, env_vars::LANG];
     environment.first(&names).map_or(cfg!(windows), |locale| {
         let locale = locale.to_ascii_lowercase();

@@ -1,126 +1,25 @@
 //! `browse` on a terminal: tmux types and reads the screen. Other commands check at the
 //! server what was done.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "helpers of tests: they may fail them"
-)]
-
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{BINARY, Bench, stderr};
+use crate::terminal::{DEADLINE, SIZES, Terminal, has_tmux};
 
-/// How long something may take to be on the screen.
-const DEADLINE: Duration = Duration::from_mins(1);
-const SIZES: [(u16, u16); 2] = [(40, 10), (200, 60)];
-
-/// A terminal of its own, with a shell that runs `browse`.
-struct Terminal {
-    socket: PathBuf,
+/// Runs `browse` with some words.
+fn browse(bench: &Bench, words: &str, size: (u16, u16)) -> Terminal {
+    Terminal::start(bench, &format!("browse {words}"), size)
 }
 
-/// Whether tmux is there; a test without it says that it was skipped.
-fn has_tmux() -> bool {
-    let is_there = Command::new("tmux").arg("-V").output().is_ok();
-    if !is_there {
-        println!("skipped: there is no tmux");
-    }
-    is_there
-}
-
-impl Terminal {
-    /// Runs `browse` with some words, and then prints its exit code and how the terminal is set.
-    fn start(bench: &Bench, words: &str, size: (u16, u16)) -> Self {
-        let inner = format!("echo $$ > pid; exec {BINARY} browse {words}");
-        let shown = "stty -a | tr ' ;' '\\n' | grep -x -e icanon -e echo";
-        let script = format!("sh -c '{inner}'; echo \"status: $?\"; {shown}; read line");
-        Self::run(bench, &script, size)
-    }
-
-    /// Runs a script.
-    fn run(bench: &Bench, script: &str, (columns, rows): (u16, u16)) -> Self {
-        let terminal = Self { socket: bench.path(&format!("tmux-{columns}")) };
-        let (columns, rows) = (columns.to_string(), rows.to_string());
-        let mut start = bench.program("tmux");
-        start.arg("-S").arg(&terminal.socket);
-        start.args(["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows]);
-        start.args(["sh", "-c", script]).env("LC_ALL", "C.UTF-8").env("AWS_MAX_ATTEMPTS", "2");
-        start.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        let output = start.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        terminal
-    }
-
-    fn tmux(&self, words: &[&str]) -> String {
-        let mut tmux = Command::new("tmux");
-        let output = tmux.arg("-S").arg(&self.socket).args(words).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Presses keys, by the names that tmux has for them.
-    fn press(&self, keys: &[&str]) {
-        self.tmux(&[&["send-keys"], keys].concat());
-    }
-
-    /// Types a text.
-    fn type_text(&self, text: &str) {
-        self.tmux(&["send-keys", "-l", text]);
-    }
-
-    /// Waits until the screen is as it should be.
-    fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> String {
-        let start = Instant::now();
-        loop {
-            let screen = self.tmux(&["capture-pane", "-p"]);
-            if is(&screen) {
-                return screen;
-            }
-            assert!(start.elapsed() < DEADLINE, "`{what}` did not come:\n{screen}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Waits for a text.
-    fn shows(&self, text: &str) -> String {
-        self.until(text, |screen| screen.contains(text))
-    }
-
-    /// Confirms a plan with a word, and waits for its end.
-    fn confirm(&self, word: &str, done: &str) {
-        self.shows(&format!("type {word} to"));
-        self.type_text(word);
-        self.press(&["Enter"]);
-        self.shows(done);
-        self.press(&["Enter"]);
-        self.shows("Name");
-    }
-
-    /// Leaves by a key, and waits until the terminal is as before.
-    fn leave(&self, key: &str) {
-        self.press(&[key]);
-        self.is_left("status: 0");
-    }
-
-    /// Waits for an exit code and a terminal that is as before.
-    fn is_left(&self, status: &str) {
-        self.until(status, |screen| {
-            let has = |word: &str| screen.split_whitespace().any(|shown| shown == word);
-            screen.contains(status) && has("icanon") && has("echo")
-        });
-        assert_eq!(self.tmux(&["display-message", "-p", "#{alternate_on}"]).trim(), "0");
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        // Where it is gone already there is nothing to end.
-        let socket = &self.socket;
-        _ = Command::new("tmux").arg("-S").arg(socket).arg("kill-server").output();
-    }
+/// Confirms a plan with a word, and waits for its end.
+fn confirm(terminal: &Terminal, word: &str, done: &str) {
+    terminal.shows(&format!("type {word} to"));
+    terminal.type_text(word);
+    terminal.press(&["Enter"]);
+    terminal.shows(done);
+    terminal.press(&["Enter"]);
+    terminal.shows("Name");
 }
 
 /// Rows of the screen that have a name in them, in order.
@@ -139,7 +38,7 @@ fn a_bucket_is_browsed_and_tidied_up() {
     for size in SIZES {
         let keys = ["logs/a/1", "logs/a/2", "logs/b", "notes.txt", "z-long-name"];
         let bench = Bench::with_objects(&keys);
-        let terminal = Terminal::start(&bench, "s3://box", size);
+        let terminal = browse(&bench, "s3://box", size);
         let names = ["logs/", "notes.txt", "z-long-name"];
         let screen = terminal.until("all of it", |screen| screen.contains("5 objects"));
         assert_eq!(order(&screen, &names), ["logs/", "z-long-name", "notes.txt"], "{screen}");
@@ -172,7 +71,7 @@ fn a_bucket_is_browsed_and_tidied_up() {
             |screen: &str| !screen.contains("nothing was done") && !screen.contains(" marked");
         terminal.until("no marks", is_clear);
         terminal.press(&["Space", "Space", "d"]);
-        terminal.confirm("2", "done: 2 objects");
+        confirm(&terminal, "2", "done: 2 objects");
         let left = bench.ok("list s3://box --format keys --sort");
         assert_eq!(left, "logs/a/1\nlogs/a/2\nlogs/b\n", "{size:?}");
         terminal.shows("3 objects");
@@ -186,26 +85,26 @@ fn what_is_marked_is_tagged_and_downloaded() {
         return;
     }
     let bench = Bench::with_objects(&["p/a/1", "p/b", "p/c", "q"]);
-    let terminal = Terminal::start(&bench, "s3://box/p/", SIZES[1]);
+    let terminal = browse(&bench, "s3://box/p/", SIZES[1]);
     terminal.shows("3 objects");
     terminal.press(&["1", "a", "t"]);
     terminal.type_text("kind=old");
     terminal.press(&["Enter"]);
-    terminal.confirm("yes", "done: 3 objects");
+    confirm(&terminal, "yes", "done: 3 objects");
     let tags = bench.ok("tag get --recursive s3://box");
     let tagged: Vec<_> = tags.lines().filter(|line| line.ends_with("kind=old")).collect();
     assert_eq!((tagged.len(), tags.lines().count()), (3, 4), "{tags}");
     terminal.press(&["a", "g", "BSpace"]);
     terminal.type_text("down");
     terminal.press(&["Enter"]);
-    terminal.confirm("yes", "done: 3 objects");
+    confirm(&terminal, "yes", "done: 3 objects");
     for (file, text) in [("down/a/1", "p/a/1"), ("down/b", "p/b"), ("down/c", "p/c")] {
         assert_eq!(bench.read(file), text);
     }
     terminal.press(&["Down", "c"]);
     terminal.type_text("glacier");
     terminal.press(&["Enter"]);
-    terminal.confirm("yes", "done: 1 object");
+    confirm(&terminal, "yes", "done: 1 object");
     assert!(bench.ok("head s3://box/p/b").contains("GLACIER"));
     terminal.tmux(&["set-option", "-s", "set-clipboard", "on"]);
     terminal.press(&["y"]);
@@ -225,7 +124,7 @@ fn what_the_service_refuses_is_shown() {
     }
     let bench = Bench::new();
     for size in SIZES {
-        let terminal = Terminal::start(&bench, "s3://none", size);
+        let terminal = browse(&bench, "s3://none", size);
         terminal.shows("NoSuchBucket");
         terminal.press(&["d"]);
         terminal.press(&["?"]);
@@ -245,12 +144,12 @@ fn what_was_removed_is_brought_back_and_versions_go_for_good() {
     bench.ok("versioning enable s3://box");
     assert!(bench.run_with_input("pipe s3://box/kept", "second").status.success());
     bench.ok("rm s3://box/kept");
-    let terminal = Terminal::start(&bench, "s3://box", SIZES[1]);
+    let terminal = browse(&bench, "s3://box", SIZES[1]);
     terminal.shows("nothing here");
     terminal.press(&["v"]);
     terminal.shows("removed");
     terminal.press(&["u"]);
-    terminal.confirm("yes", "done: 1 object");
+    confirm(&terminal, "yes", "done: 1 object");
     assert_eq!(bench.ok("cat s3://box/kept"), "second");
     terminal.press(&["L"]);
     terminal.shows("1 object");
@@ -264,7 +163,7 @@ fn what_was_removed_is_brought_back_and_versions_go_for_good() {
     terminal.press(&["v"]);
     terminal.shows("current");
     terminal.press(&["D"]);
-    terminal.confirm("2", "done: 2 objects");
+    confirm(&terminal, "2", "done: 2 objects");
     assert_eq!(bench.status("versions s3://box/kept"), 1, "there are none any more");
     terminal.leave("q");
 }
@@ -276,7 +175,7 @@ fn what_was_listed_stays_where_the_server_dies() {
     }
     for size in SIZES {
         let mut bench = Bench::slow_synthetic("dates:2000000", "200ms");
-        let terminal = Terminal::start(&bench, "s3://synthetic", size);
+        let terminal = browse(&bench, "s3://synthetic", size);
         terminal.until("some of it", |screen| {
             screen.contains("still listing: ") && screen.contains('/') && screen.contains("KiB")
         });
@@ -303,7 +202,7 @@ fn a_saved_listing_needs_no_service() {
     let mut bench = Bench::with_objects(&["a/x", "a/y/z", "b"]);
     for (format, size) in [("parquet", SIZES[0]), ("csv", SIZES[1])] {
         bench.ok(&format!("list s3://box --format {format} --output-file saved.{format}"));
-        let terminal = Terminal::start(&bench, &format!("saved.{format}"), size);
+        let terminal = browse(&bench, &format!("saved.{format}"), size);
         terminal.until("all of it", |screen| screen.contains("9 Bytes, 3 objects"));
         terminal.press(&["1", "Enter"]);
         terminal.until("the folder", |screen| order(screen, &["y/", "x"]) == ["y/", "x"]);
@@ -326,7 +225,7 @@ fn signals_leave_and_keys_give_no_orders() {
     put.arg("s3://box/\u{1b}]2;title\u{7}\u{1b}[2Jkey");
     let output = put.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let terminal = Terminal::start(&bench, "s3://box", SIZES[1]);
+    let terminal = browse(&bench, "s3://box", SIZES[1]);
     terminal.shows(r"\u{1b}]2;title\u{7}\u{1b}[2Jkey");
     terminal.press(&["Enter"]);
     terminal.shows(r"text \u{1b}[2J");

@@ -18,6 +18,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, timeout};
 
 use super::bucket_endpoint::Site;
+use super::counts::Counters;
 use super::failure::Failure;
 use super::retry::Verdict;
 use super::shared::Shared;
@@ -215,7 +216,7 @@ impl<'r> Run<'r> {
         let failure = Failure::answered(operation, head.status, &head.headers, known);
         let mut failure = failure.redacted(&self.secrets());
         if let Some(mut permit) = permit {
-            note_refusal(&mut permit, &failure);
+            note_refusal(&mut permit, &failure, &self.shared.counters);
         }
         if text.is_err_and(|error| is_cut_off(&error)) && failure.verdict == Verdict::Permanent {
             // What the server objects to was in the part that did not arrive, and may well pass.
@@ -410,7 +411,7 @@ impl<'r> Run<'r> {
         if let Some(doubt) = doubt {
             let failure = self.disbelieve(doubt, status, &headers, &body);
             if let Some(permit) = &mut permit {
-                note_refusal(permit, &failure);
+                note_refusal(permit, &failure, &self.shared.counters);
             }
             return Err(failure);
         }
@@ -531,8 +532,9 @@ fn payload_hash(inner: &Shared, payload: &Payload, site: &Site) -> PayloadHash {
 
 /// Reports an error answer to the controller: that there was too much to do, or that the question
 /// was answered.
-fn note_refusal(permit: &mut Permit, failure: &Failure) {
+fn note_refusal(permit: &mut Permit, failure: &Failure, counters: &Counters) {
     if failure.verdict == Verdict::Throttle || failure.error.code() == "RequestTimeout" {
+        counters.note_refused();
         permit.throttled();
     } else if failure.verdict == Verdict::Permanent {
         permit.moved(0);

@@ -13,9 +13,20 @@ pub(crate) struct Counters {
     write: AtomicU64,
     read: AtomicU64,
     delete: AtomicU64,
+    refused: AtomicU64,
 }
 
 impl Counters {
+    /// Counts a request that was refused because there were too many.
+    pub(crate) fn note_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many were refused so far.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
     /// Counts one request that is about to be sent.
     pub(crate) fn note(&self, operation: Operation, method: &Method) {
         let counter = match *method {

@@ -159,6 +159,24 @@ pub struct Clients {
     pub target: Client,
 }
 
+impl Clients {
+    /// Requests sent so far by both, each attempt by itself.
+    pub fn requests_sent(&self) -> RequestCounts {
+        let both = self.source.requests_sent();
+        if self.is_one() { both } else { both + self.target.requests_sent() }
+    }
+
+    /// Requests among them that a service refused because there were too many.
+    pub fn requests_refused(&self) -> u64 {
+        let both = self.source.requests_refused();
+        if self.is_one() { both } else { both + self.target.requests_refused() }
+    }
+
+    fn is_one(&self) -> bool {
+        self.source.is_clone_of(&self.target)
+    }
+}
+
 /// The standard streams, for `-`.
 pub struct Streams {
     /// Read when the source is `-`.

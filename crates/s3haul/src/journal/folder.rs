@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::keeper::{JournalRequest, age};
+use super::live::Live;
 use super::log::{self, boot_id};
 use super::state::{Snapshot, State, Totals};
 use super::store::{Ending, Failed, JournalError, LearntRate, Store, Stored};
@@ -43,6 +44,8 @@ pub struct JobStatus {
     pub pending: u64,
     /// Objects of which some parts are done.
     pub in_parts: u64,
+    /// Figures of its last run, where it wrote any.
+    pub live: Option<Live>,
 }
 
 impl JobStatus {
@@ -267,10 +270,11 @@ pub fn status(folder: &Path, id: &str) -> Result<JobStatus, JournalError> {
         looked: snapshot.looked,
         pending: snapshot.pending.len() as u64,
         in_parts: snapshot.parts.len() as u64,
+        live: store.live(),
     })
 }
 
-/// The first failures of a job.
+/// The last failures of a job, the newest first.
 pub fn failures(folder: &Path, id: &str, count_max: u32) -> Result<Vec<Failed>, JournalError> {
     Store::open(&path_of(folder, id)?)?.failures(count_max)
 }

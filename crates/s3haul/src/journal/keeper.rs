@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::folder::{self, Lock};
+use super::live::{Figures, Live};
 use super::log::{Log, boot_id};
 use super::state::{
     Change, Conclusion, Left, Mark, PartDone, PartsInProgress, Position, Snapshot, State,
@@ -79,6 +80,8 @@ pub struct Journal {
     recalled: Vec<LearntRate>,
     /// What is learnt in this run.
     admission: OnceLock<Admission>,
+    /// Figures of this run.
+    figures: OnceLock<Figures>,
     written: Mutex<Written>,
     /// Held while a snapshot is written; taken before `written`.
     files: Mutex<Files>,
@@ -179,6 +182,7 @@ impl Journal {
             resumed,
             recalled: Vec::new(),
             admission: OnceLock::new(),
+            figures: OnceLock::new(),
             written: Mutex::new(Written {
                 state,
                 log: None,
@@ -203,6 +207,11 @@ impl Journal {
     /// Whether it has a file, so that the job can be resumed.
     pub fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed) && lock_of(&self.broken).is_none()
+    }
+
+    /// Each snapshot has the figures of the run with it; the first call counts.
+    pub fn show(&self, figures: impl Fn() -> Live + Send + Sync + 'static) {
+        _ = self.figures.set(Figures(Box::new(figures)));
     }
 
     /// Why the journal ended before the job, once.
@@ -501,6 +510,7 @@ impl Journal {
             process: std::process::id(),
             snapshot,
             log: number,
+            live: self.figures.get().map(|figures| figures.0()),
         };
         let rates = self.rates();
         let others = (rates != *written).then_some(&*rates);

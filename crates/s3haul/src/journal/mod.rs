@@ -10,6 +10,7 @@ pub(crate) mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod keeper;
+mod live;
 pub(crate) mod log;
 pub(crate) mod state;
 mod store;
@@ -19,5 +20,6 @@ pub use folder::{
 };
 pub(crate) use keeper::Subject;
 pub use keeper::{Journal, JournalRequest, Resumed};
+pub use live::Live;
 pub use state::Totals;
 pub use store::{Ending, Failed, JournalError, LearntRate};

@@ -13,6 +13,7 @@ use s3haul_wire::controller::{Class, LearntRange};
 use thiserror::Error;
 
 use super::folder::create_file;
+use super::live::Live;
 use super::state::{Mark, PartsInProgress, Position, Snapshot, Totals};
 
 /// Version that is written, and the newest that is read.
@@ -67,6 +68,16 @@ create table if not exists rate (
     start blob not null,           -- bucket/key that the range begins with; it ends at the next
     per_second real,               -- requests that the service takes, where there is a limit
     primary key (class, start)
+) strict;
+";
+
+/// Figures of the run, to be seen. An older program neither reads nor writes them: they count only
+/// where they are as new as the progress.
+const LIVE: &str = "
+create table if not exists live (
+    one integer primary key check (one = 1),
+    updated_ms integer not null,
+    figures text not null          -- JSON
 ) strict;
 ";
 
@@ -164,7 +175,7 @@ impl Ending {
 }
 
 /// What never changes in a journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) command: String,
     pub(crate) directory: PathBuf,
@@ -182,6 +193,8 @@ pub(crate) struct Stored {
     pub(crate) process: u32,
     pub(crate) snapshot: Snapshot,
     pub(crate) log: u64,
+    /// Not part of what [`Store::read`] gives.
+    pub(crate) live: Option<Live>,
 }
 
 /// What a job learnt of a service: how many requests of a class a range of keys takes.
@@ -287,6 +300,14 @@ impl Store {
         stored.map_err(|source| failure("read", &self.path, source))
     }
 
+    /// Figures of the run that wrote last, where it wrote any.
+    pub(crate) fn live(&self) -> Option<Live> {
+        let query = "select figures from live join progress using (one, updated_ms)";
+        // Without the table, that of an older program, there are none.
+        let figures: String = self.connection.query_row(query, [], |row| row.get(0)).ok()?;
+        serde_json::from_str(&figures).ok()
+    }
+
     /// Writes all that changed in one transaction; rates only where there are others.
     pub(crate) fn write(
         &mut self,
@@ -305,7 +326,7 @@ impl Store {
         rates: Option<&[LearntRate]>,
     ) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
-        let Stored { ending, updated_ms, process, snapshot, log } = stored;
+        let Stored { ending, updated_ms, process, snapshot, log, live } = stored;
         let Snapshot { settled, position, looked, pending, totals, parts } = snapshot;
         let pending: Vec<u8> = pending.iter().flat_map(|mark| mark.0.to_le_bytes()).collect();
         let parts = serde_json::to_string(parts)
@@ -333,6 +354,13 @@ impl Store {
             totals.skipped.cast_signed(),
         ];
         transaction.execute(insert, row)?;
+        if let Some(live) = live {
+            transaction.execute_batch(LIVE)?;
+            let figures = serde_json::to_string(live)
+                .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+            let insert = "insert or replace into live values (1, ?1, ?2)";
+            transaction.execute(insert, params![updated_ms, figures])?;
+        }
         for Failed { subject, action, error } in failures {
             let insert = "insert or replace into failure values (?1, ?2, ?3)";
             transaction.execute(insert, params![subject, action, error])?;
@@ -370,10 +398,11 @@ impl Store {
         forgotten.map(drop).map_err(|source| failure("write", &self.path, source))
     }
 
-    /// The first failures in the order of their names.
+    /// The last failures, the newest first.
     pub(crate) fn failures(&self, count_max: u32) -> Result<Vec<Failed>, JournalError> {
         let read = || {
-            let mut query = self.connection.prepare("select * from failure order by 1 limit ?1")?;
+            let mut query =
+                self.connection.prepare("select * from failure order by rowid desc limit ?1")?;
             let rows = query.query_map([count_max], |row| {
                 let (subject, action, error) = (row.get(0)?, row.get(1)?, row.get(2)?);
                 Ok(Failed { subject, action, error })
@@ -433,6 +462,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
             parts,
         },
         log: number("log")?,
+        live: None,
     })
 }
 
@@ -460,6 +490,26 @@ fn failure(doing: &'static str, path: &Path, source: rusqlite::Error) -> Journal
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_count_while_they_are_as_new_as_the_progress() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store =
+            Store::create(&folder.path().join("job.db"), &Description::default()).unwrap();
+        let live = Live { planned_objects: 7, refused: u64::MAX, ..Live::default() };
+        let shown = |updated_ms| Stored { updated_ms, live: Some(live), ..Stored::default() };
+        assert_eq!(store.live(), None);
+        for updated_ms in [1, 2] {
+            store.write(&shown(updated_ms), &[], None).unwrap();
+            assert_eq!(store.live(), Some(live));
+        }
+        // An older program goes on with the job.
+        store.write(&Stored { updated_ms: 3, ..Stored::default() }, &[], None).unwrap();
+        assert_eq!(store.live(), None);
+        let odd = "update live set updated_ms = 3, figures = '{\"requests\": 5, \"more\": {}}'";
+        store.connection.execute_batch(odd).unwrap();
+        assert_eq!(store.live(), Some(Live { requests: 5, ..Live::default() }));
+    }
 
     #[test]
     fn a_journal_of_the_first_version_is_read() {

@@ -36,7 +36,7 @@ pub use divided::{Begun, Divided, Step};
 pub use folder::{FolderError, JobFolder};
 pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SourceFolder, Work};
 pub use s3haul_list::KeyRange;
-pub use worker::{Claimed, Turn, Worker};
+pub use worker::{Claimed, Member, Turn, Worker};
 
 use divided::{DIVIDED_MAX, divided_from};
 

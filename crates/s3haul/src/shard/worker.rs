@@ -60,6 +60,17 @@ pub enum Turn {
     Done,
 }
 
+/// A worker of a job, as its claim shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// What it is at; none while it waits.
+    pub work: Option<Work>,
+    /// It has given a sign of life within a lease.
+    pub is_live: bool,
+}
+
 /// What is claimed as long as this is held.
 #[derive(Debug)]
 pub struct Claimed {
@@ -226,6 +237,33 @@ impl Worker {
         self.folder.write(&format!("retry/{id}"), &retry.to_json()).await?;
         self.ledger.add_retry(id, retry);
         Ok(())
+    }
+
+    /// The workers that have claimed something of what is left, or wait.
+    pub async fn crew(&mut self, left: &[Work]) -> Result<Vec<Member>, FolderError> {
+        self.claims.look(&self.folder).await?;
+        let lease = self.lease();
+        let by_id: HashMap<String, &Work> = left.iter().map(|work| (work.id(), work)).collect();
+        let ids = self.claims.0.keys().filter(|id| !id.starts_with(LEFT));
+        let (idle, busy): (Vec<_>, Vec<_>) = ids.cloned().partition(|id| id.starts_with(IDLE));
+        let waiting = idle.iter().filter_map(|id| {
+            let name = id.strip_prefix(IDLE)?.to_owned();
+            Some(Member { name, work: None, is_live: self.claims.is_live(id, lease) })
+        });
+        let mut crew: Vec<_> = waiting.collect();
+        let names = busy.iter().map(|id| format!("claim/{id}")).collect();
+        for (file, text) in self.read_all(names).await? {
+            let id = file.trim_start_matches("claim/");
+            let text = String::from_utf8_lossy(&text);
+            // What was written of it may be gone by now.
+            let (Some(name), Some(work)) = (text.split_whitespace().next(), by_id.get(id)) else {
+                continue;
+            };
+            let (name, work) = (name.to_owned(), Some((*work).clone()));
+            crew.push(Member { name, work, is_live: self.claims.is_live(id, lease) });
+        }
+        crew.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(crew)
     }
 
     /// What to do next. Of what is left, it begins to look `share` of the way through, or anywhere:
@@ -524,6 +562,12 @@ mod tests {
         let second = run(&mut two, 0.0).await;
         assert_eq!(range_of(&second).after, "m");
         assert!(matches!(one.next(None).await.unwrap(), Turn::Wait(_)));
+        let left = two.look().await.unwrap();
+        let crew = two.crew(&left).await.unwrap();
+        let is_at =
+            |name: &str, work| crew.contains(&Member { name: name.into(), work, is_live: true });
+        assert!(is_at(one.name(), Some(first.work.clone())) && is_at(one.name(), None), "{crew:?}");
+        assert!(is_at(two.name(), Some(second.work.clone())) && crew.len() == 3, "{crew:?}");
         // One stops inside of its shard and cuts the rest.
         let left = Commit {
             reached: Some("c".to_owned()),

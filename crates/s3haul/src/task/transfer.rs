@@ -63,7 +63,7 @@ pub async fn run_transfer(
     let journal = job.spec.journal.clone();
     let report = Arc::new(Reporter::new(sink).journalled(journal.clone()));
     let Clients { source, target } = clients.clone();
-    let sent_before = requests_sent(&clients);
+    let sent_before = clients.requests_sent();
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
     let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
     let target_bucket = engine.settings.target_bucket.clone();
@@ -115,7 +115,7 @@ pub async fn run_transfer(
         bytes: counts.bytes,
         fatal: counts.fatal,
         cancelled,
-        requests_sent: requests_sent(&clients) - sent_before,
+        requests_sent: clients.requests_sent() - sent_before,
         requests_planned: report.requests_planned(),
     })
 }
@@ -176,13 +176,6 @@ fn written_folder(job: &Prepared) -> Option<PathBuf> {
         (None, Some(Side::Local(file))) => Path::new(file).parent().map(Path::to_owned),
         _ => None,
     }
-}
-
-/// Requests that the clients of a job sent so far.
-fn requests_sent(clients: &Clients) -> RequestCounts {
-    let Clients { source, target } = clients;
-    let both = source.requests_sent();
-    if source.is_clone_of(target) { both } else { both + target.requests_sent() }
 }
 
 async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {

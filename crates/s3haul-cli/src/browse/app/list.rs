@@ -2,11 +2,11 @@
 
 use super::{App, Ask, NEEDS_SERVICE, Pane, PreviewPane, VersionsPane};
 use crate::browse::action::Action;
-use crate::browse::keys::Key;
 use crate::browse::marks::MARKS_MAX;
 use crate::browse::panes::{Prompt, PromptKind, edit};
 use crate::browse::rows::{Column, Sort};
-use crate::browse::text::safe;
+use crate::terminal::Key;
+use crate::terminal::safe;
 
 impl App {
     pub(super) fn press_list(&mut self, key: Key) -> Option<Ask> {

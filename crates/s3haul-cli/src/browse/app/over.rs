@@ -2,9 +2,9 @@
 
 use super::{App, Ask, Pane, PlanPane, PreviewPane, RunPane, VersionsPane};
 use crate::browse::action::Action;
-use crate::browse::keys::Key;
 use crate::browse::marks::Targets;
 use crate::browse::panes::{Prompt, edit};
+use crate::terminal::Key;
 
 impl App {
     /// What a key does in a pane; what the pane is afterwards is put back.

@@ -1,22 +1,14 @@
 //! Previews, versions and plans.
 
 use super::Look;
-use super::canvas::Canvas;
 use crate::browse::app::App;
 use crate::browse::panes::{Pane, PlanPane, PreviewPane, RunPane, VersionsPane};
-use crate::browse::text::{bar, count, counted, minute, safe, size};
+use crate::terminal::{Canvas, Line, bar, count, counted, minute, safe, scroll, size};
 
 /// The first row of a pane.
 const TOP: u16 = 1;
 /// Columns of names of fields.
 const FIELD_COLUMNS: usize = 16;
-
-/// A line and how it looks.
-enum Line {
-    Plain(String),
-    Strong(String),
-    Error(String),
-}
 
 /// Draws the pane.
 pub(super) fn draw(app: &mut App, look: &mut Look, canvas: &mut Canvas<'_>) {
@@ -25,7 +17,7 @@ pub(super) fn draw(app: &mut App, look: &mut Look, canvas: &mut Canvas<'_>) {
         Pane::None | Pane::Prompt(_) => {}
         Pane::Preview(pane) => {
             let lines = preview(pane);
-            scroll(&lines, &mut pane.scrolled, page, canvas);
+            scroll(&lines, &mut pane.scrolled, (TOP, page), canvas);
         }
         Pane::Versions(pane) => versions(pane, look, page, canvas),
         Pane::Planning(action) => {
@@ -33,23 +25,11 @@ pub(super) fn draw(app: &mut App, look: &mut Look, canvas: &mut Canvas<'_>) {
         }
         Pane::Plan(pane) => {
             let lines = plan(pane, canvas.size().0);
-            scroll(&lines, &mut pane.scrolled, page, canvas);
+            scroll(&lines, &mut pane.scrolled, (TOP, page), canvas);
         }
         Pane::Running(pane) => {
             let lines = running(pane, look.unicode);
-            scroll(&lines, &mut 0, page, canvas);
-        }
-    }
-}
-
-/// Draws lines from the first that is not scrolled away, which is never the last page's.
-fn scroll(lines: &[Line], scrolled: &mut usize, page: usize, canvas: &mut Canvas<'_>) {
-    *scrolled = (*scrolled).min(lines.len().saturating_sub(page));
-    for (y, line) in (TOP..).zip(lines.iter().skip(*scrolled).take(page)) {
-        match line {
-            Line::Plain(text) => canvas.plain(0, y, text),
-            Line::Strong(text) => canvas.strong(0, y, text),
-            Line::Error(text) => canvas.error(0, y, text),
+            scroll(&lines, &mut 0, (TOP, page), canvas);
         }
     }
 }

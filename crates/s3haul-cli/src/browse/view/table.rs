@@ -1,12 +1,11 @@
 //! The rows of a folder.
 
 use super::Look;
-use super::canvas::{Canvas, width};
 use crate::browse::app::App;
 use crate::browse::marks::Mark;
 use crate::browse::rows::{Column, Row, Sort};
-use crate::browse::text::{bar, count, minute, safe, size};
 use crate::browse::tree::Listing;
+use crate::terminal::{Canvas, bar, count, minute, safe, size, width};
 
 const SIZE_COLUMNS: u16 = 10;
 const OBJECTS_COLUMNS: u16 = 13;

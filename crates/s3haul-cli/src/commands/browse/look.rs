@@ -8,9 +8,10 @@ use s3haul_wire::{Client, Error};
 
 use super::saved::Saved;
 use super::source::Source;
-use crate::browse::{Answer, Ask, Listed, Preview, Row, VersionRow, content};
+use crate::browse::{Answer, Ask, Listed, Preview, Row, VersionRow};
 use crate::commands::head::{fields, utc};
 use crate::render::listing::bare_etag;
+use crate::terminal::content;
 
 /// Bytes of an object that are shown.
 const CONTENT_BYTES: u16 = 1024;

@@ -18,14 +18,14 @@ use crate::render::json;
 const WATCH_PAUSE: Duration = Duration::from_secs(2);
 
 /// How far a job is.
-pub(super) struct Status {
-    pub(super) totals: Commit,
-    commits: usize,
-    left: Vec<Work>,
+pub(in crate::commands) struct Status {
+    pub(in crate::commands) totals: Commit,
+    pub(in crate::commands) commits: usize,
+    pub(in crate::commands) left: Vec<Work>,
 }
 
 impl Status {
-    pub(super) async fn of(worker: &mut Worker) -> Result<Self, Failure> {
+    pub(in crate::commands) async fn of(worker: &mut Worker) -> Result<Self, Failure> {
         let left = worker.look().await?;
         worker.look_at_retries().await?;
         let ledger = worker.ledger();
@@ -38,7 +38,7 @@ impl Status {
         format!("{}: {done} objects, {bytes} bytes, {failed} failed, {shards}", self.state())
     }
 
-    fn state(&self) -> &'static str {
+    pub(in crate::commands) fn state(&self) -> &'static str {
         match (self.left.is_empty(), self.totals.failed) {
             (false, _) => "running",
             (true, 0) => "done",
@@ -127,7 +127,7 @@ pub(in crate::commands) async fn watch(
 }
 
 /// What a job does, in short.
-fn task(job: &Value) -> String {
+pub(in crate::commands) fn task(job: &Value) -> String {
     let Some((name, task)) = job["task"].as_object().and_then(|task| task.iter().next()) else {
         return String::new();
     };

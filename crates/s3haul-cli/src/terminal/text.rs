@@ -48,6 +48,16 @@ pub(crate) fn minute(seconds: Option<i64>, zone: &mut LocalTime) -> String {
     String::from_utf8_lossy(&zone.text(seconds, b' ')[..MINUTE_BYTES]).into_owned()
 }
 
+/// `1:02:03` or `02:03`.
+pub(crate) fn duration(seconds: u64) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{}:{minutes:02}:{seconds:02}", count(hours))
+    } else {
+        format!("{minutes:02}:{seconds:02}")
+    }
+}
+
 /// A bar of so many columns for a part of a whole.
 pub(crate) fn bar(part: u64, whole: u64, columns: usize, unicode: bool) -> String {
     let scaled = u128::from(part) * columns as u128 * 2 + u128::from(whole);
@@ -56,6 +66,23 @@ pub(crate) fn bar(part: u64, whole: u64, columns: usize, unicode: bool) -> Strin
     let filled = filled.max(usize::from(part > 0)).min(columns);
     let (full, empty) = if unicode { ("█", "·") } else { ("#", ".") };
     full.repeat(filled) + &empty.repeat(columns - filled)
+}
+
+/// The last figures as so many columns of different heights, the highest of them as high as it
+/// goes; figures that are not known are blank.
+pub(crate) fn sparkline(figures: &[Option<u64>], columns: usize, unicode: bool) -> String {
+    let levels = if unicode { "▁▂▃▄▅▆▇█" } else { "_.-=+*%#" };
+    let levels: Vec<char> = levels.chars().collect();
+    let shown = &figures[figures.len().saturating_sub(columns)..];
+    let highest = shown.iter().copied().flatten().max().unwrap_or(0);
+    let level = |figure: u64| {
+        let scaled = u128::from(figure) * (levels.len() as u128 - 1);
+        let level = scaled.div_ceil(u128::from(highest.max(1)));
+        levels[usize::try_from(level).unwrap_or(0).min(levels.len() - 1)]
+    };
+    let blanks = columns - shown.len();
+    let drawn = shown.iter().map(|figure| figure.map_or(' ', level));
+    std::iter::repeat_n(' ', blanks).chain(drawn).collect()
 }
 
 /// The beginning of an object: lines of text, or of a hexadecimal dump where it is no text.
@@ -107,6 +134,7 @@ mod tests {
         assert_eq!(counted(2000, "object"), "2,000 objects");
         assert_eq!((size(None), size(Some(0))), ("?".to_owned(), format_size(0)));
         assert_eq!(minute(Some(0), &mut LocalTime::utc()), "1970-01-01 00:00");
+        assert_eq!((duration(62), duration(3723)), ("01:02".to_owned(), "1:02:03".to_owned()));
         assert_eq!(minute(None, &mut LocalTime::utc()), "");
     }
 
@@ -116,6 +144,15 @@ mod tests {
         assert_eq!(bar(1, 1_000_000, 4, true), "█···");
         assert_eq!(bar(0, 0, 3, false), "...");
         assert_eq!(bar(u64::MAX, 1, 3, false), "###");
+    }
+
+    #[test]
+    fn sparklines_end_with_the_newest() {
+        let figures = [Some(9), None, Some(0), Some(1), Some(4), Some(8)];
+        assert_eq!(sparkline(&figures, 5, false), " _.+#");
+        assert_eq!(sparkline(&figures[2..], 6, true), "  ▁▂▅█");
+        assert_eq!(sparkline(&[Some(0), Some(u64::MAX)], 2, true), "▁█");
+        assert_eq!(sparkline(&[], 3, true), "   ");
     }
 
     #[test]

@@ -9,12 +9,12 @@ use ratatui_core::text::Span;
 const CUT: &str = "~";
 
 /// Columns of a text.
-pub(super) fn width(text: &str) -> u16 {
+pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX)
 }
 
 /// As much of a text as so many columns hold, and the rest.
-pub(super) fn split(text: &str, columns: u16) -> (&str, &str) {
+pub(crate) fn split(text: &str, columns: u16) -> (&str, &str) {
     let mut end = text.len();
     while width(&text[..end]) > columns {
         end = text.floor_char_boundary(end - 1);
@@ -23,18 +23,18 @@ pub(super) fn split(text: &str, columns: u16) -> (&str, &str) {
 }
 
 /// What is drawn into.
-pub(super) struct Canvas<'a> {
+pub(crate) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     has_color: bool,
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(buffer: &'a mut Buffer, has_color: bool) -> Self {
+    pub(crate) fn new(buffer: &'a mut Buffer, has_color: bool) -> Self {
         Self { buffer, has_color }
     }
 
     /// Columns and rows.
-    pub(super) fn size(&self) -> (u16, u16) {
+    pub(crate) fn size(&self) -> (u16, u16) {
         (self.buffer.area.width, self.buffer.area.height)
     }
 
@@ -56,68 +56,68 @@ impl<'a> Canvas<'a> {
     }
 
     /// A text as it is.
-    pub(super) fn plain(&mut self, x: u16, y: u16, text: &str) {
+    pub(crate) fn plain(&mut self, x: u16, y: u16, text: &str) {
         self.put((x, y), text, u16::MAX, Style::new());
     }
 
     /// The same in so many columns.
-    pub(super) fn within(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+    pub(crate) fn within(&mut self, x: u16, y: u16, text: &str, columns: u16) {
         self.put((x, y), text, columns, Style::new());
     }
 
     /// The same at the right end of so many columns.
-    pub(super) fn right(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+    pub(crate) fn right(&mut self, x: u16, y: u16, text: &str, columns: u16) {
         let start = x + columns.saturating_sub(width(text));
         self.put((start, y), text, columns, Style::new());
     }
 
     /// A text that stands out.
-    pub(super) fn strong(&mut self, x: u16, y: u16, text: &str) {
+    pub(crate) fn strong(&mut self, x: u16, y: u16, text: &str) {
         self.strong_within(x, y, text, u16::MAX);
     }
 
     /// The same in so many columns.
-    pub(super) fn strong_within(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+    pub(crate) fn strong_within(&mut self, x: u16, y: u16, text: &str, columns: u16) {
         self.put((x, y), text, columns, Style::new().add_modifier(Modifier::BOLD));
     }
 
     /// The name of a folder.
-    pub(super) fn folder(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+    pub(crate) fn folder(&mut self, x: u16, y: u16, text: &str, columns: u16) {
         let style = self.colored(Color::Blue, Modifier::BOLD);
         self.put((x, y), text, columns, style);
     }
 
     /// A share.
-    pub(super) fn share(&mut self, x: u16, y: u16, text: &str) {
+    pub(crate) fn share(&mut self, x: u16, y: u16, text: &str) {
         let style = self.colored(Color::Cyan, Modifier::empty());
         self.put((x, y), text, u16::MAX, style);
     }
 
     /// What failed.
-    pub(super) fn error(&mut self, x: u16, y: u16, text: &str) {
+    pub(crate) fn error(&mut self, x: u16, y: u16, text: &str) {
         let style = self.colored(Color::Red, Modifier::BOLD);
         self.put((x, y), text, u16::MAX, style);
     }
 
     /// Makes a row a bar that headings are written on.
-    pub(super) fn bar(&mut self, y: u16) {
+    pub(crate) fn bar(&mut self, y: u16) {
         let area = Rect::new(0, y, self.buffer.area.width, 1);
         self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
     }
 
     /// Takes away what is in a row.
-    pub(super) fn clear(&mut self, y: u16) {
+    pub(crate) fn clear(&mut self, y: u16) {
         let blank = " ".repeat(usize::from(self.buffer.area.width));
         self.put((0, y), &blank, u16::MAX, Style::new());
     }
 
     /// A text on a bar.
-    pub(super) fn heading(&mut self, x: u16, y: u16, text: &str) {
+    pub(crate) fn heading(&mut self, x: u16, y: u16, text: &str) {
         self.put((x, y), text, u16::MAX, Style::new().add_modifier(Modifier::REVERSED));
     }
 
     /// The end of a text on a bar, where it is too long for so many columns.
-    pub(super) fn tail(&mut self, x: u16, y: u16, text: &str, columns: u16) {
+    pub(crate) fn tail(&mut self, x: u16, y: u16, text: &str, columns: u16) {
         let mut rest = text;
         while width(rest) + u16::from(rest.len() < text.len()) > columns && !rest.is_empty() {
             let mut characters = rest.chars();
@@ -133,7 +133,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// A question, and the end of what was typed so far.
-    pub(super) fn typed(&mut self, y: u16, question: &str, typed: &str) {
+    pub(crate) fn typed(&mut self, y: u16, question: &str, typed: &str) {
         let (columns, _) = self.size();
         let question_columns = width(question).min(columns.saturating_sub(8));
         self.strong_within(0, y, question, question_columns);
@@ -152,7 +152,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Shows where the cursor is: turns a row round.
-    pub(super) fn select(&mut self, y: u16) {
+    pub(crate) fn select(&mut self, y: u16) {
         let area = Rect::new(0, y, self.buffer.area.width, 1);
         self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
     }

@@ -1,0 +1,14 @@
+//! The whole terminal as a screen: taken over, keys read, cells drawn. What is shown is not known
+//! here: `browse` and `watch` decide.
+
+mod canvas;
+mod keys;
+mod lines;
+mod screen;
+mod text;
+
+pub(crate) use canvas::{Canvas, split, width};
+pub(crate) use keys::Key;
+pub(crate) use lines::{Line, help, scroll};
+pub(crate) use screen::{Input, Screen, read_inputs};
+pub(crate) use text::{bar, content, count, counted, duration, minute, safe, size, sparkline};
