@@ -50,7 +50,7 @@ fn what_has_changed_is_left_alone(ctx: &Ctx<'_>) {
         write("other source", "changed since");
         write("unplanned", "not in the plan");
         let applied = ctx.haul(&["apply", "../p.parquet"]).code(1);
-        assert_eq!(applied.err().matches("has changed since").count(), 4, "{}", applied.report());
+        assert_eq!(changed(&applied.err()), 4, "{}", applied.report());
         let mut expected = BTreeMap::new();
         for (name, text) in [
             ("new", "planned"),
@@ -99,7 +99,7 @@ duckdb.sql('''COPY (SELECT * FROM '../p.parquet' WHERE false)
     assert_eq!(ctx.remote.keys(), expected);
     fs::remove_file(ctx.path("t/000")).unwrap();
     let again = ctx.haul(&["apply", "../few.parquet", "--report", "../r.parquet"]).code(1);
-    assert_eq!(again.err().matches("has changed since").count(), 99, "{}", again.report());
+    assert_eq!(changed(&again.err()), 99, "{}", again.report());
     let script = "
 import duckdb
 print(duckdb.sql('''SELECT event, outcome, count(*) FROM '../r.parquet/*.parquet'
@@ -107,4 +107,10 @@ print(duckdb.sql('''SELECT event, outcome, count(*) FROM '../r.parquet/*.parquet
 ";
     let Some(finished) = ctx.python(script) else { return };
     finished.prints(&["[('end', 'complete', 1), ('object', 'failed', 100), ('report', '', 1)]"]);
+}
+
+/// Objects that were left alone since they had changed; the end of a run names some of them again.
+fn changed(messages: &str) -> usize {
+    let failed = messages.lines().filter(|line| line.contains(" failed: "));
+    failed.filter(|line| line.contains("has changed since")).count()
 }
