@@ -201,7 +201,7 @@ fn the_tests_of_promises_exist() {
     assert!(count > 30, "{count}");
 }
 
-/// A block that is left out for no reason would be noticed by nobody.
+/// Otherwise a block that is left out without a reason would go unnoticed.
 #[test]
 fn most_commands_run() {
     let lines = |is_run: bool| -> usize {
