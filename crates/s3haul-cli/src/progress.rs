@@ -15,6 +15,7 @@ use s3haul::job::value::OutputLines;
 use s3haul_wire::units::format_size;
 
 use crate::printer::Printer;
+use crate::render::numbers::clock;
 use crate::render::{AwsProgress, OutputSettings};
 
 /// Time between looks.
@@ -139,16 +140,6 @@ impl Snapshot {
             format_size(self.planned_bytes),
             format_size(rate),
         )
-    }
-}
-
-/// `1:02:03` or `02:03`.
-fn clock(seconds: u64) -> String {
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 {
-        format!("{hours}:{minutes:02}:{seconds:02}")
-    } else {
-        format!("{minutes:02}:{seconds:02}")
     }
 }
 

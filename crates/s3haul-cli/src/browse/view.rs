@@ -10,7 +10,8 @@ use super::app::App;
 use super::help::HELP;
 use super::panes::Pane;
 use super::tree::Listing;
-use crate::terminal::{self, Canvas, count, counted, safe, size, width};
+use crate::render::numbers::grouped;
+use crate::terminal::{self, Canvas, counted, safe, size, width};
 
 /// Fewer columns or rows than these are not drawn into.
 const COLUMNS_MIN: u16 = 16;
@@ -54,8 +55,8 @@ fn heading(app: &App, canvas: &mut Canvas<'_>) {
     let (columns, _) = canvas.size();
     let sum = size(Some(app.totals.bytes));
     let state = match &app.listing {
-        Listing::Running => format!("still listing: {}", count(app.totals.objects)),
-        Listing::Failed(_) => format!("incomplete: {}", count(app.totals.objects)),
+        Listing::Running => format!("still listing: {}", grouped(app.totals.objects)),
+        Listing::Failed(_) => format!("incomplete: {}", grouped(app.totals.objects)),
         Listing::Complete => format!("{sum}, {}", counted(app.totals.objects, "object")),
     };
     let bytes =
@@ -111,11 +112,11 @@ fn message(text: &str, canvas: &mut Canvas<'_>) {
 fn standing(app: &App) -> String {
     let mut parts = Vec::new();
     if !app.marks.is_empty() {
-        parts.push(format!("{} marked", count(app.marks.len() as u64)));
+        parts.push(format!("{} marked", grouped(app.marks.len() as u64)));
     }
     if !app.filter.is_empty() {
         let (shown, all) = (app.shown_rows().len() as u64, app.row_count() as u64);
-        parts.push(format!("{} of {} hold `{}`", count(shown), count(all), safe(&app.filter)));
+        parts.push(format!("{} of {} hold `{}`", grouped(shown), grouped(all), safe(&app.filter)));
     }
     parts.extend(app.opened_note().map(str::to_owned));
     parts.join(", ")

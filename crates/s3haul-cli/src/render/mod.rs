@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod failures;
 pub(crate) mod json;
 pub(crate) mod listing;
+pub(crate) mod numbers;
 mod output;
 mod sink;
 pub(crate) mod summary;

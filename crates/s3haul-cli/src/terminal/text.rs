@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use s3haul_wire::units::{LocalTime, format_size};
 
 use crate::render::escape::push_name;
+use crate::render::numbers::grouped;
 
 /// Bytes of a line of a hexadecimal dump.
 const HEX_COLUMNS: usize = 16;
@@ -23,39 +24,16 @@ pub(crate) fn size(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "?".to_owned(), format_size)
 }
 
-/// A number with a comma between thousands.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A number and its noun.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number))
+    format!("{} {noun}{plural}", grouped(number))
 }
 
 /// A time to the minute, in the local zone.
 pub(crate) fn minute(seconds: Option<i64>, zone: &mut LocalTime) -> String {
     let Some(seconds) = seconds else { return String::new() };
     String::from_utf8_lossy(&zone.text(seconds, b' ')[..MINUTE_BYTES]).into_owned()
-}
-
-/// `1:02:03` or `02:03`.
-pub(crate) fn duration(seconds: u64) -> String {
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 {
-        format!("{}:{minutes:02}:{seconds:02}", count(hours))
-    } else {
-        format!("{minutes:02}:{seconds:02}")
-    }
 }
 
 /// A bar of so many columns for a part of a whole.
@@ -127,14 +105,10 @@ mod tests {
 
     #[test]
     fn numbers_are_readable() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(counted(1, "object"), "1 object");
         assert_eq!(counted(2000, "object"), "2,000 objects");
         assert_eq!((size(None), size(Some(0))), ("?".to_owned(), format_size(0)));
         assert_eq!(minute(Some(0), &mut LocalTime::utc()), "1970-01-01 00:00");
-        assert_eq!((duration(62), duration(3723)), ("01:02".to_owned(), "1:02:03".to_owned()));
         assert_eq!(minute(None, &mut LocalTime::utc()), "");
     }
 

@@ -6,9 +6,8 @@ use s3haul_wire::units::format_size;
 use super::Watch;
 use super::history::Figure;
 use super::reading::{Reading, Slowest, Whole, WorkerRow};
-use crate::terminal::{
-    self, Canvas, Line, bar, count, counted, duration, safe, size, sparkline, width,
-};
+use crate::render::numbers::{clock, grouped};
+use crate::terminal::{self, Canvas, Line, bar, counted, safe, size, sparkline, width};
 
 /// Fewer columns or rows than these are not drawn into.
 const COLUMNS_MIN: u16 = 16;
@@ -112,7 +111,7 @@ fn overall(watch: &Watch, columns: usize, lines: &mut Vec<Line>) {
         lines.push(Line::Plain(parts_of(whole, about)));
     }
     let failed = if reading.failed > 0 {
-        format!(", {} failed", count(reading.failed))
+        format!(", {} failed", grouped(reading.failed))
     } else {
         String::new()
     };
@@ -121,14 +120,14 @@ fn overall(watch: &Watch, columns: usize, lines: &mut Vec<Line>) {
     let seconds = reading.whole.as_ref().and_then(|whole| history.seconds_left(whole));
     let is_final = reading.whole.as_ref().is_some_and(|whole| whole.is_final);
     let left = match seconds.filter(|_| !reading.is_over) {
-        Some(seconds) if is_final => format!("ends in {}", duration(seconds)),
+        Some(seconds) if is_final => format!("ends in {}", clock(seconds)),
         // What is not known yet comes on top.
-        Some(seconds) => format!("ends in {} or later", duration(seconds)),
+        Some(seconds) => format!("ends in {} or later", clock(seconds)),
         None => "end not known".to_owned(),
     };
     if !reading.is_over {
         let bytes = history.rate(Figure::Bytes).map_or("?".to_owned(), format_size);
-        let objects = history.rate(Figure::Objects).map_or("?".to_owned(), count);
+        let objects = history.rate(Figure::Objects).map_or("?".to_owned(), grouped);
         lines.push(Line::Plain(format!("{bytes}/s, {objects} objects/s, {left}")));
     }
 }
@@ -136,7 +135,7 @@ fn overall(watch: &Watch, columns: usize, lines: &mut Vec<Line>) {
 fn parts_of(whole: &Whole, about: &str) -> String {
     let Whole { noun, done, all, bytes, .. } = whole;
     let known = if whole.is_final { "" } else { " (as far as known)" };
-    let counts = format!("{} of {about}{}{known}", count(*done), counted(*all, noun));
+    let counts = format!("{} of {about}{}{known}", grouped(*done), counted(*all, noun));
     match bytes {
         Some((moved, all)) => {
             format!("{} of {about}{}, {counts}", format_size(*moved), format_size(*all))
@@ -166,7 +165,7 @@ fn sparklines(watch: &Watch, columns: usize, lines: &mut Vec<Line>) {
         let now = match (now, figure) {
             (None, _) => String::new(),
             (Some(rate), Figure::Bytes) => format!("{}/s", format_size(rate)),
-            (Some(rate), _) => format!("{}/s", count(rate)),
+            (Some(rate), _) => format!("{}/s", grouped(rate)),
         };
         let drawn = sparkline(&rates, room, watch.unicode);
         lines.push(Line::Plain(format!("{name:<NAME_COLUMNS$} {drawn} {now:>FIGURE_COLUMNS$}")));
@@ -185,7 +184,7 @@ fn failures(reading: &Reading, lines: &mut Vec<Line>) {
     }
     title("failures by cause", lines);
     for cause in causes {
-        let number = count(cause.count);
+        let number = grouped(cause.count);
         lines.push(Line::Error(safe(&format!("{number:>9} {}", cause.cause))));
     }
     title(reading.failed_title, lines);
@@ -225,7 +224,7 @@ pub(crate) fn rate_of(objects: u64, bytes: u64, seconds: f64) -> String {
     let Some(rate) = per_second(if bytes > 0 { bytes } else { objects }, seconds) else {
         return String::new();
     };
-    if bytes > 0 { format!("{}/s", format_size(rate)) } else { format!("{}/s", count(rate)) }
+    if bytes > 0 { format!("{}/s", format_size(rate)) } else { format!("{}/s", grouped(rate)) }
 }
 
 #[expect(

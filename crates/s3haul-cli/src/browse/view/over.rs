@@ -3,7 +3,8 @@
 use super::Look;
 use crate::browse::app::App;
 use crate::browse::panes::{Pane, PlanPane, PreviewPane, RunPane, VersionsPane};
-use crate::terminal::{Canvas, Line, bar, count, counted, minute, safe, scroll, size};
+use crate::render::numbers::grouped;
+use crate::terminal::{Canvas, Line, bar, counted, minute, safe, scroll, size};
 
 /// The first row of a pane.
 const TOP: u16 = 1;
@@ -126,7 +127,7 @@ fn plan(pane: &PlanPane, columns: u16) -> Vec<Line> {
 fn running(pane: &RunPane, unicode: bool) -> Vec<Line> {
     let mut lines = vec![Line::Strong(safe(&pane.action.to_string()))];
     let Some(outcome) = &pane.outcome else {
-        let progress = format!("{} of {}", count(pane.ended), counted(pane.actions, "object"));
+        let progress = format!("{} of {}", grouped(pane.ended), counted(pane.actions, "object"));
         lines.push(Line::Plain(bar(pane.ended, pane.actions, 30, unicode)));
         lines.push(Line::Plain(progress));
         if pane.is_cancelled {
@@ -136,7 +137,7 @@ fn running(pane: &RunPane, unicode: bool) -> Vec<Line> {
     };
     lines.push(Line::Strong(format!("done: {}", counted(outcome.done, "object"))));
     if outcome.failed > 0 {
-        lines.push(Line::Error(format!("failed or not tried: {}", count(outcome.failed))));
+        lines.push(Line::Error(format!("failed or not tried: {}", grouped(outcome.failed))));
     }
     lines.extend(outcome.messages.iter().map(|message| Line::Plain(safe(message))));
     lines

@@ -5,7 +5,8 @@ use crate::browse::app::App;
 use crate::browse::marks::Mark;
 use crate::browse::rows::{Column, Row, Sort};
 use crate::browse::tree::Listing;
-use crate::terminal::{Canvas, bar, count, minute, safe, size, width};
+use crate::render::numbers::grouped;
+use crate::terminal::{Canvas, bar, minute, safe, size, width};
 
 const SIZE_COLUMNS: u16 = 10;
 const OBJECTS_COLUMNS: u16 = 13;
@@ -127,7 +128,7 @@ fn draw_row(
         canvas.share(x, y, &bar(bytes, largest, usize::from(BAR_COLUMNS), look.unicode));
     }
     if let Some(x) = places.objects.filter(|_| row.is_folder) {
-        let objects = row.objects.map_or_else(|| "?".to_owned(), count);
+        let objects = row.objects.map_or_else(|| "?".to_owned(), grouped);
         canvas.right(x, y, &objects, OBJECTS_COLUMNS);
     }
     if let Some(x) = places.modified {

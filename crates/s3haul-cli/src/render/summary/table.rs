@@ -5,6 +5,7 @@ use s3haul_wire::units::format_size;
 
 use super::bars::{bar, percent};
 use crate::render::escape::push_name;
+use crate::render::numbers::grouped;
 use crate::render::summary::report::Style;
 
 /// Columns of objects, sizes and shares at least, so that tables stand below one another.
@@ -107,31 +108,5 @@ pub(super) fn push_title(buffer: &mut Vec<u8>, title: &str) {
 fn push_cells(buffer: &mut Vec<u8>, cells: [&str; 3], widths: [usize; 3]) {
     for (cell, width) in cells.iter().zip(widths) {
         buffer.extend_from_slice(format!("  {cell:>width$}").as_bytes());
-    }
-}
-
-/// A number with commas between thousands.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000), "1,000");
-        assert_eq!(grouped(12_345_678), "12,345,678");
     }
 }

@@ -4,8 +4,9 @@
 use s3haul::summary::{AGE_LIMITS, Counts, FolderFigures, RankedObject};
 use s3haul_wire::units::{LocalTime, format_size};
 
-use super::table::{Measure, Row, Table, grouped, push_title};
+use super::table::{Measure, Row, Table, push_title};
 use crate::render::escape::push_name;
+use crate::render::numbers::grouped;
 use crate::render::summary::report::{Report, Style};
 
 /// What ages are called, in their order.
