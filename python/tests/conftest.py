@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +31,10 @@ TRIES, PAUSE_S = 600, 0.1
 PATIENCE_S = 120
 
 _numbers = itertools.count()
+
+# A shell has what runs in the background ignore interrupts, and children inherit that: tests that
+# interrupt them would fail.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
