@@ -66,9 +66,9 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn build() -> Result<PathBuf> {
-    let step = ["build", "--quiet", "--profile", "budgets", "-p", "s3haul-budgets"];
+    let step = ["build", "--quiet", "--profile", "quick", "-p", "s3haul-budgets"];
     process::run(&mut process::cargo(&step))?;
-    Ok(process::target().join("budgets/hot_paths"))
+    Ok(process::target().join("quick/hot_paths"))
 }
 
 fn count(program: &Path, path: &HotPath) -> Result<Budget> {
