@@ -32,6 +32,11 @@ const ENDS_S: [i64; AGE_LIMITS.len() - 1] = {
     ends_s
 };
 
+/// Which of [`AGE_LIMITS`] an age belongs to.
+pub fn age_index(age_s: i64) -> usize {
+    ENDS_S.partition_point(|end_s| age_s >= *end_s)
+}
+
 /// Counts by age, relative to a time that is given. What is newer than that is of age zero.
 #[derive(Clone, Debug)]
 pub(super) struct Ages {
@@ -45,9 +50,7 @@ impl Ages {
     }
 
     pub(super) fn add(&mut self, modified_s: i64, size: u64) {
-        let age_s = self.now_s.saturating_sub(modified_s);
-        let index = ENDS_S.partition_point(|end_s| age_s >= *end_s);
-        self.counts[index].add(size);
+        self.counts[age_index(self.now_s.saturating_sub(modified_s))].add(size);
     }
 
     pub(super) fn merge(&mut self, other: &Self) {

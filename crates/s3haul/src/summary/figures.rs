@@ -316,7 +316,7 @@ fn rolled_up(groups: &Groups) -> Vec<Row> {
         missing.insert(name, group.missing);
         let mut above = name;
         for _ in 0..depth(name) {
-            totals.entry(above).or_default().merge(group.own.plus(group.merged));
+            totals.entry(above).or_default().merge(group.weight());
             above = parent(above);
         }
     }

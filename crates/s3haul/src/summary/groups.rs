@@ -13,41 +13,66 @@ use std::collections::hash_map::Entry;
 use super::bloom::Bloom;
 use super::counts::Counts;
 
+/// What is counted under a name: [`Counts`], or more.
+pub(super) trait Weight: Clone + Default {
+    /// Objects and bytes, which decide what is small.
+    fn counts(&self) -> Counts;
+    /// Adds what another has.
+    fn absorb(&mut self, other: &Self);
+}
+
+impl Weight for Counts {
+    fn counts(&self) -> Counts {
+        *self
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.merge(*other);
+    }
+}
+
 /// What is known of one name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct Group<W = Counts> {
     /// Counted under this very name.
-    pub(super) own: Counts,
+    pub(super) own: W,
     /// Moved here from names below.
-    pub(super) merged: Counts,
+    pub(super) merged: W,
     /// What may have moved away from here at most.
     pub(super) missing: Counts,
 }
 
-impl Group {
-    fn weight(&self) -> Counts {
-        self.own.plus(self.merged)
+impl<W: Weight> Group<W> {
+    fn counts(&self) -> Counts {
+        self.own.counts().plus(self.merged.counts())
+    }
+
+    /// All that is counted here.
+    pub(super) fn weight(&self) -> W {
+        let mut weight = self.own.clone();
+        weight.absorb(&self.merged);
+        weight
     }
 
     fn merge(&mut self, other: &Self) {
-        self.own.merge(other.own);
-        self.merged.merge(other.merged);
+        self.own.absorb(&other.own);
+        self.merged.absorb(&other.merged);
         self.missing.merge(other.missing);
     }
 }
 
 /// Counts by name.
 #[derive(Clone, Debug)]
-pub(super) struct Groups {
-    groups: HashMap<Box<str>, Group>,
-    root: Group,
+pub(super) struct Groups<W = Counts> {
+    groups: HashMap<Box<str>, Group<W>>,
+    root: Group<W>,
     /// Sum of the thresholds so far: what a name that always went can miss.
     moved_max: Counts,
     gone: Bloom,
     limit: usize,
 }
 
-impl Groups {
+impl<W: Weight> Groups<W> {
     /// Keeps so many names at most.
     pub(super) fn new(limit: usize) -> Self {
         Self {
@@ -60,15 +85,15 @@ impl Groups {
     }
 
     /// Adds counts to a name; the empty one is the root.
-    pub(super) fn add(&mut self, name: &str, counts: Counts) {
+    pub(super) fn add(&mut self, name: &str, weight: &W) {
         if name.is_empty() {
-            return self.root.own.merge(counts);
+            return self.root.own.absorb(weight);
         }
         if let Some(group) = self.groups.get_mut(name) {
-            return group.own.merge(counts);
+            return group.own.absorb(weight);
         }
         let missing = self.missing_of(name);
-        let group = Group { own: counts, missing, ..Group::default() };
+        let group = Group { own: weight.clone(), missing, ..Group::default() };
         self.groups.insert(name.into(), group);
         self.prune();
     }
@@ -95,13 +120,21 @@ impl Groups {
     }
 
     /// The root: what has no name, and what was merged into it.
-    pub(super) fn root(&self) -> Group {
-        self.root
+    pub(super) fn root(&self) -> &Group<W> {
+        &self.root
     }
 
     /// Names and what is known of them, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Group)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Group<W>)> {
         self.groups.iter().map(|(name, group)| (&**name, group))
+    }
+
+    /// Changes all that is counted; what is large must stay so.
+    pub(super) fn for_each_mut(&mut self, mut change: impl FnMut(&mut W)) {
+        for group in self.groups.values_mut().chain([&mut self.root]) {
+            change(&mut group.own);
+            change(&mut group.merged);
+        }
     }
 
     /// Whether any name was merged into another.
@@ -125,32 +158,32 @@ impl Groups {
     /// others at least.
     fn move_small_ones_up(&mut self) {
         let rank = self.limit / 8;
-        let bytes = nth_greatest(self.groups.values().map(|group| group.weight().bytes), rank);
-        let objects = nth_greatest(self.groups.values().map(|group| group.weight().objects), rank);
+        let bytes = nth_greatest(self.groups.values().map(|group| group.counts().bytes), rank);
+        let objects = nth_greatest(self.groups.values().map(|group| group.counts().objects), rank);
         let is_small =
-            |group: &Group| group.weight().bytes <= bytes && group.weight().objects <= objects;
+            |group: &Group<W>| group.counts().bytes <= bytes && group.counts().objects <= objects;
         let deepest = self.groups.keys().map(|name| depth(name)).max().unwrap_or(0);
         for level in (1..=deepest).rev() {
             let small =
                 self.groups.extract_if(|name, group| depth(name) == level && is_small(group));
             let small: Vec<_> = small.collect();
             for (name, group) in small {
-                self.move_up(&name, group.weight());
+                self.move_up(&name, &group.weight());
                 self.gone.insert(&name);
             }
         }
         self.moved_max.merge(Counts { objects, bytes });
     }
 
-    fn move_up(&mut self, name: &str, weight: Counts) {
+    fn move_up(&mut self, name: &str, weight: &W) {
         let parent = parent(name);
         if parent.is_empty() {
-            self.root.merged.merge(weight);
+            self.root.merged.absorb(weight);
         } else if let Some(group) = self.groups.get_mut(parent) {
-            group.merged.merge(weight);
+            group.merged.absorb(weight);
         } else {
             let missing = self.missing_of(parent);
-            let group = Group { merged: weight, missing, ..Group::default() };
+            let group = Group { merged: weight.clone(), missing, ..Group::default() };
             self.groups.insert(parent.into(), group);
         }
     }
@@ -249,7 +282,7 @@ mod tests {
         ) {
             let mut parts: Vec<Groups> = (0..pieces).map(|_| Groups::new(limit)).collect();
             for (index, (name, bytes)) in rows.iter().enumerate() {
-                parts[index * 7 / 3 % pieces].add(name, Counts::one(*bytes));
+                parts[index * 7 / 3 % pieces].add(name, &Counts::one(*bytes));
             }
             let mut whole = parts.pop().unwrap();
             for part in parts {
@@ -268,7 +301,7 @@ mod tests {
             rows.push((format!("great/{}/", n % 3), 1_000));
         }
         for (name, bytes) in &rows {
-            groups.add(name, Counts::one(*bytes));
+            groups.add(name, &Counts::one(*bytes));
         }
         check(&groups, &rows);
         assert!(groups.is_merged());

@@ -35,6 +35,7 @@
 mod ages;
 mod bloom;
 mod counts;
+mod details;
 mod figures;
 mod groups;
 mod names;
@@ -43,16 +44,19 @@ mod sizes;
 mod summarize;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod uploads;
 
-pub use ages::AGE_LIMITS;
+pub use ages::{AGE_LIMITS, age_index};
 pub use counts::Counts;
+pub use details::{Details, IdleCounts};
 pub use figures::{
     AgeFigures, ClassFigures, Figures, FolderFigures, LengthFigures, NameFigures, OddityFigures,
     Percentile, SizeFigures, SizeRange, SmallFigures, VersionFigures,
 };
 pub use names::Oddity;
 pub use ranking::RankedObject;
-pub use summarize::{Summary, SummaryOptions, VersionRow};
+pub use summarize::{Summary, SummaryOptions, VersionRow, billed_bytes};
+pub use tree::{Contents, FolderTree, KindCounts, TreeFolder, TreeObject};
 pub(crate) use uploads::measure_upload;
 pub use uploads::{OpenUpload, UploadFigures, open_uploads};

@@ -5,6 +5,7 @@
 
 use super::ages::Ages;
 use super::counts::Counts;
+use super::details::{DetailCounts, Details};
 use super::groups::{Groups, depth};
 use super::names::{Look, Names};
 use super::ranking::{Ranking, by_time, head};
@@ -40,11 +41,20 @@ pub struct SummaryOptions {
     pub now_s: i64,
     /// Folders that are kept.
     pub folders_max: usize,
+    /// Folders that are kept of the tree of [`Details`]; 0 for no details.
+    pub tree_folders_max: usize,
 }
 
 impl Default for SummaryOptions {
     fn default() -> Self {
-        Self { prefix: String::new(), depth: 1, top: 10, now_s: 0, folders_max: 10_000 }
+        Self {
+            prefix: String::new(),
+            depth: 1,
+            top: 10,
+            now_s: 0,
+            folders_max: 10_000,
+            tree_folders_max: 0,
+        }
     }
 }
 
@@ -67,6 +77,7 @@ pub struct Summary {
     pub(super) oldest: Ranking,
     pub(super) folders: Groups,
     pub(super) extensions: Groups,
+    details: Option<Box<DetailCounts>>,
     /// Length of the part of the prefix that folders are not counted in.
     base: usize,
     folder_run: Run,
@@ -99,7 +110,7 @@ impl Run {
     fn flush(&mut self, into: &mut Groups) {
         let counts = std::mem::take(&mut self.counts);
         if !counts.is_empty() {
-            into.add(&self.name, counts);
+            into.add(&self.name, &counts);
         }
     }
 }
@@ -124,6 +135,7 @@ impl Summary {
             oldest: Ranking::new(options.top),
             folders: Groups::new(options.folders_max),
             extensions: Groups::new(EXTENSIONS_MAX),
+            details: (options.tree_folders_max > 0).then(|| DetailCounts::new(&options).into()),
             folder_run: Run::default(),
             run_is_deepest: false,
             extension_run: Run::default(),
@@ -158,10 +170,13 @@ impl Summary {
                 self.delete_markers += 1;
                 continue;
             }
+            self.add(&version.object, Look::Unknown);
             if !version.is_latest {
                 self.noncurrent.add(version.object.size);
+                if let Some(details) = &mut self.details {
+                    details.add_noncurrent(&version.object, self.class);
+                }
             }
-            self.add(&version.object, Look::Unknown);
         }
         self.flush();
     }
@@ -172,9 +187,14 @@ impl Summary {
         self.flush();
         other.flush();
         self.total.merge(other.total);
+        let mut classes = Vec::with_capacity(other.classes.len());
         for (class, counts) in &other.classes {
             let index = self.class_index(class);
             self.classes[index].1.merge(*counts);
+            classes.push(index);
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.details, other.details) {
+            mine.merge(*theirs, &classes);
         }
         self.below_minimum.merge(other.below_minimum);
         self.empty += other.empty;
@@ -189,6 +209,12 @@ impl Summary {
         self.oldest.merge(other.oldest);
         self.folders.merge(other.folders);
         self.extensions.merge(other.extensions);
+    }
+
+    /// The details, where they were asked for.
+    pub fn details(&mut self) -> Option<Details> {
+        let classes = self.classes.iter().map(|(name, _)| name.clone()).collect();
+        self.details.as_mut().map(|details| details.finish(classes))
     }
 
     /// Objects and bytes so far.
@@ -210,6 +236,10 @@ impl Summary {
         self.oldest.offer(!time, head, object);
         self.add_to_folder(object);
         self.add_to_extension(object);
+        if let Some(details) = &mut self.details {
+            let below = object.key.get(self.base..).unwrap_or(object.key);
+            details.add(below, object, self.class);
+        }
     }
 
     fn add_class(&mut self, object: &ListedObject<'_>) {
@@ -218,7 +248,7 @@ impl Summary {
             self.class = self.class_index(class);
         }
         self.classes[self.class].1.add(object.size);
-        if object.size < BILLED_BYTES_MIN && CLASSES_WITH_MINIMUM.contains(&class) {
+        if billed_bytes(class, object.size) > object.size {
             self.below_minimum.add(object.size);
         }
     }
@@ -272,8 +302,16 @@ impl Summary {
     }
 }
 
+/// What an object of a class is billed as.
+pub fn billed_bytes(class: &str, size: u64) -> u64 {
+    if size >= BILLED_BYTES_MIN || !CLASSES_WITH_MINIMUM.contains(&class) {
+        return size;
+    }
+    BILLED_BYTES_MIN
+}
+
 /// The first components of a key, each with its slash, as far as they are folders.
-fn folder_of(key: &str, depth: usize) -> &str {
+pub(super) fn folder_of(key: &str, depth: usize) -> &str {
     let Some(last) = depth.checked_sub(1) else { return "" };
     let mut end = 0;
     for slash in memchr::memchr_iter(b'/', key.as_bytes()).take(last + 1) {
