@@ -189,7 +189,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -518,7 +518,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -838,7 +838,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1016,6 +1016,7 @@ class Commands(Call):
         include: Sequence[str] | None = None,
         times: bool = False,
         show: Sequence[Literal["only-source", "only-target", "different", "same"]] | None = None,
+        html: StrPath | None = None,
         no_follow_symlinks: bool = False,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
@@ -1058,6 +1059,8 @@ class Commands(Call):
             times: Treat a different modification time, in whole seconds, as a difference.
             show: Show what only the source has, what only the target has, what differs, or what is
                 the same; separate several with commas.
+            html: Also write a page to look at to this file, with what differs where; docs/html.md
+                says what is on it.
             no_follow_symlinks: Do not follow symbolic links.
             page_size: Ask for this many keys a page of a listing, at most 1,000.
             request_payer: Accept being charged for requests to buckets whose owner lets requesters
@@ -1099,6 +1102,7 @@ class Commands(Call):
                 "include": include,
                 "times": times,
                 "show": show,
+                "html": html,
                 "no_follow_symlinks": no_follow_symlinks,
                 "page_size": page_size,
                 "request_payer": request_payer,
@@ -1133,6 +1137,7 @@ class Commands(Call):
         include: Sequence[str] | None = None,
         times: bool = False,
         show: Sequence[Literal["only-source", "only-target", "different", "same"]] | None = None,
+        html: StrPath | None = None,
         no_follow_symlinks: bool = False,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
@@ -1171,6 +1176,8 @@ class Commands(Call):
             times: Treat a different modification time, in whole seconds, as a difference.
             show: Show what only the source has, what only the target has, what differs, or what is
                 the same; separate several with commas.
+            html: Also write a page to look at to this file, with what differs where; docs/html.md
+                says what is on it.
             no_follow_symlinks: Do not follow symbolic links.
             page_size: Ask for this many keys a page of a listing, at most 1,000.
             request_payer: Accept being charged for requests to buckets whose owner lets requesters
@@ -1209,6 +1216,7 @@ class Commands(Call):
                 "include": include,
                 "times": times,
                 "show": show,
+                "html": html,
                 "no_follow_symlinks": no_follow_symlinks,
                 "page_size": page_size,
                 "request_payer": request_payer,
@@ -1329,7 +1337,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1494,7 +1502,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1639,7 +1647,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1776,7 +1784,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1926,7 +1934,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -2076,7 +2084,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -2265,7 +2273,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -2474,7 +2482,7 @@ class Commands(Call):
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
             price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of S3 Standard in us-east-1. docs/reports.md has its fields.
+                of the region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -3008,6 +3016,9 @@ class Commands(Call):
         top: int | None = None,
         uploads: bool = False,
         versions: bool = False,
+        html: StrPath | None = None,
+        since: Sequence[StrPath] | None = None,
+        prices: StrPath | None = None,
         max_concurrent_requests: int | None = None,
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
@@ -3058,6 +3069,12 @@ class Commands(Call):
             uploads: Also count incomplete multipart uploads and the bytes of their parts, which
                 takes a request for each.
             versions: Count all versions and delete markers instead of only the current objects.
+            html: Also write a page to look at to this file: a map of all folders, histograms, and
+                what costs money. It needs no network; docs/html.md says what is on it.
+            since: Show on the page what changed since this summary, which --format json wrote; may
+                be given for several.
+            prices: Take the prices of the page from this JSON file instead of those of the region.
+                docs/prices.md has its fields.
             max_concurrent_requests: Send at most this many requests at a time, by default 512.
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
@@ -3091,6 +3108,9 @@ class Commands(Call):
                 "top": top,
                 "uploads": uploads,
                 "versions": versions,
+                "html": html,
+                "since": since,
+                "prices": prices,
                 "max_concurrent_requests": max_concurrent_requests,
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,
@@ -4341,6 +4361,7 @@ class AsyncCommands(AsyncCall):
         include: Sequence[str] | None = None,
         times: bool = False,
         show: Sequence[Literal["only-source", "only-target", "different", "same"]] | None = None,
+        html: StrPath | None = None,
         no_follow_symlinks: bool = False,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
@@ -4373,6 +4394,7 @@ class AsyncCommands(AsyncCall):
                 "include": include,
                 "times": times,
                 "show": show,
+                "html": html,
                 "no_follow_symlinks": no_follow_symlinks,
                 "page_size": page_size,
                 "request_payer": request_payer,
@@ -4407,6 +4429,7 @@ class AsyncCommands(AsyncCall):
         include: Sequence[str] | None = None,
         times: bool = False,
         show: Sequence[Literal["only-source", "only-target", "different", "same"]] | None = None,
+        html: StrPath | None = None,
         no_follow_symlinks: bool = False,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
@@ -4437,6 +4460,7 @@ class AsyncCommands(AsyncCall):
                 "include": include,
                 "times": times,
                 "show": show,
+                "html": html,
                 "no_follow_symlinks": no_follow_symlinks,
                 "page_size": page_size,
                 "request_payer": request_payer,
@@ -5411,6 +5435,9 @@ class AsyncCommands(AsyncCall):
         top: int | None = None,
         uploads: bool = False,
         versions: bool = False,
+        html: StrPath | None = None,
+        since: Sequence[StrPath] | None = None,
+        prices: StrPath | None = None,
         max_concurrent_requests: int | None = None,
         max_requests_per_second: int | None = None,
         max_memory: str | int | None = None,
@@ -5442,6 +5469,9 @@ class AsyncCommands(AsyncCall):
                 "top": top,
                 "uploads": uploads,
                 "versions": versions,
+                "html": html,
+                "since": since,
+                "prices": prices,
                 "max_concurrent_requests": max_concurrent_requests,
                 "max_requests_per_second": max_requests_per_second,
                 "max_memory": max_memory,

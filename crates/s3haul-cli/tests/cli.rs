@@ -32,6 +32,9 @@ mod failed;
 mod find;
 #[path = "cli/from.rs"]
 mod from;
+#[cfg(unix)]
+#[path = "cli/html.rs"]
+mod html;
 #[cfg(target_os = "linux")]
 #[path = "cli/job.rs"]
 mod job;

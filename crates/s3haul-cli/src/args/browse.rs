@@ -13,9 +13,9 @@ pub(crate) struct BrowseArgs {
     /// `manifest.json`, or any file that --from takes.
     #[arg(value_name = "S3Uri|FILE")]
     pub(crate) path: String,
-    /// Take the prices of plans from this JSON file instead of those of S3 Standard in us-east-1.
-    /// docs/reports.md has its fields.
-    #[arg(long, value_name = "FILE")]
+    /// Take the prices of plans from this JSON file instead of those of the region.
+    /// docs/prices.md has its fields.
+    #[arg(long = "prices", alias = "price-table", value_name = "FILE")]
     pub(crate) price_table: Option<PathBuf>,
     /// Requests.
     #[command(flatten)]

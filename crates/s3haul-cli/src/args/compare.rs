@@ -37,6 +37,10 @@ pub(crate) struct TreesArgs {
     /// of the AWS tools with another meaning.)
     #[arg(long, value_name = "FILE")]
     pub(crate) output_file: Option<PathBuf>,
+    /// Also write a page to look at to this file, with what differs where; docs/html.md says what
+    /// is on it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Do not follow symbolic links.
     #[arg(long)]
     pub(crate) no_follow_symlinks: bool,

@@ -34,7 +34,7 @@ pub(crate) enum JobsCommand {
     /// List the jobs that have a journal, the newest first.
     Ls(JobsArgs),
     /// Show how far a job got, and what failed.
-    Show(JobArgs),
+    Show(JobShowArgs),
     /// Go on with a job that was interrupted or killed, or try again what failed of it.
     ///
     /// What is finished is neither listed nor compared nor transferred again; what has changed in
@@ -66,6 +66,17 @@ pub(crate) struct JobArgs {
     /// Folder.
     #[command(flatten)]
     pub(crate) folder: JobsArgs,
+}
+
+/// Which job, and where it is shown.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct JobShowArgs {
+    /// The job.
+    #[command(flatten)]
+    pub(crate) job: JobArgs,
+    /// Also write a page to look at to this file; docs/html.md says what is on it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Which journals are removed.

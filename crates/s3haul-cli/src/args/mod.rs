@@ -51,7 +51,7 @@ pub(crate) use filters::FilterArgs;
 pub(crate) use find::FindArgs;
 pub(crate) use global::{ColorChoice, GlobalArgs};
 pub(crate) use job::{JobCommand, JobRunArgs, JobStartArgs, PrintJobArgs, WorkerArgs};
-pub(crate) use jobs::{JobArgs, JobsArgs, JobsCommand, JournalArgs, PruneArgs};
+pub(crate) use jobs::{JobArgs, JobShowArgs, JobsArgs, JobsCommand, JournalArgs, PruneArgs};
 pub(crate) use list::{ListArgs, LsArgs, TableArgs};
 pub(crate) use list_buckets::ListBucketsArgs;
 pub(crate) use listing::ListingArgs;

@@ -24,10 +24,13 @@ pub(crate) struct PlanShowArgs {
     /// The file of the plan.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Take prices from this JSON file instead of those of S3 Standard in us-east-1.
-    /// docs/reports.md has its fields.
-    #[arg(long, value_name = "FILE")]
+    /// Take prices from this JSON file instead of those of --region, or of us-east-1.
+    /// docs/prices.md has its fields.
+    #[arg(long = "prices", alias = "price-table", value_name = "FILE")]
     pub(crate) price_table: Option<PathBuf>,
+    /// Also write a page to look at to this file; docs/html.md says what is on it.
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub(crate) html: Option<PathBuf>,
     /// Print the objects of the plan in another form instead.
     #[arg(long, value_enum)]
     pub(crate) format: Option<PlanFormat>,

@@ -29,9 +29,9 @@ pub(crate) struct ReportArgs {
     #[arg(long, requires = "dryrun")]
     #[arg(help_heading = "Reports")]
     pub(crate) estimate: bool,
-    /// Estimate the price for --dryrun with this JSON file instead of the prices of S3 Standard in
-    /// us-east-1. docs/reports.md has its fields.
-    #[arg(long, value_name = "FILE")]
+    /// Estimate the price for --dryrun with this JSON file instead of the prices of the region.
+    /// docs/prices.md has its fields.
+    #[arg(long = "prices", alias = "price-table", value_name = "FILE")]
     #[arg(help_heading = "Reports")]
     pub(crate) price_table: Option<PathBuf>,
 }

@@ -70,7 +70,7 @@ const USUAL: [(&str, &[Group]); 49] = [
     ("jobs resume", &[]),
     ("jobs watch", &[]),
     ("jobs prune", &[(WORK, &["all"])]),
-    ("plan show", &[(WORK, &["price-table"])]),
+    ("plan show", &[(WORK, &["prices"]), (OUTPUT, &["html"])]),
     ("apply", &[(WORK, &["report", "resume", "no-journal"])]),
     ("versioning get", &[]),
     ("versioning enable", &[]),
@@ -89,10 +89,10 @@ const USUAL: [(&str, &[Group]); 49] = [
             (OUTPUT, &["format"]),
         ],
     ),
-    ("browse", &[(WORK, &["price-table"])]),
+    ("browse", &[(WORK, &["prices"])]),
     (
         "summarize",
-        &[(OBJECTS, &["exclude", "include", "versions"]), (OUTPUT, &["depth", "top", "format"])],
+        &[(OBJECTS, &["exclude", "include", "versions"]), (OUTPUT, &["depth", "format", "html"])],
     ),
     ("list-buckets", &[(OUTPUT, &["bucket-name-prefix", "count", "format"])]),
     ("uploads ls", &[(UPLOADS, &["older-than"]), (OUTPUT, &["sizes"])]),
@@ -157,7 +157,7 @@ const ABOUTS: [(&str, &str); 32] = [
 
 /// What a flag does, for all commands or one, where the first sentence of its help is too long for
 /// a line.
-const TEXTS: [(&str, &str, &str); 71] = [
+const TEXTS: [(&str, &str, &str); 73] = [
     ("", "profile", "Use this profile of the AWS configuration"),
     ("", "region", "Use this region"),
     ("", "endpoint-url", "Send requests to this URL instead of Amazon's"),
@@ -187,6 +187,7 @@ const TEXTS: [(&str, &str, &str); 71] = [
     ("find", "name", "Only keys whose last part matches this pattern"),
     ("find", "tag", "Only objects that have this tag"),
     ("summarize", "format", "Print text, json or csv"),
+    ("summarize", "html", "Also write a page to look at"),
     ("list-buckets", "format", "Print text, jsonl or csv"),
     ("list-buckets", "count", "Count the objects and bytes of each bucket"),
     ("list-buckets", "bucket-name-prefix", "Only buckets whose names start with this"),
@@ -217,8 +218,9 @@ const TEXTS: [(&str, &str, &str); 71] = [
     ("worker", "shard", "Which of the workers this one is, from 0"),
     ("worker", "job", "The folder of the job"),
     ("browse", "path", "A bucket, a prefix, or a file with a listing"),
-    ("browse", "price-table", "Take prices from this JSON file"),
-    ("plan show", "price-table", "Take prices from this JSON file"),
+    ("browse", "prices", "Take prices from this JSON file"),
+    ("plan show", "prices", "Take prices from this JSON file"),
+    ("plan show", "html", "Also write a page to look at"),
     ("apply", "resume", "Go on where an interrupted run ended"),
     ("restore", "days", "Keep the restored copies for so many days"),
     ("restore", "tier", "bulk, standard or expedited"),

@@ -35,6 +35,18 @@ pub(crate) struct SummarizeArgs {
     /// Write to this file instead of standard output, once the listing is complete.
     #[arg(long, value_name = "FILE")]
     pub(crate) output_file: Option<PathBuf>,
+    /// Also write a page to look at to this file: a map of all folders, histograms, and what costs
+    /// money. It needs no network; docs/html.md says what is on it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Show on the page what changed since this summary, which --format json wrote; may be given
+    /// for several.
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(crate) since: Vec<PathBuf>,
+    /// Take the prices of the page from this JSON file instead of those of the region.
+    /// docs/prices.md has its fields.
+    #[arg(long, value_name = "FILE", requires = "html")]
+    pub(crate) prices: Option<PathBuf>,
     /// Accepted because other tools have it: sizes are always readable, and exact in the other
     /// formats.
     #[arg(long, short = 'H', alias = "humanize", hide = true)]

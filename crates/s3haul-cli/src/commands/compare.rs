@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use s3haul::job::value::Shown;
 use s3haul::job::{CompareSink, CompareSummary, Compared, Status, run_compare};
 use s3haul_wire::ErrorKind;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::compare::{ComparedFormat, Rows, push_summary, push_summary_event};
 use crate::render::escape::push_name;
+use crate::render::html::compare::ComparePage;
 use crate::render::json;
 use crate::settings::CompareSettings;
 use crate::{exit, hints};
@@ -27,12 +29,15 @@ const HELD_MAX: Duration = Duration::from_millis(200);
 /// Compares and prints.
 pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Result<u8, Failure> {
     let nothing = settings.nothing();
-    let CompareSettings { spec, client, source_client, format, header, show, output_file } =
-        settings;
+    let CompareSettings { spec, client, source_client, format, header, show, .. } = settings;
+    let CompareSettings { output_file, html, .. } = settings;
+    let html = html.map(|path| Output::new(Some(&path), printer)).transpose()?;
+    let sides = [spec.source.clone(), spec.target.clone()];
     let clients = clients(client, source_client)?;
     let output = Output::new(output_file.as_deref(), printer)?;
     let rows = Rows::new(format, output.is_terminal());
-    let held = Held { rows, buffer: Vec::new(), written: Instant::now(), failure: None };
+    let page = html.is_some().then(ComparePage::new);
+    let held = Held { rows, page, buffer: Vec::new(), written: Instant::now(), failure: None };
     let held = Mutex::new(held);
     let sink = Arc::new(Sink { printer: Arc::clone(printer), output, format, show, held });
     if header {
@@ -57,6 +62,11 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
         sink.warning(&nothing);
         summary.warnings += 1;
     }
+    if let (Some(html), Some(page), false) = (html, sink.held().page.take(), summary.cancelled) {
+        let sides = sides.each_ref().map(String::as_str);
+        _ = html.write(&page.finish(sides, &summary, Timestamp::now().as_second()))?;
+        html.commit()?;
+    }
     sink.finish(&summary)
 }
 
@@ -72,6 +82,8 @@ struct Sink {
 /// Rows that are not written yet.
 struct Held {
     rows: Rows,
+    /// What is gathered for a page, where one was asked for.
+    page: Option<ComparePage>,
     buffer: Vec<u8>,
     written: Instant,
     /// Why no more rows can be written, or the first failure of a pair.
@@ -172,6 +184,9 @@ impl CompareSink for Sink {
     fn compared(&self, compared: &Compared) -> ControlFlow<()> {
         let mut held = self.held();
         self.fail(&mut held, compared);
+        if let Some(page) = &mut held.page {
+            page.add(compared);
+        }
         if !self.shows(&compared.status) {
             return ControlFlow::Continue(());
         }

@@ -71,7 +71,7 @@ pub(crate) fn prepare<'a>(
         };
         return match command {
             JobsCommand::Ls(args) => jobs(args).map(|jobs| jobs.list()),
-            JobsCommand::Show(args) => jobs(&args.folder)?.show(args),
+            JobsCommand::Show(args) => jobs(&args.job.folder)?.show(args),
             JobsCommand::Resume(args) => return resume_job(global, args, environment, printer),
             JobsCommand::Watch(args) if watch::has_screen(global, printer) => {
                 let job = watch::JournalJob {
@@ -90,7 +90,7 @@ pub(crate) fn prepare<'a>(
         return Ok(Work::Done(completions::run(*args, printer)));
     }
     if let Command::Plan { command: PlanCommand::Show(args) } = command {
-        return plan::show(args, global.json, printer).map(Work::Done);
+        return plan::show(args, global.region.as_deref(), global.json, printer).map(Work::Done);
     }
     if let Command::Apply(args) = command {
         return apply(global, args, environment, printer);
@@ -145,9 +145,9 @@ fn of_folder<'a>(
         Command::Jobs { command: JobsCommand::Resume(args) } if is_folder(args) => {
             (WorkerArgs { job: args.id.clone(), shard: None, of: None, once: false }, true)
         }
-        Command::Jobs { command: JobsCommand::Show(args) } if is_folder(args) => {
+        Command::Jobs { command: JobsCommand::Show(args) } if is_folder(&args.job) => {
             let settings = Settings::load(global, environment.clone())?;
-            let show = shards::show(args.id.clone(), settings.client, global.json, printer);
+            let show = shards::show(args.clone(), settings.client, global.json, printer);
             return query(show).map(Some);
         }
         Command::Jobs { command: JobsCommand::Watch(args) } if is_folder(args) => {

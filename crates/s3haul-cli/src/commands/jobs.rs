@@ -1,6 +1,7 @@
 //! `jobs`: what journals say of jobs, and the resumption of one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use s3haul::journal::{self, Ending, JobStatus, LearntRate};
@@ -8,12 +9,14 @@ use s3haul_wire::controller::Class;
 use s3haul_wire::units::LocalTime;
 use serde::Serialize;
 
-use crate::args::{JobArgs, JobsArgs, PruneArgs};
+use super::output::Output;
+use crate::args::{JobArgs, JobShowArgs, JobsArgs, PruneArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 use crate::render::failures::{Failures, NAMED_MAX};
+use crate::render::html::jobs as html;
 use crate::render::json;
 use crate::settings::{Environment, journal_folder, resume_command};
 
@@ -34,7 +37,7 @@ pub(super) fn folder(args: &JobsArgs, environment: &Environment) -> Result<PathB
 pub(super) struct Jobs<'a> {
     pub(super) folder: PathBuf,
     pub(super) as_json: bool,
-    pub(super) printer: &'a Printer,
+    pub(super) printer: &'a Arc<Printer>,
 }
 
 impl Jobs<'_> {
@@ -59,10 +62,14 @@ impl Jobs<'_> {
     }
 
     /// Shows how far a job got, and what failed of it.
-    pub(super) fn show(&self, args: &JobArgs) -> Result<u8, Failure> {
+    pub(super) fn show(&self, args: &JobShowArgs) -> Result<u8, Failure> {
+        let JobShowArgs { job: args, html } = args;
         let job = journal::status(&self.folder, &args.id)?;
         let failures = journal::failures(&self.folder, &args.id, FAILURES_MAX)?;
         let rates = journal::rates(&self.folder, &args.id)?;
+        if let Some(path) = html {
+            self.write_page(path, &job, args)?;
+        }
         self.printer.output(|buffer| {
             if self.as_json {
                 push_job(buffer, &job, true);
@@ -91,6 +98,34 @@ impl Jobs<'_> {
             }
         });
         Ok(exit::SUCCESS)
+    }
+
+    fn write_page(&self, path: &Path, job: &JobStatus, args: &JobArgs) -> Result<(), Failure> {
+        let failures = journal::failures(&self.folder, &args.id, html::FAILURES_MAX)?;
+        let failures = failures.iter().map(|failed| html::JobFailure {
+            subject: &failed.subject,
+            action: &failed.action,
+            error: &failed.error,
+        });
+        let totals = &job.totals;
+        let resume = job.is_resumable();
+        let page = html::page(
+            html::JobPage {
+                name: job.id.clone(),
+                task: job.command.clone(),
+                state: state(job),
+                done: totals.objects,
+                bytes: totals.bytes,
+                skipped: totals.skipped,
+                failed: totals.failed,
+                left: ("In work", job.pending),
+                resume: resume.then(|| resume_command(&job.id, args.folder.journal.as_deref())),
+            },
+            failures,
+        );
+        let output = Output::new(Some(path), self.printer)?;
+        _ = output.write(&page)?;
+        output.commit()
     }
 
     /// Prints a line a second until no process runs the job.

@@ -4,32 +4,40 @@ mod elsewhere;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use s3haul::event::ActionKind;
 use s3haul::job::Summary;
 use s3haul::location::Location;
-use s3haul::plan::price::PriceTable;
+use s3haul::plan::price::{PriceTable, Stored};
+use s3haul::summary::billed_bytes;
 use s3haul_wire::units::RequestCounts;
 use serde::Serialize;
+use serde_json::Value;
 
+use super::output::Output;
 use crate::args::{PlanFormat, PlanShowArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::plan::{PlanFile, PlanRow};
 use crate::printer::Printer;
-use crate::render::escape::push_name;
-use crate::render::{estimate, json};
+use crate::render::escape::{push_name, quoted};
+use crate::render::html::plan::PlanTree;
+use crate::render::html::{Fact, Page, Section, Tree, Unit, millionths};
+use crate::render::{estimate, html, json};
 use crate::settings::price_table_of;
 
 /// The largest objects and the folders with most deletions that are shown.
 const SHOWN: usize = 10;
 /// Folders that deletions are counted in; those of further ones are counted together.
 const FOLDERS_MAX: usize = 100_000;
+/// The class of what is written without one.
+const STANDARD: &str = "STANDARD";
 /// Keys of one `DeleteObjects` request.
 const KEYS_MAX: u64 = 1000;
 
 /// What a plan says.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Totals {
     actions: BTreeMap<&'static str, Count>,
     reasons: BTreeMap<String, u64>,
@@ -37,6 +45,11 @@ pub(super) struct Totals {
     largest: BinaryHeap<Reverse<(u64, String)>>,
     deleted: BTreeMap<String, Count>,
     deleted_elsewhere: Count,
+    /// What is written to S3, and the class that it gets.
+    written: Stored,
+    class: Option<String>,
+    /// Folders, where a page is written.
+    tree: Option<PlanTree>,
 }
 
 /// Objects and their bytes.
@@ -56,6 +69,7 @@ impl Count {
 impl Totals {
     /// Adds the rows of a plan. Blocks.
     pub(super) fn add_all(&mut self, plan: &PlanFile) -> Result<(), Failure> {
+        self.class = plan.job().and_then(written_class);
         for row in plan.rows()? {
             self.add(row?);
         }
@@ -76,6 +90,14 @@ impl Totals {
         }
         self.requests = self.requests + expected.requests;
         let name = source.to_string();
+        if self.is_written(action) {
+            let class = self.class.as_deref().unwrap_or(STANDARD);
+            self.written.objects += 1;
+            self.written.billed_bytes += billed_bytes(class, bytes);
+        }
+        if let Some(tree) = &mut self.tree {
+            tree.add(action, &name, bytes);
+        }
         if action == ActionKind::Delete {
             let folder = name.rfind('/').map_or("", |end| &name[..=end]);
             if let Some(count) = self.deleted.get_mut(folder) {
@@ -101,6 +123,26 @@ impl Totals {
                 self.largest.pop();
             }
         }
+    }
+
+    /// Whether an action leaves an object that is stored from then on.
+    fn is_written(&self, action: ActionKind) -> bool {
+        match action {
+            ActionKind::Upload | ActionKind::Copy => true,
+            ActionKind::Set => self.class.is_some(),
+            _ => false,
+        }
+    }
+
+    /// What storing costs that is written; none where nothing is, or its class has no price.
+    fn storage(&self, prices: &PriceTable) -> Option<String> {
+        let class = self.class.as_deref().unwrap_or(STANDARD);
+        let month = prices.month(class, self.written).filter(|_| self.written.objects > 0)?;
+        let days = prices.storage.get(class).map_or(0, |price| price.days_min);
+        let least = if days > 0 { format!(", {days} days at least") } else { String::new() };
+        let (bytes, currency) = (self.written.billed_bytes, &prices.currency);
+        let cost = estimate::amount(month);
+        Some(format!("storage: {bytes} bytes in {class}, about {cost} {currency} a month{least}"))
     }
 
     /// The requests of all.
@@ -135,7 +177,9 @@ impl Totals {
         for (reason, count) in &self.reasons {
             lines.push(format!("because of `{reason}`: {count}"));
         }
-        lines.push(estimate::of_plan(&self.summary(), prices));
+        let writing = prices.clone().writing(self.class.as_deref());
+        lines.push(estimate::of_plan(&self.summary(), &writing));
+        lines.extend(self.storage(prices));
         for (bytes, name) in self.largest() {
             lines.push(format!("largest: {bytes} bytes, {name}"));
         }
@@ -150,6 +194,61 @@ impl Totals {
         lines
     }
 
+    /// Everything, as a page.
+    fn page(&self, tree: Tree, file: &str, prices: &PriceTable) -> Page {
+        let counted = [("Objects", Unit::Count), ("Bytes", Unit::Bytes)];
+        let columns = [("Action", Unit::Text), counted[0], counted[1]];
+        let mut actions = Section::new("Actions", &columns).with_bars();
+        for (action, Count { objects, bytes }) in &self.actions {
+            actions.push([(*action).into(), (*objects).into(), (*bytes).into()]);
+        }
+        let mut reasons = Section::new("Reasons", &[("Because of", Unit::Text), counted[0]]);
+        for (reason, count) in &self.reasons {
+            reasons.push([reason.clone().into(), (*count).into()]);
+        }
+        let mut largest =
+            Section::new("Largest objects", &[("Object", Unit::Name), ("Bytes", Unit::Bytes)]);
+        for (bytes, name) in self.largest() {
+            largest.push([name.into(), bytes.into()]);
+        }
+        let columns = [("Folder", Unit::Name), counted[0], counted[1]];
+        let mut deleted = Section::new("Most deletions", &columns);
+        for (folder, Count { objects, bytes }) in self.folders() {
+            deleted.push([folder.into(), objects.into(), bytes.into()]);
+        }
+        let mut next =
+            Section::new("What to do", &[("What", Unit::Text), ("Command", Unit::Command)]);
+        next.push(["Do it".into(), format!("s3haul apply {}", quoted(file)).into()]);
+        for text in self.advice() {
+            next.push([text.into(), "".into()]);
+        }
+        let requests = self.summary().requests_planned;
+        let prices = &prices.clone().writing(self.class.as_deref());
+        let mut sections = vec![next, actions, reasons, largest, deleted];
+        sections.retain(|section| !section.is_empty());
+        Page {
+            title: file.to_owned(),
+            kind: "Plan".to_owned(),
+            made: format!(
+                "Made by s3haul plan show. {}. {}",
+                estimate::of_plan(&self.summary(), prices),
+                self.storage(prices).unwrap_or_default()
+            ),
+            currency: prices.currency.clone(),
+            facts: vec![
+                Fact::new("Actions", Unit::Count, self.actions()),
+                Fact::new(
+                    "Requests",
+                    Unit::Count,
+                    requests.write + requests.read + requests.delete,
+                ),
+                Fact::new("Price of the requests", Unit::Cost, millionths(prices.cost(requests))),
+            ],
+            tree: Some(tree),
+            sections,
+        }
+    }
+
     fn folders(&self) -> Vec<(&str, Count)> {
         let mut folders: Vec<_> =
             self.deleted.iter().map(|(name, count)| (&**name, *count)).collect();
@@ -159,15 +258,35 @@ impl Totals {
     }
 }
 
+/// The storage class that a job gives to what it writes.
+fn written_class(job: &str) -> Option<String> {
+    let job: Value = serde_json::from_str(job).ok()?;
+    let (_, task) = job["task"].as_object()?.iter().next()?;
+    let class = task.get("storage_class").or_else(|| task.get("write")?.get("storage_class"))?;
+    class.as_str().map(str::to_owned)
+}
+
 /// Sums up a plan. Blocks.
-pub(super) fn show(args: &PlanShowArgs, as_json: bool, printer: &Printer) -> Result<u8, Failure> {
-    let prices = price_table_of(args.price_table.as_deref())?;
+pub(super) fn show(
+    args: &PlanShowArgs,
+    region: Option<&str>,
+    as_json: bool,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
+    let prices = price_table_of(args.price_table.as_deref(), region)?;
     let plan = PlanFile::open(&args.file)?;
     if args.format == Some(PlanFormat::S3Batch) {
         return elsewhere::print_manifest(&plan, printer);
     }
-    let mut totals = Totals::default();
+    let html = args.html.as_deref().map(|path| Output::new(Some(path), printer)).transpose()?;
+    let tree = html.is_some().then(PlanTree::new);
+    let mut totals = Totals { tree, ..Totals::default() };
     totals.add_all(&plan)?;
+    if let (Some(html), Some(tree)) = (html, totals.tree.take()) {
+        let page = totals.page(tree.finish(), &args.file.to_string_lossy(), &prices);
+        _ = html.write(&html::render(&page))?;
+        html.commit()?;
+    }
     printer.output(|buffer| {
         if as_json {
             return push_json(buffer, &totals);

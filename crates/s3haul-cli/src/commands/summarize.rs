@@ -5,8 +5,8 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use s3haul::summary::{Summary, SummaryOptions, UploadFigures, VersionRow, open_uploads};
 use s3haul_list::{KeyRange, Order};
 use s3haul_wire::Client;
@@ -18,9 +18,14 @@ use crate::commands::shared::client;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::render::html;
+use crate::render::html::summary::Extras;
 use crate::render::summary::render;
 use crate::render::summary::report::{Report, Style};
 use crate::settings::{ListingSettings, SummarizeSettings};
+
+/// Folders that each worker keeps for the page.
+const TREE_FOLDERS_MAX: usize = 100_000;
 
 /// Summarizes what is under an address.
 pub(super) async fn run(
@@ -30,8 +35,10 @@ pub(super) async fn run(
     let client = client(settings.listing.client.clone())?;
     // Before the listing, so that an output file that cannot be created fails at once.
     let output = Output::new(settings.task.output_file.as_deref(), printer)?;
-    let now_s = now_s();
-    let summary = gather(client.clone(), &settings, printer, now_s).await?;
+    let html = settings.task.html.as_deref();
+    let html = html.map(|path| Output::new(Some(path), printer)).transpose()?;
+    let now_s = Timestamp::now().as_second();
+    let mut summary = gather(client.clone(), &settings, printer, now_s).await?;
     let uploads = uploads(client, &settings).await?;
     let figures = summary.figures();
     let report = Report {
@@ -48,6 +55,12 @@ pub(super) async fn run(
     // A reader that has gone is seen below.
     _ = output.write(&render(&report, settings.format, style))?;
     output.commit()?;
+    if let (Some(html), Some(details)) = (html, summary.details()) {
+        let SummarizeSettings { prices, earlier, .. } = &settings;
+        let extras = Extras { details: &details, prices, earlier };
+        _ = html.write(&html::summary::page(&report, &extras))?;
+        html.commit()?;
+    }
     if printer.output_is_closed() {
         return Ok(exit::BROKEN_PIPE);
     }
@@ -76,6 +89,7 @@ async fn gather(
         depth: settings.task.depth as usize,
         top: settings.task.top as usize,
         now_s,
+        tree_folders_max: if settings.task.html.is_some() { TREE_FOLDERS_MAX } else { 0 },
         ..SummaryOptions::default()
     };
     let mut summary = Summary::new(options.clone());
@@ -102,11 +116,6 @@ async fn uploads(
     let SummarizeSettings { listing, task, .. } = settings;
     let (bucket, prefix) = (&listing.bucket, &listing.prefix);
     Ok(Some(open_uploads(client, bucket, prefix, listing.concurrency, task.top as usize).await?))
-}
-
-fn now_s() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 struct Gatherer {

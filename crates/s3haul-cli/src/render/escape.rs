@@ -5,7 +5,9 @@
 //! goes to a terminal: nothing passes but what is printable, line ends and, where we use them,
 //! colours.
 
+use std::ffi::OsStr;
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt as _;
 
 /// Characters beside control characters that change what stands around them: they end lines, or
 /// turn the direction of writing.
@@ -40,6 +42,30 @@ pub(crate) fn push_name(buffer: &mut Vec<u8>, name: &str, escape: bool) {
             push_character(buffer, character);
         }
     }
+}
+
+/// A word as a shell reads it, without characters that a terminal would obey.
+pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
+    let bytes = word.as_ref().as_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(byte);
+    if !bytes.is_empty() && bytes.iter().all(is_plain) {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(word) if !word.chars().any(is_unsafe) => format!("'{}'", word.replace('\'', r"'\''")),
+        _ => ansi_quoted(bytes),
+    }
+}
+
+/// Bytes as bash, zsh and POSIX since 2024 read them: `$'a\nb'`. Other characters than plain ones
+/// are octal numbers.
+fn ansi_quoted(bytes: &[u8]) -> String {
+    let escape = |byte: &u8| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+        b' '..=b'~' => char::from(*byte).to_string(),
+        byte => format!("\\{byte:03o}"),
+    };
+    format!("$'{}'", bytes.iter().map(escape).collect::<String>())
 }
 
 /// Escapes what a terminal would obey in the bytes from `start` on, colours too unless they may
@@ -120,5 +146,26 @@ mod tests {
         let shown = tamed(&json);
         assert!(shown.is_ascii());
         assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), "\u{9b}\u{2028}\u{7f}");
+    }
+
+    #[test]
+    fn words_are_what_a_shell_makes_of_them() {
+        for word in [
+            &b"plain-_./:=@%+,9"[..],
+            b"",
+            b"two words",
+            b"it's",
+            b"$HOME `x` \\ \" *",
+            "\u{fc}ml\u{e4}ut".as_bytes(),
+            b"a\nb\x1b[2J'\\9",
+            "\u{202e}9 turned".as_bytes(),
+            b"\xff\xfe7",
+        ] {
+            let text = quoted(OsStr::from_bytes(word));
+            assert!(!text.chars().any(is_unsafe), "{text}");
+            let script = format!("printf %s {text}");
+            let output = std::process::Command::new("bash").args(["-c", &script]).output();
+            assert_eq!(output.unwrap().stdout, word, "{text}");
+        }
     }
 }

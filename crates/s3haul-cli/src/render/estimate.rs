@@ -83,7 +83,7 @@ pub(crate) fn push_json(buffer: &mut Vec<u8>, summary: &Summary, table: &PriceTa
 }
 
 /// An amount with as many digits as it is worth.
-fn amount(cost: f64) -> String {
+pub(crate) fn amount(cost: f64) -> String {
     if cost >= 1.0 || cost == 0.0 { format!("{cost:.2}") } else { format!("{cost:.6}") }
 }
 
@@ -103,7 +103,7 @@ mod tests {
             lines(&summary, &table),
             [
                 "estimate: the command would send 300003 PUT/COPY/POST/LIST, 0 GET/HEAD and 2 \
-                 DELETE requests, about 1.50 USD (S3 Standard in us-east-1, without the data's \
+                 DELETE requests, about 1.50 USD (S3 in us-east-1, without the data's \
                  transfer)",
                 "estimate: this dry run sent 3 PUT/COPY/POST/LIST, 0 GET/HEAD and 0 DELETE \
                  requests, about 0.000015 USD",
@@ -116,7 +116,7 @@ mod tests {
             "{\"v\":1,\"event\":\"estimate\",\"would_send\":{\"put_copy_post_list\":300003,\
              \"get_head\":0,\"delete\":2,\"price\":300003.0},\"sent\":{\"put_copy_post_list\":3,\
              \"get_head\":0,\"delete\":0,\"price\":3.0},\"currency\":\"USD\",\
-             \"prices\":\"S3 Standard in us-east-1\"}\n"
+             \"prices\":\"S3 in us-east-1\"}\n"
         );
     }
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use s3haul::job::value::{Job, Task};
 
 use super::journal::has_password;
-use super::{JobRequest, Machine, quoted};
+use super::{JobRequest, Machine};
 use crate::args;
+use crate::render::escape::quoted;
 
 /// How the command of a job can be typed again.
 #[derive(Clone, Debug, Default)]

@@ -60,13 +60,14 @@ impl BrowseSettings {
             let manifest = ManifestSettings { place: ManifestPlace::File(path), format: None };
             BrowsePlace::File(manifest, Box::new(settings.client.clone()))
         };
+        let region = settings.client.endpoint.region.as_deref();
         let mut flags = flags(global);
         if args.requests.payer.is_requester() {
             flags.push("--request-payer".to_owned());
         }
         Ok(Self {
             place,
-            prices: price_table_of(args.price_table.as_deref())?,
+            prices: price_table_of(args.price_table.as_deref(), region)?,
             unicode: is_utf8(&settings.environment),
             environment: settings.environment.clone(),
             flags,

@@ -34,6 +34,8 @@ pub(crate) struct CompareSettings {
     pub(crate) show: Vec<Shown>,
     /// File instead of standard output.
     pub(crate) output_file: Option<PathBuf>,
+    /// A page beside it.
+    pub(crate) html: Option<PathBuf>,
 }
 
 impl JobRequest {
@@ -65,6 +67,7 @@ impl JobRequest {
             format: args.format,
             header: !args.no_header,
             output_file: args.output_file.clone(),
+            html: args.html.clone(),
         };
         let sides = [&args.source, &args.target].map(|path| s3_uri::is_s3(path));
         let mut services = two_services(settings, &args.sides, &args.requests, sides)?;
@@ -133,6 +136,7 @@ impl CompareSettings {
             header: task.header,
             show: task.show.clone(),
             output_file: task.output_file.clone(),
+            html: task.html.clone(),
         })
     }
 }

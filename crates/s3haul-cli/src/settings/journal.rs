@@ -1,7 +1,6 @@
 //! Where journals lie, and whether a command keeps one.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use super::{Environment, JobRequest, Machine};
 use crate::args::JournalArgs;
 use crate::env_vars;
 use crate::failure::Failure;
-use crate::render::escape::is_unsafe;
+use crate::render::escape::quoted;
 use s3haul::job::value::{Job, Limits, ManifestFile, Output, Reports, RestoreAction, Task};
 use s3haul::journal::{Journal, JournalRequest, Resumed};
 use s3haul::plan::s3_uri;
@@ -205,54 +204,4 @@ fn identity(
     let reports = Reports { apply: job.reports.apply.clone(), ..Reports::default() };
     let job = Job { limits, output, reports, ..job.clone() };
     Ok(format!("{}\n{manifest}\n{}", directory.display(), job.to_json()?))
-}
-
-/// A word as a shell reads it, without characters that a terminal would obey.
-pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
-    let bytes = word.as_ref().as_bytes();
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(byte);
-    if !bytes.is_empty() && bytes.iter().all(is_plain) {
-        return String::from_utf8_lossy(bytes).into_owned();
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(word) if !word.chars().any(is_unsafe) => format!("'{}'", word.replace('\'', r"'\''")),
-        _ => ansi_quoted(bytes),
-    }
-}
-
-/// Bytes as bash, zsh and POSIX since 2024 read them: `$'a\nb'`. Other characters than plain ones
-/// are octal numbers.
-fn ansi_quoted(bytes: &[u8]) -> String {
-    let escape = |byte: &u8| match byte {
-        b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
-        b' '..=b'~' => char::from(*byte).to_string(),
-        byte => format!("\\{byte:03o}"),
-    };
-    format!("$'{}'", bytes.iter().map(escape).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_what_a_shell_makes_of_them() {
-        for word in [
-            &b"plain-_./:=@%+,9"[..],
-            b"",
-            b"two words",
-            b"it's",
-            b"$HOME `x` \\ \" *",
-            "\u{fc}ml\u{e4}ut".as_bytes(),
-            b"a\nb\x1b[2J'\\9",
-            "\u{202e}9 turned".as_bytes(),
-            b"\xff\xfe7",
-        ] {
-            let text = quoted(OsStr::from_bytes(word));
-            assert!(!text.chars().any(is_unsafe), "{text}");
-            let script = format!("printf %s {text}");
-            let output = std::process::Command::new("bash").args(["-c", &script]).output();
-            assert_eq!(output.unwrap().stdout, word, "{text}");
-        }
-    }
 }

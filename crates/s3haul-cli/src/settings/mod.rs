@@ -59,9 +59,7 @@ pub(crate) use environment::Environment;
 pub(crate) use find::FindSettings;
 pub(crate) use frame::Machine;
 pub(crate) use job::JobRequest;
-pub(crate) use journal::{
-    JournalSettings, KeptJournal, folder as journal_folder, quoted, resume_command,
-};
+pub(crate) use journal::{JournalSettings, KeptJournal, folder as journal_folder, resume_command};
 pub(crate) use list::{ListSettings, LsSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};

@@ -7,6 +7,7 @@ use s3haul::job::{TagTask, TransferCommand, TransferSpec};
 use s3haul::plan::paths::absolute;
 use s3haul::plan::price::PriceTable;
 use s3haul::plan::s3_uri;
+use s3haul_wire::ClientConfig;
 
 use super::prices::price_table;
 use crate::failure::Failure;
@@ -31,9 +32,12 @@ pub(crate) struct ReportSettings {
     pub(crate) sides: Sides,
 }
 
-/// The prices of a file, or else those that are built in.
-pub(crate) fn price_table_of(path: Option<&Path>) -> Result<PriceTable, Failure> {
-    path.map_or_else(|| Ok(PriceTable::default()), price_table)
+/// The prices of a file, or else those of a region.
+pub(crate) fn price_table_of(
+    path: Option<&Path>,
+    region: Option<&str>,
+) -> Result<PriceTable, Failure> {
+    path.map_or_else(|| Ok(PriceTable::of_region(region)), price_table)
 }
 
 /// A plan that is written.
@@ -47,7 +51,11 @@ pub(crate) struct PlanSettings {
 
 impl ReportSettings {
     /// Checks what a job says.
-    pub(super) fn new(reports: &Reports, spec: &TransferSpec) -> Result<Self, Failure> {
+    pub(super) fn new(
+        reports: &Reports,
+        spec: &TransferSpec,
+        client: &ClientConfig,
+    ) -> Result<Self, Failure> {
         let path = reports.report.as_deref().map(|path| spec.working_dir.join(path));
         if let Some(path) = &path {
             refuse_inside(path, spec)?;
@@ -65,7 +73,9 @@ impl ReportSettings {
             ));
         }
         let path_of_prices = reports.price_table.as_deref().map(|path| spec.working_dir.join(path));
-        let prices = price_table_of(path_of_prices.as_deref())?;
+        let region = client.endpoint.region.as_deref();
+        let prices = price_table_of(path_of_prices.as_deref(), region)?;
+        let prices = prices.writing(spec.properties.storage_class.as_deref());
         let apply = reports.apply.as_deref().map(|path| spec.working_dir.join(path));
         let (estimate, sides) = (reports.estimate, sides(spec));
         Ok(Self { path, retry, plan: None, apply, estimate, prices, sides })

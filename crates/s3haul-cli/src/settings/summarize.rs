@@ -1,17 +1,26 @@
 //! `summarize`.
 
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::PathBuf;
+
 use s3haul::job::value::{SummarizeTask, SummaryFormat, Task};
+use s3haul::plan::price::PriceTable;
 
 use super::frame::Frame;
+use super::report::price_table_of;
 use super::{Environment, JobRequest, ListingSettings, Settings};
 use crate::args::SummarizeArgs;
 use crate::env_vars;
 use crate::failure::Failure;
+use crate::render::html::summary::Earlier;
 
 /// Levels of folders at most.
 const DEPTH_MAX: u32 = 64;
 /// Rows of rankings at most.
 const TOP_MAX: u32 = 1000;
+/// Bytes of an earlier summary at most.
+const SUMMARY_BYTES_MAX: u64 = 256 << 20;
 
 /// `summarize`.
 #[derive(Clone, Debug)]
@@ -24,6 +33,10 @@ pub(crate) struct SummarizeSettings {
     pub(crate) format: SummaryFormat,
     /// Characters beyond ASCII may be written.
     pub(crate) unicode: bool,
+    /// What the page says of costs.
+    pub(crate) prices: PriceTable,
+    /// Earlier summaries, the earliest first.
+    pub(crate) earlier: Vec<Earlier>,
 }
 
 impl JobRequest {
@@ -37,6 +50,9 @@ impl JobRequest {
             uploads: args.uploads,
             versions: args.versions,
             output_file: args.output_file.clone(),
+            html: args.html.clone(),
+            since: args.since.clone(),
+            prices: args.prices.clone(),
         };
         let requests = &args.listing.requests;
         Ok(Self::reading(settings, requests.payer.is_requester(), Task::Summarize(Box::new(task))))
@@ -56,13 +72,42 @@ impl SummarizeSettings {
             )));
         }
         let default = if frame.output.json { SummaryFormat::Json } else { SummaryFormat::Text };
+        let listing = ListingSettings::new(frame, &task.listing, "summarize")?;
+        let region = listing.client.endpoint.region.as_deref();
         Ok(Self {
-            listing: ListingSettings::new(frame, &task.listing, "summarize")?,
+            prices: price_table_of(task.prices.as_deref(), region)?,
+            earlier: earlier(&task.since, &listing)?,
+            listing,
             format: task.format.unwrap_or(default),
             unicode: is_utf8(environment),
             task: task.clone(),
         })
     }
+}
+
+/// Reads the earlier summaries, which have to be of the same address.
+fn earlier(paths: &[PathBuf], listing: &ListingSettings) -> Result<Vec<Earlier>, Failure> {
+    let mut summaries: Vec<Earlier> = Vec::with_capacity(paths.len());
+    for path in paths {
+        let fail = |why: String| {
+            let path = path.display();
+            Failure::usage(format!("the earlier summary `{path}` cannot be used: {why}"))
+        };
+        let file = File::open(path).map_err(|error| fail(error.to_string()))?;
+        let read = BufReader::new(file.take(SUMMARY_BYTES_MAX));
+        let earlier: Earlier =
+            serde_json::from_reader(read).map_err(|error| fail(error.to_string()))?;
+        if !earlier.is_known() {
+            return Err(fail("it is of another version".to_owned()));
+        }
+        if (&earlier.bucket, &earlier.prefix) != (&listing.bucket, &listing.prefix) {
+            let Earlier { bucket, prefix, .. } = earlier;
+            return Err(fail(format!("it is of `s3://{bucket}/{prefix}`")));
+        }
+        summaries.push(earlier);
+    }
+    summaries.sort_by(|a, b| a.at.cmp(&b.at));
+    Ok(summaries)
 }
 
 /// Whether the locale has UTF-8. Windows has no such variables, but terminals that can.

@@ -49,7 +49,7 @@ impl TransferSettings {
         transfer.output.tags = format;
         transfer.output.tag_change = change;
         // It names what is done with tags.
-        transfer.report = ReportSettings::new(&reports, &transfer.spec)?;
+        transfer.report = ReportSettings::new(&reports, &transfer.spec, &transfer.client)?;
         Ok(transfer)
     }
 }

@@ -201,7 +201,7 @@ impl TransferSettings {
         transfer.spec.to_key = script::to_key(task.to_key.as_deref())?;
         // A sync has no patterns in its paths.
         transfer.spec.raw = true;
-        transfer.report = ReportSettings::new(&reports, &transfer.spec)?;
+        transfer.report = ReportSettings::new(&reports, &transfer.spec, &transfer.client)?;
         Ok(transfer)
     }
 
@@ -226,7 +226,7 @@ impl TransferSettings {
         apply_select(&mut spec, &objects.select)?;
         spec.filter = script::filter(objects.select.script.as_deref())?;
         let manifest = ManifestSettings::new(objects.from.as_ref(), &frame.reports, &spec)?;
-        let report = ReportSettings::new(&frame.reports, &spec)?;
+        let report = ReportSettings::new(&frame.reports, &spec, &frame.client)?;
         Ok(Self { report, manifest, ..assemble(frame, spec) })
     }
 }
@@ -361,7 +361,7 @@ fn copying(
     spec.source_customer_key = keys.source;
     apply_write(&mut spec, job.write, keys.target)?;
     let output = frame.output.clone();
-    let report = ReportSettings::new(&frame.reports, &spec)?;
+    let report = ReportSettings::new(&frame.reports, &spec, &frame.client)?;
     let mut transfer = assemble(frame, spec);
     transfer.output = copy_output(transfer.output, &output, paths);
     transfer.notices.extend(case_notice);

@@ -68,7 +68,7 @@ fn estimates_are_printed_only_where_requested() {
     assert_eq!(bench.status("rm s3://box/a --estimate"), 252, "it goes with --dryrun");
     bench.file("prices", "{\"name\":\"ours\",\"put_copy_post_list\":2000,\"get_head\":0}");
     let output =
-        bench.run("cp --recursive s3://box s3://box/c --dryrun --estimate --price-table prices");
+        bench.run("cp --recursive s3://box s3://box/c --dryrun --estimate --prices prices");
     let told = "about 6.00 USD (ours, without the data's transfer)\n\
         estimate: this dry run sent 1 PUT/COPY/POST/LIST, 0 GET/HEAD and 0 DELETE requests, about \
         2.00 USD\n";

@@ -1,6 +1,6 @@
 //! Folders to any depth with what is in them by kind and age, in bounded memory.
 //!
-//! A kind is whatever the caller tells apart with a small number: storage classes, actions, ways
+//! A kind is whatever the caller distinguishes by a small number: storage classes, actions, ways
 //! in which two sides differ.
 
 use std::collections::HashMap;

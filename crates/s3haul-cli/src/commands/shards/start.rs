@@ -14,7 +14,8 @@ use crate::args::JobStartArgs;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::settings::{JobRequest, Machine, TransferSettings, quoted};
+use crate::render::escape::quoted;
+use crate::settings::{JobRequest, Machine, TransferSettings};
 
 /// How long a listing is looked at to find where it is cut.
 const CUT_TIME: Duration = Duration::from_secs(10);

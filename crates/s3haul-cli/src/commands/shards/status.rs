@@ -1,5 +1,7 @@
 //! How far a job is: `jobs show` and `jobs watch` of its folder.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use s3haul::shard::{Commit, Work, Worker};
@@ -8,10 +10,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{SharedClients, open, push_line};
+use crate::args::JobShowArgs;
+use crate::commands::output::Output;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::render::escape::quoted;
 use crate::render::failures::{Failures, NAMED_MAX};
+use crate::render::html::jobs as html;
 use crate::render::json;
 
 /// Time between two looks of `watch`.
@@ -49,13 +55,17 @@ impl Status {
 
 /// Shows how far a job is, and what failed.
 pub(in crate::commands) async fn show(
-    name: String,
+    args: JobShowArgs,
     config: ClientConfig,
     as_json: bool,
-    printer: &Printer,
+    printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
+    let name = args.job.id;
     let mut worker = open(&name, config).await?;
     let status = Status::of(&mut worker).await?;
+    if let Some(path) = args.html {
+        write_page(&path, &name, &worker, &status, printer)?;
+    }
     let ledger = worker.ledger();
     let failures: Vec<_> = ledger.failed().flat_map(|(_, commit)| commit.failures).collect();
     printer.output(|buffer| {
@@ -95,6 +105,42 @@ pub(in crate::commands) async fn show(
     });
     SharedClients::keep_worker(name, worker);
     Ok(exit::SUCCESS)
+}
+
+fn write_page(
+    path: &Path,
+    name: &str,
+    worker: &Worker,
+    status: &Status,
+    printer: &Arc<Printer>,
+) -> Result<(), Failure> {
+    let failures = worker.ledger().failed().flat_map(|(_, commit)| commit.failures);
+    let failures: Vec<_> = failures.take(html::FAILURES_MAX as usize).collect();
+    let totals = &status.totals;
+    let resume = match (status.left.is_empty(), totals.failed) {
+        (true, 0) => None,
+        (true, _) => Some(format!("s3haul jobs resume {}", quoted(name))),
+        (false, _) => Some(format!("s3haul worker --job {}", quoted(name))),
+    };
+    let job = html::JobPage {
+        name: name.to_owned(),
+        task: task(&worker.plan().job),
+        state: status.state(),
+        done: totals.done,
+        bytes: totals.bytes,
+        skipped: totals.skipped,
+        failed: totals.failed,
+        left: ("Shards left", status.left.len() as u64),
+        resume,
+    };
+    let failures = failures.iter().map(|failed| html::JobFailure {
+        subject: &failed.subject,
+        action: &failed.action,
+        error: &failed.error,
+    });
+    let output = Output::new(Some(path), printer)?;
+    _ = output.write(&html::page(job, failures))?;
+    output.commit()
 }
 
 /// Prints a line whenever a job got further, until nothing is left.

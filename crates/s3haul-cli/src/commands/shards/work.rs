@@ -23,9 +23,10 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
 use crate::printer::Printer;
+use crate::render::escape::quoted;
 use crate::render::failures::Failures;
 use crate::render::json;
-use crate::settings::{JobRequest, Machine, TransferSettings, quoted};
+use crate::settings::{JobRequest, Machine, TransferSettings};
 use failures::{ShardFailures, refuses_keys};
 
 /// How long a listing is looked at to find where the rest of a shard is cut.

@@ -8,8 +8,8 @@ use s3haul::shard::{Commit, KeyRange, Member, Step, Work, Worker};
 use super::Watched;
 use crate::commands::shards::{Status, task};
 use crate::failure::Failure;
+use crate::render::escape::quoted;
 use crate::render::failures::{Failures, NAMED_MAX};
-use crate::settings::quoted;
 use crate::watch::{Reading, Slowest, Whole, WorkerRow, rate_of};
 
 /// Time between two looks.

@@ -1,41 +1,13 @@
 //! The summary for people. Control characters in names are escaped wherever it goes: nothing reads
 //! it but eyes.
 
-use s3haul::summary::{AGE_LIMITS, Counts, FolderFigures, RankedObject};
+use s3haul::summary::{Counts, FolderFigures, RankedObject};
 use s3haul_wire::units::{LocalTime, format_size};
 
 use super::table::{Measure, Row, Table, push_title};
 use crate::render::escape::push_name;
 use crate::render::numbers::grouped;
-use crate::render::summary::report::{Report, Style};
-
-/// What ages are called, in their order.
-const AGES: [&str; AGE_LIMITS.len()] = [
-    "under a day",
-    "1 to 7 days",
-    "7 to 30 days",
-    "30 to 91 days",
-    "91 to 365 days",
-    "1 to 2 years",
-    "2 to 3 years",
-    "3 to 5 years",
-    "5 to 10 years",
-    "over 10 years",
-];
-
-/// What is odd in keys, by the names that programs get.
-const ODDITIES: [(&str, &str); 10] = [
-    ("not_ascii", "beyond ASCII"),
-    ("combining_mark", "combining marks"),
-    ("control_character", "control characters"),
-    ("space", "spaces"),
-    ("backslash", "backslashes"),
-    ("leading_slash", "a slash at the start"),
-    ("double_slash", "two slashes in a row"),
-    ("trailing_slash", "a slash at the end"),
-    ("dot_component", "a component . or .."),
-    ("long_component", "a component over 255 bytes"),
-];
+use crate::render::summary::report::{AGES, ODDITIES, Report, Style, size_range};
 
 /// The whole text, with times as `time` has them.
 pub(super) fn render(report: &Report<'_>, style: Style, time: LocalTime) -> Vec<u8> {
@@ -323,24 +295,4 @@ fn in_tree_order(folders: &[FolderFigures]) -> Vec<&FolderFigures> {
         rows.insert(at, folder);
     }
     rows
-}
-
-/// The sizes of a power of two.
-fn size_range(from: u64) -> String {
-    match from {
-        0 => "empty".to_owned(),
-        1 => "1 byte".to_owned(),
-        from => format!("{} to {}", power(from), power(from.saturating_mul(2))),
-    }
-}
-
-/// A power of two without decimal places.
-fn power(bytes: u64) -> String {
-    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let (unit, name) = UNITS
-        .iter()
-        .enumerate()
-        .rfind(|(unit, _)| bytes >> (10 * unit) > 0)
-        .unwrap_or((0, &"bytes"));
-    format!("{} {name}", bytes >> (10 * unit))
 }

@@ -149,6 +149,15 @@ pub struct SummarizeTask {
     /// The file that is written instead of standard output.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output_file: Option<PathBuf>,
+    /// A page that is written beside the output.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub html: Option<PathBuf>,
+    /// Earlier summaries as JSON that the page compares with.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub since: Vec<PathBuf>,
+    /// Prices of the page instead of those that are built in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prices: Option<PathBuf>,
 }
 
 impl Default for SummarizeTask {
@@ -161,6 +170,9 @@ impl Default for SummarizeTask {
             uploads: false,
             versions: false,
             output_file: None,
+            html: None,
+            since: Vec::new(),
+            prices: None,
         }
     }
 }
@@ -215,6 +227,9 @@ pub struct CompareTask {
     /// The file that is written instead of standard output.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output_file: Option<PathBuf>,
+    /// A page that is written beside the output.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub html: Option<PathBuf>,
 }
 
 impl Default for CompareTask {
@@ -231,6 +246,7 @@ impl Default for CompareTask {
             format: None,
             header: true,
             output_file: None,
+            html: None,
         }
     }
 }

@@ -444,16 +444,24 @@ fn list() -> impl Strategy<Value = ListTask> {
 fn summarize() -> impl Strategy<Value = SummarizeTask> {
     let format =
         prop_oneof![Just(SummaryFormat::Text), Just(SummaryFormat::Json), Just(SummaryFormat::Csv)];
-    let path = of(text().prop_map(PathBuf::from));
-    (listing().boxed(), any::<[u32; 2]>(), of(format), any::<[bool; 2]>(), path).prop_map(
-        |(listing, [depth, top], format, [uploads, versions], output_file)| SummarizeTask {
-            listing,
-            depth,
-            top,
-            format,
-            uploads,
-            versions,
-            output_file,
+    let path = || of(text().prop_map(PathBuf::from));
+    let since = prop::collection::vec(text().prop_map(PathBuf::from), 0..3);
+    let files = (path(), path(), since, path());
+    (listing().boxed(), any::<[u32; 2]>(), of(format), any::<[bool; 2]>(), files).prop_map(
+        |(listing, [depth, top], format, flags, (output_file, html, since, prices))| {
+            let [uploads, versions] = flags;
+            SummarizeTask {
+                listing,
+                depth,
+                top,
+                format,
+                uploads,
+                versions,
+                output_file,
+                html,
+                since,
+                prices,
+            }
         },
     )
 }
@@ -471,9 +479,10 @@ fn comparison() -> impl Strategy<Value = CompareTask> {
         Just(Shown::Different),
         Just(Shown::Same),
     ];
-    let printed = (row_format(), vec(shown, 0..4), of(text().prop_map(PathBuf::from)));
+    let path = || of(text().prop_map(PathBuf::from));
+    let printed = (row_format(), vec(shown, 0..4), path(), path());
     (text(), text(), depth, select().boxed(), printed, any::<[bool; 3]>()).prop_map(
-        |(source, target, depth, select, (format, show, output_file), flags)| CompareTask {
+        |(source, target, depth, select, (format, show, output_file, html), flags)| CompareTask {
             source,
             target,
             depth,
@@ -485,6 +494,7 @@ fn comparison() -> impl Strategy<Value = CompareTask> {
             format,
             header: flags[2],
             output_file,
+            html,
         },
     )
 }
