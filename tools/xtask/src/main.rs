@@ -39,6 +39,7 @@ Tasks:
   peers [OPTION]...       install the tools that we are measured against into target/peers
   budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
   python                  the Python package: a wheel, its types and its tests
+  screenshots             the pictures of docs/html.md, in a headless Chromium
   wheel                   the Python package as it is released, into target/wheels
   man                     a man page for each command, into target/man
   docs                    the documentation as a site, by mdbook, into target/site
@@ -76,6 +77,7 @@ fn run(args: &[String]) -> Result<()> {
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
         "peers" => bench(&["peers"], rest),
         "python" => no_arguments(rest).and_then(|()| python::test()),
+        "screenshots" => no_arguments(rest).and_then(|()| python::screenshots()),
         "wheel" => no_arguments(rest).and_then(|()| python::wheel()),
         "budgets" => budgets::run(rest),
         "docs" => no_arguments(rest).and_then(|()| docs::site()),

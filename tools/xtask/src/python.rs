@@ -12,7 +12,7 @@ use support::{process, term};
 
 /// What the tests of the package need, and what builds it.
 const ENVIRONMENT: Environment = Environment {
-    about: "maturin, pytest, mypy, boto3, pyarrow, pandas, Polars, DuckDB and Ray",
+    about: "maturin, pytest, mypy, boto3, pyarrow, pandas, Polars, DuckDB, Ray and Selenium",
     file: "tools/support/requirements-python.txt",
     packages: include_str!("../../support/requirements-python.txt"),
 };
@@ -32,8 +32,29 @@ const OLDEST: &str = "3.10";
 /// What its tests need there; those of pyarrow and the like skip themselves.
 const FOR_OLDEST: [&str; 2] = ["boto3==1.43.11", "pytest==9.2.0"];
 
+/// Makes the pictures of the documentation.
+pub(crate) fn screenshots() -> Result<()> {
+    need_browser()?;
+    let python = environment()?;
+    let wheel = build(&python, "dev", "dev", &[])?;
+    install_wheel(&python, &wheel)?;
+    let root = process::root();
+    let mut script = Command::new(&python);
+    script.arg(root.join("tools/support/screenshots.py")).arg(root.join("docs/images"));
+    process::run(&mut script)
+}
+
+/// Installs the browser that pages are looked at with.
+fn need_browser() -> Result<()> {
+    if cfg!(target_os = "linux") && !process::exists("chromedriver", "--version") {
+        install::apt_install("Chromium", &["chromium", "chromium-driver"])?;
+    }
+    Ok(())
+}
+
 /// Builds a wheel of the development profile, installs it and runs its tests.
 pub(crate) fn test() -> Result<()> {
+    need_browser()?;
     let python = environment()?;
     let wheel = build(&python, "dev", "dev", &[])?;
     install_wheel(&python, &wheel)?;

@@ -63,9 +63,8 @@ fn load(root: &Path) -> Result<Vec<Source>> {
             continue;
         }
         let bytes = std::fs::read(&path).with_context(|| format!("could not read `{name}`"))?;
-        if let Ok(text) = String::from_utf8(bytes) {
-            files.push(Source::new(name, text));
-        }
+        // Of pictures and the like only the names count, for links.
+        files.push(Source::new(name, String::from_utf8(bytes).unwrap_or_default()));
     }
     files.sort_by(|left, right| left.path.cmp(&right.path));
     files.dedup_by(|left, right| left.path == right.path);
