@@ -44,7 +44,7 @@ class Commands(Call):
         case_conflict: Literal["ignore", "skip", "warn", "error"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         acl: Literal[
@@ -188,8 +188,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -298,7 +298,7 @@ class Commands(Call):
                 "case_conflict": case_conflict,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "acl": acl,
@@ -376,7 +376,7 @@ class Commands(Call):
         case_conflict: Literal["ignore", "skip", "warn", "error"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         acl: Literal[
@@ -517,8 +517,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -622,7 +622,7 @@ class Commands(Call):
                 "case_conflict": case_conflict,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "acl": acl,
@@ -699,7 +699,7 @@ class Commands(Call):
         case_conflict: Literal["ignore", "skip", "warn", "error"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         acl: Literal[
@@ -837,8 +837,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -953,7 +953,7 @@ class Commands(Call):
                 "case_conflict": case_conflict,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "acl": acl,
@@ -1270,7 +1270,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         max_delete: str | int | None = None,
@@ -1336,8 +1336,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1392,7 +1392,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "max_delete": max_delete,
@@ -1443,7 +1443,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         since: str | datetime | timedelta | None = None,
@@ -1501,8 +1501,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1547,7 +1547,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "since": since,
@@ -1593,7 +1593,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         max_concurrent_requests: int | None = None,
@@ -1646,8 +1646,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1684,7 +1684,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "max_concurrent_requests": max_concurrent_requests,
@@ -1725,7 +1725,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         tags: Sequence[str | Mapping[str, str]] | None = None,
@@ -1783,8 +1783,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1827,7 +1827,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "tags": tags,
@@ -1873,7 +1873,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         tags: Sequence[str | Mapping[str, str]] | None = None,
@@ -1933,8 +1933,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -1977,7 +1977,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "tags": tags,
@@ -2023,7 +2023,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         keys: Sequence[str] | None = None,
@@ -2083,8 +2083,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -2128,7 +2128,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "keys": keys,
@@ -2174,7 +2174,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         storage_class: Literal[
@@ -2272,8 +2272,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -2346,7 +2346,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "storage_class": storage_class,
@@ -2415,7 +2415,7 @@ class Commands(Call):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         max_concurrent_requests: int | None = None,
@@ -2481,8 +2481,8 @@ class Commands(Call):
                 docs/reports.md has the fields.
             retry_failed: Repeat only what failed according to this report of the same command,
                 without a listing. May be combined with --report to another file.
-            price_table: Estimate the price for --dryrun with this JSON file instead of the prices
-                of the region. docs/prices.md has its fields.
+            prices: Estimate the price for --dryrun with this JSON file instead of the prices of the
+                region. docs/prices.md has its fields.
             journal: Keep a journal in this folder, and from the beginning on. Default folder:
                 `S3HAUL_JOURNAL_DIR`, else s3haul/jobs in `XDG_STATE_HOME` or ~/.local/state.
             no_journal: Keep no journal. Without this flag one is kept once the command has run for
@@ -2528,7 +2528,7 @@ class Commands(Call):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "max_concurrent_requests": max_concurrent_requests,
@@ -3822,7 +3822,7 @@ class AsyncCommands(AsyncCall):
         case_conflict: Literal["ignore", "skip", "warn", "error"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         acl: Literal[
@@ -3934,7 +3934,7 @@ class AsyncCommands(AsyncCall):
                 "case_conflict": case_conflict,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "acl": acl,
@@ -4009,7 +4009,7 @@ class AsyncCommands(AsyncCall):
         case_conflict: Literal["ignore", "skip", "warn", "error"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         acl: Literal[
@@ -4120,7 +4120,7 @@ class AsyncCommands(AsyncCall):
                 "case_conflict": case_conflict,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "acl": acl,
@@ -4194,7 +4194,7 @@ class AsyncCommands(AsyncCall):
         case_conflict: Literal["ignore", "skip", "warn", "error"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         acl: Literal[
@@ -4301,7 +4301,7 @@ class AsyncCommands(AsyncCall):
                 "case_conflict": case_conflict,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "acl": acl,
@@ -4514,7 +4514,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         max_delete: str | int | None = None,
@@ -4553,7 +4553,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "max_delete": max_delete,
@@ -4601,7 +4601,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         since: str | datetime | timedelta | None = None,
@@ -4635,7 +4635,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "since": since,
@@ -4678,7 +4678,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         max_concurrent_requests: int | None = None,
@@ -4710,7 +4710,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "max_concurrent_requests": max_concurrent_requests,
@@ -4751,7 +4751,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         tags: Sequence[str | Mapping[str, str]] | None = None,
@@ -4785,7 +4785,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "tags": tags,
@@ -4828,7 +4828,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         tags: Sequence[str | Mapping[str, str]] | None = None,
@@ -4862,7 +4862,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "tags": tags,
@@ -4905,7 +4905,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         keys: Sequence[str] | None = None,
@@ -4940,7 +4940,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "keys": keys,
@@ -4983,7 +4983,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         storage_class: Literal[
@@ -5054,7 +5054,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "storage_class": storage_class,
@@ -5120,7 +5120,7 @@ class AsyncCommands(AsyncCall):
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
         retry_failed: StrPath | None = None,
-        price_table: StrPath | None = None,
+        prices: StrPath | None = None,
         journal: StrPath | None = None,
         no_journal: bool = False,
         max_concurrent_requests: int | None = None,
@@ -5157,7 +5157,7 @@ class AsyncCommands(AsyncCall):
                 "request_payer": request_payer,
                 "report": report,
                 "retry_failed": retry_failed,
-                "price_table": price_table,
+                "prices": prices,
                 "journal": journal,
                 "no_journal": no_journal,
                 "max_concurrent_requests": max_concurrent_requests,

@@ -193,6 +193,7 @@ impl<'a> Entry<'a> {
                 modified_ns: self.facts().modified_us.saturating_mul(1000),
                 etag: object.listed.etag.to_owned(),
                 version_id: object.version_id.map(str::to_owned),
+                storage_class: object.listed.storage_class.to_owned(),
             },
         }
     }

@@ -57,7 +57,8 @@ pub struct ObjectEvent {
     pub bytes: u64,
     /// Why it was decided on: the word of `plan::compare::Reason`; nothing where all is taken.
     pub reason: Option<&'static str>,
-    /// Both sides as they were found, in a job that is planned and in one that does a plan.
+    /// Both sides as they were found, in a dry run as far as it looked at them, in a job that is
+    /// planned, and in one that does a plan.
     pub expected: Option<Box<Expected>>,
     /// Result.
     pub outcome: Outcome,

@@ -15,8 +15,8 @@ pub(crate) struct BrowseArgs {
     pub(crate) path: String,
     /// Take the prices of plans from this JSON file instead of those of the region.
     /// docs/prices.md has its fields.
-    #[arg(long = "prices", alias = "price-table", value_name = "FILE")]
-    pub(crate) price_table: Option<PathBuf>,
+    #[arg(long, alias = "price-table", value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
     /// Requests.
     #[command(flatten)]
     pub(crate) requests: RequestArgs,

@@ -26,8 +26,8 @@ pub(crate) struct PlanShowArgs {
     pub(crate) file: PathBuf,
     /// Take prices from this JSON file instead of those of --region, or of us-east-1.
     /// docs/prices.md has its fields.
-    #[arg(long = "prices", alias = "price-table", value_name = "FILE")]
-    pub(crate) price_table: Option<PathBuf>,
+    #[arg(long, alias = "price-table", value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
     /// Also write a page to look at to this file; docs/html.md says what is on it.
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub(crate) html: Option<PathBuf>,

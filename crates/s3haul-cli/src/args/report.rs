@@ -31,7 +31,7 @@ pub(crate) struct ReportArgs {
     pub(crate) estimate: bool,
     /// Estimate the price for --dryrun with this JSON file instead of the prices of the region.
     /// docs/prices.md has its fields.
-    #[arg(long = "prices", alias = "price-table", value_name = "FILE")]
+    #[arg(long, alias = "price-table", value_name = "FILE")]
     #[arg(help_heading = "Reports")]
-    pub(crate) price_table: Option<PathBuf>,
+    pub(crate) prices: Option<PathBuf>,
 }

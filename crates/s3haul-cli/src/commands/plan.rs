@@ -6,11 +6,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use s3haul::event::ActionKind;
 use s3haul::job::Summary;
 use s3haul::location::Location;
-use s3haul::plan::price::{PriceTable, Stored};
-use s3haul::summary::billed_bytes;
+use s3haul::plan::charges::{Charges, Effect};
+use s3haul::plan::price::PriceTable;
 use s3haul_wire::units::RequestCounts;
 use serde::Serialize;
 use serde_json::Value;
@@ -31,8 +32,20 @@ use crate::settings::price_table_of;
 const SHOWN: usize = 10;
 /// Folders that deletions are counted in; those of further ones are counted together.
 const FOLDERS_MAX: usize = 100_000;
-/// The class of what is written without one.
-const STANDARD: &str = "STANDARD";
+/// What `set` copies objects for; an ACL or a lock is changed without.
+const COPYING: [&str; 11] = [
+    "storage_class",
+    "encryption",
+    "content_type",
+    "content_encoding",
+    "content_language",
+    "content_disposition",
+    "cache_control",
+    "expires",
+    "metadata",
+    "add_metadata",
+    "remove_metadata",
+];
 /// Keys of one `DeleteObjects` request.
 const KEYS_MAX: u64 = 1000;
 
@@ -45,9 +58,7 @@ pub(super) struct Totals {
     largest: BinaryHeap<Reverse<(u64, String)>>,
     deleted: BTreeMap<String, Count>,
     deleted_elsewhere: Count,
-    /// What is written to S3, and the class that it gets.
-    written: Stored,
-    class: Option<String>,
+    charges: Charges,
     /// Folders, where a page is written.
     tree: Option<PlanTree>,
 }
@@ -69,7 +80,8 @@ impl Count {
 impl Totals {
     /// Adds the rows of a plan. Blocks.
     pub(super) fn add_all(&mut self, plan: &PlanFile) -> Result<(), Failure> {
-        self.class = plan.job().and_then(written_class);
+        let effect = plan.job().and_then(effect).unwrap_or_default();
+        self.charges = Charges::new(effect, Timestamp::now().as_second());
         for row in plan.rows()? {
             self.add(row?);
         }
@@ -82,7 +94,8 @@ impl Totals {
     }
 
     fn add(&mut self, row: PlanRow) {
-        let PlanRow { action, source, reason, expected, .. } = row;
+        let PlanRow { action, source, target, reason, expected } = row;
+        self.charges.add(action, &source, target.as_ref(), &expected);
         let bytes = expected.source.size;
         self.actions.entry(json::action(action)).or_default().add(bytes);
         if !reason.is_empty() {
@@ -90,11 +103,6 @@ impl Totals {
         }
         self.requests = self.requests + expected.requests;
         let name = source.to_string();
-        if self.is_written(action) {
-            let class = self.class.as_deref().unwrap_or(STANDARD);
-            self.written.objects += 1;
-            self.written.billed_bytes += billed_bytes(class, bytes);
-        }
         if let Some(tree) = &mut self.tree {
             tree.add(action, &name, bytes);
         }
@@ -123,26 +131,6 @@ impl Totals {
                 self.largest.pop();
             }
         }
-    }
-
-    /// Whether an action leaves an object that is stored from then on.
-    fn is_written(&self, action: ActionKind) -> bool {
-        match action {
-            ActionKind::Upload | ActionKind::Copy => true,
-            ActionKind::Set => self.class.is_some(),
-            _ => false,
-        }
-    }
-
-    /// What storing costs that is written; none where nothing is, or its class has no price.
-    fn storage(&self, prices: &PriceTable) -> Option<String> {
-        let class = self.class.as_deref().unwrap_or(STANDARD);
-        let month = prices.month(class, self.written).filter(|_| self.written.objects > 0)?;
-        let days = prices.storage.get(class).map_or(0, |price| price.days_min);
-        let least = if days > 0 { format!(", {days} days at least") } else { String::new() };
-        let (bytes, currency) = (self.written.billed_bytes, &prices.currency);
-        let cost = estimate::amount(month);
-        Some(format!("storage: {bytes} bytes in {class}, about {cost} {currency} a month{least}"))
     }
 
     /// The requests of all.
@@ -177,9 +165,9 @@ impl Totals {
         for (reason, count) in &self.reasons {
             lines.push(format!("because of `{reason}`: {count}"));
         }
-        let writing = prices.clone().writing(self.class.as_deref());
+        let writing = prices.clone().writing(self.charges.written_class());
         lines.push(estimate::of_plan(&self.summary(), &writing));
-        lines.extend(self.storage(prices));
+        lines.extend(estimate::charges(&self.charges, prices));
         for (bytes, name) in self.largest() {
             lines.push(format!("largest: {bytes} bytes, {name}"));
         }
@@ -223,7 +211,8 @@ impl Totals {
             next.push([text.into(), "".into()]);
         }
         let requests = self.summary().requests_planned;
-        let prices = &prices.clone().writing(self.class.as_deref());
+        let charges = estimate::charges(&self.charges, prices);
+        let prices = &prices.clone().writing(self.charges.written_class());
         let mut sections = vec![next, actions, reasons, largest, deleted];
         sections.retain(|section| !section.is_empty());
         Page {
@@ -232,7 +221,7 @@ impl Totals {
             made: format!(
                 "Made by s3haul plan show. {}. {}",
                 estimate::of_plan(&self.summary(), prices),
-                self.storage(prices).unwrap_or_default()
+                charges.join(". ")
             ),
             currency: prices.currency.clone(),
             facts: vec![
@@ -258,12 +247,16 @@ impl Totals {
     }
 }
 
-/// The storage class that a job gives to what it writes.
-fn written_class(job: &str) -> Option<String> {
+/// What a job does to every object.
+fn effect(job: &str) -> Option<Effect> {
     let job: Value = serde_json::from_str(job).ok()?;
-    let (_, task) = job["task"].as_object()?.iter().next()?;
-    let class = task.get("storage_class").or_else(|| task.get("write")?.get("storage_class"))?;
-    class.as_str().map(str::to_owned)
+    let (name, task) = job["task"].as_object()?.iter().next()?;
+    let class = task.get("storage_class").or_else(|| task.get("write")?.get("storage_class"));
+    Some(Effect {
+        written_class: class.and_then(Value::as_str).map(str::to_owned),
+        is_move: name == "move",
+        rewrites: name == "set" && COPYING.iter().any(|field| task.get(field).is_some()),
+    })
 }
 
 /// Sums up a plan. Blocks.
@@ -273,7 +266,7 @@ pub(super) fn show(
     as_json: bool,
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
-    let prices = price_table_of(args.price_table.as_deref(), region)?;
+    let prices = price_table_of(args.prices.as_deref(), region)?;
     let plan = PlanFile::open(&args.file)?;
     if args.format == Some(PlanFormat::S3Batch) {
         return elsewhere::print_manifest(&plan, printer);

@@ -4,15 +4,17 @@
 mod closing;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use s3haul::event::{Event, EventSink};
+use jiff::Timestamp;
+use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
 use s3haul::job::value::OutputLines;
 use s3haul::job::{
     Clients, NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer,
 };
 use s3haul::journal::{self, Journal, Live};
 use s3haul::location::ObjectName;
+use s3haul::plan::charges::Charges;
 use s3haul_wire::units::RequestCounts;
 use s3haul_wire::{Client, Error, ErrorKind};
 
@@ -92,7 +94,9 @@ pub(crate) async fn run_observed(
     let writes_stream = sought.writes_stream;
     let (is_dry_run, is_part) = (spec.dry_run, spec.shard.is_some());
     let ticker = Ticker::start(Arc::clone(printer), totals, output);
-    let events = observed(reports.sink(&sink), observer);
+    let events = reports.sink(&sink);
+    let priced = is_dry_run.then(|| Arc::new(Priced::new(&spec, Arc::clone(&events))));
+    let events = observed(priced.clone().map_or(events, |priced| priced as _), observer);
     // Boxed: it is as large as all stages together.
     let running = Box::pin(run_transfer(spec, clients, streams, events, interrupt.token()));
     let result = running.await;
@@ -101,8 +105,8 @@ pub(crate) async fn run_observed(
     if summary.cancelled {
         sink.notice(interrupt.message());
     }
-    if is_dry_run {
-        print_estimate(&summary, &report, output, &sink, printer);
+    if let Some(priced) = priced {
+        print_estimate(&summary, &priced.charges(), &report, output, &sink, printer);
     }
     sought.advise(&summary, &sink).await;
     sink.finish();
@@ -167,6 +171,38 @@ impl EventSink for Observed {
 
     fn wants_untried(&self) -> bool {
         self.events.wants_untried() || self.observer.wants_untried()
+    }
+}
+
+/// Events of a dry run, of which is added up what they would change of what storage costs.
+struct Priced {
+    events: Arc<dyn EventSink>,
+    charges: Mutex<Charges>,
+}
+
+impl Priced {
+    fn new(spec: &TransferSpec, events: Arc<dyn EventSink>) -> Self {
+        let charges = Charges::new(spec.effect(), Timestamp::now().as_second());
+        Self { events, charges: Mutex::new(charges) }
+    }
+
+    fn charges(&self) -> MutexGuard<'_, Charges> {
+        self.charges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EventSink for Priced {
+    fn emit(&self, event: &Event) {
+        if let Event::Object(ObjectEvent { action, source, target, expected, outcome, .. }) = event
+            && let (Outcome::DryRun, Some(expected)) = (outcome, expected)
+        {
+            self.charges().add(*action, source, target.as_ref(), expected);
+        }
+        self.events.emit(event);
+    }
+
+    fn wants_untried(&self) -> bool {
+        self.events.wants_untried()
     }
 }
 
@@ -383,6 +419,7 @@ impl Reports {
 /// error find nothing there that `aws` does not write, unless they ask for it.
 fn print_estimate(
     summary: &Summary,
+    charges: &Charges,
     report: &ReportSettings,
     output: OutputSettings,
     sink: &CommandSink,
@@ -392,12 +429,13 @@ fn print_estimate(
     if !is_shown || summary.cancelled || summary.fatal {
         return;
     }
+    let prices = report.prices.clone().writing(charges.written_class());
     if output.json {
         if output.lines != OutputLines::None {
-            printer.output(|buffer| estimate::push_json(buffer, summary, &report.prices));
+            printer.output(|buffer| estimate::push_json(buffer, summary, charges, &prices));
         }
     } else if report.estimate || printer.error_is_terminal() {
-        for line in estimate::lines(summary, &report.prices) {
+        for line in estimate::lines(summary, charges, &prices) {
             sink.notice(&line);
         }
     }

@@ -30,6 +30,8 @@ pub(super) enum Column {
     SourceEtag,
     /// Version of the source; empty where the current one is meant.
     SourceVersion,
+    /// Storage class of the source; empty for files, and where it is not known.
+    SourceClass,
     /// What the target was: `missing`, `found` or `unknown`.
     TargetState,
     /// Its size in bytes, where it was found.
@@ -40,6 +42,8 @@ pub(super) enum Column {
     TargetEtag,
     /// Its version, where it is known.
     TargetVersion,
+    /// Its storage class, where it is known.
+    TargetClass,
     /// PUT, COPY, POST and LIST requests that it takes.
     RequestsWrite,
     /// GET and HEAD requests.
@@ -52,7 +56,7 @@ pub(super) enum Column {
 
 impl Column {
     /// All, in order.
-    pub(super) const ALL: [Self; 17] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Action,
         Self::Source,
         Self::Target,
@@ -61,11 +65,13 @@ impl Column {
         Self::SourceModified,
         Self::SourceEtag,
         Self::SourceVersion,
+        Self::SourceClass,
         Self::TargetState,
         Self::TargetSize,
         Self::TargetModified,
         Self::TargetEtag,
         Self::TargetVersion,
+        Self::TargetClass,
         Self::RequestsWrite,
         Self::RequestsRead,
         Self::RequestsDelete,
@@ -82,11 +88,13 @@ impl Column {
             Self::SourceModified => "source_modified_ns",
             Self::SourceEtag => "source_etag",
             Self::SourceVersion => "source_version_id",
+            Self::SourceClass => "source_storage_class",
             Self::TargetState => "target_state",
             Self::TargetSize => "target_size",
             Self::TargetModified => "target_modified_ns",
             Self::TargetEtag => "target_etag",
             Self::TargetVersion => "target_version_id",
+            Self::TargetClass => "target_storage_class",
             Self::RequestsWrite => "requests_write",
             Self::RequestsRead => "requests_read",
             Self::RequestsDelete => "requests_delete",
@@ -99,6 +107,8 @@ impl Column {
         !matches!(
             self,
             Self::Reason
+                | Self::SourceClass
+                | Self::TargetClass
                 | Self::RequestsWrite
                 | Self::RequestsRead
                 | Self::RequestsDelete
@@ -123,6 +133,10 @@ pub(super) fn cells<'a>(
         TargetState::Missing => ("missing", none()),
         TargetState::Found(state) => ("found", of_state(state)),
     };
+    let class = match &expected.target {
+        TargetState::Found(state) => state.storage_class.as_str(),
+        TargetState::Unknown | TargetState::Missing => "",
+    };
     let from = of_state(&expected.source);
     move |column| match Column::ALL[column] {
         Column::Action => Cell::Text(json::action(event.action)),
@@ -134,11 +148,13 @@ pub(super) fn cells<'a>(
         Column::SourceEtag => from.2,
         // An event names the version even where the state of the object is not known.
         Column::SourceVersion => Cell::Text(event.source.version_id().unwrap_or_default()),
+        Column::SourceClass => Cell::Text(&expected.source.storage_class),
         Column::TargetState => Cell::Text(state),
         Column::TargetSize => found.0,
         Column::TargetModified => found.1,
         Column::TargetEtag => found.2,
         Column::TargetVersion => found.3,
+        Column::TargetClass => Cell::Text(class),
         Column::RequestsWrite => number(expected.requests.write),
         Column::RequestsRead => number(expected.requests.read),
         Column::RequestsDelete => number(expected.requests.delete),

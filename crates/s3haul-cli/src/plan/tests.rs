@@ -14,12 +14,13 @@ use crate::table::{Cell, ColumnKind, ColumnSpec, TableWriter};
 
 fn state(is_object: bool) -> impl Strategy<Value = State> {
     let version = prop::option::of("[a-z0-9]{1,8}");
-    (0..1_u64 << 62, any::<i64>(), "[0-9a-f]{1,32}(-[0-9]{1,4})?", version).prop_map(
-        move |(size, modified_ns, etag, version_id)| {
-            let etag = format!("\"{etag}\"");
-            let (etag, version_id) =
-                if is_object { (etag, version_id) } else { (String::new(), None) };
-            State { size, modified_ns, etag, version_id }
+    let class = "(GLACIER)?";
+    (0..1_u64 << 62, any::<i64>(), "[0-9a-f]{1,32}(-[0-9]{1,4})?", version, class).prop_map(
+        move |(size, modified_ns, etag, version_id, storage_class)| {
+            if !is_object {
+                return State { size, modified_ns, ..State::default() };
+            }
+            State { size, modified_ns, etag: format!("\"{etag}\""), version_id, storage_class }
         },
     )
 }
@@ -122,8 +123,10 @@ fn table(path: &Path, cell: impl Fn(Column, Cell<'static>) -> Option<Cell<'stati
         Column::Reason
         | Column::SourceEtag
         | Column::SourceVersion
+        | Column::SourceClass
         | Column::TargetEtag
-        | Column::TargetVersion => Cell::Text(""),
+        | Column::TargetVersion
+        | Column::TargetClass => Cell::Text(""),
         _ => Cell::Number(0),
     };
     let cells = Column::ALL.into_iter();

@@ -89,7 +89,11 @@ impl PlanWriter {
 
 fn spec(column: Column, job: &str) -> ColumnSpec {
     let kind = match column {
-        Column::Action | Column::Reason | Column::TargetState => ColumnKind::Word,
+        Column::Action
+        | Column::Reason
+        | Column::SourceClass
+        | Column::TargetState
+        | Column::TargetClass => ColumnKind::Word,
         Column::Source
         | Column::Target
         | Column::SourceEtag

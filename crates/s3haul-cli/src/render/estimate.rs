@@ -1,6 +1,7 @@
 //! What a dry run would cost: requests by kind, and their price at a table.
 
 use s3haul::job::Summary;
+use s3haul::plan::charges::{Charge, Charges};
 use s3haul::plan::price::PriceTable;
 use s3haul_wire::units::RequestCounts;
 use serde::Serialize;
@@ -27,6 +28,9 @@ pub(crate) struct Requests {
 struct EstimateLine<'a> {
     would_send: Priced,
     sent: Priced,
+    storage_month: f64,
+    retrieval: f64,
+    early_removal: f64,
     currency: &'a str,
     prices: &'a str,
 }
@@ -46,19 +50,46 @@ fn whole(summary: &Summary) -> RequestCounts {
 }
 
 /// The lines for people.
-pub(crate) fn lines(summary: &Summary, table: &PriceTable) -> [String; 2] {
+pub(crate) fn lines(summary: &Summary, changes: &Charges, table: &PriceTable) -> Vec<String> {
     let text = |counts| priced_text(counts, table);
     let (name, whole) = (&table.name, text(whole(summary)));
-    [
-        format!("estimate: the command would send {whole} ({name}, without the data's transfer)"),
-        format!("estimate: this dry run sent {}", text(summary.requests_sent)),
-    ]
+    let mut lines = vec![format!(
+        "estimate: the command would send {whole} ({name}, without the data's transfer)"
+    )];
+    lines.extend(charges(changes, table).into_iter().map(|line| format!("estimate: {line}")));
+    lines.push(format!("estimate: this dry run sent {}", text(summary.requests_sent)));
+    lines
 }
 
 /// The line of a plan.
 pub(crate) fn of_plan(summary: &Summary, table: &PriceTable) -> String {
     let text = priced_text(summary.requests_planned, table);
     format!("requests: {text} ({}, without the data's transfer)", table.name)
+}
+
+/// The lines of what storage costs that the job changes.
+pub(crate) fn charges(charges: &Charges, table: &PriceTable) -> Vec<String> {
+    let currency = &table.currency;
+    let storage = charges.storage(table).map(|Charge { class, stored, cost, days_min }| {
+        let least =
+            if days_min > 0 { format!(", {days_min} days at least") } else { String::new() };
+        let (bytes, cost) = (stored.billed_bytes, amount(cost));
+        format!("storage: {bytes} bytes in {class}, about {cost} {currency} a month{least}")
+    });
+    let retrieval = charges.retrieval(table).into_iter().map(|charge| {
+        let Charge { class, stored, cost, .. } = charge;
+        let (bytes, cost) = (stored.billed_bytes, amount(cost));
+        format!("retrieval: {bytes} bytes from {class}, about {cost} {currency}")
+    });
+    let early = charges.early(table).into_iter().map(|charge| {
+        let Charge { class, stored, cost, days_min } = charge;
+        let (objects, cost) = (stored.objects, amount(cost));
+        format!(
+            "early removal: {objects} objects leave {class} before their {days_min} days, up to \
+             {cost} {currency}"
+        )
+    });
+    storage.into_iter().chain(retrieval).chain(early).collect()
 }
 
 fn priced_text(counts: RequestCounts, table: &PriceTable) -> String {
@@ -71,15 +102,27 @@ fn priced_text(counts: RequestCounts, table: &PriceTable) -> String {
 }
 
 /// The line for programs.
-pub(crate) fn push_json(buffer: &mut Vec<u8>, summary: &Summary, table: &PriceTable) {
+pub(crate) fn push_json(
+    buffer: &mut Vec<u8>,
+    summary: &Summary,
+    changes: &Charges,
+    table: &PriceTable,
+) {
     let priced = |counts| Priced { requests: Requests::of(counts), price: table.cost(counts) };
     let fields = EstimateLine {
         would_send: priced(whole(summary)),
         sent: priced(summary.requests_sent),
+        storage_month: sum(changes.storage(table)),
+        retrieval: sum(changes.retrieval(table)),
+        early_removal: sum(changes.early(table)),
         currency: &table.currency,
         prices: &table.name,
     };
     json::push(buffer, "estimate", fields);
+}
+
+fn sum<'a>(charges: impl IntoIterator<Item = Charge<'a>>) -> f64 {
+    charges.into_iter().fold(0.0, |sum, charge| sum + charge.cost)
 }
 
 /// An amount with as many digits as it is worth.
@@ -100,7 +143,7 @@ mod tests {
         };
         let table = PriceTable::default();
         assert_eq!(
-            lines(&summary, &table),
+            lines(&summary, &Charges::default(), &table),
             [
                 "estimate: the command would send 300003 PUT/COPY/POST/LIST, 0 GET/HEAD and 2 \
                  DELETE requests, about 1.50 USD (S3 in us-east-1, without the data's \
@@ -110,12 +153,18 @@ mod tests {
             ]
         );
         let mut buffer = Vec::new();
-        push_json(&mut buffer, &summary, &PriceTable { write: 1000.0, ..table });
+        push_json(
+            &mut buffer,
+            &summary,
+            &Charges::default(),
+            &PriceTable { write: 1000.0, ..table },
+        );
         assert_eq!(
             String::from_utf8(buffer).unwrap(),
             "{\"v\":1,\"event\":\"estimate\",\"would_send\":{\"put_copy_post_list\":300003,\
              \"get_head\":0,\"delete\":2,\"price\":300003.0},\"sent\":{\"put_copy_post_list\":3,\
-             \"get_head\":0,\"delete\":0,\"price\":3.0},\"currency\":\"USD\",\
+             \"get_head\":0,\"delete\":0,\"price\":3.0},\"storage_month\":0.0,\"retrieval\":0.0,\
+             \"early_removal\":0.0,\"currency\":\"USD\",\
              \"prices\":\"S3 in us-east-1\"}\n"
         );
     }

@@ -67,7 +67,7 @@ impl BrowseSettings {
         }
         Ok(Self {
             place,
-            prices: price_table_of(args.price_table.as_deref(), region)?,
+            prices: price_table_of(args.prices.as_deref(), region)?,
             unicode: is_utf8(&settings.environment),
             environment: settings.environment.clone(),
             flags,

@@ -319,7 +319,7 @@ fn reports(args: &ReportArgs) -> Reports {
         plan: args.plan.clone(),
         apply: None,
         estimate: args.estimate,
-        price_table: args.price_table.clone(),
+        prices: args.prices.clone(),
     }
 }
 

@@ -131,7 +131,7 @@ impl TransferSettings {
         let manifest = task.manifest().map(|manifest| manifest.file.clone());
         let sides = task.paths_mut().into_iter().map(|path| path.clone());
         let local = sides.chain(manifest).filter(|path| !s3_uri::is_s3(path));
-        let others = [&reports.price_table, &reports.apply].into_iter().flatten();
+        let others = [&reports.prices, &reports.apply].into_iter().flatten();
         let read = local.map(|path| folder.join(path));
         let read: Vec<_> = read.chain(others.map(|path| folder.join(path))).collect();
         for written in [&reports.plan, &reports.report].into_iter().flatten() {

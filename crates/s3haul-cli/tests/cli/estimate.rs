@@ -83,3 +83,53 @@ fn estimates_are_printed_only_where_requested() {
     bench.file("prices", "{}");
     assert_eq!(bench.status("rm s3://box/a --dryrun --price-table prices"), 252);
 }
+
+/// What a class bills beside requests is told before it is done, by a dry run and by a plan.
+#[test]
+fn estimates_have_storage_retrieval_and_early_removal() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.file("one", &"x".repeat(MIB));
+    bench.ok("cp one s3://box/cold/a --storage-class STANDARD_IA");
+    bench.ok("cp one s3://box/cold/b --storage-class STANDARD_IA");
+    bench.ok("cp one s3://box/warm");
+    bench.file(
+        "prices",
+        "{\"name\":\"ours\",\"currency\":\"EUR\",\"put_copy_post_list\":0,\"get_head\":0,\
+         \"storage\":{\"STANDARD\":{\"gb_month\":1024},\"GLACIER_IR\":{\"gb_month\":512,\
+         \"days_min\":90},\"STANDARD_IA\":{\"gb_month\":1024,\"retrieval_gb\":2048,\
+         \"days_min\":30}}}",
+    );
+    let told = |args: &str| {
+        let output = bench.run(&format!("{args} --dryrun --estimate --prices prices"));
+        let text = stderr(&output);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("estimate: "));
+        let is_charge = |line: &&str| !line.contains("requests");
+        lines.filter(is_charge).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let early = "early removal: 2 objects leave STANDARD_IA before their 30 days, up to 2.00 EUR";
+    let read = "retrieval: 2097152 bytes from STANDARD_IA, about 4.00 EUR";
+    let colder = "storage: 3145728 bytes in GLACIER_IR, about 1.50 EUR a month, 90 days at least";
+    let up = "storage: 1048576 bytes in STANDARD, about 1.00 EUR a month";
+    assert_eq!(told("rm --recursive s3://box"), [early]);
+    assert_eq!(told("set --recursive s3://box --storage-class GLACIER_IR"), [colder, read, early]);
+    assert_eq!(told("set --recursive s3://box --acl private"), [""; 0]);
+    assert_eq!(told("cp --recursive s3://box/cold down"), [read]);
+    assert_eq!(told("cp one s3://box/two"), [up]);
+    bench.run("set --recursive s3://box --storage-class GLACIER_IR --plan p.parquet");
+    let plan = bench.ok("plan show p.parquet --prices prices");
+    for line in [colder, read, early] {
+        assert!(plan.lines().any(|told| told == line), "{line}\n{plan}");
+    }
+    bench.file("one", "changed");
+    bench.run("cp one s3://box/warm --plan up.parquet");
+    let plan = bench.ok("plan show up.parquet --prices prices");
+    assert!(!plan.contains("early removal"), "STANDARD bills no days: {plan}");
+    bench.run("cp one s3://box/cold/a --plan up.parquet");
+    let plan = bench.ok("plan show up.parquet --prices prices");
+    assert!(plan.contains("1 objects leave STANDARD_IA before"), "{plan}");
+    let priced =
+        line(&bench.ok("rm --recursive s3://box --dryrun --json --prices prices"), "estimate");
+    assert_eq!(priced["storage_month"], 0.0);
+    assert!((priced["early_removal"].as_f64().unwrap() - 2.0).abs() < 0.001, "{priced}");
+}

@@ -12,6 +12,7 @@ use crate::job::manifest_entry::Manifest;
 use crate::job::names::NameSource;
 use crate::journal::Journal;
 use crate::plan::change::ObjectChange;
+use crate::plan::charges::Effect;
 use crate::plan::conditions::Conditions;
 use crate::plan::filter::FilterRule;
 use crate::plan::restore::RestoreTask;
@@ -147,6 +148,23 @@ pub struct TransferSpec {
     /// Only this part of the job is done. Journals, limits of removals and new names that have to
     /// be known as a whole are not for parts.
     pub shard: Option<Arc<Shard>>,
+}
+
+impl TransferSpec {
+    /// Whether events say what was found of both sides.
+    pub(crate) fn says_states(&self) -> bool {
+        self.plans || self.dry_run
+    }
+
+    /// What is done to every object.
+    pub fn effect(&self) -> Effect {
+        let class = self.properties.storage_class.as_ref();
+        Effect {
+            written_class: class.or(self.change.properties.storage_class.as_ref()).cloned(),
+            is_move: self.command == TransferCommand::Move,
+            rewrites: self.command == TransferCommand::Set && self.change.copies(),
+        }
+    }
 }
 
 /// Clients of both sides; often the same. Where they have different endpoints or credentials,

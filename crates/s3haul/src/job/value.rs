@@ -132,8 +132,8 @@ pub struct Reports {
     #[serde(skip_serializing_if = "is_default")]
     pub estimate: bool,
     /// The prices of the estimate are read from this file.
-    #[serde(skip_serializing_if = "is_default")]
-    pub price_table: Option<PathBuf>,
+    #[serde(alias = "price_table", skip_serializing_if = "is_default")]
+    pub prices: Option<PathBuf>,
 }
 
 /// Why a job cannot be read or written.

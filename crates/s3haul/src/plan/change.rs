@@ -98,7 +98,7 @@ impl ObjectChange {
     }
 
     /// Whether an object must be copied to be changed.
-    pub(crate) fn copies(&self) -> bool {
+    pub fn copies(&self) -> bool {
         let Self { properties, add_metadata, remove_metadata, .. } = self;
         self.sets_headers()
             || properties.metadata.is_some()

@@ -14,6 +14,8 @@ pub struct State {
     pub etag: String,
     /// Version of the object; none for files, and where the current one was meant.
     pub version_id: Option<String>,
+    /// Storage class as it was listed; empty for files, and where it is not known.
+    pub storage_class: String,
 }
 
 /// What the target had.

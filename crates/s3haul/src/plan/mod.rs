@@ -6,6 +6,7 @@
 
 pub(crate) mod action;
 pub mod change;
+pub mod charges;
 pub mod compare;
 pub mod conditions;
 pub mod content;

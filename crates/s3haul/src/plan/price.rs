@@ -22,6 +22,13 @@ const GB: f64 = (1 << 30) as f64;
 /// Bytes that an archived object is billed for beside its own: in its class, and as STANDARD
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/archived-objects.html>).
 const ARCHIVE_BYTES: [u64; 2] = [32 * 1024, 8 * 1024];
+/// What S3 means where it names no class.
+pub(crate) const STANDARD: &str = "STANDARD";
+/// Classes that bill at least [`BILLED_BYTES_MIN`] for an object
+/// (<https://aws.amazon.com/s3/storage-classes/>).
+const CLASSES_WITH_MINIMUM: [&str; 3] = ["STANDARD_IA", "ONEZONE_IA", "GLACIER_IR"];
+/// What such an object is billed as at least.
+pub(crate) const BILLED_BYTES_MIN: u64 = 128 * 1024;
 /// Days of a month.
 const MONTH_DAYS: f64 = 30.0;
 
@@ -88,6 +95,22 @@ pub struct Stored {
     pub billed_bytes: u64,
 }
 
+impl Stored {
+    /// Adds an object of a class.
+    pub fn add(&mut self, class: &str, size: u64) {
+        self.objects += 1;
+        self.billed_bytes = self.billed_bytes.saturating_add(billed_bytes(class, size));
+    }
+}
+
+/// What an object of a class is billed as.
+pub fn billed_bytes(class: &str, size: u64) -> u64 {
+    if size >= BILLED_BYTES_MIN || !CLASSES_WITH_MINIMUM.contains(&class) {
+        return size;
+    }
+    BILLED_BYTES_MIN
+}
+
 #[derive(Deserialize)]
 struct BuiltIn {
     currency: String,
@@ -131,7 +154,7 @@ impl PriceTable {
     /// The prices of requests that write objects of a class, where they are known.
     #[must_use]
     pub fn writing(self, class: Option<&str>) -> Self {
-        let known = class.filter(|class| *class != "STANDARD");
+        let known = class.filter(|class| *class != STANDARD);
         let price = known.and_then(|class| Some((class, self.storage.get(class)?.write)));
         match price {
             Some((class, write)) if write > 0.0 => {
@@ -167,7 +190,7 @@ impl PriceTable {
         cost += thousands(objects) * price.objects_month;
         if price.is_archive {
             let [own, standard] = ARCHIVE_BYTES.map(|bytes| gigabytes(bytes) * count(objects));
-            let standard_price = self.storage.get("STANDARD").map_or(0.0, |price| price.gb_month);
+            let standard_price = self.storage.get(STANDARD).map_or(0.0, |price| price.gb_month);
             cost += own * price.gb_month + standard * standard_price;
         }
         Some(cost)

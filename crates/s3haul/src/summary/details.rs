@@ -5,8 +5,9 @@ use s3haul_wire::ops::ListedObject;
 
 use super::ages::{AGE_LIMITS, age_index};
 use super::counts::Counts;
-use super::summarize::{BILLED_BYTES_MIN, SummaryOptions, billed_bytes};
+use super::summarize::SummaryOptions;
 use super::tree::{Contents, FolderTree, TreeFolder, TreeObject};
+use crate::plan::price::{BILLED_BYTES_MIN, billed_bytes};
 
 /// The details of a [`Summary`](super::Summary).
 #[derive(Clone, Debug)]

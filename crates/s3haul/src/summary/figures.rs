@@ -9,7 +9,8 @@ use super::ages::AGE_LIMITS;
 use super::counts::Counts;
 use super::groups::{Groups, depth, parent};
 use super::ranking::RankedObject;
-use super::summarize::{BILLED_BYTES_MIN, Summary};
+use super::summarize::Summary;
+use crate::plan::price::BILLED_BYTES_MIN;
 
 /// Percentiles that are reported, in permille and by name.
 const PERCENTILES: [(u64, &str); 9] = [

@@ -56,7 +56,7 @@ pub use figures::{
 };
 pub use names::Oddity;
 pub use ranking::RankedObject;
-pub use summarize::{Summary, SummaryOptions, VersionRow, billed_bytes};
+pub use summarize::{Summary, SummaryOptions, VersionRow};
 pub use tree::{Contents, FolderTree, KindCounts, TreeFolder, TreeObject};
 pub(crate) use uploads::measure_upload;
 pub use uploads::{OpenUpload, UploadFigures, open_uploads};

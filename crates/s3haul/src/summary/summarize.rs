@@ -10,6 +10,7 @@ use super::groups::{Groups, depth};
 use super::names::{Look, Names};
 use super::ranking::{Ranking, by_time, head};
 use super::sizes::Sizes;
+use crate::plan::price::{STANDARD, billed_bytes};
 use s3haul_wire::ops::{ListPage, ListedObject};
 
 /// Extensions that are kept.
@@ -20,14 +21,6 @@ const EXTENSION_BYTES_MAX: usize = 16;
 const CLASSES_MAX: usize = 64;
 /// Name of the others.
 pub(super) const OTHER_CLASSES: &str = "(other)";
-/// What S3 means where it names no class.
-const STANDARD: &str = "STANDARD";
-/// Classes that bill at least [`BILLED_BYTES_MIN`] for an object
-/// (<https://aws.amazon.com/s3/storage-classes/>).
-const CLASSES_WITH_MINIMUM: [&str; 3] = ["STANDARD_IA", "ONEZONE_IA", "GLACIER_IR"];
-/// What such an object is billed as at least.
-pub(super) const BILLED_BYTES_MIN: u64 = 128 * 1024;
-
 /// What to summarize.
 #[derive(Clone, Debug)]
 pub struct SummaryOptions {
@@ -300,14 +293,6 @@ impl Summary {
         self.folder_run.flush(&mut self.folders);
         self.extension_run.flush(&mut self.extensions);
     }
-}
-
-/// What an object of a class is billed as.
-pub fn billed_bytes(class: &str, size: u64) -> u64 {
-    if size >= BILLED_BYTES_MIN || !CLASSES_WITH_MINIMUM.contains(&class) {
-        return size;
-    }
-    BILLED_BYTES_MIN
 }
 
 /// The first components of a key, each with its slash, as far as they are folders.

@@ -200,7 +200,7 @@ impl<'a> Tracked<'a> {
     ) -> Option<A> {
         let expected = taken.expected.take().or_else(|| {
             let found = || Expected::new(taken.entry.state(), TargetState::Unknown);
-            self.job.spec.plans.then(found)
+            self.job.spec.says_states().then(found)
         });
         let action = make(self.job, engine, taken)?;
         Some(match expected {

@@ -81,12 +81,11 @@ impl ComparePage {
     ) -> Vec<u8> {
         let [source, target] = sides;
         let made = LocalTime::utc().iso(at_s);
-        let mut sections = vec![totals(summary), self.rows];
+        let mut rows = self.rows;
         if self.count > ROWS_MAX {
-            let note = format!("The first {ROWS_MAX} of {}.", self.count);
-            sections =
-                sections.into_iter().map(|section| section.with_note(note.clone())).collect();
+            rows = rows.with_note(format!("The first {ROWS_MAX} of {}.", self.count));
         }
+        let mut sections = vec![totals(summary), rows];
         sections.retain(|section| !section.is_empty());
         render(&Page {
             title: format!("{source} ↔ {target}"),

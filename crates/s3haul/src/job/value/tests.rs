@@ -636,13 +636,13 @@ fn job() -> impl Strategy<Value = Job> {
     );
     let path = || of(text().prop_map(PathBuf::from));
     let reports = (path(), path(), path(), path(), any::<bool>(), path()).prop_map(
-        |(report, retry_failed, plan, apply, estimate, price_table)| Reports {
+        |(report, retry_failed, plan, apply, estimate, prices)| Reports {
             report,
             retry_failed,
             plan,
             apply,
             estimate,
-            price_table,
+            prices,
         },
     );
     let services = (service().boxed(), service().boxed())

@@ -196,7 +196,7 @@ async fn pass_on<A: Renamed>(
     let mut actions = Vec::new();
     for Compared { candidate: Candidate { action, source }, decision, target, .. } in ended {
         match decision {
-            Ok(Some(reason)) if job.spec.plans => {
+            Ok(Some(reason)) if job.spec.says_states() => {
                 let expected = Expected::new(source.get().state(), target);
                 actions.push(action.because(reason).expecting(expected));
             }

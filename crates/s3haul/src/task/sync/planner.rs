@@ -206,7 +206,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         let Some(action) = (self.plan.make_transfer)(self.job, self.engine, taken) else { return };
         let action = action.because(reason);
         self.decided.bytes += action.bytes();
-        self.decided.transfers.push(if self.job.spec.plans {
+        self.decided.transfers.push(if self.job.spec.says_states() {
             let target = TargetState::of(target.map(|target| target.state()));
             action.expecting(Expected::new(source.state(), target))
         } else {
@@ -294,7 +294,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
             return;
         }
         let mut removal = (self.plan.make_removal)(entry);
-        if self.job.spec.plans {
+        if self.job.spec.says_states() {
             let expected = Expected::new(entry.state(), TargetState::Unknown);
             removal = removal.map(|removal| removal.expecting(expected));
         }

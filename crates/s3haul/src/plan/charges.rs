@@ -1,0 +1,288 @@
+//! What a job changes of what is stored, as far as a bill shows it: what is stored from then on,
+//! what is read from classes that charge for it, and what leaves its class before its minimum
+//! duration.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use crate::event::ActionKind;
+use crate::location::Location;
+use crate::plan::expected::{Expected, State, TargetState};
+use crate::plan::price::{PriceTable, STANDARD, Stored};
+
+/// Seconds of a day.
+const DAY_S: i64 = 86_400;
+/// Days that are told apart: no class has a longer minimum than 180.
+const DAYS_MAX: u32 = 365;
+/// Classes that are told apart; S3 has about a dozen.
+const CLASSES_MAX: usize = 64;
+
+/// What a job does to every object, which its actions do not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// The class of what is written; none for that of the service, which is STANDARD.
+    pub written_class: Option<String>,
+    /// Sources are removed once they are copied.
+    pub is_move: bool,
+    /// `set` copies objects onto themselves, for their headers, class or encryption.
+    pub rewrites: bool,
+}
+
+/// Sums over the actions of a job.
+#[derive(Clone, Debug, Default)]
+pub struct Charges {
+    effect: Effect,
+    now_s: i64,
+    written: Stored,
+    /// By class.
+    read: BTreeMap<String, Stored>,
+    /// By class and age in days.
+    removed: BTreeMap<(String, u32), Stored>,
+}
+
+/// A charge in the currency of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Charge<'a> {
+    /// The class.
+    pub class: &'a str,
+    /// What it is for.
+    pub stored: Stored,
+    /// The amount.
+    pub cost: f64,
+    /// Days that the class bills at least.
+    pub days_min: u32,
+}
+
+impl Charges {
+    /// Of nothing yet, as of this time in seconds since 1970.
+    pub fn new(effect: Effect, now_s: i64) -> Self {
+        Self { effect, now_s, ..Self::default() }
+    }
+
+    /// Adds an action.
+    pub fn add(
+        &mut self,
+        action: ActionKind,
+        source: &Location,
+        target: Option<&Location>,
+        expected: &Expected,
+    ) {
+        let is_object = |place: &Location| matches!(place, Location::Object(_));
+        let (found, source_is_object) = (&expected.source, is_object(source));
+        let is_rewritten = action == ActionKind::Set && self.effect.rewrites;
+        if is_rewritten || target.is_some_and(is_object) {
+            self.written.add(self.effect.written_class.as_deref().unwrap_or(STANDARD), found.size);
+        }
+        let is_read = match action {
+            ActionKind::Download | ActionKind::Copy | ActionKind::Restore => true,
+            ActionKind::Set => is_rewritten,
+            _ => false,
+        };
+        if is_read && source_is_object {
+            self.read(found, action == ActionKind::Restore);
+        }
+        if let (Some(_), TargetState::Found(target)) = (target, &expected.target) {
+            self.removed(target);
+        }
+        let is_removed = action == ActionKind::Delete || is_rewritten || self.effect.is_move;
+        if is_removed && source_is_object {
+            self.removed(found);
+        }
+    }
+
+    /// The class of what is written, where the job says one.
+    pub fn written_class(&self) -> Option<&str> {
+        self.effect.written_class.as_deref()
+    }
+
+    fn read(&mut self, found: &State, is_restored: bool) {
+        // Of an archived object the restoring is charged for, and not the reading of the copy.
+        let class = found.storage_class.as_str();
+        if is_archive(class) == is_restored && is_kept(&self.read, class) {
+            let read = self.read.entry(class.to_owned()).or_default();
+            read.objects += 1;
+            read.billed_bytes = read.billed_bytes.saturating_add(found.size);
+        }
+    }
+
+    fn removed(&mut self, found: &State) {
+        let class = found.storage_class.as_str();
+        if class.is_empty() || class == STANDARD {
+            return;
+        }
+        let age_s = self.now_s.saturating_sub(found.modified_ns / 1_000_000_000);
+        let days = u32::try_from((age_s / DAY_S).max(0)).unwrap_or(DAYS_MAX).min(DAYS_MAX);
+        let is_full = self.removed.len() >= CLASSES_MAX * DAYS_MAX as usize;
+        let group = self.removed.entry((class.to_owned(), days));
+        if !is_full || matches!(group, Entry::Occupied(_)) {
+            group.or_default().add(class, found.size);
+        }
+    }
+
+    /// What storing costs a month that is written; none where nothing is, or its class has no
+    /// price.
+    pub fn storage(&self, prices: &PriceTable) -> Option<Charge<'_>> {
+        let class = self.effect.written_class.as_deref().unwrap_or(STANDARD);
+        let cost = prices.month(class, self.written).filter(|_| self.written.objects > 0)?;
+        let days_min = prices.storage.get(class).map_or(0, |price| price.days_min);
+        Some(Charge { class, stored: self.written, cost, days_min })
+    }
+
+    /// What reading costs, by class.
+    pub fn retrieval(&self, prices: &PriceTable) -> Vec<Charge<'_>> {
+        let mut charges = Vec::new();
+        for (class, stored) in &self.read {
+            let cost = prices.retrieval(class, *stored).filter(|cost| *cost > 0.0);
+            charges.extend(cost.map(|cost| Charge { class, stored: *stored, cost, days_min: 0 }));
+        }
+        charges
+    }
+
+    /// What is billed for the rest of the minimum durations, by class. Where versions are kept,
+    /// what is removed goes on to be stored instead: it is this at most.
+    pub fn early(&self, prices: &PriceTable) -> Vec<Charge<'_>> {
+        let mut charges: Vec<Charge<'_>> = Vec::new();
+        for ((class, days), stored) in &self.removed {
+            let age_s = u64::from(*days) * DAY_S.unsigned_abs();
+            let Some(cost) = prices.early(class, *stored, age_s).filter(|cost| *cost > 0.0) else {
+                continue;
+            };
+            if let Some(last) = charges.last_mut().filter(|last| last.class == class) {
+                last.stored.objects += stored.objects;
+                last.stored.billed_bytes += stored.billed_bytes;
+                last.cost += cost;
+                continue;
+            }
+            let days_min = prices.storage.get(class).map_or(0, |price| price.days_min);
+            charges.push(Charge { class, stored: *stored, cost, days_min });
+        }
+        charges
+    }
+}
+
+/// Whether objects of a class must be restored before they are read.
+fn is_archive(class: &str) -> bool {
+    matches!(class, "GLACIER" | "DEEP_ARCHIVE")
+}
+
+/// Whether a class is told apart from others.
+fn is_kept(known: &BTreeMap<String, Stored>, class: &str) -> bool {
+    let is_charged = !class.is_empty() && class != STANDARD;
+    is_charged && (known.len() < CLASSES_MAX || known.contains_key(class))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::location::ObjectName;
+
+    const NOW_S: i64 = 1_800_000_000;
+
+    fn state(class: &str, size: u64, age_days: i64) -> State {
+        let modified_ns = (NOW_S - age_days * DAY_S) * 1_000_000_000;
+        State { size, modified_ns, storage_class: class.to_owned(), ..State::default() }
+    }
+
+    fn object(key: &str) -> Location {
+        Location::Object(ObjectName::new("b", key))
+    }
+
+    /// Amounts in thousandths of a cent: of storage, retrieval and early removal.
+    #[expect(clippy::cast_possible_truncation, reason = "small amounts")]
+    fn amounts(charges: &Charges) -> [Vec<(String, i64)>; 3] {
+        let table = PriceTable::default();
+        let named = |charge: Charge<'_>| {
+            (charge.class.to_owned(), (charge.cost * 100_000.0).round() as i64)
+        };
+        [
+            charges.storage(&table).into_iter().map(named).collect(),
+            charges.retrieval(&table).into_iter().map(named).collect(),
+            charges.early(&table).into_iter().map(named).collect(),
+        ]
+    }
+
+    fn named(class: &str, amount: i64) -> Vec<(String, i64)> {
+        vec![(class.to_owned(), amount)]
+    }
+
+    #[test]
+    fn what_leaves_its_class_early_is_billed_for_the_rest() {
+        let gigabyte = 1 << 30;
+        let mut charges = Charges::new(Effect::default(), NOW_S);
+        let unknown = |source| Expected::new(source, TargetState::Unknown);
+        let mut removes =
+            |state| charges.add(ActionKind::Delete, &object("a"), None, &unknown(state));
+        removes(state("STANDARD", gigabyte, 0));
+        removes(state("STANDARD_IA", gigabyte, 15));
+        removes(state("STANDARD_IA", gigabyte, 29));
+        removes(state("STANDARD_IA", gigabyte, 30));
+        removes(state("STANDARD_IA", gigabyte, -3));
+        removes(state("", gigabyte, 0));
+        let file = Location::Local("/a".into());
+        charges.add(ActionKind::Delete, &file, None, &unknown(state("", 1, 0)));
+        // 15, 1, 0 and 30 days of 30: 46 of 12.50 for 30.
+        assert_eq!(amounts(&charges), [vec![], vec![], named("STANDARD_IA", 1917)]);
+    }
+
+    #[test]
+    fn a_change_of_class_is_read_written_and_left_early() {
+        let written_class = Some("GLACIER_IR".to_owned());
+        let effect = Effect { written_class, rewrites: true, ..Effect::default() };
+        let mut charges = Charges::new(effect, NOW_S);
+        let expected = Expected::new(state("STANDARD_IA", 1 << 30, 0), TargetState::Unknown);
+        charges.add(ActionKind::Set, &object("a"), None, &expected);
+        let [storage, retrieval, early] = amounts(&charges);
+        assert_eq!(storage, named("GLACIER_IR", 400));
+        assert_eq!(retrieval, named("STANDARD_IA", 1000));
+        assert_eq!(early, named("STANDARD_IA", 1250));
+        let mut charges = Charges::new(Effect::default(), NOW_S);
+        charges.add(ActionKind::Set, &object("a"), None, &expected);
+        assert_eq!(amounts(&charges), [vec![], vec![], vec![]], "an ACL is no copy");
+    }
+
+    #[test]
+    fn copies_read_their_source_and_replace_their_target() {
+        let gigabyte = 1 << 30;
+        let found = TargetState::Found(state("GLACIER_IR", gigabyte, 0));
+        let expected = Expected::new(state("STANDARD_IA", gigabyte, 0), found);
+        for is_move in [false, true] {
+            let mut charges = Charges::new(Effect { is_move, ..Effect::default() }, NOW_S);
+            charges.add(ActionKind::Copy, &object("a"), Some(&object("b")), &expected);
+            let [storage, retrieval, early] = amounts(&charges);
+            assert_eq!(storage, named("STANDARD", 2300));
+            assert_eq!(retrieval, named("STANDARD_IA", 1000));
+            let mut left = named("GLACIER_IR", 1200);
+            left.extend(is_move.then_some(("STANDARD_IA".to_owned(), 1250)));
+            assert_eq!(early, left);
+        }
+    }
+
+    /// Restoring an archived object costs, and reading its restored copy does not.
+    #[test]
+    fn archives_are_charged_when_they_are_restored() {
+        let expected = Expected::new(state("DEEP_ARCHIVE", 1 << 30, 0), TargetState::Unknown);
+        let file = Location::Local("/a".into());
+        for (action, cost) in [(ActionKind::Restore, 2000), (ActionKind::Download, 0)] {
+            let mut charges = Charges::new(Effect::default(), NOW_S);
+            let target = (action == ActionKind::Download).then_some(&file);
+            charges.add(action, &object("a"), target, &expected);
+            let expected = if cost > 0 { named("DEEP_ARCHIVE", cost) } else { vec![] };
+            assert_eq!(amounts(&charges), [vec![], expected, vec![]]);
+        }
+    }
+
+    #[test]
+    fn sums_are_bounded() {
+        let mut charges = Charges::new(Effect::default(), NOW_S);
+        for number in 0..1000 {
+            let expected =
+                Expected::new(state(&format!("C{number}"), 1, number % 400), TargetState::Unknown);
+            charges.add(ActionKind::Copy, &object("a"), Some(&object("b")), &expected);
+            for _ in 0..40 {
+                charges.add(ActionKind::Delete, &object("a"), None, &expected);
+            }
+        }
+        assert!(charges.read.len() <= CLASSES_MAX);
+        assert!(charges.removed.len() <= CLASSES_MAX * DAYS_MAX as usize);
+    }
+}
