@@ -7,6 +7,8 @@ mod beside;
 mod browse;
 #[path = "cli/case_conflict.rs"]
 mod case_conflict;
+#[path = "cli/check_server.rs"]
+mod check_server;
 #[cfg(target_os = "linux")]
 #[path = "cli/completions.rs"]
 mod completions;

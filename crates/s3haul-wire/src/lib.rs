@@ -2,7 +2,8 @@
 //!
 //! Owns signing, endpoints, connections, retries, checksums and the shapes of requests and answers.
 //! Knows nothing of jobs, files or listings of more than one page. Its modules, each of which uses
-//! only those above it; `client`, `config`, `error`, `env` and `units` stand beside them:
+//! only those above it; `client`, `config`, `error`, `env`, `quirks` and `units` stand beside
+//! them:
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -27,6 +28,7 @@ mod limit;
 mod message;
 mod net;
 pub mod ops;
+pub mod quirks;
 mod send;
 mod sign;
 #[doc(hidden)]

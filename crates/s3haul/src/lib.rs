@@ -10,6 +10,7 @@
 //! | [`event`] [`location`] | what happens in a job; names of files and objects |
 //! | [`fs`] | local trees: walking, reading, atomic writing |
 //! | [`plan`] | pure rules: paths, filters, comparison, limits of removals |
+//! | [`probe`] | what a service does of what S3 promises |
 //! | [`script`] | JavaScript functions over keys and objects |
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
 //! | [`journal`] | what a job decided and how far it got, kept for a run that resumes it |
@@ -35,6 +36,7 @@ pub mod job;
 pub mod journal;
 pub mod location;
 pub mod plan;
+pub mod probe;
 pub mod script;
 mod select;
 pub mod shard;

@@ -68,6 +68,22 @@ impl Servers {
     }
 }
 
+/// Version of a server, as people write it.
+pub fn version(name: &str) -> Option<String> {
+    if name == "moto" {
+        let line = PYTHON.lines().find_map(|line| line.strip_prefix("moto=="));
+        return line.map(str::to_owned);
+    }
+    let tool = GO_TOOLS.iter().find(|tool| tool.name == name)?;
+    let version = tool.version.strip_prefix('v').unwrap_or(tool.version);
+    // A version that is none has the day of its commit.
+    let day = version.strip_prefix("0.0.0-").and_then(|commit| commit.get(..8));
+    Some(match day {
+        Some(day) => format!("of {}-{}-{}", &day[..4], &day[4..6], &day[6..]),
+        None => version.to_owned(),
+    })
+}
+
 /// Installs what is missing and says so.
 pub fn run() -> Result<()> {
     let servers = Servers::locate();
@@ -98,6 +114,15 @@ fn install_all(servers: &Servers, tools: &[&Program]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_as_people_write_them() {
+        let is_number = |text: &str| text.split('.').all(|part| part.parse::<u32>().is_ok());
+        assert!(version("versitygw").is_some_and(|text| is_number(&text)));
+        assert!(version("moto").is_some_and(|text| is_number(&text)));
+        assert_eq!(version("minio").unwrap(), "of 2026-02-12");
+        assert_eq!(version("other"), None);
+    }
 
     #[test]
     fn every_python_package_is_pinned() {

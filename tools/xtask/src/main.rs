@@ -12,6 +12,7 @@ mod fuzz;
 mod kill;
 mod picture;
 mod python;
+mod services;
 mod soak;
 mod test_programs;
 mod tidy;
@@ -36,6 +37,8 @@ Tasks:
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    the module graph, and style rules that clippy does not know
   servers                 install the servers and peers of the tests into target/servers
+  services [--add NAME=VERSION=URL]
+                          what check-server finds on them, into docs/services.md
   peers [OPTION]...       install the tools that we are measured against into target/peers
   budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
   python                  the Python package: a wheel, its types and its tests
@@ -75,6 +78,7 @@ fn run(args: &[String]) -> Result<()> {
         "deny" => no_arguments(rest).and_then(|()| deny::run()),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run()),
         "servers" => no_arguments(rest).and_then(|()| servers::run()),
+        "services" => services::run(rest),
         "peers" => bench(&["peers"], rest),
         "python" => no_arguments(rest).and_then(|()| python::test()),
         "screenshots" => no_arguments(rest).and_then(|()| python::screenshots()),

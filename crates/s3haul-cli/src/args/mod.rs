@@ -4,6 +4,7 @@
 
 mod browse;
 mod buckets;
+mod check_server;
 mod compare;
 mod completions;
 mod conditions;
@@ -44,6 +45,7 @@ use crate::drop_in;
 
 pub(crate) use browse::BrowseArgs;
 pub(crate) use buckets::{MbArgs, RbArgs, VersioningCommand, WebsiteArgs};
+pub(crate) use check_server::{CheckServerArgs, FindingsFormat};
 pub(crate) use compare::{CompareArgs, TreesArgs, VerifyArgs};
 pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use conditions::{ConditionArgs, as_source_class};
@@ -317,6 +319,13 @@ pub(crate) enum Command {
     /// is taken over by the others. The exit status is that of the whole job. The flags about
     /// services are those of the folder; the job says what its own are.
     Worker(WorkerArgs),
+    /// Find out what a service does of what S3 promises, and what of s3haul will not work there.
+    ///
+    /// Sends some hundreds of small requests, for a minute at most, in a bucket that is made for
+    /// it, or below a prefix of the one that is named, and removes what it wrote. The exit status
+    /// is 1 if something is missing that s3haul relies on. docs/services.md has the results for
+    /// known services.
+    CheckServer(CheckServerArgs),
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///
     /// The folders in it are buckets, their files are objects. Prints shell commands to standard

@@ -17,7 +17,7 @@ const OUTPUT: &str = "What is printed";
 const COMMON: [Group; 1] = [("All commands", &["profile", "region", "endpoint-url", "json"])];
 
 /// The flags of each command that are used most.
-const USUAL: [(&str, &[Group]); 49] = [
+const USUAL: [(&str, &[Group]); 50] = [
     ("cp", COPY),
     ("mv", COPY),
     (
@@ -110,6 +110,7 @@ const USUAL: [(&str, &[Group]); 49] = [
     ("each", &[(WORK, &["each", "filter"])]),
     ("run", &[(WORK, &["dryrun", "jobs", "report", "retry-failed"])]),
     ("completions", &[]),
+    ("check-server", &[(OUTPUT, &["format", "name"])]),
     ("serve", &[(WORK, &["address", "memory", "latency", "weather", "access-key", "secret-key"])]),
     ("help", &[]),
     ("s3", &[]),
@@ -120,7 +121,7 @@ const COPY: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["dryrun", "storage-class", 
 const TAG: &[Group] = &[(OBJECTS, CHOICE), (WORK, &["tags", "dryrun", "quiet"])];
 
 /// What a command does, where the first sentence of its help is too long for a line.
-const ABOUTS: [(&str, &str); 32] = [
+const ABOUTS: [(&str, &str); 33] = [
     ("completions", "Have a shell complete command lines, up to keys"),
     ("website", "Serve a bucket as a website"),
     ("find", "Find objects by name, size, age, class, tags and metadata"),
@@ -133,6 +134,7 @@ const ABOUTS: [(&str, &str); 32] = [
     ("map", "Compute over objects with JavaScript functions"),
     ("each", "Call a JavaScript function for each object"),
     ("run", "Run the commands of a file, many at a time"),
+    ("check-server", "Find out what of s3haul works on a service"),
     ("job", "Run a job that --print-job wrote, here or on many machines"),
     ("job start", "Begin a job that any number of workers do"),
     ("worker", "Do a job together with other workers"),
@@ -217,6 +219,8 @@ const TEXTS: [(&str, &str, &str); 73] = [
     ("job start", "resume", "Go on with the job, if the folder has it"),
     ("worker", "shard", "Which of the workers this one is, from 0"),
     ("worker", "job", "The folder of the job"),
+    ("check-server", "path", "Work below this prefix, not in a new bucket"),
+    ("check-server", "format", "Write text, json, or a row in markdown"),
     ("browse", "path", "A bucket, a prefix, or a file with a listing"),
     ("browse", "prices", "Take prices from this JSON file"),
     ("plan show", "prices", "Take prices from this JSON file"),
@@ -257,7 +261,19 @@ const OTHERS: [(&str, &[&str]); 3] = [
     ),
     (
         "Scripts and tools",
-        &["map", "each", "run", "plan", "apply", "job", "jobs", "worker", "serve", "completions"],
+        &[
+            "map",
+            "each",
+            "run",
+            "plan",
+            "apply",
+            "job",
+            "jobs",
+            "worker",
+            "check-server",
+            "serve",
+            "completions",
+        ],
     ),
 ];
 

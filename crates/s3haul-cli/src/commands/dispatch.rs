@@ -14,8 +14,9 @@ use crate::args::{
     JobsCommand, JournalArgs, ObjectsArgs, PlanCommand, PrintJobArgs, WorkerArgs,
 };
 use crate::commands::{
-    browse, buckets, cat, compare, completions, confirm, head, jobs, list, list_buckets, ls, plan,
-    presign, ray, run, script, serve, shards, shared, summarize, transfer, uploads, watch,
+    browse, buckets, cat, check_server, compare, completions, confirm, head, jobs, list,
+    list_buckets, ls, plan, presign, ray, run, script, serve, shards, shared, summarize, transfer,
+    uploads, watch,
 };
 use crate::exit;
 use crate::failure::Failure;
@@ -25,9 +26,9 @@ use crate::printer::Printer;
 use crate::render::json;
 use crate::runtime;
 use crate::settings::{
-    BrowseSettings, CatSettings, CompareSettings, Environment, HeadSettings, JobRequest,
-    JournalSettings, ListBucketsSettings, ListSettings, LsSettings, Machine, MbSettings,
-    PresignSettings, RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings,
+    BrowseSettings, CatSettings, CheckServerSettings, CompareSettings, Environment, HeadSettings,
+    JobRequest, JournalSettings, ListBucketsSettings, ListSettings, LsSettings, Machine,
+    MbSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings,
     SummarizeSettings, TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings,
     is_utf8, refuse_unsupported,
 };
@@ -108,6 +109,12 @@ pub(crate) fn prepare<'a>(
         let run = |interrupt| {
             Box::pin(browse::run(settings, printer, interrupt, transfer_of)) as Running<'_>
         };
+        return Ok(Work::Whole(None, Box::new(run)));
+    }
+    if let Command::CheckServer(args) = command {
+        let settings = CheckServerSettings::new(&settings, args)?;
+        let run =
+            |interrupt| Box::pin(check_server::run(settings, printer, interrupt)) as Running<'_>;
         return Ok(Work::Whole(None, Box::new(run)));
     }
     if let Command::Run(args) = command {
@@ -456,6 +463,7 @@ pub(crate) fn request<'a>(
         }
         Command::Website(args) => plain(JobRequest::website(settings, args), args.print),
         Command::Browse(_)
+        | Command::CheckServer(_)
         | Command::Run(_)
         | Command::Job { .. }
         | Command::Jobs { .. }

@@ -5,6 +5,7 @@ mod asker;
 mod browse;
 mod buckets;
 mod cat;
+mod check_server;
 mod compare;
 mod completions;
 mod confirm;

@@ -8,6 +8,7 @@ pub(crate) mod escape;
 pub(crate) mod estimate;
 pub(crate) mod events;
 pub(crate) mod failures;
+pub(crate) mod findings;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod listing;

@@ -15,6 +15,7 @@
 //! | `S3HAUL_TEST_CASE` | run only cases with this in their name |
 //! | `S3HAUL_TEST_SEQUENCES` | random sequences of commands next to `aws`, 100 |
 //! | `S3HAUL_TEST_SEED` | the first seed of these and of the configuration files, 20261121 |
+//! | `S3HAUL_TEST_BLESS` | write the matrix of services (`cargo xtask services`) |
 //! | `S3HAUL_TEST_SUBJECT` | run this command in place of `s3haul`, to try a case on a peer |
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -25,6 +26,7 @@ mod command;
 mod harness;
 mod remote;
 mod servers;
+mod services;
 mod times;
 mod tools;
 mod trees;
@@ -57,6 +59,12 @@ fn minio() {
     if tools::path("S3HAUL_TEST_MINIO").is_some() {
         run_suite(&Server::start(Kind::Minio).unwrap(), &all());
     }
+}
+
+/// The rows of docs/services.md.
+#[test]
+fn the_page_of_services_says_what_they_do() {
+    services::check();
 }
 
 /// Random commands through the real `aws` and through the command under test.

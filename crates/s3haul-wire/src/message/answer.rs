@@ -117,7 +117,7 @@ impl Operation {
                 (false, false) => Err(Doubt::NoETag),
             },
             Expects::Document(_) if status != StatusCode::OK => Err(Doubt::Status),
-            Expects::Document(_) => Ok(Belief::Sure),
+            Expects::Document(_) | Expects::Anything => Ok(Belief::Sure),
             Expects::Nothing(statuses) if !statuses.contains(&status.as_u16()) => {
                 Err(Doubt::Status)
             }
@@ -128,7 +128,7 @@ impl Operation {
     /// Judges a whole body.
     pub(crate) fn check_body(&self, body: &[u8]) -> Result<(), Doubt> {
         match (self.expects, root_name(body)) {
-            (Expects::Object, _) => Ok(()),
+            (Expects::Object | Expects::Anything, _) => Ok(()),
             (Expects::Document(name), Some(root)) if is_named(root, name) => Ok(()),
             (Expects::Document(name), _) => Err(Doubt::Root(name)),
             // `CreateBucketResponse` and the like.
@@ -147,7 +147,7 @@ impl Operation {
         let first = beginning.iter().find(|byte| !byte.is_ascii_whitespace())?;
         // A byte order mark may stand before the document.
         if !matches!(first, b'<' | 0xef) {
-            return Some(matches!(self.expects, Expects::Object));
+            return Some(matches!(self.expects, Expects::Object | Expects::Anything));
         }
         let root = root_name(beginning)?;
         Some(is_error_root(root) || self.check_body(beginning).is_ok())
@@ -159,7 +159,7 @@ impl Operation {
             Expects::ETag | Expects::Nothing(_) => EMPTY_MAX,
             Expects::Document(_) if self.is_listing() => LISTING_MAX,
             Expects::Document(_) => DOCUMENT_MAX + (keys as usize - 1) * REFUSED_KEY_MAX,
-            Expects::Object => LISTING_MAX,
+            Expects::Object | Expects::Anything => LISTING_MAX,
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Expects {
     Document(&'static str),
     /// One of these statuses, no body, and a mark of S3.
     Nothing(&'static [u16]),
+    /// Whatever comes: the caller wants to know what that is.
+    Anything,
 }
 
 /// What the retry loop and the timeouts must know of an operation.

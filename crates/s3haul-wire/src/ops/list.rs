@@ -1,12 +1,10 @@
 //! Listing the objects and versions of a bucket, a page a request.
 
-use http::header::SERVER;
-
 use super::build::get;
 use crate::client::Client;
 use crate::error::Result;
-use crate::message::answer::Answer;
 use crate::message::request::Request;
+use crate::quirks;
 use crate::xml::document::malformed;
 use crate::xml::list_page::{ListPage, VersionPage};
 use crate::xml::list_reader;
@@ -76,7 +74,7 @@ impl Client {
         let answer = self.call(&request).await?;
         let page = list_reader::objects(&answer.body);
         let mut page = page.map_err(|_| self.damaged(&request, &answer))?;
-        page.may_leave_out = may_leave_out(&answer);
+        page.may_leave_out = quirks::may_leave_out(&answer.headers);
         Ok(page)
     }
 
@@ -89,7 +87,7 @@ impl Client {
         let answer = self.call(&request).await?;
         let page = list_reader::objects(&answer.body).map(with_marker).and_then(checked);
         let mut page = page.map_err(|_| self.damaged(&request, &answer))?;
-        page.may_leave_out = may_leave_out(&answer);
+        page.may_leave_out = quirks::may_leave_out(&answer.headers);
         Ok(page)
     }
 
@@ -109,15 +107,9 @@ impl Client {
         let answer = self.call(&request).await?;
         let mut page =
             list_reader::versions(&answer.body).map_err(|_| self.damaged(&request, &answer))?;
-        page.may_leave_out = may_leave_out(&answer);
+        page.may_leave_out = quirks::may_leave_out(&answer.headers);
         Ok(page)
     }
-}
-
-/// What is known of the server: `MinIO` answers with an empty page that claims to be the last where
-/// a listing starts within a folder `x/` beside an object `x` or many keys such as `x-…`.
-fn may_leave_out(answer: &Answer) -> bool {
-    answer.headers.get(SERVER).is_some_and(|server| server == "MinIO")
 }
 
 fn listing<'a>(

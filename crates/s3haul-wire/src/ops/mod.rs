@@ -13,6 +13,7 @@ mod list;
 mod lock;
 mod multipart;
 mod object;
+mod plain;
 mod presign;
 mod restore;
 mod tagging;
@@ -29,6 +30,7 @@ pub use multipart::{
 pub use object::{
     Conditions, CopyObject, CopySource, GetObject, HeadObject, ObjectBody, PutObject, Written,
 };
+pub use plain::{PlainAnswer, PlainRequest};
 pub use presign::PresignedPut;
 pub use restore::{RestoreObject, RestoreTier, Restoring};
 

@@ -1,0 +1,94 @@
+//! What single services do otherwise than S3, and what the client does about it: the one place
+//! where they are named.
+//!
+//! Most of it needs no knowledge of the service: the code takes what any of them may answer. Where
+//! an answer does not show it, the `Server` header does. `s3haul check-server` finds out the rest;
+//! docs/services.md shows this table.
+
+use http::HeaderMap;
+use http::header::SERVER;
+
+/// Something that a service does otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Quirk {
+    /// The service, with the version that it was seen in.
+    pub service: &'static str,
+    /// What it does.
+    pub does: &'static str,
+    /// What the client does about it.
+    pub answer: &'static str,
+    /// Where that is known from.
+    pub source: &'static str,
+}
+
+/// All that are known.
+pub const QUIRKS: [Quirk; 7] = [
+    Quirk {
+        service: "MinIO",
+        does: "Shows nothing where a listing starts within `x/` beside an object `x`, or beside \
+               more than a page of keys such as `x-1`.",
+        answer: "Known by its `Server` header: listed a page after the other.",
+        source: "`check-server` (`list-start-in-folder`)",
+    },
+    Quirk {
+        service: "MinIO",
+        does: "Answers to a copy do not name the encryption of the new object.",
+        answer: "Where encryption was asked for, the object's own headers count.",
+        source: "conformance suite",
+    },
+    Quirk {
+        service: "MinIO",
+        does: "A copy that keeps its metadata loses `Expires`.",
+        answer: "`set` sends all headers of the object again.",
+        source: "conformance suite",
+    },
+    Quirk {
+        service: "versitygw 1.8.0",
+        does: "Completes an upload again that was completed before it was stopped, also where the \
+               object is not there.",
+        answer: "After a repeated completion the object is looked at, before a move removes its \
+                 source.",
+        source: "`cargo xtask soak --kill`",
+    },
+    Quirk {
+        service: "Garage, R2",
+        does: "Answers have no `x-amz-request-id`.",
+        answer: "Believed once an answer of the host was a document of S3's.",
+        source: "docs/interrupted.md",
+    },
+    Quirk {
+        service: "Ceph",
+        does: "The ETag of a completed upload comes without its quotes.",
+        answer: "ETags are compared without quotes.",
+        source: "`CompleteMultipartUpload` of RGW",
+    },
+    Quirk {
+        service: "older SeaweedFS, directory buckets",
+        does: "List keys in an order of their own.",
+        answer: "Noticed by the first page that is out of order: listed a page after the other; \
+                 what merges two listings ends with an error.",
+        source: "`check-server` (`list-order`); SeaweedFS 4.53 lists in order",
+    },
+];
+
+/// Whether a listing may leave keys out without a sign: the first of [`QUIRKS`].
+pub(crate) fn may_leave_out(answer: &HeaderMap) -> bool {
+    answer.get(SERVER).is_some_and(|server| server == "MinIO")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_service_is_known_by_its_header_alone() {
+        let named = |name: &'static str| {
+            let headers = HeaderMap::from_iter([(SERVER, HeaderValue::from_static(name))]);
+            may_leave_out(&headers)
+        };
+        assert!(named("MinIO") && !named("s3haul-sim"));
+        assert!(!may_leave_out(&HeaderMap::new()));
+    }
+}

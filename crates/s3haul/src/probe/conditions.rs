@@ -1,0 +1,106 @@
+//! Probes of requests that are carried out only on a condition.
+
+use bytes::Bytes;
+use http::Method;
+use s3haul_wire::Payload;
+use s3haul_wire::ops::Conditions;
+
+use super::judged::{Judged, Mismatch, ensure};
+use super::objects::bulk_delete;
+use super::question::{Probe, probe};
+use super::room::Room;
+
+pub(super) const PROBES: &[Probe] = &[
+    probe!(Conditions Data "put-if-absent" put_if_absent:
+        "A PUT with `If-None-Match: *` is refused where there is an object.",
+        "`--no-overwrite`, plans and workers of one job may overwrite what others write."),
+    probe!(Conditions Data "put-if-match" put_if_match:
+        "A PUT with the `If-Match` of another object is refused.",
+        "`apply` may overwrite what has changed since the plan."),
+    probe!(Conditions Data "complete-if-absent" complete_if_absent:
+        "An upload in parts with `If-None-Match: *` is refused where there is an object.",
+        "`--no-overwrite` and plans may overwrite what others write, for large objects."),
+    probe!(Conditions Data "copy-if-match" copy_if_match:
+        "A copy is refused where the source has another ETag.",
+        "`cp` and `mv` within the service may copy an object that has changed meanwhile."),
+    probe!(Conditions Nothing "get-if-match" get_if_match:
+        "A GET with another ETag is refused.",
+        "Downloads in parts compare the ETags of their answers."),
+    probe!(Conditions Feature "delete-if-match" delete_if_match:
+        "A DELETE with another ETag is refused.",
+        "`mv` looks at its source again before it removes it, which leaves a moment in between."),
+    probe!(Conditions Feature "delete-many-if-match" delete_many_if_match:
+        "A bulk removal leaves an object that has another ETag.",
+        "`apply` looks at each object before it removes it, which leaves a moment in between."),
+];
+
+/// An `ETag` that no object here has.
+const OTHER: &str = "\"00000000000000000000000000000000\"";
+
+/// Refusals of a condition: 409 is the answer to a write that was overtaken.
+const REFUSED: &[u16] = &[412, 409];
+
+async fn put_if_absent(room: &Room<'_>) -> Judged {
+    let field = ("if-none-match", "*");
+    room.expect(Method::PUT, "k", &[field], "old").await?;
+    room.refused((Method::PUT, "k"), &[field], "new", REFUSED).await?;
+    room.holds("k", b"old").await
+}
+
+async fn put_if_match(room: &Room<'_>) -> Judged {
+    let etag = room.put("k", "old").await?;
+    room.refused((Method::PUT, "k"), &[("if-match", OTHER)], "new", REFUSED).await?;
+    room.holds("k", b"old").await?;
+    room.expect(Method::PUT, "k", &[("if-match", &etag)], "new").await?;
+    Ok(())
+}
+
+async fn complete_if_absent(room: &Room<'_>) -> Judged {
+    room.put("k", "old").await?;
+    let upload_id = room.begin("k", None).await?;
+    let part = room.part("k", &upload_id, 1, Payload::from_bytes("new".into())).await?;
+    let conditions = Conditions { if_match: None, if_absent: true };
+    let refusal = match room.complete(("k", &upload_id), &[part], conditions, None).await {
+        Ok(()) => None,
+        Err(Mismatch::Error(error)) => Some(error),
+        Err(mismatch) => return Err(mismatch),
+    };
+    let status = refusal.as_ref().and_then(|error| error.service_error()).map(|it| it.status);
+    ensure(status.is_some_and(|status| REFUSED.contains(&status)), || {
+        let shown = refusal.map_or("200".to_owned(), |error| error.to_string());
+        format!("completing with if-none-match answers {shown}")
+    })?;
+    room.holds("k", b"old").await
+}
+
+async fn copy_if_match(room: &Room<'_>) -> Judged {
+    room.put("from", "new").await?;
+    let source = format!("{}/{}", room.bucket(), room.key("from"));
+    let fields = [("x-amz-copy-source-if-match", OTHER), ("x-amz-copy-source", source.as_str())];
+    room.refused((Method::PUT, "to"), &fields, Bytes::new(), REFUSED).await
+}
+
+async fn get_if_match(room: &Room<'_>) -> Judged {
+    let etag = room.put("k", "old").await?;
+    room.refused((Method::GET, "k"), &[("if-match", OTHER)], Bytes::new(), REFUSED).await?;
+    room.expect(Method::GET, "k", &[("if-match", &etag)], Bytes::new()).await?;
+    Ok(())
+}
+
+async fn delete_if_match(room: &Room<'_>) -> Judged {
+    let etag = room.put("k", "old").await?;
+    room.refused((Method::DELETE, "k"), &[("if-match", OTHER)], Bytes::new(), REFUSED).await?;
+    room.holds("k", b"old").await?;
+    room.expect(Method::DELETE, "k", &[("if-match", &etag)], Bytes::new()).await?;
+    Ok(())
+}
+
+async fn delete_many_if_match(room: &Room<'_>) -> Judged {
+    let etag = room.put("same", "old").await?;
+    room.put("other", "old").await?;
+    bulk_delete(room, &[("same", Some(&etag)), ("other", Some(OTHER))], false).await?;
+    let same = room.send(Method::GET, "same", &[], &[], Bytes::new()).await?;
+    ensure(same.status == 404, || "an object with the ETag that was named stays".to_owned())?;
+    let other = room.send(Method::GET, "other", &[], &[], Bytes::new()).await?;
+    ensure(other.is_ok(), || "an object with another ETag is removed".to_owned())
+}

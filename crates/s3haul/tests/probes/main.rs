@@ -1,0 +1,149 @@
+//! Probes against the simulator: none fails there as it is, and behind a proxy that breaks one
+//! thing exactly those fail that should notice.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod faults;
+mod proxy;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use faults::{FAULTS, Fault, QUIRKS};
+use proxy::Proxy;
+use s3haul::probe::{self, Ground, Outcome, Report, catalogue};
+use s3haul_sim::{RunningServer, SimBuilder};
+use s3haul_wire::env::Env;
+use s3haul_wire::{Client, ClientConfig, CredentialsConfig, EndpointConfig, RetryConfig};
+
+fn builder() -> SimBuilder {
+    // The proxy changes what was signed.
+    SimBuilder::default().allow_anonymous(true).bucket("named")
+}
+
+fn client(url: String) -> Client {
+    let config = ClientConfig {
+        endpoint: EndpointConfig {
+            url: Some(url),
+            region: Some("us-east-1".to_owned()),
+            ..EndpointConfig::default()
+        },
+        credentials: CredentialsConfig::Static {
+            access_key_id: s3haul_sim::DEFAULT_ACCESS_KEY.to_owned(),
+            secret_access_key: s3haul_sim::DEFAULT_SECRET_KEY.to_owned(),
+            session_token: None,
+        },
+        retry: RetryConfig { max_attempts: 1, ..RetryConfig::default() },
+        hedging: false,
+        ..ClientConfig::default()
+    };
+    Client::new(config, Env::system()).unwrap()
+}
+
+fn url(sim: &RunningServer) -> String {
+    sim.endpoint_url()
+}
+
+/// What was found, and what is left.
+async fn check(url: String) -> (Report, Vec<String>) {
+    let ground = Ground::new(client(url), None);
+    ground.open().await.unwrap();
+    let report = probe::run(&ground).await;
+    (report, ground.clear().await)
+}
+
+/// Names of what fails, and what is wrong with that.
+fn judge(fault: &str, report: &Report, expected: &[&str]) -> (BTreeSet<&'static str>, String) {
+    let mut wrong = String::new();
+    let mut found = BTreeSet::new();
+    for finding in report.failing() {
+        let name = finding.probe.name;
+        found.insert(name);
+        if !expected.contains(&name) {
+            _ = writeln!(wrong, "{fault}: {name} fails: {:?}", finding.outcome);
+        }
+    }
+    for name in expected.iter().filter(|name| !found.contains(**name)) {
+        _ = writeln!(wrong, "{fault}: {name} does not fail");
+    }
+    (found, wrong)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_holds_on_the_simulator_and_nothing_is_left() {
+    let sim = builder().start().await.unwrap();
+    let ground = Ground::new(client(url(&sim)), None);
+    ground.open().await.unwrap();
+    let report = probe::run(&ground).await;
+    let failing: Vec<_> =
+        report.failing().iter().map(|it| (it.probe.name, it.outcome.clone())).collect();
+    assert_eq!(failing, [], "on the simulator");
+    assert!(report.is_sound());
+    assert_eq!(report.holding(), catalogue().count());
+    assert_eq!(report.server, "s3haul-sim");
+    assert_eq!(report.matrix_row("it"), "| it | all | all | all | all | all | all | – |");
+    assert_eq!(ground.clear().await, Vec::<String>::new());
+    let buckets = client(url(&sim)).list_buckets(<_>::default()).await.unwrap();
+    let buckets: Vec<_> = buckets.iter().map(|bucket| bucket.name.as_str()).collect();
+    assert_eq!(buckets, ["named"]);
+}
+
+/// Its versioning stays as it is, and no version is left where it has them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_named_bucket_is_left_as_it_was() {
+    let sim = builder().start().await.unwrap();
+    let client = client(url(&sim));
+    client.put_bucket_versioning("named", true).await.unwrap();
+    let ground = Ground::new(client.clone(), Some(("named".to_owned(), "a/b".to_owned())));
+    ground.open().await.unwrap();
+    let report = probe::run(&ground).await;
+    for finding in &report.findings {
+        let is_skipped = matches!(finding.outcome, Outcome::Skipped(_));
+        assert_eq!(is_skipped, finding.probe.name == "versions", "{:?}", finding.outcome);
+    }
+    assert!(report.is_sound());
+    assert_eq!(ground.clear().await, Vec::<String>::new());
+    let input = s3haul_wire::ops::ListVersions { bucket: "named", ..<_>::default() };
+    assert_eq!(client.list_versions(input).await.unwrap().versions, []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_fault_fails_the_probes_that_should_tell() {
+    let (mut noticed, mut wrong) = (BTreeSet::new(), String::new());
+    for Fault { name, before, after, expected } in FAULTS {
+        let sim = builder().start().await.unwrap();
+        let proxy = Proxy::start(sim.addr(), *before, *after).await;
+        let (report, left) = check(proxy.url()).await;
+        let (found, why) = judge(name, &report, expected);
+        noticed.extend(found);
+        wrong += &why;
+        assert_eq!(left.is_empty(), *name != "removals do nothing", "{name}: left is {left:?}");
+    }
+    for (name, change, expected) in QUIRKS {
+        let sim = builder().list_quirks(*change).start().await.unwrap();
+        let (report, _) = check(sim.endpoint_url()).await;
+        let (found, why) = judge(name, &report, expected);
+        noticed.extend(found);
+        wrong += &why;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    let all: BTreeSet<_> = catalogue().map(|probe| probe.name).collect();
+    let silent: Vec<_> = all.difference(&noticed).collect();
+    assert!(silent.is_empty(), "no fault makes them fail: {silent:?}");
+}
+
+/// The words for what cannot be asked.
+#[tokio::test]
+async fn a_service_that_is_gone_is_not_judged() {
+    let sim = builder().start().await.unwrap();
+    let gone = url(&sim);
+    let ground = Ground::new(client(gone), Some(("named".to_owned(), String::new())));
+    ground.open().await.unwrap();
+    drop(sim);
+    let report = probe::run(&ground).await;
+    for finding in &report.findings {
+        let (name, outcome) = (finding.probe.name, &finding.outcome);
+        assert!(matches!(outcome, Outcome::Unknown(_) | Outcome::Skipped(_)), "{name} {outcome:?}");
+    }
+    assert!(!report.is_sound());
+}
