@@ -22,13 +22,21 @@ pub struct Quirk {
 }
 
 /// All that are known.
-pub const QUIRKS: [Quirk; 7] = [
+pub const QUIRKS: [Quirk; 8] = [
     Quirk {
         service: "MinIO",
         does: "Shows nothing where a listing starts within `x/` beside an object `x`, or beside \
                more than a page of keys such as `x-1`.",
         answer: "Known by its `Server` header: listed a page after the other.",
         source: "`check-server` (`list-start-in-folder`)",
+    },
+    Quirk {
+        service: "MinIO",
+        does: "Lists open uploads below a prefix only where the prefix is the whole key; without a \
+               prefix those that began on this node since it was started.",
+        answer: "Known by its `Server` header: `uploads` and `summarize --uploads` also list those \
+                 of the whole bucket. After a restart only whole keys show the older ones.",
+        source: "`check-server` (`multipart-uploads`), conformance suite",
     },
     Quirk {
         service: "MinIO",
@@ -54,25 +62,34 @@ pub const QUIRKS: [Quirk; 7] = [
         service: "Garage, R2",
         does: "Answers have no `x-amz-request-id`.",
         answer: "Believed once an answer of the host was a document of S3's.",
-        source: "docs/interrupted.md",
+        source: "reports; not tested here",
     },
     Quirk {
         service: "Ceph",
         does: "The ETag of a completed upload comes without its quotes.",
         answer: "ETags are compared without quotes.",
-        source: "`CompleteMultipartUpload` of RGW",
+        source: "reports; not tested here",
     },
     Quirk {
         service: "older SeaweedFS, directory buckets",
         does: "List keys in an order of their own.",
         answer: "Noticed by the first page that is out of order: listed a page after the other; \
                  what merges two listings ends with an error.",
-        source: "`check-server` (`list-order`); SeaweedFS 4.53 lists in order",
+        source: "reports and documents of AWS; SeaweedFS 4.53, tested here, lists in order",
     },
 ];
 
 /// Whether a listing may leave keys out without a sign: the first of [`QUIRKS`].
 pub(crate) fn may_leave_out(answer: &HeaderMap) -> bool {
+    is_minio(answer)
+}
+
+/// Whether the prefix of a listing of uploads is taken for a whole key: the second of [`QUIRKS`].
+pub(crate) fn lists_uploads_by_key(answer: &HeaderMap) -> bool {
+    is_minio(answer)
+}
+
+fn is_minio(answer: &HeaderMap) -> bool {
     answer.get(SERVER).is_some_and(|server| server == "MinIO")
 }
 
@@ -86,7 +103,7 @@ mod tests {
     fn a_service_is_known_by_its_header_alone() {
         let named = |name: &'static str| {
             let headers = HeaderMap::from_iter([(SERVER, HeaderValue::from_static(name))]);
-            may_leave_out(&headers)
+            may_leave_out(&headers) && lists_uploads_by_key(&headers)
         };
         assert!(named("MinIO") && !named("s3haul-sim"));
         assert!(!may_leave_out(&HeaderMap::new()));

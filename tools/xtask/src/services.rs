@@ -1,7 +1,7 @@
 //! `services`: writes the matrix of services from what `check-server` finds.
 
 use anyhow::{Result, bail};
-use support::servers::Servers;
+use support::servers::{self, Servers};
 use support::{process, term};
 
 /// Checks the servers that are installed, and with `--add NAME=VERSION=URL` another service, with
@@ -12,8 +12,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         [flag, service] if flag == "--add" => Some(service),
         _ => bail!("`services` takes --add NAME=VERSION=URL and nothing else"),
     };
+    servers::run()?;
     term::heading("services: what check-server finds, into docs/services.md");
-    let test = ["test", "-q", "-p", "s3haul-cli", "--test", "conformance", "page_of_services"];
+    let test = ["test", "-q", "--workspace", "--test", "conformance", "page_of_services"];
     let mut cargo = process::cargo(&test);
     cargo.envs(Servers::locate().test_variables()).env("S3HAUL_TEST_BLESS", "1");
     if let Some(service) = added {

@@ -19,6 +19,7 @@ use crate::message::properties::Protection;
 use crate::message::properties::{CustomerKey, Encryption, ObjectProperties};
 use crate::message::request::{Expects, Request};
 use crate::ops::build::checksum_of;
+use crate::quirks;
 use crate::units::ByteRange;
 use crate::xml::document::{Element, Writer, malformed, parse_time};
 use crate::xml::list_reader::Decoder;
@@ -336,6 +337,21 @@ impl Client {
         prefix: &str,
         markers: Option<(&str, &str)>,
     ) -> Result<UploadPage> {
+        let (mut page, by_key) = self.uploads_page(bucket, prefix, markers).await?;
+        if by_key && !prefix.is_empty() && markers.is_none() {
+            page.add_below(prefix, self.uploads_page(bucket, "", None).await?.0);
+        }
+        page.uploads.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(page)
+    }
+
+    /// One page as it is answered, and whether a prefix is taken for a whole key.
+    async fn uploads_page(
+        &self,
+        bucket: &str,
+        prefix: &str,
+        markers: Option<(&str, &str)>,
+    ) -> Result<(UploadPage, bool)> {
         let mut request = get("ListMultipartUploads", "ListMultipartUploadsResult", bucket, None)
             .query("uploads", "")
             .query("encoding-type", "url")
@@ -346,7 +362,16 @@ impl Client {
         }
         let answer = self.call(&request).await?;
         let root = self.document(&request, &answer)?;
-        read_uploads(&root).map_err(|_| self.damaged(&request, &answer))
+        let page = read_uploads(&root).map_err(|_| self.damaged(&request, &answer))?;
+        Ok((page, quirks::lists_uploads_by_key(&answer.headers)))
+    }
+}
+
+impl UploadPage {
+    /// Adds the uploads of longer keys than the one whose uploads these are.
+    fn add_below(&mut self, key: &str, all: Self) {
+        let is_below = |upload: &MultipartUpload| upload.key.starts_with(key) && upload.key != key;
+        self.uploads.extend(all.uploads.into_iter().filter(is_below));
     }
 }
 

@@ -59,6 +59,30 @@ async fn put_sends_what_the_object_carries() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn uploads_of_a_server_that_takes_a_prefix_for_a_key_are_found() {
+    for (server, expected) in [("MinIO", &["x/", "x/a", "x/b"][..]), ("other", &["x/"])] {
+        let headers = format!("server: {server}\r\nx-amz-request-id: 1\r\n");
+        let world = World::new(move |seen| {
+            // In the order of their time.
+            let keys: &[_] =
+                if seen.line().contains("prefix=") { &["x/"] } else { &["x/b", "y", "x/", "x/a"] };
+            let mut body = "<ListMultipartUploadsResult>".to_owned();
+            for key in keys {
+                let _ = write!(
+                    body,
+                    "<Upload><Key>{key}</Key><UploadId>{key}</UploadId>\
+                     <Initiated>2026-11-25T00:00:00Z</Initiated></Upload>"
+                );
+            }
+            Reply::status(200, &headers, &(body + "</ListMultipartUploadsResult>"))
+        });
+        let page = client(&world).list_multipart_uploads("b", "x/", None).await.unwrap();
+        let keys: Vec<_> = page.uploads.iter().map(|upload| upload.key.as_str()).collect();
+        assert_eq!(keys, expected, "{server}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn locks_lists_and_restores_are_sent_as_s3_takes_them() {
     const NS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
     let world = World::new(|_| Reply::ok(""));

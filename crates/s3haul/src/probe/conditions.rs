@@ -26,12 +26,13 @@ pub(super) const PROBES: &[Probe] = &[
     probe!(Conditions Nothing "get-if-match" get_if_match:
         "A GET with another ETag is refused.",
         "Downloads in parts compare the ETags of their answers."),
-    probe!(Conditions Feature "delete-if-match" delete_if_match:
+    probe!(Conditions Data "delete-if-match" delete_if_match:
         "A DELETE with another ETag is refused.",
-        "`mv` looks at its source again before it removes it, which leaves a moment in between."),
-    probe!(Conditions Feature "delete-many-if-match" delete_many_if_match:
+        "`mv` may remove an object that replaced its source meanwhile."),
+    probe!(Conditions Data "delete-many-if-match" delete_many_if_match:
         "A bulk removal leaves an object that has another ETag.",
-        "`apply` looks at each object before it removes it, which leaves a moment in between."),
+        "`sync --delete` may remove what was replaced since it was listed. `apply` looks at each \
+         object before, which leaves a moment in between."),
 ];
 
 /// An `ETag` that no object here has.

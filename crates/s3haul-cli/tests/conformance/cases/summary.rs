@@ -159,8 +159,7 @@ fn open_uploads(ctx: &Ctx<'_>) {
         encryption: None,
         customer_key: None,
     }));
-    // MinIO lists the uploads of a key only where the prefix is that key.
-    let (_, _, value) = summarized(ctx, &[&ctx.url("forgotten"), "--uploads", "--raw"]);
+    let (_, _, value) = summarized(ctx, &[&ctx.url("forg"), "--uploads", "--raw"]);
     let uploads = &value["uploads"];
     assert_eq!((&uploads["uploads"], &uploads["parts"]), (&1.into(), &1.into()), "{value}");
     assert_eq!(uploads["bytes"], 5, "{value}");

@@ -1,5 +1,4 @@
-//! `uploads ls` and `uploads abort`. MinIO lists the uploads of a key only where the prefix is that
-//! key, so that all here ask for one key.
+//! `uploads ls` and `uploads abort`.
 
 use s3haul_wire::ops::{CreateMultipart, UploadPart};
 use s3haul_wire::{ObjectProperties, Payload};
@@ -8,6 +7,7 @@ use crate::harness::{Ctx, cases};
 
 cases!["uploads":
     listed_and_aborted,
+    below_a_prefix,
     nonsense,
 ];
 
@@ -57,6 +57,22 @@ fn listed_and_aborted(ctx: &Ctx<'_>) {
     assert_eq!(ctx.remote.uploads("other"), ["other"], "{other}");
     ctx.haul(&["uploads", "abort", "--quiet", &ctx.url("other")]).ok().prints(&[""; 0]);
     assert_eq!(ctx.remote.uploads("other"), [""; 0]);
+}
+
+/// MinIO takes a prefix for a key.
+fn below_a_prefix(ctx: &Ctx<'_>) {
+    for key in ["x/b", "x/a+é", "y"] {
+        begin(ctx, key);
+    }
+    let url = ctx.url("x/");
+    let listed = ctx.haul(&["uploads", "ls", &url]).ok().out();
+    let keys: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(keys, ["x/a+é", "x/b"], "{listed}");
+    ctx.haul(&["uploads", "abort", "--quiet", &url]).ok().prints(&[""; 0]);
+    assert_eq!(ctx.remote.uploads("x/"), [""; 0]);
+    assert_eq!(ctx.remote.uploads("y"), ["y"]);
+    ctx.haul(&["uploads", "abort", "--quiet", &ctx.url("")]).ok().prints(&[""; 0]);
+    assert_eq!(ctx.remote.uploads("y"), [""; 0]);
 }
 
 fn nonsense(ctx: &Ctx<'_>) {
