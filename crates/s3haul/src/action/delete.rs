@@ -290,6 +290,7 @@ mod tests {
     use crate::engine::settings::Tuning;
     use crate::engine::testing::engine;
     use crate::event::ActionKind;
+    use crate::plan::expected::{State, TargetState};
     use s3haul_wire::testing::{Reply, World};
 
     #[test]
@@ -399,6 +400,36 @@ mod tests {
             let last = world.seen().pop().unwrap();
             assert_eq!(last.line().starts_with("DELETE"), is_removed);
         }
+    }
+
+    /// `MinIO`, versitygw and moto ignore the `ETag`s of bulk removals.
+    #[tokio::test(start_paused = true)]
+    async fn a_plan_removes_nothing_that_has_changed_where_conditions_are_ignored() {
+        let world = World::new(|seen| {
+            let etag = if seen.line().contains("changed") { "\"b\"" } else { "\"a\"" };
+            match seen.line() {
+                line if line.starts_with("HEAD") => Reply::raw(format!(
+                    "HTTP/1.1 200 OK\r\nx-amz-request-id: 1\r\ncontent-length: 1\r\n\
+                     etag: {etag}\r\n\r\n"
+                )),
+                _ => Reply::ok("<DeleteResult/>"),
+            }
+        });
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let planned = |key: &str| {
+            let source = State { size: 1, etag: "\"a\"".to_owned(), ..State::default() };
+            let action = DeleteAction { key: key.to_owned(), size: 1, ..DeleteAction::default() };
+            action.expecting(Expected::new(source, TargetState::Unknown))
+        };
+        let batch = ["as planned", "changed", "too"].map(planned);
+        remove_batch(&engine, Place::Target, batch.into(), &AtomicBool::new(false)).await;
+        let counts = engine.report.counts();
+        assert_eq!((counts.done, counts.failed), (2, 1));
+        let seen = world.seen();
+        let removals: Vec<_> = seen.iter().filter(|it| !it.line().starts_with("HEAD")).collect();
+        assert_eq!((seen.len(), removals.len()), (4, 1));
+        let body = String::from_utf8_lossy(&removals[0].body);
+        assert!(body.contains("<Key>as planned<") && !body.contains("changed"), "{body}");
     }
 
     #[tokio::test(start_paused = true)]
