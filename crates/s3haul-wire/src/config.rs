@@ -39,13 +39,20 @@ pub struct EndpointConfig {
 impl std::fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EndpointConfig")
-            .field("url", &self.url.as_deref().map(without_user))
+            .field("url", &self.shown_url())
             .field("region", &self.region)
             .field("addressing", &self.addressing)
             .field("dualstack", &self.dualstack)
             .field("fips", &self.fips)
             .field("accelerate", &self.accelerate)
             .finish()
+    }
+}
+
+impl EndpointConfig {
+    /// The URL as it may be shown: what follows the user and password that it may have.
+    pub fn shown_url(&self) -> Option<&str> {
+        self.url.as_deref().map(without_user)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn run(
     interrupt: Arc<Interrupt>,
 ) -> Result<u8, Failure> {
     let CheckServerSettings { client: config, place, format, name } = settings;
-    let endpoint = config.endpoint.url.clone();
+    let endpoint = config.endpoint.shown_url().map(str::to_owned);
     let client = client(config)?;
     let ground = Ground::new(client.clone(), place);
     let started = tokio::time::Instant::now();
@@ -61,13 +61,17 @@ async fn check(ground: &Ground) -> Result<Report, Error> {
 
 /// The failure of a check that could not begin.
 fn refused(error: Error, ground: &Ground) -> Failure {
-    let may_not_create = ground.is_own()
-        && !matches!(
-            error.code(),
-            "" | "SignatureDoesNotMatch" | "InvalidAccessKeyId" | "ExpiredToken"
-        );
-    let hint = "name a bucket in which objects may be written and removed: `s3haul check-server \
-                s3://BUCKET/PREFIX` leaves all else in it alone";
-    let hint = may_not_create.then(|| hint.to_owned());
-    Failure::from(error).with_some_hint(hint)
+    let hint = match error.code() {
+        "" | "SignatureDoesNotMatch" | "InvalidAccessKeyId" | "ExpiredToken" => None,
+        // A status without a document of S3's, which an answer to HEAD may not have.
+        code if ground.is_own() && code.parse::<u16>().is_ok() => {
+            Some("this is no answer of S3's: check the endpoint URL")
+        }
+        _ if ground.is_own() => Some(
+            "name a bucket in which objects may be written and removed: `s3haul check-server \
+             s3://BUCKET/PREFIX` leaves all else in it alone",
+        ),
+        _ => None,
+    };
+    Failure::from(error).with_some_hint(hint.map(str::to_owned))
 }

@@ -46,8 +46,12 @@ pub(crate) fn push_text(buffer: &mut Vec<u8>, checked: &Checked<'_>, escape: boo
     }
     let (holding, all) = (report.holding(), report.findings.len());
     let seconds = checked.elapsed.as_secs_f64();
+    let unknown = match report.unknown() {
+        0 => String::new(),
+        unknown => format!(", {unknown} had no answer"),
+    };
     let summary = format!(
-        "\n{}: {holding} of {all} hold ({} requests, {seconds:.1} s)\n",
+        "\n{}: {holding} of {all} hold{unknown} ({} requests, {seconds:.1} s)\n",
         checked.service(),
         checked.requests
     );

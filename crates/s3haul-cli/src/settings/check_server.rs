@@ -1,6 +1,8 @@
 //! `check-server`.
 
-use s3haul_wire::{ClientConfig, RetryConfig};
+use std::time::Duration;
+
+use s3haul_wire::{ClientConfig, RetryConfig, TimeoutConfig};
 
 use super::Settings;
 use super::check::{address, check_bucket, invalid_argument_type};
@@ -9,6 +11,8 @@ use crate::failure::Failure;
 
 /// Attempts of a request: enough for a service that is busy, and few where it fails always.
 const ATTEMPTS_MAX: u32 = 3;
+/// Longest silence of a service: with the attempts, less than the minute of the whole check.
+const SILENCE_MAX: Duration = Duration::from_secs(8);
 
 /// `check-server`.
 #[derive(Debug)]
@@ -29,13 +33,17 @@ impl CheckServerSettings {
         let default = &settings.client;
         let max_attempts = default.retry.max_attempts.min(ATTEMPTS_MAX);
         let retry = RetryConfig { max_attempts, ..default.retry };
+        let timeouts = TimeoutConfig {
+            connect: default.timeouts.connect.min(SILENCE_MAX),
+            read: default.timeouts.read.min(SILENCE_MAX),
+        };
         let format = match (args.format, settings.json) {
             (Some(format), _) => format,
             (None, true) => FindingsFormat::Json,
             (None, false) => FindingsFormat::Text,
         };
         Ok(Self {
-            client: ClientConfig { retry, hedging: false, ..default.clone() },
+            client: ClientConfig { retry, timeouts, hedging: false, ..default.clone() },
             place: args.path.as_deref().map(place).transpose()?,
             format,
             name: args.name.clone(),

@@ -47,6 +47,11 @@ fn what_cannot_begin_says_why() {
     let output = synthetic.run("check-server");
     assert!(stderr(&output).contains("hint: name a bucket"), "{output:?}");
     assert!(!stderr(&output).contains("not removed"), "nothing was made: {output:?}");
+    let mut nobody = bench.command("check-server");
+    nobody.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    let output = nobody.output().unwrap();
+    assert_eq!(output.status.code(), Some(253), "{output:?}");
+    assert!(!stderr(&output).contains("not removed"), "nothing was made: {output:?}");
     let mut stranger = bench.command("check-server");
     let output = stranger.env("AWS_SECRET_ACCESS_KEY", "wrong").output().unwrap();
     assert_eq!(output.status.code(), Some(254), "{output:?}");

@@ -113,6 +113,8 @@ impl Client {
                 body: answer.body,
             }),
             Err(error) => match error.service_error() {
+                // No answer to what was asked.
+                Some(_) if error.kind() == ErrorKind::Throttled => Err(error),
                 Some(refusal) => Ok(PlainAnswer {
                     status: refusal.status,
                     code: refusal.code.clone(),

@@ -5,18 +5,19 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use s3haul_wire::ops::{CreateBucket, DeleteObject, ListObjects, ListVersions, Versioning};
 use s3haul_wire::{Client, Error, ErrorKind, Result};
 
 /// Requests of the clearing up at once.
-const REQUESTS_AT_ONCE: usize = 16;
+const REQUESTS_AT_ONCE: usize = 32;
 /// Pages that are read to find what is left.
 const PAGES_MAX: usize = 20;
 /// How often listings are asked for what is left.
 const ROUNDS_MAX: u32 = 3;
 /// Longest time that the clearing up takes.
-const CLEARING_MAX: Duration = Duration::from_secs(30);
+const CLEARING_MAX: Duration = Duration::from_secs(25);
 
 /// A bucket or a prefix for probes.
 pub struct Ground {
@@ -70,10 +71,12 @@ impl Ground {
             self.traces().is_open = true;
             let bucket = &self.bucket;
             let made = self.client.create_bucket(CreateBucket { bucket, ..<_>::default() }).await;
-            // Where it was refused, or never asked for, there is nothing to remove.
-            let is_certain =
-                |error: &Error| error.service_error().is_some() || error.is_endpoint_down();
-            self.traces().is_open = !made.as_ref().is_err_and(is_certain);
+            // Without an answer it may have been made.
+            let is_unknown = |error: &Error| {
+                let is_lost = matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout);
+                is_lost && !error.is_endpoint_down()
+            };
+            self.traces().is_open = made.as_ref().err().is_none_or(is_unknown);
             return made;
         }
         self.client.head_bucket(&self.bucket).await?;
@@ -105,29 +108,50 @@ impl Ground {
     /// Removes everything that the probes left, and the bucket if it was made for them. Returns
     /// what could not be removed, each with the reason.
     pub async fn clear(&self) -> Vec<String> {
-        let Traces { keys, uploads, is_open, has_versions } = std::mem::take(&mut *self.traces());
-        if !is_open {
+        let traces = std::mem::take(&mut *self.traces());
+        if !traces.is_open {
             return Vec::new();
         }
-        let clearing = async {
-            for (key, upload_id) in uploads {
-                // What stays is found below.
-                _ = self.client.abort_multipart(&self.bucket, &key, &upload_id).await;
-            }
-            self.remove_all(keys.iter().map(|key| (key.as_str(), None))).await;
-            if has_versions {
-                self.remove_versions(&keys).await?;
-            }
-            self.remove_listed().await?;
-            self.abort_listed().await;
-            if self.is_own { self.remove_bucket(&keys).await } else { Ok(()) }
+        let cleared = tokio::time::timeout(CLEARING_MAX, self.remove_traces(traces)).await;
+        let late = || {
+            let message = format!("removing took more than {} s", CLEARING_MAX.as_secs());
+            vec![Error::new(ErrorKind::Timeout, message)]
         };
+        let failed = cleared.unwrap_or_else(|_| late());
         let address = self.address();
-        match tokio::time::timeout(CLEARING_MAX, clearing).await {
-            Ok(Ok(())) => Vec::new(),
-            Ok(Err(error)) => vec![format!("{address}: {error}")],
-            Err(_) => vec![format!("{address}: removing took more than 30 s")],
+        failed.iter().map(|error| format!("{address}: {error}")).collect()
+    }
+
+    async fn remove_traces(
+        &self,
+        Traces { keys, uploads, has_versions, .. }: Traces,
+    ) -> Vec<Error> {
+        // What stays is found below.
+        let aborts =
+            uploads.iter().map(|(key, id)| self.client.abort_multipart(&self.bucket, key, id));
+        join_all(aborts).await;
+        let mut ends = Vec::new();
+        if has_versions {
+            ends.push(self.remove_versions(&keys).await);
         }
+        if !ends.iter().any(Result::is_ok) {
+            self.remove_all(keys.iter().map(|key| (key.as_str(), None))).await;
+        }
+        ends.push(self.remove_listed().await);
+        ends.push(self.abort_listed().await);
+        if self.is_own {
+            let removed = self.remove_bucket(&keys).await;
+            if removed.is_ok() {
+                return Vec::new();
+            }
+            ends.push(removed);
+        }
+        ends.into_iter().filter_map(Result::err).collect()
+    }
+
+    /// Whether a key that a listing shows is of the probes: a service may ignore the prefix.
+    fn is_ours(&self, key: &str) -> bool {
+        key.starts_with(&self.prefix)
     }
 
     /// Removes objects and versions; failures show in the listings that follow.
@@ -154,10 +178,15 @@ impl Ground {
                 ..<_>::default()
             });
             let page = page.await?;
-            if page.versions.is_empty() {
+            let ours: Vec<_> = page.versions.iter().filter(|it| self.is_ours(&it.key)).collect();
+            if ours.is_empty() {
+                if page.is_truncated && !page.versions.is_empty() {
+                    let message = "the listing of versions shows more than was asked for";
+                    return Err(Error::new(ErrorKind::Server, message));
+                }
                 return Ok(());
             }
-            let names = page.versions.iter().map(|it| {
+            let names = ours.iter().map(|it| {
                 let key = meant(&it.key).map_or(it.key.as_str(), |key| key.as_str());
                 (key, Some(it.version_id.as_str()))
             });
@@ -180,8 +209,9 @@ impl Ground {
                     ..<_>::default()
                 });
                 let page = page.await?;
-                left += page.len();
-                self.remove_all(page.keys().map(|key| (key, None))).await;
+                let ours: Vec<_> = page.keys().filter(|key| self.is_ours(key)).collect();
+                left += ours.len();
+                self.remove_all(ours.into_iter().map(|key| (key, None))).await;
                 token = page.next_token.clone();
                 if token.is_none() {
                     break;
@@ -197,11 +227,13 @@ impl Ground {
 
     /// Aborts uploads that were begun without an answer. Where uploads cannot be listed, those
     /// that are known are gone already.
-    async fn abort_listed(&self) {
+    async fn abort_listed(&self) -> Result<()> {
         let listed = self.client.list_multipart_uploads(&self.bucket, &self.prefix, None).await;
-        for upload in listed.unwrap_or_default().uploads {
-            _ = self.client.abort_multipart(&self.bucket, &upload.key, &upload.upload_id).await;
+        let listed = listed.unwrap_or_default().uploads;
+        for upload in listed.iter().filter(|upload| self.is_ours(&upload.key)) {
+            self.client.abort_multipart(&self.bucket, &upload.key, &upload.upload_id).await?;
         }
+        Ok(())
     }
 
     /// Removes the bucket. Services over a file system may have kept folders of objects that they

@@ -27,6 +27,12 @@ impl Report {
         self.findings.iter().filter(|finding| finding.outcome == Outcome::Holds).count()
     }
 
+    /// How many had no answer.
+    pub fn unknown(&self) -> usize {
+        let is_unknown = |finding: &&Finding| matches!(finding.outcome, Outcome::Unknown(_));
+        self.findings.iter().filter(is_unknown).count()
+    }
+
     /// What does not hold, the worst first.
     pub fn failing(&self) -> Vec<&Finding> {
         let fails = |finding: &&Finding| matches!(finding.outcome, Outcome::Fails(_));

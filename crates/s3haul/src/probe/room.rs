@@ -90,7 +90,11 @@ impl<'a> Room<'a> {
             body: body.into(),
             md5: false,
         };
-        Ok(self.client().send_plain(request).await?)
+        let answer = self.client().send_plain(request).await?;
+        if !answer.header("x-amz-version-id").is_empty() {
+            self.ground.note_versions();
+        }
+        Ok(answer)
     }
 
     /// Sends a request about a name that has to be carried out.

@@ -14,7 +14,10 @@ use proxy::Proxy;
 use s3haul::probe::{self, Ground, Outcome, Report, catalogue};
 use s3haul_sim::{RunningServer, SimBuilder};
 use s3haul_wire::env::Env;
-use s3haul_wire::{Client, ClientConfig, CredentialsConfig, EndpointConfig, RetryConfig};
+use s3haul_wire::ops::{Conditions, CreateMultipart, ListVersions, PutObject};
+use s3haul_wire::{
+    Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload, RetryConfig,
+};
 
 fn builder() -> SimBuilder {
     // The proxy changes what was signed.
@@ -103,8 +106,54 @@ async fn a_named_bucket_is_left_as_it_was() {
     }
     assert!(report.is_sound());
     assert_eq!(ground.clear().await, Vec::<String>::new());
-    let input = s3haul_wire::ops::ListVersions { bucket: "named", ..<_>::default() };
+    let input = ListVersions { bucket: "named", ..<_>::default() };
     assert_eq!(client.list_versions(input).await.unwrap().versions, []);
+}
+
+/// Nothing of others is removed from it where listings show more than was asked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_that_ignores_prefixes_keeps_what_others_wrote() {
+    let ignore = |it: &mut proxy::Message| {
+        it.replace_in_line("prefix=", "ignored=");
+        None
+    };
+    for is_versioned in [false, true] {
+        let sim = builder().start().await.unwrap();
+        let direct = client(url(&sim));
+        direct.put_bucket_versioning("named", is_versioned).await.unwrap();
+        let properties = ObjectProperties::default();
+        let object = PutObject {
+            bucket: "named",
+            key: "others/k",
+            payload: Payload::from_bytes("1".into()),
+            properties: &properties,
+            checksum: None,
+            conditions: Conditions::default(),
+        };
+        direct.put_object(object).await.unwrap();
+        let upload = CreateMultipart {
+            bucket: "named",
+            key: "others/u",
+            properties: &properties,
+            checksum: None,
+        };
+        direct.create_multipart(upload).await.unwrap();
+        let proxy = Proxy::start(sim.addr(), ignore, |_, _| {}).await;
+        let place = Some(("named".to_owned(), "a".to_owned()));
+        let ground = Ground::new(client(proxy.url()), place);
+        ground.open().await.unwrap();
+        let report = probe::run(&ground).await;
+        let fails: Vec<_> = report.failing().iter().map(|it| it.probe.name).collect();
+        assert!(fails.contains(&"list-complete"), "{fails:?}");
+        assert_eq!(ground.clear().await, Vec::<String>::new());
+        let input = ListVersions { bucket: "named", ..<_>::default() };
+        let left = direct.list_versions(input).await.unwrap().versions;
+        let left: Vec<_> = left.iter().map(|version| version.key.as_str()).collect();
+        assert_eq!(left, ["others/k"], "versioned: {is_versioned}");
+        let uploads = direct.list_multipart_uploads("named", "", None).await.unwrap().uploads;
+        let uploads: Vec<_> = uploads.iter().map(|upload| upload.key.as_str()).collect();
+        assert_eq!(uploads, ["others/u"]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
