@@ -19,8 +19,12 @@ fn nothing_is_found_on_our_own_server_in_memory_and_on_disk() {
 #[test]
 fn a_named_bucket_keeps_what_it_has() {
     let bench = Bench::with_objects(&["a/k"]);
-    let output = bench.run("check-server s3://box/a --format json");
+    let host = bench.endpoint().trim_start_matches("http://");
+    let line =
+        format!("check-server s3://box/a --format json --endpoint-url http://me:pw-7@{host}");
+    let output = bench.run(&line);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!stdout(&output).contains("pw-7"), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["event"], "check_server");
     assert_eq!(document["server"], "s3haul-sim");
