@@ -45,7 +45,8 @@ pub use config::{
 pub use credentials::profile::{ConfigFiles, Profile};
 pub use error::{Error, ErrorKind, Result};
 pub use limit::controller;
-pub use limit::limiter::Admission;
+pub use limit::limiter::{Admission, AdmissionLoad};
+pub use limit::meter;
 pub use message::checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use message::payload::{DigestPlan, Digests, Payload, SendProgress};
 pub use message::properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::Method;
+use http::{Method, StatusCode};
 use smallvec::SmallVec;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -22,6 +22,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::limit::controller::{Ask, Bounds, Class, Controller, Grant, LearntRange, Outcome};
+use crate::limit::meter::{Attempt, Meter};
 use crate::message::request::Request;
 
 /// Grain of waiting for a rate. Tokens are saved for longer, so that none is lost.
@@ -35,12 +36,30 @@ pub struct Admission {
     pub(crate) limiter: Arc<Limiter>,
 }
 
+/// What holds requests at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AdmissionLoad {
+    /// GET and HEAD that may be in flight, as far as was found.
+    pub read_limit: u32,
+    /// The same of PUT, POST and DELETE.
+    pub write_limit: u32,
+    /// Requests that wait for others to end.
+    pub waiting_for_room: usize,
+    /// Requests that wait for a rate: that of `max_requests_per_second`, or of a range of keys that
+    /// the service refused.
+    pub waiting_for_rate: usize,
+    /// Requests that were refused and wait before they are tried again.
+    pub resting: usize,
+}
+
 #[derive(Debug)]
 pub(crate) struct Limiter {
     started: Instant,
     state: Mutex<State>,
     /// Refused requests that wait before they ask again.
     resting: AtomicUsize,
+    /// Counts requests, if metrics or progress are enabled.
+    meter: Option<Arc<Meter>>,
 }
 
 #[derive(Debug)]
@@ -149,6 +168,8 @@ pub(crate) struct Permit {
     waited: Duration,
     sent_at: Duration,
     outcome: Outcome,
+    /// What is measured of the attempt, once it is being sent and if there is a meter.
+    attempt: Option<Box<Attempt>>,
 }
 
 impl Permit {
@@ -161,6 +182,36 @@ impl Permit {
     pub(crate) fn moved(&mut self, more: u64) {
         let before = if let Outcome::Done { bytes } = self.outcome { bytes } else { 0 };
         self.outcome = Outcome::Done { bytes: before + more };
+    }
+
+    /// Records that the request goes out.
+    pub(crate) fn sending(&mut self, operation: &'static str) {
+        let is_metered = self.limiter.meter.is_some();
+        self.attempt = is_metered.then(|| Box::new(Attempt { operation, ..Attempt::default() }));
+    }
+
+    /// Records the status of the answer to a request with a body of so many bytes.
+    pub(crate) fn answered(&mut self, status: StatusCode, sent_bytes: u64) {
+        let Some(attempt) = &mut self.attempt else { return };
+        attempt.status = status.as_u16();
+        attempt.head = self.limiter.now().saturating_sub(self.sent_at);
+        attempt.sent_bytes = if status.is_success() { sent_bytes } else { 0 };
+    }
+
+    fn measure(&self, meter: &Meter) {
+        meter.end();
+        if self.outcome == Outcome::Throttled {
+            meter.refused();
+        }
+        let Some(attempt) = &self.attempt else { return };
+        let moved = if let Outcome::Done { bytes } = self.outcome { bytes } else { 0 };
+        let attempt = Attempt {
+            whole: self.limiter.now().saturating_sub(self.sent_at),
+            received_bytes: moved.saturating_sub(attempt.sent_bytes),
+            is_read: self.request_key.class == Class::Read,
+            ..**attempt
+        };
+        meter.attempt(attempt);
     }
 
     /// Records that the service refused for overload.
@@ -180,6 +231,9 @@ impl Drop for Rest<'_> {
 
 impl Drop for Permit {
     fn drop(&mut self) {
+        if let Some(meter) = &self.limiter.meter {
+            self.measure(meter);
+        }
         self.limiter.release(self);
     }
 }
@@ -187,6 +241,11 @@ impl Drop for Permit {
 impl Admission {
     /// Starts small, within the bounds.
     pub fn new(bounds: Bounds) -> Self {
+        Self::metered(bounds, None)
+    }
+
+    /// The same, which counts what requests do.
+    pub fn metered(bounds: Bounds, meter: Option<Arc<Meter>>) -> Self {
         let state = State {
             controller: Controller::new(bounds, Duration::ZERO),
             for_room: Default::default(),
@@ -194,7 +253,26 @@ impl Admission {
             timer: None,
             logged_limits: [0; 2],
         };
-        Self { limiter: Arc::new(Limiter::new(state)) }
+        Self { limiter: Arc::new(Limiter::new(state, meter)) }
+    }
+
+    /// Counts what its requests do.
+    pub fn meter(&self) -> Option<&Arc<Meter>> {
+        self.limiter.meter.as_ref()
+    }
+
+    /// What holds requests now.
+    pub fn load(&self) -> AdmissionLoad {
+        let state = self.limiter.lock();
+        let [read_limit, write_limit] =
+            [Class::Read, Class::Write].map(|class| state.controller.limit(class));
+        AdmissionLoad {
+            read_limit,
+            write_limit,
+            waiting_for_room: state.for_room.iter().map(VecDeque::len).sum(),
+            waiting_for_rate: state.for_rate.len(),
+            resting: self.limiter.resting.load(Ordering::Relaxed),
+        }
     }
 
     /// What was learnt of a class of operations: ranges of bucket and key, with a slash between.
@@ -260,9 +338,9 @@ impl WaitSlot {
 }
 
 impl Limiter {
-    fn new(state: State) -> Self {
+    fn new(state: State, meter: Option<Arc<Meter>>) -> Self {
         let (started, resting) = (Instant::now(), AtomicUsize::new(0));
-        Self { started, state: Mutex::new(state), resting }
+        Self { started, state: Mutex::new(state), resting, meter }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -302,7 +380,11 @@ impl Limiter {
         sent_at: Duration,
     ) -> Permit {
         let waited = sent_at.saturating_sub(waiting_since);
-        Permit { limiter: Arc::clone(self), request_key, waited, sent_at, outcome: Outcome::Failed }
+        if let Some(meter) = &self.meter {
+            meter.begin();
+        }
+        let (limiter, outcome) = (Arc::clone(self), Outcome::Failed);
+        Permit { limiter, request_key, waited, sent_at, outcome, attempt: None }
     }
 
     /// Records the end of an attempt, and releases the requests that waited for it.

@@ -304,7 +304,7 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
-        let permit = self.shared.admission.enter(self.request).await;
+        let mut permit = self.shared.admission.enter(self.request).await;
         self.waited += permit.waited();
         // Nor is anything sent that waited for leave while the job ended.
         if let Err(error) = self.refuse_halted() {
@@ -316,6 +316,7 @@ impl<'r> Run<'r> {
             self.attempts -= 1;
             return Err(Failure::new(unanswered(site)));
         }
+        permit.sending(self.request.operation.name);
         loop {
             let mut lease = self.shared.pool.checkout(&site.host, is_fresh, self.avoid).await?;
             let sent = build(self.shared, self.request, &self.payload, site, held)?;
@@ -329,6 +330,7 @@ impl<'r> Run<'r> {
                     circuit.note_answer();
                     self.shared.env.waits.note_answer();
                     site.host.dialect().heard();
+                    permit.answered(response.status(), self.payload.len());
                     lease.permit = Some(permit);
                     return Ok((lease, response));
                 }

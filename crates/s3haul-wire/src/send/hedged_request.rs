@@ -171,6 +171,9 @@ async fn race(
         permit = permit_of(room) => permit,
     };
     tracing::debug!(operation = request.operation.name, "late, sent once more");
+    if let Some(meter) = shared.admission.meter() {
+        meter.hedged();
+    }
     let request_again = again(request);
     let second_watch = watch.of_second();
     let run = Run::new(shared, &request_again).away_from(Some(avoid));

@@ -172,6 +172,9 @@ impl Run<'_> {
             "attempt failed"
         );
         if let Some(delay) = delay {
+            if let Some(meter) = self.shared.admission.meter() {
+                meter.retried();
+            }
             let is_refused = verdict == Verdict::Throttle;
             let _rest = is_refused.then(|| self.shared.admission.rest());
             tokio::time::sleep(delay).await;

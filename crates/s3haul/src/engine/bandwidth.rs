@@ -44,6 +44,13 @@ impl Bandwidth {
         Self { line, began: Instant::now() }
     }
 
+    /// Whether the next byte would have to wait.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| {
+            line.lock().unwrap_or_else(PoisonError::into_inner).free_at > self.began.elapsed()
+        })
+    }
+
     /// Waits until `bytes` may move.
     pub(crate) async fn take(&self, bytes: u64) {
         let Some(line) = &self.line else { return };

@@ -68,6 +68,12 @@ impl Budget {
         u64::from(self.units_total) * UNIT_BYTES
     }
 
+    /// Bytes held by shares.
+    pub(crate) fn taken_bytes(&self) -> u64 {
+        let free = self.units.available_permits() as u64 * UNIT_BYTES;
+        self.bytes().saturating_sub(free)
+    }
+
     /// Bytes not held by any share.
     #[cfg(test)]
     pub(crate) fn free_bytes(&self) -> u64 {

@@ -17,6 +17,17 @@ pub struct SharedLimits {
     pub(crate) content_types: Arc<OnceLock<ContentTypes>>,
 }
 
+/// How much of the bounds is used at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitsLoad {
+    /// Bytes of object data held in memory.
+    pub memory_bytes: u64,
+    /// At most.
+    pub memory_bytes_max: u64,
+    /// The next byte would have to wait for `max_bandwidth`.
+    pub is_bandwidth_used_up: bool,
+}
+
 impl SharedLimits {
     /// Bounds as the settings say, for all jobs together.
     pub fn new(tuning: &Tuning) -> Self {
@@ -28,6 +39,15 @@ impl SharedLimits {
     /// Waits until `bytes` may be transferred: for transfers outside of a job.
     pub async fn before_bytes(&self, bytes: u64) {
         self.bandwidth.take(bytes).await;
+    }
+
+    /// How much of the bounds is used now.
+    pub fn load(&self) -> LimitsLoad {
+        LimitsLoad {
+            memory_bytes: self.limits.budget.taken_bytes(),
+            memory_bytes_max: self.limits.budget.bytes(),
+            is_bandwidth_used_up: self.bandwidth.is_used_up(),
+        }
     }
 
     /// Those of a job: what it shares, or its own.

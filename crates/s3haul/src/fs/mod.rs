@@ -7,8 +7,10 @@
 //! * [`walk`] yields a tree in S3 key order, one directory's names in memory at a level.
 //! * [`read`] reads whole small files and parts of large ones, and notices that a file changed.
 //! * [`mod@write`] writes to a temporary file beside the target and renames it.
+//! * [`busy_threads`] says how many threads wait for contents.
 //! * [`meta`] holds sizes, times and identities of files; [`warning`] the texts scripts know.
 
+mod busy;
 mod descriptors;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
@@ -18,6 +20,7 @@ pub mod walk;
 pub mod warning;
 pub mod write;
 
+pub use busy::busy_threads;
 pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
 pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
 pub use walk::{FileBatch, LocalFile, Walk, WalkOptions};

@@ -12,6 +12,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{Advice, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::busy::Busy;
 use super::meta::{FileIdentity, FileInfo, FileKind, source_changed};
 use super::warning;
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -88,6 +89,7 @@ pub fn read_whole_into(
 
 /// Reads exactly `size` bytes and sees the end of the file behind them.
 fn read_to_end_of(file: &File, path: &Path, size: u64, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
+    let _busy = Busy::begin();
     while buffer.len() < buffer.capacity() {
         match rustix::io::read(file, spare_capacity(&mut buffer)) {
             Ok(0) => break,
@@ -121,6 +123,7 @@ pub fn read_range_into(
     range: ByteRange,
     mut buffer: Vec<u8>,
 ) -> Result<Vec<u8>> {
+    let _busy = Busy::begin();
     let length = range.len();
     // Reading into no room would look like the end of the file.
     buffer.reserve(capacity(length, path)?);

@@ -8,7 +8,7 @@ pub(crate) mod spec;
 pub mod value;
 
 pub use crate::engine::settings::{CopyProps, MetadataDirective, Tuning};
-pub use crate::engine::shared_limits::SharedLimits;
+pub use crate::engine::shared_limits::{LimitsLoad, SharedLimits};
 pub use crate::job::manifest_entry::{Entries, ListedFacts, Manifest, ManifestEntry, Version};
 pub use crate::job::names::{COLLISION, NameSource, Named, Names};
 pub use crate::plan::change::ObjectChange;

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use super::directories::open_root;
 use super::{leftover, names};
+use crate::fs::busy::Busy;
 use crate::fs::{meta, warning};
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
@@ -267,6 +268,7 @@ impl PendingFile {
 
     /// Writes bytes at a position; for a sequential target the position must be the next byte.
     pub fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
+        let _busy = Busy::begin();
         match &self.mode {
             WriteMode::Temporary(_) => self
                 .file
@@ -295,6 +297,7 @@ impl PendingFile {
         if self.is_sequential() {
             return Ok(());
         }
+        let _busy = Busy::begin();
         self.file.sync_data().map_err(|source| Error::local("could not write", self.path(), source))
     }
 
