@@ -25,6 +25,8 @@ mod interrupt;
 mod logging;
 mod manifest;
 mod memory;
+mod metrics;
+mod observe;
 mod open_files;
 mod panics;
 mod plan;
@@ -43,9 +45,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 
-use args::{ColorChoice, GlobalArgs};
+use args::{ColorChoice, GlobalArgs, ProgressChoice};
 use failure::Failure;
-use printer::Printer;
+use printer::{Printer, ProgressStyle};
 use render::escape::{push_name, tame};
 use settings::Environment;
 
@@ -86,7 +88,8 @@ pub fn command() -> clap::Command {
 }
 
 fn run_command(global: &GlobalArgs, command: &args::Command, environment: Environment) -> u8 {
-    let printer = Arc::new(Printer::new(color(global, &environment)));
+    let printer = Printer::new(color(global, &environment)).with_progress(progress(global));
+    let printer = Arc::new(printer);
     if global.debug {
         logging::start(&environment, &printer);
     }
@@ -116,6 +119,13 @@ fn color(global: &GlobalArgs, environment: &Environment) -> Option<bool> {
         ColorChoice::On => Some(true),
         ColorChoice::Off => Some(false),
         ColorChoice::Auto => environment.get(env_vars::NO_COLOR).map(|_| false),
+    }
+}
+
+fn progress(global: &GlobalArgs) -> ProgressStyle {
+    match global.progress.unwrap_or_default() {
+        ProgressChoice::Plain => ProgressStyle::Plain,
+        ProgressChoice::Auto | ProgressChoice::None => ProgressStyle::Auto,
     }
 }
 

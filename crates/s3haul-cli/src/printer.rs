@@ -18,6 +18,15 @@ use crate::standard_streams;
 /// A buffer that is this full in bytes is written.
 const BUFFER_FULL: usize = 64 * 1024;
 
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgressStyle {
+    /// As a bar on a terminal.
+    Auto,
+    /// As a line every some seconds.
+    Plain,
+}
+
 /// Takes whole lines, and bytes that are none.
 pub(crate) type Taker = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
@@ -31,6 +40,7 @@ pub(crate) struct Printer {
     output_is_terminal: bool,
     error_is_terminal: bool,
     color: bool,
+    progress_style: ProgressStyle,
     /// Another task flushes for all commands of the process.
     is_flushed: AtomicBool,
     /// The warning that certificates are not verified was printed.
@@ -71,9 +81,21 @@ impl Printer {
             output_is_terminal,
             error_is_terminal,
             color,
+            progress_style: ProgressStyle::Auto,
             is_flushed: AtomicBool::new(false),
             has_warned: AtomicBool::new(false),
         }
+    }
+
+    /// The same, which shows progress in another way.
+    pub(crate) fn with_progress(mut self, progress_style: ProgressStyle) -> Self {
+        self.progress_style = progress_style;
+        self
+    }
+
+    /// How progress is shown, where it is.
+    pub(crate) fn progress_style(&self) -> ProgressStyle {
+        self.progress_style
     }
 
     /// Warns once that certificates are not verified.

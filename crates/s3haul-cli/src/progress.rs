@@ -1,7 +1,9 @@
-//! How far a job is: counted from its events, shown as a bar on a terminal or as the progress
-//! lines of `aws s3` where those were asked for.
+//! How far a job is: counted from its events, shown as a bar on a terminal, as a line every ten
+//! seconds (`--progress plain`), or as the progress lines of `aws s3` where those were asked for.
 //!
 //! A thread of its own looks ten times a second, so the engine's threads only add to counters.
+
+mod estimate;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -11,28 +13,54 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use s3haul::event::{ActionKind, Event, Outcome};
+use s3haul::job::Tuning;
 use s3haul::job::value::OutputLines;
 use s3haul_wire::units::format_size;
 
-use crate::printer::Printer;
-use crate::render::numbers::clock;
+use crate::observe::{Observer, View};
+use crate::printer::{Printer, ProgressStyle as Style};
 use crate::render::{AwsProgress, OutputSettings};
+use estimate::{Estimator, TimeLeft};
 
 /// Time between looks.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Weight of the newest tick in the rate that is shown.
+/// Time between the lines of `--progress plain`.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Weight of the newest tick in the rate of the progress lines of `aws s3`.
 const RATE_WEIGHT: f64 = 0.1;
+/// The same in the rate that is shown otherwise, which is about that of the last five seconds.
+const SMOOTH_RATE_WEIGHT: f64 = 0.02;
+
+/// Planned actions that may wait where it is shown how much is left: the more of them are known,
+/// the better.
+const LOOK_AHEAD: usize = 32 * 1024;
 
 /// Counters, added to from any thread.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     planned_objects: AtomicU64,
     planned_bytes: AtomicU64,
-    ended_objects: AtomicU64,
+    ended: [AtomicU64; ENDS.len()],
     moved_bytes: AtomicI64,
     lost_bytes: AtomicU64,
     is_final: AtomicBool,
+    /// Those of the process, which count all of its jobs.
+    all: Option<Arc<Self>>,
+}
+
+/// How objects end, in the order in which they are counted.
+pub(crate) const ENDS: [&str; 5] = ["done", "planned", "skipped", "failed", "not_tried"];
+
+fn end_of(outcome: &Outcome) -> usize {
+    match outcome {
+        Outcome::Done => 0,
+        Outcome::DryRun => 1,
+        Outcome::Skipped => 2,
+        Outcome::Failed(_) => 3,
+        Outcome::NotTried => 4,
+    }
 }
 
 /// The counters at one moment.
@@ -51,8 +79,26 @@ pub(crate) struct Snapshot {
 }
 
 impl Totals {
+    /// Those of a job, which are counted in those of the process, too.
+    pub(crate) fn within(all: Option<Arc<Self>>) -> Self {
+        Self { all, ..Self::default() }
+    }
+
+    /// Objects that ended so far, in each of the ways of [`ENDS`].
+    pub(crate) fn ends(&self) -> [u64; ENDS.len()] {
+        std::array::from_fn(|end| self.ended[end].load(Ordering::Relaxed))
+    }
+
+    /// Bytes moved, without those of objects that failed.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::try_from(self.moved_bytes.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
     /// Counts an event.
     pub(crate) fn observe(&self, event: &Event) {
+        if let Some(all) = &self.all {
+            all.observe(event);
+        }
         match event {
             Event::Planned { bytes } => {
                 self.planned_bytes.fetch_add(*bytes, Ordering::Relaxed);
@@ -73,7 +119,7 @@ impl Totals {
                 if has_bytes && is_lost {
                     self.lost_bytes.fetch_add(object.bytes, Ordering::Relaxed);
                 }
-                self.ended_objects.fetch_add(1, Ordering::Relaxed);
+                self.ended[end_of(&object.outcome)].fetch_add(1, Ordering::Relaxed);
             }
             Event::Tags { .. }
             | Event::Archive { .. }
@@ -83,9 +129,9 @@ impl Totals {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let ended_objects = self.ended_objects.load(Ordering::Relaxed);
+        let ended_objects = self.ends().iter().sum();
         let planned_bytes = self.planned_bytes.load(Ordering::Relaxed);
-        let moved = u64::try_from(self.moved_bytes.load(Ordering::Relaxed)).unwrap_or(0);
+        let moved = self.bytes();
         let lost = self.lost_bytes.load(Ordering::Relaxed);
         Snapshot {
             planned_objects: self.planned_objects.load(Ordering::Relaxed).max(ended_objects),
@@ -119,38 +165,57 @@ impl Snapshot {
         )
     }
 
-    /// The text beside the bar; `rate` is in bytes a second. Once no bytes are left, what is left
-    /// are removals and empty objects: their end is estimated from how many ended so far.
-    fn bar_text(&self, rate: u64, elapsed: Duration) -> String {
+    /// How much there is, how fast it goes, when it ends and what limits, the most important first.
+    /// `rate` is in bytes a second.
+    fn words(&self, rate: u64, left: String, view: &View) -> [String; 7] {
         let about = if self.is_final { "" } else { "~" };
-        let (done, left) = (self.ended_objects, self.objects_left());
-        let left_bytes = self.planned_bytes.saturating_sub(self.moved_bytes);
-        let seconds = if left_bytes > 0 {
-            left_bytes.checked_div(rate)
+        let (done, objects) = (self.ended_objects, self.objects_left());
+        let (bytes, speed) = if self.planned_bytes == 0 {
+            (String::new(), String::new())
         } else {
-            left.saturating_mul(elapsed.as_secs()).checked_div(done)
+            let planned = format_size(self.planned_bytes);
+            let bytes = format!("{} of {about}{planned}", format_size(self.moved_bytes));
+            (bytes, format!("{}/s", format_size(rate)))
         };
-        let eta = seconds.map_or_else(|| "--:--".to_owned(), clock);
-        if self.planned_bytes == 0 {
-            return format!("{about}{eta}  {done} done, {about}{left} left");
-        }
-        format!(
-            "{} of {about}{}  {}/s  {about}{eta}  {done} done, {about}{left} left",
-            format_size(self.moved_bytes),
-            format_size(self.planned_bytes),
-            format_size(rate),
-        )
+        let limit = view.limit.map(|limit| format!("limit: {}", limit.word())).unwrap_or_default();
+        let objects = format!("{done} done, {about}{objects} left");
+        let in_flight = format!("{} in flight", view.in_flight);
+        let refusals =
+            if view.refusals > 0 { format!("{} refused", view.refusals) } else { String::new() };
+        [bytes, speed, left, limit, objects, in_flight, refusals]
+    }
+
+    /// The text beside the bar.
+    fn bar_text(&self, rate: u64, left: TimeLeft, view: &View) -> String {
+        join(self.words(rate, left.to_string(), view), "  ")
+    }
+
+    /// A line of `--progress plain`.
+    fn plain_line(&self, rate: u64, left: TimeLeft, view: &View) -> String {
+        format!("progress: {}", join(self.words(rate, format!("time left {left}"), view), ", "))
     }
 }
 
+/// What is not empty.
+fn join(words: [String; 7], between: &str) -> String {
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(between)
+}
+
 /// A smoothed rate.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Rate {
+    weight: f64,
     bytes: u64,
-    per_second: Option<f64>,
+    ticks: f64,
+    per_second: f64,
 }
 
 impl Rate {
+    /// A rate in which the newest tick has this weight, once there were enough of them.
+    fn new(weight: f64) -> Self {
+        Self { weight, bytes: 0, ticks: 0.0, per_second: 0.0 }
+    }
+
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -160,11 +225,14 @@ impl Rate {
     fn step(&mut self, bytes: u64, elapsed: Duration) -> u64 {
         let moved = bytes.saturating_sub(self.bytes) as f64;
         let now = moved / elapsed.as_secs_f64().max(1e-6);
-        let smooth = self.per_second.map_or(now, |old| old + RATE_WEIGHT * (now - old));
-        // Nothing is shown as a rate before anything moved.
-        self.per_second = (bytes > 0).then_some(smooth);
         self.bytes = bytes;
-        self.per_second.unwrap_or(0.0) as u64
+        // Nothing is a rate before anything moved.
+        if bytes > 0 {
+            self.ticks += 1.0;
+            let weight = self.weight.max(1.0 / self.ticks);
+            self.per_second += weight * (now - self.per_second);
+        }
+        self.per_second as u64
     }
 }
 
@@ -198,6 +266,7 @@ impl Ticker {
         settings: OutputSettings,
     ) -> Self {
         let mut display = Display::new(&printer, settings);
+        let observer = Observer::get().filter(|_| !matches!(display, Display::Nothing));
         // A thread costs more than a small command of `run`.
         if matches!(display, Display::Nothing) && printer.is_flushed() {
             return Self { stop: None, thread: None };
@@ -207,8 +276,13 @@ impl Ticker {
             let mut last = Instant::now();
             loop {
                 let ended = stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout);
-                let now = Instant::now();
-                display.show(&printer, &totals.snapshot(), now - last, ended);
+                let (now, mut view) = (Instant::now(), View::default());
+                if let Some(observer) = observer {
+                    observer.sample();
+                    view = observer.view();
+                }
+                let look = Look { now: &totals.snapshot(), view, elapsed: now - last, ended };
+                display.show(&printer, &look);
                 last = now;
                 printer.flush();
                 if ended {
@@ -232,24 +306,89 @@ impl Drop for Ticker {
     }
 }
 
+/// What is seen at one tick.
+struct Look<'a> {
+    now: &'a Snapshot,
+    view: View,
+    /// Since the last tick.
+    elapsed: Duration,
+    ended: bool,
+}
+
+/// Rate and time left, with what they are made of.
+#[derive(Debug)]
+struct Course {
+    rate: Rate,
+    estimator: Estimator,
+    elapsed: Duration,
+}
+
+impl Default for Course {
+    fn default() -> Self {
+        let (rate, estimator) = (Rate::new(SMOOTH_RATE_WEIGHT), Estimator::default());
+        Self { rate, estimator, elapsed: Duration::ZERO }
+    }
+}
+
+impl Course {
+    fn step(&mut self, look: &Look<'_>) -> (u64, TimeLeft) {
+        self.elapsed += look.elapsed;
+        let left = self.estimator.step(self.elapsed, look.now);
+        (self.rate.step(look.now.moved_bytes, look.elapsed), left)
+    }
+}
+
 /// What is shown.
 enum Display {
     Nothing,
-    Bar { bar: ProgressBar, rate: Rate, elapsed: Duration },
+    Bar { bar: ProgressBar, course: Course },
+    Plain { course: Course, due: Duration },
     Aws { settings: AwsProgress, rate: Rate, waited: Duration, last: Option<Snapshot> },
+}
+
+/// Prepares a job for what is shown of it: requests are counted, and more is planned ahead, unless
+/// its memory is limited. To be called before its clients are made.
+pub(crate) fn prepare(printer: &Printer, settings: &OutputSettings, tuning: &mut Tuning) {
+    if !is_shown(printer, settings) {
+        return;
+    }
+    Observer::begin();
+    if may_look_ahead(tuning) {
+        tuning.max_queue_size = LOOK_AHEAD;
+    }
+}
+
+/// Whether neither the queue nor the memory is limited.
+fn may_look_ahead(tuning: &Tuning) -> bool {
+    let usual = Tuning::default();
+    tuning.max_queue_size == usual.max_queue_size && tuning.memory_budget >= usual.memory_budget
+}
+
+/// Whether more is shown than lines about objects.
+fn is_shown(printer: &Printer, settings: &OutputSettings) -> bool {
+    let is_asked = settings.bar && settings.lines == OutputLines::All;
+    is_asked
+        && match printer.progress_style() {
+            Style::Plain => true,
+            Style::Auto => {
+                !settings.json && settings.aws_progress.is_none() && printer.error_is_terminal()
+            }
+        }
 }
 
 impl Display {
     fn new(printer: &Printer, settings: OutputSettings) -> Self {
+        if is_shown(printer, &settings) && printer.progress_style() == Style::Plain {
+            return Self::Plain { course: Course::default(), due: PLAIN_EVERY };
+        }
         if settings.json {
             return Self::Nothing;
         }
         if let Some(settings) = settings.aws_progress {
-            let (rate, waited) = (Rate::default(), Duration::MAX);
+            let (rate, waited) = (Rate::new(RATE_WEIGHT), Duration::MAX);
             return Self::Aws { settings, rate, waited, last: None };
         }
-        let all = settings.lines == OutputLines::All;
-        if !(settings.bar && all && printer.error_is_terminal()) {
+        if !is_shown(printer, &settings) {
             return Self::Nothing;
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -257,19 +396,31 @@ impl Display {
             bar.set_style(style);
         }
         printer.set_bar(Some(bar.clone()));
-        Self::Bar { bar, rate: Rate::default(), elapsed: Duration::ZERO }
+        Self::Bar { bar, course: Course::default() }
     }
 
-    fn show(&mut self, printer: &Printer, now: &Snapshot, elapsed: Duration, ended: bool) {
+    fn show(&mut self, printer: &Printer, look: &Look<'_>) {
+        let Look { now, elapsed, ended, .. } = *look;
         match self {
             Self::Nothing => {}
             Self::Bar { bar, .. } if ended => {
                 printer.set_bar(None);
                 bar.finish_and_clear();
             }
-            Self::Bar { bar, rate, elapsed: total } => {
-                *total += elapsed;
-                show_bar(bar, now, rate.step(now.moved_bytes, elapsed), *total);
+            Self::Bar { bar, course } => {
+                let (rate, left) = course.step(look);
+                show_bar(bar, now, now.bar_text(rate, left, &look.view));
+            }
+            Self::Plain { course, due } => {
+                let (rate, left) = course.step(look);
+                if course.elapsed >= *due {
+                    *due = course.elapsed + PLAIN_EVERY;
+                    let line = now.plain_line(rate, left, &look.view);
+                    printer.error(|buffer| {
+                        buffer.extend_from_slice(line.as_bytes());
+                        buffer.push(b'\n');
+                    });
+                }
             }
             Self::Aws { settings, rate, waited, last } => {
                 let rate = rate.step(now.moved_bytes, elapsed);
@@ -288,19 +439,20 @@ impl Display {
     }
 }
 
-fn show_bar(bar: &ProgressBar, now: &Snapshot, rate: u64, elapsed: Duration) {
+fn show_bar(bar: &ProgressBar, now: &Snapshot, text: String) {
     let (length, position) = match now.planned_bytes {
         0 => (now.planned_objects, now.ended_objects),
         bytes => (bytes, now.moved_bytes),
     };
     bar.set_length(length);
     bar.set_position(position);
-    bar.set_message(now.bar_text(rate, elapsed));
+    bar.set_message(text);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::Limit;
 
     #[test]
     fn aws_lines_tell_what_is_known() {
@@ -320,16 +472,17 @@ mod tests {
             "Completed 1.0 KiB/2.0 KiB (512 Bytes/s) with 2 file(s) remaining"
         );
         let deletes = Snapshot { planned_bytes: 0, moved_bytes: 0, is_final: true, ..now };
-        let minute = Duration::from_mins(1);
+        let view = View { in_flight: 3, refusals: 0, limit: None };
+        let left = TimeLeft::AtLeast(Duration::from_secs(2));
         assert_eq!(
-            now.bar_text(512, minute),
-            "1.0 KiB of ~2.0 KiB  512 Bytes/s  ~00:02  1 done, ~2 left"
+            now.bar_text(512, left, &view),
+            "1.0 KiB of ~2.0 KiB  512 Bytes/s  00:02+  1 done, ~2 left  3 in flight"
         );
-        assert_eq!(deletes.bar_text(0, minute), "02:00  1 done, 2 left");
-        let rest = Snapshot { moved_bytes: 2048, is_final: true, ..now };
+        let left = TimeLeft::About(Duration::from_mins(2));
+        let view = View { in_flight: 3, refusals: 4, limit: Some(Limit::Service) };
         assert_eq!(
-            rest.bar_text(0, minute),
-            "2.0 KiB of 2.0 KiB  0 Bytes/s  02:00  1 done, 2 left"
+            deletes.plain_line(0, left, &view),
+            "progress: time left 02:00, limit: service, 1 done, 2 left, 3 in flight, 4 refused"
         );
         assert_eq!(deletes.aws_line(0), "Completed 1 file(s) with 2 file(s) remaining");
     }
@@ -375,13 +528,24 @@ mod tests {
     }
 
     #[test]
+    fn limited_jobs_look_no_further_ahead() {
+        let usual = Tuning::default();
+        assert!(may_look_ahead(&usual));
+        let memory_budget = usual.memory_budget / 2;
+        assert!(!may_look_ahead(&Tuning { memory_budget, ..Tuning::default() }));
+        assert!(!may_look_ahead(&Tuning { max_queue_size: 10, ..usual }));
+    }
+
+    #[test]
     fn rates_are_smooth() {
-        let mut rate = Rate::default();
+        let mut rate = Rate::new(0.1);
         let second = Duration::from_secs(1);
         assert_eq!(rate.step(0, second), 0);
         assert_eq!(rate.step(1000, second), 1000);
-        assert_eq!(rate.step(1000, second), 900);
-        assert_eq!(clock(3723), "1:02:03");
-        assert_eq!(clock(62), "01:02");
+        assert_eq!(rate.step(1000, second), 500);
+        for _ in 0..8 {
+            rate.step(1000, second);
+        }
+        assert_eq!(rate.step(1000, second), 90, "as of ten ticks");
     }
 }

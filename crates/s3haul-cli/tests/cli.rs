@@ -47,6 +47,9 @@ mod jobs;
 mod limits;
 #[path = "cli/listing.rs"]
 mod listing;
+#[cfg(unix)]
+#[path = "cli/metrics.rs"]
+mod metrics;
 #[path = "cli/no_s3.rs"]
 mod no_s3;
 #[path = "cli/nothing.rs"]
@@ -56,6 +59,9 @@ mod nothing;
 mod output_gone;
 #[path = "cli/plan.rs"]
 mod plan;
+#[cfg(target_os = "linux")]
+#[path = "cli/progress.rs"]
+mod progress;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/restore.rs"]

@@ -25,10 +25,11 @@ const NEEDED: [(&str, &str, &str); 3] =
     [("strace", "-V", "strace"), ("parallel", "--version", "parallel"), ("tmux", "-V", "tmux")];
 
 /// The same for those without which some tests are left out.
-const WELCOME: [(&str, &str, &str); 3] = [
+const WELCOME: [(&str, &str, &str); 4] = [
     ("zsh", "--version", "zsh"),
     ("fish", "--version", "fish"),
     ("groff", "--version", "groff-base"),
+    ("prometheus", "--version", "prometheus"),
 ];
 
 /// What property tests draw from, so that a run can be repeated; `PROPTEST_RNG_SEED` of the

@@ -16,6 +16,18 @@ pub(crate) enum ColorChoice {
     Off,
 }
 
+/// How to show progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressChoice {
+    /// As a bar on a terminal.
+    #[default]
+    Auto,
+    /// As a line every 10 seconds.
+    Plain,
+    /// Not at all.
+    None,
+}
+
 /// Flags of all commands.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
@@ -67,6 +79,21 @@ pub(crate) struct GlobalArgs {
     /// Do not show progress.
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
+    /// Show progress as a bar on a terminal (auto), as a line to standard error every 10 seconds
+    /// (plain), or not at all (none).
+    #[arg(long, global = true, value_enum, value_name = "HOW")]
+    pub(crate) progress: Option<ProgressChoice>,
+    /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9469, under /metrics, while
+    /// the command runs.
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    pub(crate) metrics_listen: Option<String>,
+    /// Write metrics for Prometheus to this file every 5 seconds and at the end, for the textfile
+    /// collector of its node exporter.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) metrics_file: Option<PathBuf>,
+    /// Give all metrics this label. May be given many times.
+    #[arg(long, global = true, value_name = "NAME=VALUE")]
+    pub(crate) label: Vec<String>,
     /// Colour messages on a terminal (auto), always (on) or never (off).
     #[arg(long, global = true, value_enum, value_name = "WHEN")]
     pub(crate) color: Option<ColorChoice>,
@@ -103,6 +130,11 @@ pub(crate) struct GlobalArgs {
 }
 
 impl GlobalArgs {
+    /// Whether no progress is to be shown.
+    pub(crate) fn hides_progress(&self) -> bool {
+        self.no_progress || self.progress == Some(ProgressChoice::None)
+    }
+
     /// These flags, and for those that are not given the ones of a command around this one.
     pub(crate) fn within(self, outer: &Self) -> Self {
         let outer = outer.clone();
@@ -121,6 +153,10 @@ impl GlobalArgs {
             max_bandwidth: self.max_bandwidth.or(outer.max_bandwidth),
             json: self.json || outer.json,
             no_progress: self.no_progress || outer.no_progress,
+            progress: self.progress.or(outer.progress),
+            metrics_listen: self.metrics_listen.or(outer.metrics_listen),
+            metrics_file: self.metrics_file.or(outer.metrics_file),
+            label: if self.label.is_empty() { outer.label } else { self.label },
             color: self.color.or(outer.color),
             debug: self.debug || outer.debug,
             output: self.output.or(outer.output),

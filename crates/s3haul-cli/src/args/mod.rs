@@ -51,7 +51,7 @@ pub(crate) use completions::{CompletionsArgs, Shell};
 pub(crate) use conditions::{ConditionArgs, as_source_class};
 pub(crate) use filters::FilterArgs;
 pub(crate) use find::FindArgs;
-pub(crate) use global::{ColorChoice, GlobalArgs};
+pub(crate) use global::{ColorChoice, GlobalArgs, ProgressChoice};
 pub(crate) use job::{JobCommand, JobRunArgs, JobStartArgs, PrintJobArgs, WorkerArgs};
 pub(crate) use jobs::{JobArgs, JobShowArgs, JobsArgs, JobsCommand, JournalArgs, PruneArgs};
 pub(crate) use list::{ListArgs, LsArgs, TableArgs};
@@ -339,6 +339,51 @@ pub(crate) enum Command {
     /// ago was listed is kept in the cache folder. What takes longer than a second, needs a program
     /// for its credentials, or fails, is not completed.
     Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Its first word, as it is typed.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Cp(_) => "cp",
+            Self::Mv(_) => "mv",
+            Self::Sync(_) => "sync",
+            Self::Compare(_) => "compare",
+            Self::Verify(_) => "verify",
+            Self::Rm(_) => "rm",
+            Self::Undelete(_) => "undelete",
+            Self::Tag { .. } => "tag",
+            Self::Set(_) => "set",
+            Self::Restore(_) => "restore",
+            Self::Ls(_) => "ls",
+            Self::List(_) => "list",
+            Self::Versions(_) => "versions",
+            Self::Find(_) => "find",
+            Self::Summarize(_) => "summarize",
+            Self::Browse(_) => "browse",
+            Self::Uploads { .. } => "uploads",
+            Self::ListBuckets(_) => "list-buckets",
+            Self::Map(_) => "map",
+            Self::Each(_) => "each",
+            Self::Mb(_) => "mb",
+            Self::Rb(_) => "rb",
+            Self::Versioning { .. } => "versioning",
+            Self::Website(_) => "website",
+            Self::Presign(_) => "presign",
+            Self::Cat(_) => "cat",
+            Self::Head(_) => "head",
+            Self::Pipe(_) => "pipe",
+            Self::Run(_) => "run",
+            Self::Job { .. } => "job",
+            Self::Plan { .. } => "plan",
+            Self::Apply(_) => "apply",
+            Self::Jobs { .. } => "jobs",
+            Self::Worker(_) => "worker",
+            Self::CheckServer(_) => "check-server",
+            Self::Serve(_) => "serve",
+            Self::Completions(_) => "completions",
+        }
+    }
 }
 
 /// The definition of the command line.

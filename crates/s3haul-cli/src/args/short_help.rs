@@ -159,7 +159,7 @@ const ABOUTS: [(&str, &str); 33] = [
 
 /// What a flag does, for all commands or one, where the first sentence of its help is too long for
 /// a line.
-const TEXTS: [(&str, &str, &str); 73] = [
+const TEXTS: [(&str, &str, &str); 75] = [
     ("", "profile", "Use this profile of the AWS configuration"),
     ("", "region", "Use this region"),
     ("", "endpoint-url", "Send requests to this URL instead of Amazon's"),

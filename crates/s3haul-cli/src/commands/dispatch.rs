@@ -21,6 +21,7 @@ use crate::commands::{
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::metrics::Export;
 use crate::plan::PlanFile;
 use crate::printer::Printer;
 use crate::render::json;
@@ -28,9 +29,9 @@ use crate::runtime;
 use crate::settings::{
     BrowseSettings, CatSettings, CheckServerSettings, CompareSettings, Environment, HeadSettings,
     JobRequest, JournalSettings, ListBucketsSettings, ListSettings, LsSettings, Machine,
-    MbSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings, ServeSettings, Settings,
-    SummarizeSettings, TransferSettings, UploadsSettings, VersioningSettings, WebsiteSettings,
-    is_utf8, refuse_unsupported,
+    MbSettings, MetricsSettings, PresignSettings, RbSettings, RunSettings, ScriptSettings,
+    ServeSettings, Settings, SummarizeSettings, TransferSettings, UploadsSettings,
+    VersioningSettings, WebsiteSettings, is_utf8, refuse_unsupported,
 };
 
 /// Runs a command to its end.
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(
 ) -> Result<u8, Failure> {
     if let Command::Serve(args) = command {
         refuse_unsupported(global)?;
+        MetricsSettings::refuse(global, "`serve` has its requests in --ledger")?;
         let settings = ServeSettings::new(global, args, &environment)?;
         return runtime::serve_on(serve::run(settings, printer));
     }
@@ -51,7 +53,8 @@ pub(crate) fn dispatch(
         }
         return run_job(global, args, environment, printer);
     }
-    carry_out(prepare(global, command, environment, printer)?, printer)
+    let metrics = MetricsSettings::new(global, command.word())?;
+    carry_out(prepare(global, command, environment, printer)?, metrics, printer)
 }
 
 /// What a command is about to do. Commands that only read files of this machine are done by then.
@@ -256,7 +259,8 @@ fn run_job(
 ) -> Result<u8, Failure> {
     refuse_unsupported(global)?;
     let request = JobRequest::file(global, args)?;
-    let run = || carry_out(job(&request, &args.journal, environment, printer)?, printer);
+    let metrics = MetricsSettings::new(global, "job run")?;
+    let run = || carry_out(job(&request, &args.journal, environment, printer)?, metrics, printer);
     run().inspect_err(|failure| {
         if request.job.output.json && !global.json {
             printer.output(|buffer| json::push_failure(buffer, failure));
@@ -330,7 +334,11 @@ fn apply<'a>(
 }
 
 /// Runs the command if it is confirmed or needs no confirmation.
-fn carry_out(work: Work<'_>, printer: &Arc<Printer>) -> Result<u8, Failure> {
+fn carry_out(
+    work: Work<'_>,
+    metrics: MetricsSettings,
+    printer: &Arc<Printer>,
+) -> Result<u8, Failure> {
     if let Work::Done(status) = work {
         return Ok(status);
     }
@@ -340,7 +348,15 @@ fn carry_out(work: Work<'_>, printer: &Arc<Printer>) -> Result<u8, Failure> {
     if !confirm::is_confirmed(work.question(), printer)? {
         return Ok(exit::FAILED);
     }
-    runtime::block_on(async { work.run(&Arc::new(Interrupt::listen())).await })
+    runtime::block_on(async {
+        let export = Export::start(metrics, printer).await?;
+        let result = work.run(&Arc::new(Interrupt::listen())).await;
+        if let Some(export) = export {
+            let status = result.as_ref().map_or_else(|failure| failure.status, |status| *status);
+            export.finish(status, printer);
+        }
+        result
+    })
 }
 
 /// A command that runs.

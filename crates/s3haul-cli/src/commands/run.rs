@@ -23,7 +23,7 @@ use crate::printer::Printer;
 use crate::progress::Ticker;
 use crate::render::escape::push_name;
 use crate::render::json;
-use crate::settings::{Environment, RunSettings, Settings};
+use crate::settings::{Environment, MetricsSettings, RunSettings, Settings};
 use crate::standard_streams;
 
 /// Longest line.
@@ -186,6 +186,7 @@ impl Shared {
         environment: Environment,
     ) -> Result<Settings, Failure> {
         crate::settings::refuse_unsupported(global)?;
+        MetricsSettings::refuse(global, "`run` has metrics of all its lines together")?;
         let mut settings = Settings::load(global, environment)?;
         settings.tuning.shared = Some(self.limits.clone());
         Ok(settings)

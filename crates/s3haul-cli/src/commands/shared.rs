@@ -11,6 +11,7 @@ use s3haul_wire::env::Env;
 use s3haul_wire::{Admission, Client, ClientConfig};
 
 use crate::failure::Failure;
+use crate::observe::Observer;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
 
@@ -126,7 +127,14 @@ pub(super) fn folder_client(config: ClientConfig) -> Result<Client, Failure> {
 
 /// Bounds all requests of the process; the first call counts.
 pub(super) fn bound_requests(bounds: Bounds) -> Admission {
-    ADMISSION.get_or_init(|| Admission::new(bounds)).clone()
+    let admission = ADMISSION.get_or_init(|| {
+        let meter = Observer::get().map(|observer| Arc::clone(observer.meter()));
+        Admission::metered(bounds, meter)
+    });
+    if let Some(observer) = Observer::get() {
+        observer.look_at_requests(admission, bounds);
+    }
+    admission.clone()
 }
 
 /// Lets clients that are made from now on say what they wait for.

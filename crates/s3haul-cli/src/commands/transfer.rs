@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use s3haul::event::{Event, EventSink, ObjectEvent, Outcome};
 use s3haul::job::value::OutputLines;
 use s3haul::job::{
-    Clients, NameSource, Streams, Summary, TransferCommand, TransferSpec, run_transfer,
+    Clients, NameSource, SharedLimits, Streams, Summary, TransferCommand, TransferSpec, Tuning,
+    run_transfer,
 };
 use s3haul::journal::{self, Journal, Live};
 use s3haul::location::ObjectName;
@@ -24,9 +25,10 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
+use crate::observe::Observer;
 use crate::plan::{PlanFile, PlanWriter, Planning};
 use crate::printer::Printer;
-use crate::progress::{Ticker, Totals};
+use crate::progress::{self, Ticker, Totals};
 use crate::render::{CommandSink, OutputSettings, estimate, events, tags};
 use crate::report::{FailedNames, Recorded, ReportWriter};
 use crate::settings::{
@@ -71,12 +73,13 @@ pub(crate) async fn run_observed(
         again,
         ..
     } = settings;
+    observe(&mut spec.tuning, &output, printer);
     let clients = clients(client, source_client)?;
     let manifest = manifest.map(|settings| ManifestFile::open(settings, clients.source.clone()));
     if let Some(manifest) = manifest.transpose()? {
         spec.manifest = Some(Arc::new(manifest));
     }
-    let totals = Arc::new(Totals::default());
+    let totals = totals();
     let sink = new_sink(printer, output, &spec, &totals);
     for notice in &notices {
         sink.notice(notice);
@@ -145,6 +148,22 @@ fn new_sink(
 ) -> Arc<CommandSink> {
     let working_dir = spec.working_dir.to_string_lossy();
     Arc::new(CommandSink::new(Arc::clone(printer), output, &working_dir, Arc::clone(totals)))
+}
+
+/// Prepares what progress and metrics show of a job.
+fn observe(tuning: &mut Tuning, output: &OutputSettings, printer: &Printer) {
+    progress::prepare(printer, output, tuning);
+    if let Some(observer) = Observer::get() {
+        let limits = tuning.shared.take().unwrap_or_else(|| SharedLimits::new(tuning));
+        observer.look_at_limits(limits.clone());
+        tuning.shared = Some(limits);
+    }
+}
+
+/// Counts the objects of a job, and of all jobs of the process where progress or metrics show them.
+fn totals() -> Arc<Totals> {
+    let all = Observer::get().map(|observer| Arc::clone(observer.totals()));
+    Arc::new(Totals::within(all))
 }
 
 fn observed(

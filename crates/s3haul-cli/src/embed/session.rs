@@ -23,8 +23,8 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::settings::{
-    CompareSettings, Environment, JobRequest, ListSettings, ManifestPlace, ServeSettings, Settings,
-    TransferSettings, journal_folder,
+    CompareSettings, Environment, JobRequest, ListSettings, ManifestPlace, MetricsSettings,
+    ServeSettings, Settings, TransferSettings, journal_folder,
 };
 
 /// Takes a line of what a command would print to standard error.
@@ -158,6 +158,7 @@ impl Session {
             parsed => parsed?,
         };
         refuse_what_holds_the_process(&command)?;
+        MetricsSettings::refuse(&global, "metrics are those of a command line")?;
         let environment = self.environment(line);
         check_directory(&command, &environment)?;
         let capture = self.capture();

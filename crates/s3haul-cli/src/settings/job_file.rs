@@ -40,7 +40,7 @@ impl JobRequest {
         let mut job = Job::from_json(text)
             .map_err(|error| Failure::usage(format!("{name} cannot be run: {error}")))?;
         job.output.json |= global.json;
-        job.output.progress &= !global.no_progress;
+        job.output.progress &= !global.hides_progress();
         Ok(Self { job, keys: Keys::default() })
     }
 
@@ -87,7 +87,7 @@ impl JobRequest {
             limits.max_bandwidth = given.max_bandwidth;
         }
         job.output.json |= global.json;
-        job.output.progress &= !global.no_progress;
+        job.output.progress &= !global.hides_progress();
         Ok(Self { job, keys: Keys::default() })
     }
 

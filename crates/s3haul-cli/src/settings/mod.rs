@@ -24,6 +24,7 @@ mod list;
 mod list_buckets;
 mod listing;
 mod manifest;
+mod metrics;
 mod object;
 mod prices;
 mod profile;
@@ -66,6 +67,9 @@ pub(crate) use list::{ListSettings, LsSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use manifest::{ManifestPlace, ManifestSettings};
+pub(crate) use metrics::MetricsSettings;
+#[cfg(test)]
+pub(crate) use metrics::RESERVED_LABELS;
 pub(crate) use report::{PlanSettings, ReportSettings, price_table_of};
 pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};
@@ -116,7 +120,7 @@ impl Settings {
         let service = client::service(global, &environment, name, profile)?;
         let (tuning, load) = frame::within_machine(&limits)?;
         let client = frame::client(&service, &tuning, load, &environment);
-        let (json, progress) = (global.json, !global.no_progress);
+        let (json, progress) = (global.json, !global.hides_progress());
         let global = global.clone();
         Ok(Self { client, tuning, service, limits, json, progress, environment, global })
     }

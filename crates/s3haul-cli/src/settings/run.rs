@@ -60,7 +60,15 @@ impl RunSettings {
         }
         let Settings { client, tuning, json, environment, global, .. } = settings;
         // Bars of several commands would overwrite each other.
-        let global = GlobalArgs { no_progress: true, ..global };
+        // Metrics are those of all commands together.
+        let global = GlobalArgs {
+            no_progress: true,
+            progress: None,
+            metrics_listen: None,
+            metrics_file: None,
+            label: Vec::new(),
+            ..global
+        };
         let jobs = args.jobs.map_or(tuning.requests_at_once(), usize::from);
         let (dry_run, stop_on_error) = (args.dryrun, args.stop_on_error);
         Ok(Self {

@@ -1,0 +1,129 @@
+//! Where metrics go, and the labels that they have.
+
+use std::path::PathBuf;
+
+use crate::args::GlobalArgs;
+use crate::failure::Failure;
+
+/// Labels of metrics, which `--label` cannot set.
+pub(crate) const RESERVED_LABELS: [&str; 9] =
+    ["operation", "status", "class", "reason", "outcome", "limit", "command", "version", "le"];
+/// Labels at most.
+const LABELS_MAX: usize = 32;
+
+/// Where metrics go; nowhere by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MetricsSettings {
+    /// Address that scrapes are answered on.
+    pub(crate) listen: Option<String>,
+    /// File that is written again and again.
+    pub(crate) file: Option<PathBuf>,
+    /// Names and values.
+    pub(crate) labels: Vec<(String, String)>,
+    /// Word of the command.
+    pub(crate) command: &'static str,
+}
+
+impl MetricsSettings {
+    /// Refuses the flags where they would be ignored.
+    pub(crate) fn refuse(global: &GlobalArgs, why: &str) -> Result<(), Failure> {
+        if Self::new(global, "")?.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(format!("--metrics-listen and --metrics-file: {why}")))
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listen.is_none() && self.file.is_none()
+    }
+
+    /// From the flags of all commands.
+    pub(crate) fn new(global: &GlobalArgs, command: &'static str) -> Result<Self, Failure> {
+        let (listen, file) = (&global.metrics_listen, &global.metrics_file);
+        if !global.label.is_empty() && listen.is_none() && file.is_none() {
+            return Err(Failure::usage(
+                "--label is for metrics: give --metrics-listen or --metrics-file, too",
+            ));
+        }
+        if global.label.len() > LABELS_MAX {
+            return Err(Failure::usage(format!("more than {LABELS_MAX} labels were given")));
+        }
+        let mut labels: Vec<(String, String)> = Vec::new();
+        for text in &global.label {
+            let (name, value) = label(text)?;
+            if labels.iter().any(|(other, _)| other == name) {
+                return Err(Failure::usage(format!("the label `{name}` is given twice")));
+            }
+            labels.push((name.to_owned(), value.to_owned()));
+        }
+        // A rename would put a file in the place of a device, or of another program's pipe.
+        if let Some(path) = file
+            && path.exists()
+            && !path.is_file()
+        {
+            let path = path.display();
+            return Err(Failure::usage(format!("--metrics-file: `{path}` is not a file")));
+        }
+        let listen = listen.as_ref().map(|address| with_host(address));
+        Ok(Self { listen, file: file.clone(), labels, command })
+    }
+}
+
+/// `:9100` listens on this machine's own address, as all do that name none.
+fn with_host(address: &str) -> String {
+    if address.starts_with(':') { format!("127.0.0.1{address}") } else { address.to_owned() }
+}
+
+fn label(text: &str) -> Result<(&str, &str), Failure> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| Failure::usage(format!("--label `{text}`: give NAME=VALUE")))?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with("__");
+    if !is_name {
+        return Err(Failure::usage(format!(
+            "--label `{text}`: a name has letters, digits and underscores, and begins with a letter"
+        )));
+    }
+    if RESERVED_LABELS.contains(&name) {
+        return Err(Failure::usage(format!("--label `{text}`: metrics have a label `{name}`")));
+    }
+    Ok((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(labels: &[&str]) -> Result<MetricsSettings, Failure> {
+        let global = GlobalArgs {
+            metrics_listen: Some(":0".to_owned()),
+            label: labels.iter().map(|&label| label.to_owned()).collect(),
+            ..GlobalArgs::default()
+        };
+        MetricsSettings::new(&global, "cp")
+    }
+
+    #[test]
+    fn labels_have_names_that_prometheus_takes() {
+        let all = settings(&["job_name=nightly", "team=a=b", "empty=", "_x=1"]).unwrap();
+        let pairs = [("job_name", "nightly"), ("team", "a=b"), ("empty", ""), ("_x", "1")];
+        assert_eq!(all.labels, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(all.listen.as_deref(), Some("127.0.0.1:0"));
+        for wrong in ["a", "=b", "1a=b", "__a=b", "a-b=c", "é=c", "le=5", "operation=x"] {
+            assert!(settings(&[wrong]).is_err(), "{wrong}");
+        }
+        assert!(settings(&["a=1", "a=2"]).is_err());
+    }
+
+    #[test]
+    fn what_would_be_ignored_is_refused() {
+        let global = GlobalArgs { label: vec!["a=b".to_owned()], ..GlobalArgs::default() };
+        assert!(MetricsSettings::new(&global, "cp").is_err());
+        let file = Some(PathBuf::from("/dev/null"));
+        let global = GlobalArgs { metrics_file: file, ..GlobalArgs::default() };
+        assert!(MetricsSettings::new(&global, "cp").is_err());
+    }
+}
