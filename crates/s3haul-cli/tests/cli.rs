@@ -75,6 +75,8 @@ mod set;
 mod shards;
 #[path = "cli/sources.rs"]
 mod sources;
+#[path = "cli/stable.rs"]
+mod stable;
 #[path = "cli/summary.rs"]
 mod summary;
 mod support;
