@@ -118,6 +118,14 @@ pub fn exists(program: &str, probe: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// Has a program find its companions in these folders first.
+pub fn search_first(command: &mut Command, folders: &[&Path]) -> Result<()> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = folders.iter().map(|folder| folder.to_path_buf());
+    command.env("PATH", std::env::join_paths(folders.chain(std::env::split_paths(&path)))?);
+    Ok(())
+}
+
 /// Name and arguments of a program.
 pub fn describe(command: &Command) -> String {
     let program = Path::new(command.get_program());

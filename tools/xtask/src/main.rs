@@ -4,9 +4,11 @@
 //! line each. Few dependencies on purpose: this builds before anything else does.
 
 mod budgets;
+mod builders;
 mod checks;
 mod demo;
 mod deny;
+mod dist;
 mod docs;
 mod fuzz;
 mod kill;
@@ -44,6 +46,8 @@ Tasks:
   python                  the Python package: a wheel, its types and its tests
   screenshots             the pictures of docs/html.md, in a headless Chromium
   wheel                   the Python package as it is released, into target/wheels
+  dist [OPTION]           what a release consists of, into target/dist; --check tries each package
+                          in a clean root, --reproduce builds again elsewhere and compares
   man                     a man page for each command, into target/man
   docs                    the documentation as a site, by mdbook, into target/site
   picture                 a real session as docs/terminal.svg
@@ -82,7 +86,8 @@ fn run(args: &[String]) -> Result<()> {
         "peers" => bench(&["peers"], rest),
         "python" => no_arguments(rest).and_then(|()| python::test()),
         "screenshots" => no_arguments(rest).and_then(|()| python::screenshots()),
-        "wheel" => no_arguments(rest).and_then(|()| python::wheel()),
+        "wheel" => no_arguments(rest).and_then(|()| python::wheel().map(drop)),
+        "dist" => dist::run(rest),
         "budgets" => budgets::run(rest),
         "docs" => no_arguments(rest).and_then(|()| docs::site()),
         "picture" => picture::run(rest),

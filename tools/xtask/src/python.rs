@@ -10,18 +10,14 @@ use support::install::{self, Environment, Folder};
 use support::servers::Servers;
 use support::{process, term};
 
+use crate::builders;
+
 /// What the tests of the package need, and what builds it.
 const ENVIRONMENT: Environment = Environment {
     about: "maturin, pytest, mypy, boto3, pyarrow, pandas, Polars, DuckDB, Ray and Selenium",
     file: "tools/support/requirements-python.txt",
     packages: include_str!("../../support/requirements-python.txt"),
 };
-
-/// What wheels are built for, where cargo can.
-const WHEEL_TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
-
-/// The C compiler of wheels.
-const ZIG: &str = "ziglang==0.15.2";
 
 /// A larger wheel holds something that it should not.
 const WHEEL_BYTES_MAX: u64 = 15_000_000;
@@ -113,26 +109,57 @@ fn oldest() -> Option<PathBuf> {
 
 /// Builds the package as it is released, into `target/wheels`: for every Linux since 2018 (glibc
 /// 2.28), whatever this machine has. Zig's C compiler knows the old libraries.
-pub(crate) fn wheel() -> Result<()> {
-    let python = environment()?;
-    pip_install(&python, &[ZIG.as_ref()])?;
-    let installed =
-        process::run_quietly(Command::new("rustup").args(["target", "list", "--installed"]));
-    let installed = installed.unwrap_or_default();
-    for target in WHEEL_TARGETS {
-        if !installed.lines().any(|line| line == target) {
-            term::line(&format!("wheel: no {target} here: `rustup target add {target}` adds it"));
-            continue;
-        }
+pub(crate) fn wheel() -> Result<Vec<PathBuf>> {
+    let python = builders::python()?;
+    let mut wheels = Vec::new();
+    for target in builders::targets("wheel") {
         let portable = ["--zig", "--compatibility", "manylinux_2_28", "--target", target];
         let wheel = build(&python, "release", target, &portable)?;
+        forget_folder(&python, &wheel)?;
         let bytes = std::fs::metadata(&wheel)?.len();
         if bytes > WHEEL_BYTES_MAX {
             bail!("{} has {bytes} bytes, more than {WHEEL_BYTES_MAX}", wheel.display());
         }
         term::good(&format!("{}: {bytes} bytes", wheel.display()));
+        wheels.push(wheel);
     }
-    Ok(())
+    Ok(wheels)
+}
+
+/// Takes the folder of the sources out of the list of crates that maturin adds.
+fn forget_folder(python: &Path, wheel: &Path) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let tool = |words: [&str; 3], path: &Path| {
+        let mut tool = Command::new(python);
+        tool.args(["-m", "wheel"]).args(words).arg(path);
+        process::run_quietly(
+            tool.env("SOURCE_DATE_EPOCH", builders::epoch()?).current_dir(&scratch),
+        )
+    };
+    tool(["unpack", "--dest", "."], wheel)?;
+    let unpacked = only(scratch.path())?;
+    let mut lists = Vec::new();
+    for entry in std::fs::read_dir(&unpacked)? {
+        let folder = entry?.path().join("sboms");
+        if folder.exists() {
+            lists.push(only(&folder)?);
+        }
+    }
+    let [list] = &lists[..] else { bail!("a wheel should have one list of crates: {lists:?}") };
+    let root = process::root();
+    let text = std::fs::read_to_string(list)?;
+    std::fs::write(list, text.replace(&format!("file://{}", root.display()), "file:///s3haul"))?;
+    let folder = wheel.parent().context("a wheel lies in no folder")?.to_string_lossy();
+    tool(["pack", "--dest-dir", &folder], &unpacked).map(drop)
+}
+
+/// The one thing in a folder.
+fn only(folder: &Path) -> Result<PathBuf> {
+    let mut found = std::fs::read_dir(folder)?;
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one?.path()),
+        _ => bail!("{} should hold one thing", folder.display()),
+    }
 }
 
 /// The Python of an environment that has what is needed.
@@ -160,17 +187,14 @@ fn build(python: &Path, profile: &str, folder: &str, flags: &[&str]) -> Result<P
         .arg(&wheels)
         .args(flags)
         .env("CARGO_TARGET_DIR", process::target());
+    if profile == "release" {
+        builders::reproducible(&mut maturin)?;
+    }
     // Where maturin looks for its companions.
-    if let (Some(bin), Some(path)) = (python.parent(), std::env::var_os("PATH")) {
-        let folders = std::iter::once(bin.to_owned()).chain(std::env::split_paths(&path));
-        maturin.env("PATH", std::env::join_paths(folders)?);
-    }
+    let bin = python.parent().context("Python lies in no folder")?;
+    process::search_first(&mut maturin, &[bin])?;
     process::run(&mut maturin)?;
-    let mut found = std::fs::read_dir(&wheels)?;
-    match found.next() {
-        Some(wheel) => Ok(wheel?.path()),
-        None => bail!("maturin built no wheel"),
-    }
+    only(&wheels)
 }
 
 fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
