@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use support::process;
 
 use super::files::{VERSION, fresh, gzip, names, set_modes, sha256, tar};
-use super::tree::{DOCUMENTS, Tree, debian_architecture};
+use super::tree::{DOCUMENTS, NOTICES, SBOM, Tree, debian_architecture};
 
 /// What comes from Debian; `status.d` tells scanners its versions, as distroless images do.
 const PACKAGES: [&str; 2] = ["libc6", "ca-certificates"];
@@ -116,7 +116,7 @@ fn lay_out(tree: &Tree, work: &Path) -> Result<PathBuf> {
     let to = root.join("usr");
     process::run_quietly(Command::new("cp").arg("-a").arg(tree.path.join("bin")).arg(&to))?;
     fs::create_dir_all(to.join(DOCUMENTS))?;
-    for name in ["LICENSE", "s3haul.cdx.json"] {
+    for name in ["LICENSE", NOTICES, SBOM] {
         fs::copy(tree.path.join(DOCUMENTS).join(name), to.join(DOCUMENTS).join(name))?;
     }
     let packages = work.join("packages");

@@ -7,6 +7,7 @@
 mod check;
 mod files;
 mod image;
+mod notices;
 mod reproduce;
 mod tree;
 

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use support::process;
 
 use super::files::{VERSION, fresh, gzip, names, set_modes, tar};
+use super::notices;
 use crate::builders;
 
 /// Where each shell looks for completions.
@@ -21,6 +22,10 @@ const COMPLETIONS: [(&str, &str); 3] = [
 
 /// The licence and what else belongs to the package and is not used by it.
 pub(super) const DOCUMENTS: &str = "share/doc/s3haul";
+
+/// The list of crates, and their licences.
+pub(super) const SBOM: &str = "s3haul.cdx.json";
+pub(super) const NOTICES: &str = "THIRD-PARTY.txt";
 
 /// A staged installation.
 pub(super) struct Tree {
@@ -52,7 +57,9 @@ impl Tree {
         for name in ["LICENSE", "README.md", "CHANGELOG.md"] {
             copy(&process::root().join(name), &format!("{DOCUMENTS}/{name}"))?;
         }
-        fs::write(tree.place(&format!("{DOCUMENTS}/s3haul.cdx.json"))?, builders::sbom(binary)?)?;
+        let sbom = builders::sbom(binary)?;
+        fs::write(tree.place(&format!("{DOCUMENTS}/{NOTICES}"))?, notices::of(&sbom)?)?;
+        fs::write(tree.place(&format!("{DOCUMENTS}/{SBOM}"))?, sbom)?;
         for (shell, place) in COMPLETIONS {
             let script =
                 process::run_quietly(Command::new(runs_here).args(["completions", shell]))?;
