@@ -79,8 +79,8 @@ pub(crate) struct GlobalArgs {
     /// Do not show progress.
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
-    /// Show progress as a bar on a terminal (auto), as a line to standard error every 10 seconds
-    /// (plain), or not at all (none).
+    /// Show the progress of transfers as a bar on a terminal (auto), as a line to standard error
+    /// every 10 seconds (plain), or not at all (none).
     #[arg(long, global = true, value_enum, value_name = "HOW")]
     pub(crate) progress: Option<ProgressChoice>,
     /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9469, under /metrics, while

@@ -54,7 +54,21 @@ pub(crate) fn dispatch(
         return run_job(global, args, environment, printer);
     }
     let metrics = MetricsSettings::new(global, command.word())?;
-    carry_out(prepare(global, command, environment, printer)?, metrics, printer)
+    exported(metrics, printer, || prepare(global, command, environment, printer))
+}
+
+/// Prepares and runs a command; its metrics have its end, whatever that is.
+fn exported<'a>(
+    metrics: MetricsSettings,
+    printer: &'a Arc<Printer>,
+    prepare: impl FnOnce() -> Result<Work<'a>, Failure>,
+) -> Result<u8, Failure> {
+    let mut export = Export::open(metrics, printer)?;
+    let result = prepare().and_then(|work| carry_out(work, export.as_mut(), printer));
+    if let Some(export) = export {
+        export.finish(&result, printer);
+    }
+    result
 }
 
 /// What a command is about to do. Commands that only read files of this machine are done by then.
@@ -100,7 +114,9 @@ pub(crate) fn prepare<'a>(
         return apply(global, args, environment, printer);
     }
     if let Command::Job { command: JobCommand::Run(args) } = command {
-        return job(&JobRequest::file(global, args)?, &args.journal, environment, printer);
+        let (request, machine) =
+            (JobRequest::file(global, args)?, Machine::new(global, environment));
+        return job(&request, &args.journal, &machine, printer);
     }
     if global.no_verify_ssl {
         printer.warn_of_unverified();
@@ -258,11 +274,16 @@ fn run_job(
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
     refuse_unsupported(global)?;
-    let request = JobRequest::file(global, args)?;
     let metrics = MetricsSettings::new(global, "job run")?;
-    let run = || carry_out(job(&request, &args.journal, environment, printer)?, metrics, printer);
-    run().inspect_err(|failure| {
-        if request.job.output.json && !global.json {
+    let mut as_json = false;
+    let prepare = || {
+        let (request, machine) =
+            (JobRequest::file(global, args)?, Machine::new(global, environment));
+        as_json = request.job.output.json && !global.json;
+        job(&request, &args.journal, &machine, printer)
+    };
+    exported(metrics, printer, prepare).inspect_err(|failure| {
+        if as_json {
             printer.output(|buffer| json::push_failure(buffer, failure));
         }
     })
@@ -272,14 +293,13 @@ fn run_job(
 pub(crate) fn job<'a>(
     request: &JobRequest,
     journal: &JournalArgs,
-    environment: Environment,
+    machine: &Machine,
     printer: &'a Arc<Printer>,
 ) -> Result<Work<'a>, Failure> {
     if request.is_unverified() {
         printer.warn_of_unverified();
     }
-    let machine = Machine { environment, shared: None };
-    work_of_job(request, &machine, journal, printer)
+    work_of_job(request, machine, journal, printer)
 }
 
 /// Goes on with the job of a journal. It was confirmed when it was begun.
@@ -292,11 +312,14 @@ fn resume_job<'a>(
     let folder = jobs::folder(&args.folder, &environment)?;
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let resumed = Journal::resume(&folder, &args.id)?;
+    let metrics_file = global.metrics_file.as_ref();
+    let metrics_file = metrics_file.and_then(|path| std::path::absolute(path).ok());
     std::env::set_current_dir(&resumed.directory).map_err(|error| {
         let directory = resumed.directory.display();
         Failure::other(format!("the job was started in `{directory}`, and that is gone: {error}"))
     })?;
-    let settings = Settings::load(global, environment)?;
+    let mut settings = Settings::load(global, environment)?;
+    settings.metrics_file = metrics_file;
     let request = JobRequest::resumed(&settings, global, &resumed.job)?;
     let named_folder = args.folder.journal.is_some().then_some(folder);
     let journal = JournalSettings::resumed(resumed, &request, named_folder)?;
@@ -336,7 +359,7 @@ fn apply<'a>(
 /// Runs the command if it is confirmed or needs no confirmation.
 fn carry_out(
     work: Work<'_>,
-    metrics: MetricsSettings,
+    export: Option<&mut Export>,
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
     if let Work::Done(status) = work {
@@ -349,13 +372,10 @@ fn carry_out(
         return Ok(exit::FAILED);
     }
     runtime::block_on(async {
-        let export = Export::start(metrics, printer).await?;
-        let result = work.run(&Arc::new(Interrupt::listen())).await;
         if let Some(export) = export {
-            let status = result.as_ref().map_or_else(|failure| failure.status, |status| *status);
-            export.finish(status, printer);
+            export.start(printer)?;
         }
-        result
+        work.run(&Arc::new(Interrupt::listen())).await
     })
 }
 
@@ -523,6 +543,7 @@ fn work_of_job<'a>(
 ) -> Result<Work<'a>, Failure> {
     let journal = JournalSettings::new(request, journal, machine)?;
     refuse_unused(&request.job)?;
+    request.check_files(machine)?;
     let frame = || request.frame(machine);
     match &request.job.task {
         Task::List(task) => query(list::run(ListSettings::of_job(frame()?, task)?, printer)),

@@ -189,6 +189,7 @@ impl Shared {
         MetricsSettings::refuse(global, "`run` has metrics of all its lines together")?;
         let mut settings = Settings::load(global, environment)?;
         settings.tuning.shared = Some(self.limits.clone());
+        settings.metrics_file.clone_from(&self.settings.metrics_file);
         Ok(settings)
     }
 

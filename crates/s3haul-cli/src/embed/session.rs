@@ -23,8 +23,8 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printer::Printer;
 use crate::settings::{
-    CompareSettings, Environment, JobRequest, ListSettings, ManifestPlace, MetricsSettings,
-    ServeSettings, Settings, TransferSettings, journal_folder,
+    CompareSettings, Environment, JobRequest, ListSettings, Machine, ManifestPlace,
+    MetricsSettings, ServeSettings, Settings, TransferSettings, journal_folder,
 };
 
 /// Takes a line of what a command would print to standard error.
@@ -181,9 +181,8 @@ impl Session {
         };
         let request = JobRequest::of_text(&global, json.as_bytes(), "the job")?;
         let capture = self.capture();
-        let environment = self.environment(&line);
-        let prepare =
-            async { commands::job(&request, &args.journal, environment, &capture.printer) };
+        let machine = Machine::new(&global, self.environment(&line));
+        let prepare = async { commands::job(&request, &args.journal, &machine, &capture.printer) };
         let work = self.clients.with(prepare).await?;
         self.carry_out(work, &capture, call).await
     }

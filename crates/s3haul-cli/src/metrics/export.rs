@@ -1,24 +1,28 @@
 //! Exports metrics while a command runs.
 //!
 //! A thread takes samples and writes the file; a task answers scrapes. Both end with the command:
-//! neither is waited for longer than one write of the file takes.
+//! neither is waited for longer than one write of the file takes. The file has the end of a command
+//! that never began, too, so that it is not taken for the success before it. It replaces nothing
+//! but metrics.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use super::families::{Run, RunEnd, text};
 use super::listen;
+use crate::exit;
 use crate::failure::Failure;
 use crate::observe::Observer;
 use crate::printer::Printer;
-use crate::settings::MetricsSettings;
+use crate::settings::{MetricsFile, MetricsSettings};
 use crate::table::unfinished_file;
 
 /// Time between samples.
@@ -26,9 +30,14 @@ const TICK: Duration = Duration::from_millis(100);
 /// Samples between two writes of the file.
 const WRITE_EVERY: u32 = 50;
 
-/// The metrics of a command that runs.
+/// How the text of metrics begins.
+const BEGINNING: &[u8] = b"# HELP s3haul_";
+
+/// The metrics of a command.
 pub(crate) struct Export {
     exported: Arc<Exported>,
+    /// What scrapes arrive at, until the command runs.
+    listener: Option<TcpListener>,
     /// Answers scrapes.
     server: JoinSet<()>,
     stop: Option<SyncSender<()>>,
@@ -38,24 +47,33 @@ pub(crate) struct Export {
 struct Exported {
     observer: Arc<Observer>,
     run: Run,
-    file: Option<PathBuf>,
+    file: Option<MetricsFile>,
 }
 
 impl Exported {
     /// Writes the file beside itself and puts it into its place, so that a reader sees all of it.
-    fn write(&self, path: &Path, end: Option<RunEnd>) -> io::Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = unfinished_file(folder.unwrap_or(Path::new(".")), ".s3haul-metrics-")?;
-        file.write_all(&text(&self.observer, &self.run, end))?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
+    fn write(&self, file: &MetricsFile, end: Option<RunEnd>) -> Result<(), Failure> {
+        let place = &file.place;
+        let write = || {
+            let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            let mut unfinished = unfinished_file(folder, ".s3haul-metrics-")?;
+            unfinished.write_all(&text(&self.observer, &self.run, end))?;
+            // The command itself may have put a file there.
+            if !may_be_replaced(place)? {
+                return Err(io::Error::other("it has become another file"));
+            }
+            unfinished.persist(place).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|error| unwritable(file, &error))
     }
 }
 
 impl Export {
-    /// Starts, where metrics are asked for. Fails if the address cannot be listened on, or the file
-    /// not be written.
-    pub(crate) async fn start(
+    /// Where metrics are asked for. Fails if the address cannot be listened on, or if the file is
+    /// one of something else; nothing is written yet.
+    pub(crate) fn open(
         settings: MetricsSettings,
         printer: &Printer,
     ) -> Result<Option<Self>, Failure> {
@@ -63,43 +81,75 @@ impl Export {
             return Ok(None);
         }
         let MetricsSettings { listen, file, labels, command } = settings;
+        if let Some(file) = &file
+            && !may_be_replaced(&file.place).map_err(|error| unwritable(file, &error))?
+        {
+            let name = file.name.display();
+            return Err(Failure::usage(format!(
+                "--metrics-file would overwrite `{name}`, which holds something else than \
+                 metrics: give it another file"
+            )));
+        }
         let run = Run { command, labels, started: SystemTime::now() };
         let exported = Arc::new(Exported { observer: Observer::begin(), run, file });
-        if let Some(path) = &exported.file {
-            exported.write(path, None).map_err(|error| unwritable(path, &error))?;
+        let (server, listener) = (JoinSet::new(), None);
+        let mut export = Self { exported, listener, server, stop: None, thread: None };
+        match listen.as_deref().map(listen_on).transpose() {
+            Ok(listener) => export.listener = listener,
+            Err(failure) => {
+                export.finish(&Err(failure.clone()), printer);
+                return Err(failure);
+            }
         }
-        let mut server = JoinSet::new();
-        if let Some(address) = listen {
-            server.spawn(serve(&address, &exported, printer).await?);
+        Ok(Some(export))
+    }
+
+    /// Starts: the command begins. Fails if the file cannot be written.
+    pub(crate) fn start(&mut self, printer: &Printer) -> Result<(), Failure> {
+        let exported = &self.exported;
+        if let Some(file) = &exported.file {
+            exported.write(file, None)?;
+        }
+        if let Some(listener) = self.listener.take() {
+            self.server.spawn(serve(listener, exported, printer)?);
         }
         let (stop, stopped) = sync_channel::<()>(1);
-        let sampled = Arc::clone(&exported);
+        let sampled = Arc::clone(exported);
         let run = move || {
             let mut ticks = 0;
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 sampled.observer.sample();
                 ticks += 1;
-                if let Some(path) = sampled.file.as_deref().filter(|_| ticks % WRITE_EVERY == 0) {
+                if let Some(file) = sampled.file.as_ref().filter(|_| ticks % WRITE_EVERY == 0) {
                     // It is tried again, and the last time its failure is reported.
-                    _ = sampled.write(path, None);
+                    _ = sampled.write(file, None);
                 }
             }
         };
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(run);
         let thread =
             thread.map_err(|error| Failure::other(format!("cannot start a thread: {error}")))?;
-        Ok(Some(Self { exported, server, stop: Some(stop), thread: Some(thread) }))
+        (self.stop, self.thread) = (Some(stop), Some(thread));
+        Ok(())
     }
 
-    /// Ends, and writes the file a last time.
-    pub(crate) fn finish(mut self, status: u8, printer: &Printer) {
+    /// Ends, and writes the file a last time, also where the command never began.
+    pub(crate) fn finish(mut self, result: &Result<u8, Failure>, printer: &Printer) {
+        let is_begun = self.thread.is_some();
         self.server.abort_all();
         self.join();
-        let Some(path) = &self.exported.file else { return };
+        let Some(file) = &self.exported.file else { return };
+        let status = result.as_ref().map_or_else(|failure| failure.status, |status| *status);
+        // What is refused may be this very file: it is only written where an earlier run did.
+        if !is_begun && status == exit::USAGE && !file.place.exists() {
+            return;
+        }
         self.exported.observer.sample();
         let end = RunEnd { at: SystemTime::now(), status };
-        if let Err(error) = self.exported.write(path, Some(end)) {
-            let message = format!("warning: {}\n", unwritable(path, &error).message);
+        if let Err(failure) = self.exported.write(file, Some(end))
+            && result.as_ref().err() != Some(&failure)
+        {
+            let message = format!("warning: {}\n", failure.message);
             printer.error(|buffer| buffer.extend_from_slice(message.as_bytes()));
         }
     }
@@ -119,17 +169,35 @@ impl Drop for Export {
     }
 }
 
-/// Listens, and gives what answers.
-async fn serve(
-    address: &str,
+/// Whether a file is not there, is empty, or has metrics.
+fn may_be_replaced(place: &Path) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    match File::open(place) {
+        Ok(file) => file.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
+    Ok(beginning.is_empty() || beginning == BEGINNING)
+}
+
+/// Listens, but does not answer yet.
+fn listen_on(address: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| {
+        Failure::other(format!("cannot listen on `{address}` for --metrics-listen: {error}"))
+    })
+}
+
+/// What answers.
+fn serve(
+    listener: TcpListener,
     exported: &Arc<Exported>,
     printer: &Printer,
 ) -> Result<impl Future<Output = ()> + Send + use<>, Failure> {
-    let refused = |error: io::Error| {
-        Failure::other(format!("cannot listen on `{address}` for --metrics-listen: {error}"))
-    };
-    let listener = TcpListener::bind(address).await.map_err(refused)?;
+    let refused =
+        |error: io::Error| Failure::other(format!("cannot answer on --metrics-listen: {error}"));
     let address = listener.local_addr().map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    let listener = tokio::net::TcpListener::from_std(listener).map_err(refused)?;
     printer.error(|buffer| {
         buffer.extend_from_slice(
             format!("note: metrics are at http://{address}/metrics\n").as_bytes(),
@@ -144,6 +212,9 @@ async fn serve(
     Ok(listen::serve(listener, Arc::new(render)))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::other(format!("cannot write the metrics to `{}`: {error}", path.display()))
+/// The error without the name that the file has before it is complete.
+fn unwritable(file: &MetricsFile, error: &io::Error) -> Failure {
+    let text = error.to_string();
+    let why = text.split_once(" at path ").map_or(&*text, |(why, _)| why);
+    Failure::other(format!("cannot write the metrics to `{}`: {why}", file.name.display()))
 }

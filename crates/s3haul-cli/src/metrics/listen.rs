@@ -22,8 +22,9 @@ use tokio::time::{sleep, timeout};
 const CONNECTIONS_MAX: usize = 16;
 /// Longest time for a request and its answer.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(30);
-/// Longest time until a request has come.
-const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
+/// Longest time until a request has come: connections that send none hold up a scrape for less
+/// than Prometheus waits, which is 10 s by default.
+const HEADER_TIME_MAX: Duration = Duration::from_secs(2);
 /// Longest head of a request.
 const HEADER_BYTES_MAX: usize = 16 * 1024;
 /// Time before accepting is tried again, where the system has no room for a connection.

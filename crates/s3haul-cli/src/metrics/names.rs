@@ -34,15 +34,15 @@ metrics! {
     REQUESTS = COUNTER "requests_total" ["operation", "status"]
         "Attempts of requests that ended, by S3 operation and HTTP status.";
     REQUEST_SECONDS = HISTOGRAM "request_duration_seconds" ["operation"]
-        "Time from the beginning of an attempt to the head of its answer.";
+        "Time from the beginning of an attempt to the first byte of its answer.";
     SENT_BYTES = COUNTER "sent_bytes_total" ["operation"]
         "Bytes of the bodies of requests that succeeded.";
     RECEIVED_BYTES = COUNTER "received_bytes_total" ["operation"]
         "Bytes of the bodies of answers that were read to their end.";
     IN_FLIGHT = GAUGE "requests_in_flight" []
-        "Requests in flight.";
+        "Requests in flight, of all operations.";
     LIMIT = GAUGE "requests_limit" ["class"]
-        "Requests in flight at most, as the controller found it, of reads and of writes.";
+        "Reads and writes in flight at most, as the controller found it; listings do not count.";
     WAITING = GAUGE "requests_waiting" ["reason"]
         "Requests that wait to be sent, by what they wait for.";
     REFUSALS = COUNTER "refusals_total" []

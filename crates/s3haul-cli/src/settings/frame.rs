@@ -1,12 +1,15 @@
 //! What a job is whatever its command does: services, limits, printing, reports. A job becomes what
 //! runs here; what of that depends on the process that runs it is found here, too.
 
+use std::path::PathBuf;
+
 use s3haul::job::value::{Job, Limits, Output, OutputLines, Reports, Service, Services};
 use s3haul::job::{SharedLimits, Tuning};
 use s3haul_wire::controller::Bounds;
 use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::{Environment, Settings, client, tuning};
+use crate::args::GlobalArgs;
 use crate::failure::Failure;
 use crate::{memory, open_files};
 
@@ -17,6 +20,15 @@ pub(crate) struct Machine {
     pub(crate) environment: Environment,
     /// Limits that the job shares with others.
     pub(crate) shared: Option<SharedLimits>,
+    /// The file that metrics are written to meanwhile.
+    pub(crate) metrics_file: Option<PathBuf>,
+}
+
+impl Machine {
+    /// Where a job alone is run.
+    pub(crate) fn new(global: &GlobalArgs, environment: Environment) -> Self {
+        Self { environment, shared: None, metrics_file: global.metrics_file.clone() }
+    }
 }
 
 /// Keys for SSE-C, which a job does not hold. They do not serialize.

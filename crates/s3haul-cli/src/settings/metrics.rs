@@ -1,6 +1,6 @@
 //! Where metrics go, and the labels that they have.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
@@ -17,11 +17,31 @@ pub(crate) struct MetricsSettings {
     /// Address that scrapes are answered on.
     pub(crate) listen: Option<String>,
     /// File that is written again and again.
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) file: Option<MetricsFile>,
     /// Names and values.
     pub(crate) labels: Vec<(String, String)>,
     /// Word of the command.
     pub(crate) command: &'static str,
+}
+
+/// A file of metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MetricsFile {
+    /// As it was given.
+    pub(crate) name: PathBuf,
+    /// Where it is, whatever becomes of links and of the working directory.
+    pub(crate) place: PathBuf,
+}
+
+impl MetricsFile {
+    pub(super) fn new(name: &Path) -> Self {
+        let whole = std::path::absolute(name).unwrap_or_else(|_| name.to_owned());
+        // Of a link to a file that is yet to come.
+        let target = |link: PathBuf| whole.parent().map(|folder| folder.join(link));
+        let place = whole.canonicalize().ok();
+        let place = place.or_else(|| whole.read_link().ok().and_then(target)).unwrap_or(whole);
+        Self { name: name.to_owned(), place }
+    }
 }
 
 impl MetricsSettings {
@@ -66,7 +86,8 @@ impl MetricsSettings {
             return Err(Failure::usage(format!("--metrics-file: `{path}` is not a file")));
         }
         let listen = listen.as_ref().map(|address| with_host(address));
-        Ok(Self { listen, file: file.clone(), labels, command })
+        let file = file.as_deref().map(MetricsFile::new);
+        Ok(Self { listen, file, labels, command })
     }
 }
 
@@ -80,11 +101,16 @@ fn label(text: &str) -> Result<(&str, &str), Failure> {
         .split_once('=')
         .ok_or_else(|| Failure::usage(format!("--label `{text}`: give NAME=VALUE")))?;
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !name.starts_with("__");
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name {
         return Err(Failure::usage(format!(
-            "--label `{text}`: a name has letters, digits and underscores, and begins with a letter"
+            "--label `{text}`: a name has letters, digits and underscores, and does not begin \
+             with a digit"
+        )));
+    }
+    if name.starts_with("__") {
+        return Err(Failure::usage(format!(
+            "--label `{text}`: Prometheus keeps names that begin with two underscores for itself"
         )));
     }
     if RESERVED_LABELS.contains(&name) {
@@ -116,6 +142,9 @@ mod tests {
             assert!(settings(&[wrong]).is_err(), "{wrong}");
         }
         assert!(settings(&["a=1", "a=2"]).is_err());
+        let why = |label| settings(&[label]).unwrap_err().message;
+        assert!(why("__name__=x").contains("two underscores"));
+        assert!(why("1a=b").contains("begin with a digit"));
     }
 
     #[test]

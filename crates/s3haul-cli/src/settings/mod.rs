@@ -25,6 +25,7 @@ mod list_buckets;
 mod listing;
 mod manifest;
 mod metrics;
+mod named_files;
 mod object;
 mod prices;
 mod profile;
@@ -44,6 +45,8 @@ mod transfer;
 mod tuning;
 mod uploads;
 mod versions;
+
+use std::path::PathBuf;
 
 use s3haul::job::Tuning;
 use s3haul::job::value::{Limits, Service};
@@ -67,9 +70,10 @@ pub(crate) use list::{ListSettings, LsSettings};
 pub(crate) use list_buckets::ListBucketsSettings;
 pub(crate) use listing::{ListingSettings, Selection};
 pub(crate) use manifest::{ManifestPlace, ManifestSettings};
-pub(crate) use metrics::MetricsSettings;
 #[cfg(test)]
 pub(crate) use metrics::RESERVED_LABELS;
+pub(crate) use metrics::{MetricsFile, MetricsSettings};
+pub(crate) use named_files::refuse_overwriting;
 pub(crate) use report::{PlanSettings, ReportSettings, price_table_of};
 pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};
@@ -100,6 +104,8 @@ pub(crate) struct Settings {
     environment: Environment,
     /// The flags of all commands, for those that have two clients.
     global: GlobalArgs,
+    /// `--metrics-file`, of `run` for its lines, too.
+    pub(crate) metrics_file: Option<PathBuf>,
 }
 
 impl Settings {
@@ -121,13 +127,27 @@ impl Settings {
         let (tuning, load) = frame::within_machine(&limits)?;
         let client = frame::client(&service, &tuning, load, &environment);
         let (json, progress) = (global.json, !global.hides_progress());
-        let global = global.clone();
-        Ok(Self { client, tuning, service, limits, json, progress, environment, global })
+        let (global, metrics_file) = (global.clone(), global.metrics_file.clone());
+        Ok(Self {
+            client,
+            tuning,
+            service,
+            limits,
+            json,
+            progress,
+            environment,
+            global,
+            metrics_file,
+        })
     }
 
     /// What a job finds where it runs.
     pub(crate) fn machine(&self) -> Machine {
-        Machine { environment: self.environment.clone(), shared: self.tuning.shared.clone() }
+        Machine {
+            environment: self.environment.clone(),
+            shared: self.tuning.shared.clone(),
+            metrics_file: self.metrics_file.clone(),
+        }
     }
 }
 

@@ -131,7 +131,15 @@ pub(super) fn refuse_inside(report: &Path, spec: &TransferSpec) -> Result<(), Fa
 
 /// Whether two paths name one file.
 pub(super) fn is_same(old: &Path, new: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
+    let real = |path: &Path| {
+        // A file that is not there yet has a folder that is.
+        let folder = || {
+            path.parent()
+                .map(|folder| if folder.as_os_str().is_empty() { ".".as_ref() } else { folder })
+        };
+        let unwritten = || Some(folder()?.canonicalize().ok()?.join(path.file_name()?));
+        path.canonicalize().ok().or_else(unwritten)
+    };
     old == new || real(old).is_some_and(|old| Some(old) == real(new))
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct RunSettings {
     pub(crate) json: bool,
     /// Limits of all commands together.
     pub(crate) tuning: Tuning,
+    /// The file of their metrics.
+    pub(crate) metrics_file: Option<PathBuf>,
     /// Bounds of their requests.
     pub(crate) load: Bounds,
     /// Flags of all commands, for those of the file.
@@ -54,11 +56,19 @@ impl RunSettings {
                 "--report would overwrite a file that is read: give it another one",
             ));
         }
+        let metrics = settings.metrics_file.as_deref().map(|path| working_dir.join(path));
+        if let Some(metrics) = &metrics
+            && [&report, &retry, &file].into_iter().flatten().any(|own| is_same(own, metrics))
+        {
+            return Err(Failure::usage(
+                "--metrics-file would overwrite a file that `run` has in use: give it another one",
+            ));
+        }
         if report.as_deref().is_some_and(is_parquet) {
             let message = "`run` writes its report as JSON lines or CSV: give it another name";
             return Err(Failure::usage(message));
         }
-        let Settings { client, tuning, json, environment, global, .. } = settings;
+        let Settings { client, tuning, json, environment, global, metrics_file, .. } = settings;
         // Bars of several commands would overwrite each other.
         // Metrics are those of all commands together.
         let global = GlobalArgs {
@@ -80,6 +90,7 @@ impl RunSettings {
             retry,
             json,
             tuning,
+            metrics_file,
             load: client.load,
             global,
             environment,

@@ -21,8 +21,9 @@ use s3haul_wire::{ClientConfig, CustomerKey};
 
 use super::conditions::of_select;
 use super::frame::{Frame, Machine};
+use super::named_files::NamedFiles;
 use super::object::{checksum_algorithm, properties};
-use super::report::{is_same, refuse_inside};
+use super::report::refuse_inside;
 use super::versions::{apply_as_of, check_manifest, removal_limit, rule_as_of};
 use super::{
     Again, JobRequest, JournalSettings, ManifestSettings, PlanSettings, ReportSettings, script,
@@ -112,11 +113,11 @@ impl TransferSettings {
             _ => Err(Failure::usage("the job is not one that goes through objects one by one")),
         };
         let again = Again::new(request, machine);
-        Self { again, ..settings? }.planned(request)
+        Self { again, ..settings? }.planned(request, machine)
     }
 
-    /// The same where its plan is written, or done.
-    fn planned(mut self, request: &JobRequest) -> Result<Self, Failure> {
+    /// The same where its plan is written, or done; overwrites none of its files.
+    fn planned(mut self, request: &JobRequest, machine: &Machine) -> Result<Self, Failure> {
         let reports = &request.job.reports;
         let is_stream = self.spec.source == "-" || self.spec.target.as_deref() == Some("-");
         if (reports.plan.is_some() || reports.apply.is_some()) && is_stream {
@@ -127,19 +128,10 @@ impl TransferSettings {
             self.spec.recursive |= self.manifest.is_some();
             (self.manifest, self.question) = (None, None);
         }
-        let (mut task, folder) = (request.job.task.clone(), self.spec.working_dir.clone());
-        let manifest = task.manifest().map(|manifest| manifest.file.clone());
-        let sides = task.paths_mut().into_iter().map(|path| path.clone());
-        let local = sides.chain(manifest).filter(|path| !s3_uri::is_s3(path));
-        let others = [&reports.prices, &reports.apply].into_iter().flatten();
-        let read = local.map(|path| folder.join(path));
-        let read: Vec<_> = read.chain(others.map(|path| folder.join(path))).collect();
-        for written in [&reports.plan, &reports.report].into_iter().flatten() {
-            if read.iter().any(|read| is_same(read, &folder.join(written))) {
-                let path = written.display();
-                let message = format!("`{path}` would be overwritten, and the command reads it");
-                return Err(Failure::usage(message));
-            }
+        let files = NamedFiles::of(&request.job, &self.spec.working_dir);
+        files.check()?;
+        if let Some(path) = &machine.metrics_file {
+            files.check_metrics(path, Some(&self.spec))?;
         }
         if let Some(path) = &reports.plan {
             let path = self.spec.working_dir.join(path);

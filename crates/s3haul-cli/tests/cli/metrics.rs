@@ -212,6 +212,112 @@ fn what_cannot_be_exported_ends_the_command_first() {
     assert!(bench.ok("ls s3://box").ends_with("a\n"), "nothing was done");
 }
 
+/// What a command reads or writes itself is never overwritten by its metrics.
+#[test]
+fn metrics_overwrite_nothing_of_the_command() {
+    let bench = Bench::with_objects(&["a"]);
+    let data = "kept\n";
+    for file in ["data", "dir/x", "list", "job.json", "lines"] {
+        bench.file(file, data);
+    }
+    std::os::unix::fs::symlink("dir/x.prom", bench.path("link")).unwrap();
+    bench.ok("list s3://box --metrics-file old.prom");
+    let old = bench.read("old.prom");
+    for (line, why) in [
+        ("cp data s3://box/data --metrics-file data", "something else than metrics"),
+        ("rm s3://box/ --from list --metrics-file list", "something else than metrics"),
+        ("job run job.json --metrics-file ./job.json", "something else than metrics"),
+        ("run lines --metrics-file lines", "something else than metrics"),
+        ("cp old.prom s3://box/old --metrics-file ./old.prom", "command reads it"),
+        ("cp s3://box/a new --metrics-file new", "command reads it"),
+        ("list s3://box --output-file new --metrics-file ./new", "which the command writes"),
+        ("summarize s3://box --html new --metrics-file new", "which the command writes"),
+        ("cp s3://box/a down --report new --metrics-file new", "which the command writes"),
+        ("run lines --report new --metrics-file new", "has in use"),
+        ("sync dir s3://box/d/ --metrics-file dir/x.prom", "among the files"),
+        ("cp --recursive dir s3://box/d/ --metrics-file dir/x.prom", "among the files"),
+        ("sync s3://box dir --delete --metrics-file dir/x.prom", "among the files"),
+        ("sync dir s3://box/d/ --metrics-file link", "among the files"),
+    ] {
+        let before = bench.names();
+        let output = bench.run(line);
+        assert_eq!(output.status.code(), Some(252), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{line}: {}", stderr(&output));
+        assert_eq!(bench.names(), before, "{line}");
+        assert!(!bench.path("dir/x.prom").exists(), "{line}");
+    }
+    for file in ["data", "dir/x", "list", "job.json", "lines"] {
+        assert_eq!(bench.read(file), data, "{file}");
+    }
+    let started = |text: &str| value_of(text, "s3haul_run_start_timestamp_seconds");
+    assert!(started(&bench.read("old.prom")) > started(&old), "the last run failed");
+    assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
+
+    // Lines of `run` have no metrics of their own, but files.
+    bench.file("lines", "sync dir s3://box/d/\n");
+    let output = bench.run("run lines --metrics-file dir/x.prom");
+    assert!(stderr(&output).contains("line 1: the metrics file"), "{}", stderr(&output));
+    assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
+}
+
+/// A file that the command puts where its metrics were stays.
+#[test]
+fn metrics_do_not_replace_what_was_downloaded() {
+    let bench = Bench::with_objects(&["m.prom"]);
+    let output = bench.run("cp --recursive s3://box . --metrics-file m.prom");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("warning: cannot write the metrics"), "{}", stderr(&output));
+    assert!(!bench.read("m.prom").contains("s3haul_"), "{}", bench.read("m.prom"));
+}
+
+/// A command that fails before it begins leaves no success of an earlier one.
+#[test]
+fn failures_before_the_beginning_have_an_end() {
+    let bench = Bench::with_objects(&["a"]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap();
+    bench.file("in/x", "x");
+    for line in [
+        "cp s3://box/a . --profile none".to_owned(),
+        "cp in/x s3://box/ --prices none.json".to_owned(),
+        "cp in/x out".to_owned(),
+        "job run none.json".to_owned(),
+        "apply none.plan".to_owned(),
+        format!("ls s3://box --metrics-listen {taken}"),
+    ] {
+        bench.ok("ls s3://box --metrics-file m.prom");
+        assert_eq!(value_of(&bench.read("m.prom"), "s3haul_run_exit_status"), Some(0.0));
+        let output = bench.run(&format!("{line} --metrics-file m.prom"));
+        let status = output.status.code().unwrap();
+        assert_ne!(status, 0, "{line}");
+        let text = bench.read("m.prom");
+        assert_eq!(value_of(&text, "s3haul_run_exit_status"), Some(f64::from(status)), "{line}");
+        assert!(value_of(&text, "s3haul_run_end_timestamp_seconds").is_some(), "{line}: {text}");
+    }
+    // The first run, too.
+    let output = bench.run("cp s3://box/a . --profile none --metrics-file first.prom");
+    let status = output.status.code().map(f64::from);
+    assert_eq!(value_of(&bench.read("first.prom"), "s3haul_run_exit_status"), status);
+}
+
+#[test]
+fn links_are_followed_and_errors_have_the_name_that_was_given() {
+    let bench = Bench::with_objects(&["a"]);
+    std::fs::create_dir(bench.path("there")).unwrap();
+    std::os::unix::fs::symlink("there/m.prom", bench.path("link")).unwrap();
+    for _ in 0..2 {
+        bench.ok("ls s3://box --metrics-file link");
+        assert!(std::fs::symlink_metadata(bench.path("link")).unwrap().is_symlink());
+        let text = bench.read("there/m.prom");
+        assert_eq!(value_of(&text, "s3haul_run_exit_status"), Some(0.0));
+        std::fs::write(bench.path("there/m.prom"), "").unwrap();
+    }
+    let output = bench.run("ls s3://box --metrics-file none/m.prom");
+    let message = "s3haul: error: cannot write the metrics to `none/m.prom`: \
+                   No such file or directory (os error 2)\n";
+    assert_eq!(stderr(&output), message);
+}
+
 /// A Prometheus that scrapes an address.
 struct Prometheus {
     child: Child,
@@ -320,6 +426,43 @@ fn dashboard() -> Vec<String> {
     let panels = dashboard["panels"].as_array().unwrap();
     let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
     targets.map(|target| target["expr"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Of two jobs on one host one failed after it had succeeded, and one runs.
+#[test]
+fn queries_keep_jobs_of_one_host_apart() {
+    let running = dashboard().pop().unwrap().replace("$instance", ".*");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let row = page.lines().find(|line| line.contains("did it last succeed")).unwrap();
+    let succeeded = row.split('`').nth(1).unwrap();
+    let series = |name: &str, job: &str, values: &str| {
+        let name = format!(r#"s3haul_run_{name}{{instance="h",job_name="{job}"}}"#);
+        serde_json::json!({"series": name, "values": values})
+    };
+    let gives = |query: &str, job: &str, value: u32| {
+        let labels = format!(r#"{{instance="h",job_name="{job}"}}"#);
+        let sample = serde_json::json!({"labels": labels, "value": value});
+        serde_json::json!({"expr": query, "eval_time": "20m", "exp_samples": [sample]})
+    };
+    let tests = serde_json::json!({"evaluation_interval": "1m", "tests": [{
+        "interval": "1m",
+        "input_series": [
+            series("start_timestamp_seconds", "ended", "60x30"),
+            series("end_timestamp_seconds", "ended", "120x10 660x20"),
+            series("exit_status", "ended", "0x10 1x20"),
+            series("start_timestamp_seconds", "runs", "300x30"),
+        ],
+        "promql_expr_test": [gives(succeeded, "ended", 1080), gives(&running, "runs", 900)],
+    }]});
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tests.yml");
+    std::fs::write(&file, tests.to_string()).unwrap();
+    let Ok(output) = Command::new("promtool").args(["test", "rules"]).arg(&file).output() else {
+        println!("skipped: there is no promtool");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// A slow service: the job can be watched for some time.
