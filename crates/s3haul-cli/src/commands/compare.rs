@@ -32,7 +32,7 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     let CompareSettings { spec, client, source_client, format, header, show, .. } = settings;
     let CompareSettings { output_file, html, .. } = settings;
     let html = html.map(|path| Output::new(Some(&path), printer)).transpose()?;
-    let sides = [spec.source.clone(), spec.target.clone()];
+    let (depth, sides) = (spec.depth, [spec.source.clone(), spec.target.clone()]);
     let clients = clients(client, source_client)?;
     let output = Output::new(output_file.as_deref(), printer)?;
     let rows = Rows::new(format, output.is_terminal());
@@ -64,7 +64,8 @@ pub(super) async fn run(settings: CompareSettings, printer: &Arc<Printer>) -> Re
     }
     if let (Some(html), Some(page), false) = (html, sink.held().page.take(), summary.cancelled) {
         let sides = sides.each_ref().map(String::as_str);
-        _ = html.write(&page.finish(sides, &summary, Timestamp::now().as_second()))?;
+        let now_s = Timestamp::now().as_second();
+        _ = html.write(&page.finish(depth, sides, &summary, now_s))?;
         html.commit()?;
     }
     sink.finish(&summary)

@@ -12,7 +12,7 @@ use s3haul::job::Summary;
 use s3haul::location::Location;
 use s3haul::plan::charges::{Charges, Effect};
 use s3haul::plan::price::PriceTable;
-use s3haul_wire::units::RequestCounts;
+use s3haul_wire::units::{LocalTime, RequestCounts};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ use crate::render::escape::{push_name, quoted};
 use crate::render::html::plan::PlanTree;
 use crate::render::html::{Fact, Page, Section, Tree, Unit, millionths};
 use crate::render::{estimate, html, json};
-use crate::settings::price_table_of;
+use crate::settings::{price_table_of, refuse_overwriting};
 
 /// The largest objects and the folders with most deletions that are shown.
 const SHOWN: usize = 10;
@@ -165,8 +165,7 @@ impl Totals {
         for (reason, count) in &self.reasons {
             lines.push(format!("because of `{reason}`: {count}"));
         }
-        let writing = prices.clone().writing(self.charges.written_class());
-        lines.push(estimate::of_plan(&self.summary(), &writing));
+        lines.push(estimate::of_plan(&self.summary(), &self.charges, prices));
         lines.extend(estimate::charges(&self.charges, prices));
         for (bytes, name) in self.largest() {
             lines.push(format!("largest: {bytes} bytes, {name}"));
@@ -211,18 +210,16 @@ impl Totals {
             next.push([text.into(), "".into()]);
         }
         let requests = self.summary().requests_planned;
-        let charges = estimate::charges(&self.charges, prices);
-        let prices = &prices.clone().writing(self.charges.written_class());
+        let mut costs = estimate::charges(&self.charges, prices);
+        costs.insert(0, estimate::of_plan(&self.summary(), &self.charges, prices));
+        let writing = prices.clone().writing(self.charges.written_class());
+        let made = LocalTime::utc().iso(Timestamp::now().as_second());
         let mut sections = vec![next, actions, reasons, largest, deleted];
         sections.retain(|section| !section.is_empty());
         Page {
             title: file.to_owned(),
-            kind: "Plan".to_owned(),
-            made: format!(
-                "Made by s3haul plan show. {}. {}",
-                estimate::of_plan(&self.summary(), prices),
-                charges.join(". ")
-            ),
+            kind: format!("Plan, as shown on {made}"),
+            made: format!("Made by s3haul plan show at {made}. Costs: {}.", costs.join("; ")),
             currency: prices.currency.clone(),
             facts: vec![
                 Fact::new("Actions", Unit::Count, self.actions()),
@@ -231,7 +228,7 @@ impl Totals {
                     Unit::Count,
                     requests.write + requests.read + requests.delete,
                 ),
-                Fact::new("Price of the requests", Unit::Cost, millionths(prices.cost(requests))),
+                Fact::new("Price of the requests", Unit::Cost, millionths(writing.cost(requests))),
             ],
             tree: Some(tree),
             sections,
@@ -266,6 +263,8 @@ pub(super) fn show(
     as_json: bool,
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
+    let read = [Some(&*args.file), args.prices.as_deref()];
+    refuse_overwriting([args.html.as_deref()], read.into_iter().flatten())?;
     let prices = price_table_of(args.prices.as_deref(), region)?;
     let plan = PlanFile::open(&args.file)?;
     if args.format == Some(PlanFormat::S3Batch) {
@@ -282,7 +281,7 @@ pub(super) fn show(
     }
     printer.output(|buffer| {
         if as_json {
-            return push_json(buffer, &totals);
+            return push_json(buffer, &totals, &prices);
         }
         totals.lines(&prices).iter().for_each(|line| push_line(buffer, line));
     });
@@ -295,6 +294,8 @@ struct PlanLine<'a> {
     actions: &'a BTreeMap<&'static str, Count>,
     reasons: &'a BTreeMap<String, u64>,
     requests: estimate::Requests,
+    #[serde(flatten)]
+    changes: estimate::Changes,
     largest: Vec<Named<'a>>,
     deleted: Vec<Named<'a>>,
     advice: &'a [String],
@@ -307,12 +308,13 @@ struct Named<'a> {
     count: Count,
 }
 
-fn push_json(buffer: &mut Vec<u8>, totals: &Totals) {
+fn push_json(buffer: &mut Vec<u8>, totals: &Totals, prices: &PriceTable) {
     let (largest, advice) = (totals.largest(), totals.advice());
     let line = PlanLine {
         actions: &totals.actions,
         reasons: &totals.reasons,
         requests: estimate::Requests::of(totals.summary().requests_planned),
+        changes: estimate::Changes::of(&totals.charges, prices),
         largest: largest
             .iter()
             .map(|(bytes, name)| Named { name, count: Count { objects: 1, bytes: *bytes } })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use s3haul::summary::{Summary, SummaryOptions, UploadFigures, VersionRow, open_uploads};
-use s3haul_list::{KeyRange, Order};
+use s3haul_list::Order;
 use s3haul_wire::Client;
 use s3haul_wire::ops::{ListPage, VersionPage};
 
@@ -22,7 +22,7 @@ use crate::render::html;
 use crate::render::html::summary::Extras;
 use crate::render::summary::render;
 use crate::render::summary::report::{Report, Style};
-use crate::settings::{ListingSettings, SummarizeSettings};
+use crate::settings::SummarizeSettings;
 
 /// Folders that each worker keeps for the page.
 const TREE_FOLDERS_MAX: usize = 100_000;
@@ -44,7 +44,7 @@ pub(super) async fn run(
     let report = Report {
         bucket: &settings.listing.bucket,
         prefix: &settings.listing.prefix,
-        is_selection: is_selection(&settings.listing),
+        is_selection: settings.listing.is_selection(),
         at_s: now_s,
         depth: settings.task.depth as usize,
         top: settings.task.top as usize,
@@ -71,11 +71,6 @@ pub(super) async fn run(
         note_nothing(&settings.listing, printer);
     }
     Ok(if nothing { exit::FAILED } else { exit::SUCCESS })
-}
-
-/// Whether objects under the prefix are left out.
-fn is_selection(listing: &ListingSettings) -> bool {
-    !listing.selection.is_all() || listing.range != KeyRange::default()
 }
 
 async fn gather(

@@ -448,13 +448,13 @@ fn print_estimate(
     if !is_shown || summary.cancelled || summary.fatal {
         return;
     }
-    let prices = report.prices.clone().writing(charges.written_class());
+    let prices = &report.prices;
     if output.json {
         if output.lines != OutputLines::None {
-            printer.output(|buffer| estimate::push_json(buffer, summary, charges, &prices));
+            printer.output(|buffer| estimate::push_json(buffer, summary, charges, prices));
         }
     } else if report.estimate || printer.error_is_terminal() {
-        for line in estimate::lines(summary, charges, &prices) {
+        for line in estimate::lines(summary, charges, prices) {
             sink.notice(&line);
         }
     }

@@ -28,9 +28,8 @@ pub(crate) struct Requests {
 struct EstimateLine<'a> {
     would_send: Priced,
     sent: Priced,
-    storage_month: f64,
-    retrieval: f64,
-    early_removal: f64,
+    #[serde(flatten)]
+    changes: Changes,
     currency: &'a str,
     prices: &'a str,
 }
@@ -49,33 +48,48 @@ fn whole(summary: &Summary) -> RequestCounts {
     summary.requests_planned + summary.requests_sent
 }
 
+/// What all requests of the command cost: those of its objects as they write to their class, and
+/// those that list and ask.
+fn whole_cost(summary: &Summary, changes: &Charges, table: &PriceTable) -> f64 {
+    let writing = table.clone().writing(changes.written_class());
+    writing.cost(summary.requests_planned) + table.cost(summary.requests_sent)
+}
+
 /// The lines for people.
 pub(crate) fn lines(summary: &Summary, changes: &Charges, table: &PriceTable) -> Vec<String> {
-    let text = |counts| priced_text(counts, table);
-    let (name, whole) = (&table.name, text(whole(summary)));
+    let cost = whole_cost(summary, changes, table);
+    let (name, whole) = (&table.name, priced_text(whole(summary), cost, table));
     let mut lines = vec![format!(
         "estimate: the command would send {whole} ({name}, without the data's transfer)"
     )];
     lines.extend(charges(changes, table).into_iter().map(|line| format!("estimate: {line}")));
-    lines.push(format!("estimate: this dry run sent {}", text(summary.requests_sent)));
+    let sent = priced_text(summary.requests_sent, table.cost(summary.requests_sent), table);
+    lines.push(format!("estimate: this dry run sent {sent}"));
     lines
 }
 
 /// The line of a plan.
-pub(crate) fn of_plan(summary: &Summary, table: &PriceTable) -> String {
-    let text = priced_text(summary.requests_planned, table);
+pub(crate) fn of_plan(summary: &Summary, changes: &Charges, table: &PriceTable) -> String {
+    let cost = whole_cost(summary, changes, table);
+    let text = priced_text(summary.requests_planned, cost, table);
     format!("requests: {text} ({}, without the data's transfer)", table.name)
 }
 
 /// The lines of what storage costs that the job changes.
 pub(crate) fn charges(charges: &Charges, table: &PriceTable) -> Vec<String> {
     let currency = &table.currency;
-    let storage = charges.storage(table).map(|Charge { class, stored, cost, days_min }| {
+    let storage = charges.storage(table).into_iter().map(|charge| {
+        let Charge { class, stored, cost, days_min } = charge;
         let least =
             if days_min > 0 { format!(", {days_min} days at least") } else { String::new() };
         let (bytes, cost) = (stored.billed_bytes, amount(cost));
-        format!("storage: {bytes} bytes in {class}, about {cost} {currency} a month{least}")
+        format!(
+            "storage: {bytes} bytes billed in {class} for what is written, about \
+             {cost} {currency} a month{least}"
+        )
     });
+    let unpriced = charges.unpriced(table).into_iter();
+    let unpriced = unpriced.map(|class| format!("storage: {class} has no price in {}", table.name));
     let retrieval = charges.retrieval(table).into_iter().map(|charge| {
         let Charge { class, stored, cost, .. } = charge;
         let (bytes, cost) = (stored.billed_bytes, amount(cost));
@@ -84,21 +98,43 @@ pub(crate) fn charges(charges: &Charges, table: &PriceTable) -> Vec<String> {
     let early = charges.early(table).into_iter().map(|charge| {
         let Charge { class, stored, cost, days_min } = charge;
         let (objects, cost) = (stored.objects, amount(cost));
+        let noun = if objects == 1 { "object leaves" } else { "objects leave" };
         format!(
-            "early removal: {objects} objects leave {class} before their {days_min} days, up to \
-             {cost} {currency}"
+            "early removal: {objects} {noun} {class} before the {days_min} days that it bills, up \
+             to {cost} {currency}"
         )
     });
-    storage.into_iter().chain(retrieval).chain(early).collect()
+    storage.chain(unpriced).chain(retrieval).chain(early).collect()
 }
 
-fn priced_text(counts: RequestCounts, table: &PriceTable) -> String {
+fn priced_text(counts: RequestCounts, cost: f64, table: &PriceTable) -> String {
     let RequestCounts { write, read, delete } = counts;
-    let (cost, currency) = (amount(table.cost(counts)), &table.currency);
+    let (cost, currency) = (amount(cost), &table.currency);
     format!(
         "{write} PUT/COPY/POST/LIST, {read} GET/HEAD and {delete} DELETE requests, about {cost} \
          {currency}"
     )
+}
+
+/// What a job changes of what storage costs, for programs.
+#[derive(Serialize)]
+pub(crate) struct Changes {
+    /// A month of what is written; nothing where a class of it has no price.
+    storage_month: Option<f64>,
+    retrieval: f64,
+    early_removal: f64,
+}
+
+impl Changes {
+    /// At the prices of a table.
+    pub(crate) fn of(charges: &Charges, table: &PriceTable) -> Self {
+        let is_priced = charges.unpriced(table).is_empty();
+        Self {
+            storage_month: is_priced.then(|| sum(charges.storage(table))),
+            retrieval: sum(charges.retrieval(table)),
+            early_removal: sum(charges.early(table)),
+        }
+    }
 }
 
 /// The line for programs.
@@ -108,13 +144,11 @@ pub(crate) fn push_json(
     changes: &Charges,
     table: &PriceTable,
 ) {
-    let priced = |counts| Priced { requests: Requests::of(counts), price: table.cost(counts) };
+    let priced = |counts, price| Priced { requests: Requests::of(counts), price };
     let fields = EstimateLine {
-        would_send: priced(whole(summary)),
-        sent: priced(summary.requests_sent),
-        storage_month: sum(changes.storage(table)),
-        retrieval: sum(changes.retrieval(table)),
-        early_removal: sum(changes.early(table)),
+        would_send: priced(whole(summary), whole_cost(summary, changes, table)),
+        sent: priced(summary.requests_sent, table.cost(summary.requests_sent)),
+        changes: Changes::of(changes, table),
         currency: &table.currency,
         prices: &table.name,
     };
@@ -127,7 +161,11 @@ fn sum<'a>(charges: impl IntoIterator<Item = Charge<'a>>) -> f64 {
 
 /// An amount with as many digits as it is worth.
 pub(crate) fn amount(cost: f64) -> String {
-    if cost >= 1.0 || cost == 0.0 { format!("{cost:.2}") } else { format!("{cost:.6}") }
+    match cost {
+        1.0.. | 0.0 => format!("{cost:.2}"),
+        0.000_000_5.. => format!("{cost:.6}"),
+        _ => "less than 0.000001".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -102,6 +102,11 @@ impl ListingSettings {
         self.prefix.is_empty() && self.selection.wildcard.is_none()
     }
 
+    /// Whether objects under the prefix are left out.
+    pub(crate) fn is_selection(&self) -> bool {
+        !self.selection.is_all() || self.range != KeyRange::default()
+    }
+
     /// In which order pages are worked on: what is listed serially stays in the server's order.
     pub(crate) fn work_order(&self, order: Order) -> Order {
         if self.is_serial { Order::Ascending } else { order }

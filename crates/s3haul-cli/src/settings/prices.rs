@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use s3haul::plan::charges::DAYS_MAX;
 use s3haul::plan::price::{PriceTable, StoragePrice};
 use serde::Deserialize;
 
@@ -36,6 +37,9 @@ pub(super) fn price_table(path: &Path) -> Result<PriceTable, Failure> {
         || storage.values().any(StoragePrice::is_negative)
     {
         return Err(fail("a price is negative".to_owned()));
+    }
+    if storage.values().any(|price| price.days_min > DAYS_MAX) {
+        return Err(fail(format!("`days_min` is more than {DAYS_MAX}")));
     }
     let name = name.unwrap_or_else(|| path.display().to_string());
     let currency = currency.unwrap_or_else(|| PriceTable::default().currency);
@@ -73,6 +77,8 @@ mod tests {
             "{\"put_copy_post_list\":1,\"get_head\":0,\"gets\":1}",
             "{\"put_copy_post_list\":1,\"get_head\":0,\"storage\":{\"A\":{\"gb_month\":-1}}}",
             "{\"put_copy_post_list\":1,\"get_head\":0,\"storage\":{\"A\":{\"days\":1}}}",
+            "{\"put_copy_post_list\":1,\"get_head\":0,\"storage\":{\"A\":{\"gb_month\":0,\
+             \"days_min\":3651}}}",
         ] {
             let message = read(text).unwrap_err().message;
             assert!(message.starts_with("the price table `"), "{message}");

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read as _};
-use std::path::PathBuf;
 
 use s3haul::job::value::{SummarizeTask, SummaryFormat, Task};
 use s3haul::plan::price::PriceTable;
@@ -76,7 +75,7 @@ impl SummarizeSettings {
         let region = listing.client.endpoint.region.as_deref();
         Ok(Self {
             prices: price_table_of(task.prices.as_deref(), region)?,
-            earlier: earlier(&task.since, &listing)?,
+            earlier: earlier(task, &listing)?,
             listing,
             format: task.format.unwrap_or(default),
             unicode: is_utf8(environment),
@@ -86,7 +85,9 @@ impl SummarizeSettings {
 }
 
 /// Reads the earlier summaries, which have to be of the same address.
-fn earlier(paths: &[PathBuf], listing: &ListingSettings) -> Result<Vec<Earlier>, Failure> {
+fn earlier(task: &SummarizeTask, listing: &ListingSettings) -> Result<Vec<Earlier>, Failure> {
+    let paths = &task.since;
+    let is_selection = listing.is_selection();
     let mut summaries: Vec<Earlier> = Vec::with_capacity(paths.len());
     for path in paths {
         let fail = |why: String| {
@@ -103,6 +104,9 @@ fn earlier(paths: &[PathBuf], listing: &ListingSettings) -> Result<Vec<Earlier>,
         if (&earlier.bucket, &earlier.prefix) != (&listing.bucket, &listing.prefix) {
             let Earlier { bucket, prefix, .. } = earlier;
             return Err(fail(format!("it is of `s3://{bucket}/{prefix}`")));
+        }
+        if let Some(why) = earlier.differs(is_selection, task.versions) {
+            return Err(fail(why.to_owned()));
         }
         summaries.push(earlier);
     }

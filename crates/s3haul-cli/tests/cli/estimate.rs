@@ -84,7 +84,7 @@ fn estimates_are_printed_only_where_requested() {
     assert_eq!(bench.status("rm s3://box/a --dryrun --price-table prices"), 252);
 }
 
-/// What a class bills beside requests is told before it is done, by a dry run and by a plan.
+/// What a class bills beside requests is printed before it is done, by a dry run and by a plan.
 #[test]
 fn estimates_have_storage_retrieval_and_early_removal() {
     let bench = Bench::new();
@@ -107,13 +107,24 @@ fn estimates_have_storage_retrieval_and_early_removal() {
         let is_charge = |line: &&str| !line.contains("requests");
         lines.filter(is_charge).map(str::to_owned).collect::<Vec<_>>()
     };
-    let early = "early removal: 2 objects leave STANDARD_IA before their 30 days, up to 2.00 EUR";
+    let early = "early removal: 2 objects leave STANDARD_IA before the 30 days that it bills, up \
+        to 2.00 EUR";
     let read = "retrieval: 2097152 bytes from STANDARD_IA, about 4.00 EUR";
-    let colder = "storage: 3145728 bytes in GLACIER_IR, about 1.50 EUR a month, 90 days at least";
-    let up = "storage: 1048576 bytes in STANDARD, about 1.00 EUR a month";
+    let colder = "storage: 3145728 bytes billed in GLACIER_IR for what is written, about 1.50 EUR \
+        a month, 90 days at least";
+    let up =
+        "storage: 1048576 bytes billed in STANDARD for what is written, about 1.00 EUR a month";
     assert_eq!(told("rm --recursive s3://box"), [early]);
     assert_eq!(told("set --recursive s3://box --storage-class GLACIER_IR"), [colder, read, early]);
     assert_eq!(told("set --recursive s3://box --acl private"), [""; 0]);
+    let kept = "storage: 2097152 bytes billed in STANDARD_IA for what is written, about 2.00 EUR a \
+        month, 30 days at least";
+    let changed = told("set --recursive s3://box/cold --content-type text/plain");
+    assert_eq!(changed, [kept, read, early], "what is changed where it is keeps its class");
+    assert_eq!(
+        told("cp one s3://box/two --storage-class REDUCED_REDUNDANCY"),
+        ["storage: REDUCED_REDUNDANCY has no price in ours"]
+    );
     assert_eq!(told("cp --recursive s3://box/cold down"), [read]);
     assert_eq!(told("cp one s3://box/two"), [up]);
     bench.run("set --recursive s3://box --storage-class GLACIER_IR --plan p.parquet");
@@ -127,9 +138,11 @@ fn estimates_have_storage_retrieval_and_early_removal() {
     assert!(!plan.contains("early removal"), "STANDARD bills no days: {plan}");
     bench.run("cp one s3://box/cold/a --plan up.parquet");
     let plan = bench.ok("plan show up.parquet --prices prices");
-    assert!(plan.contains("1 objects leave STANDARD_IA before"), "{plan}");
+    assert!(plan.contains("1 object leaves STANDARD_IA before"), "{plan}");
     let priced =
         line(&bench.ok("rm --recursive s3://box --dryrun --json --prices prices"), "estimate");
     assert_eq!(priced["storage_month"], 0.0);
+    let plan = line(&bench.ok("plan show p.parquet --prices prices --json"), "plan");
+    assert!((plan["storage_month"].as_f64().unwrap() - 1.5).abs() < 0.001, "{plan}");
     assert!((priced["early_removal"].as_f64().unwrap() - 2.0).abs() < 0.001, "{priced}");
 }

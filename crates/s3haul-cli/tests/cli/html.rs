@@ -85,6 +85,11 @@ fn prices_and_earlier_summaries_are_taken_from_files() {
         ("--html p.html --since other.json", "it is of `s3://bax/`"),
         ("--html p.html --since nowhere", "the earlier summary `nowhere` cannot be used"),
         ("--html p.html --prices earlier.json", "the price table `earlier.json`"),
+        ("--html p.html --since earlier.json --include *", "compared with no other"),
+        ("--html p.html --since earlier.json --versions", "it has no versions"),
+        ("--html ./earlier.json --since earlier.json", "and the command reads it"),
+        ("--html ./prices --prices prices", "and the command reads it"),
+        ("--html ./out --output-file out", "and the command writes it twice"),
     ] {
         let refused = bench.run(&format!("du s3://box {flags}"));
         assert_eq!(refused.status.code(), Some(252), "{flags}: {refused:?}");
@@ -117,6 +122,8 @@ fn a_comparison_shows_what_differs_where() {
     assert_eq!(names, ["a/1", "a/2", "b/3", "c/<4>"]);
     assert_eq!(bench.status("verify s3://box/x s3://box/x --html p.html"), 0);
     let page = data(&bench, "p.html");
+    assert!(page["kind"].as_str().unwrap().starts_with("Verification of "), "{}", page["kind"]);
+    assert_eq!(section(&page, "What was found").last().unwrap()[0], "the same by etag");
     assert_eq!(folder(&page, "a/")["Objects that differ"], 0);
     assert!(section(&page, "Differences").is_empty());
 }
@@ -125,6 +132,8 @@ fn a_comparison_shows_what_differs_where() {
 fn plans_and_jobs_are_shown() {
     let bench = Bench::with_objects(&["x/a/1", "x/22"]);
     succeeds(&bench, "plan rm --recursive s3://box/x/ --plan p.parquet");
+    let over = bench.run("plan show p.parquet --html ./p.parquet");
+    assert!(stderr(&over).contains("and the command reads it"), "{over:?}");
     bench.ok("plan show p.parquet --html p.html");
     let page = data(&bench, "p.html");
     assert_eq!(folder(&page, "(all)")["Deletions"], 2);
@@ -136,10 +145,10 @@ fn plans_and_jobs_are_shown() {
         "plan set --recursive s3://box/x/ --storage-class GLACIER_IR --plan c.parquet",
     );
     let shown = bench.ok("plan show c.parquet");
-    let storage =
-        "storage: 262144 bytes in GLACIER_IR, about 0.000001 USD a month, 90 days at least";
+    let storage = "storage: 262144 bytes billed in GLACIER_IR for what is written, about 0.000001 \
+        USD a month, 90 days at least";
     assert!(shown.contains(storage), "two objects are billed as 128 KiB each: {shown}");
-    assert!(shown.contains("about 0.000041 USD (GLACIER_IR of S3 in us-east-1"), "{shown}");
+    assert!(shown.contains("about 0.000041 USD (S3 in us-east-1"), "{shown}");
     bench.file("in/1", "1");
     let job = bench.ok("cp --recursive in s3://box/y/ --print-job");
     bench.file("job.json", &job);

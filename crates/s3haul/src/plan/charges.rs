@@ -12,9 +12,9 @@ use crate::plan::price::{PriceTable, STANDARD, Stored};
 
 /// Seconds of a day.
 const DAY_S: i64 = 86_400;
-/// Days that are told apart: no class has a longer minimum than 180.
-const DAYS_MAX: u32 = 365;
-/// Classes that are told apart; S3 has about a dozen.
+/// Days that are distinguished: no class has a longer minimum.
+pub const DAYS_MAX: u32 = 3650;
+/// Classes that are distinguished; S3 has about a dozen.
 const CLASSES_MAX: usize = 64;
 
 /// What a job does to every object, which its actions do not say.
@@ -33,7 +33,8 @@ pub struct Effect {
 pub struct Charges {
     effect: Effect,
     now_s: i64,
-    written: Stored,
+    /// By class.
+    written: BTreeMap<String, Stored>,
     /// By class.
     read: BTreeMap<String, Stored>,
     /// By class and age in days.
@@ -71,7 +72,12 @@ impl Charges {
         let (found, source_is_object) = (&expected.source, is_object(source));
         let is_rewritten = action == ActionKind::Set && self.effect.rewrites;
         if is_rewritten || target.is_some_and(is_object) {
-            self.written.add(self.effect.written_class.as_deref().unwrap_or(STANDARD), found.size);
+            // What is changed where it is keeps its class.
+            let usual = if is_rewritten { class_of(found) } else { STANDARD };
+            let class = self.effect.written_class.as_deref().unwrap_or(usual);
+            if let Some(written) = group(&mut self.written, class) {
+                written.add(class, found.size);
+            }
         }
         let is_read = match action {
             ActionKind::Download | ActionKind::Copy | ActionKind::Restore => true,
@@ -97,19 +103,17 @@ impl Charges {
 
     fn read(&mut self, found: &State, is_restored: bool) {
         // Of an archived object the restoring is charged for, and not the reading of the copy.
-        let class = found.storage_class.as_str();
-        if is_archive(class) == is_restored && is_kept(&self.read, class) {
-            let read = self.read.entry(class.to_owned()).or_default();
+        let class = class_of(found);
+        if is_archive(class) == is_restored
+            && let Some(read) = group(&mut self.read, class)
+        {
             read.objects += 1;
             read.billed_bytes = read.billed_bytes.saturating_add(found.size);
         }
     }
 
     fn removed(&mut self, found: &State) {
-        let class = found.storage_class.as_str();
-        if class.is_empty() || class == STANDARD {
-            return;
-        }
+        let class = class_of(found);
         let age_s = self.now_s.saturating_sub(found.modified_ns / 1_000_000_000);
         let days = u32::try_from((age_s / DAY_S).max(0)).unwrap_or(DAYS_MAX).min(DAYS_MAX);
         let is_full = self.removed.len() >= CLASSES_MAX * DAYS_MAX as usize;
@@ -119,13 +123,21 @@ impl Charges {
         }
     }
 
-    /// What storing costs a month that is written; none where nothing is, or its class has no
-    /// price.
-    pub fn storage(&self, prices: &PriceTable) -> Option<Charge<'_>> {
-        let class = self.effect.written_class.as_deref().unwrap_or(STANDARD);
-        let cost = prices.month(class, self.written).filter(|_| self.written.objects > 0)?;
-        let days_min = prices.storage.get(class).map_or(0, |price| price.days_min);
-        Some(Charge { class, stored: self.written, cost, days_min })
+    /// What storing costs a month that is written, by class.
+    pub fn storage(&self, prices: &PriceTable) -> Vec<Charge<'_>> {
+        let mut charges = Vec::new();
+        for (class, stored) in &self.written {
+            let days_min = prices.storage.get(class).map_or(0, |price| price.days_min);
+            let cost = prices.month(class, *stored);
+            charges.extend(cost.map(|cost| Charge { class, stored: *stored, cost, days_min }));
+        }
+        charges
+    }
+
+    /// Classes of what is written that have no price, where others have.
+    pub fn unpriced(&self, prices: &PriceTable) -> Vec<&str> {
+        let classes = self.written.keys().filter(|class| !prices.storage.contains_key(*class));
+        classes.filter(|_| prices.has_storage()).map(String::as_str).collect()
     }
 
     /// What reading costs, by class.
@@ -165,16 +177,24 @@ fn is_archive(class: &str) -> bool {
     matches!(class, "GLACIER" | "DEEP_ARCHIVE")
 }
 
-/// Whether a class is told apart from others.
-fn is_kept(known: &BTreeMap<String, Stored>, class: &str) -> bool {
-    let is_charged = !class.is_empty() && class != STANDARD;
-    is_charged && (known.len() < CLASSES_MAX || known.contains_key(class))
+/// The class of what was found: S3 means STANDARD where it names none.
+fn class_of(found: &State) -> &str {
+    if found.storage_class.is_empty() { STANDARD } else { &found.storage_class }
+}
+
+/// The sum of a class, as long as there are not too many.
+fn group<'a>(sums: &'a mut BTreeMap<String, Stored>, class: &str) -> Option<&'a mut Stored> {
+    if sums.len() >= CLASSES_MAX && !sums.contains_key(class) {
+        return None;
+    }
+    Some(sums.entry(class.to_owned()).or_default())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::location::ObjectName;
+    use crate::plan::price::StoragePrice;
 
     const NOW_S: i64 = 1_800_000_000;
 
@@ -235,6 +255,10 @@ mod tests {
         assert_eq!(storage, named("GLACIER_IR", 400));
         assert_eq!(retrieval, named("STANDARD_IA", 1000));
         assert_eq!(early, named("STANDARD_IA", 1250));
+        let effect = Effect { rewrites: true, ..Effect::default() };
+        let mut charges = Charges::new(effect, NOW_S);
+        charges.add(ActionKind::Set, &object("a"), None, &expected);
+        assert_eq!(amounts(&charges)[0], named("STANDARD_IA", 1250), "it keeps its class");
         let mut charges = Charges::new(Effect::default(), NOW_S);
         charges.add(ActionKind::Set, &object("a"), None, &expected);
         assert_eq!(amounts(&charges), [vec![], vec![], vec![]], "an ACL is no copy");
@@ -262,13 +286,31 @@ mod tests {
     fn archives_are_charged_when_they_are_restored() {
         let expected = Expected::new(state("DEEP_ARCHIVE", 1 << 30, 0), TargetState::Unknown);
         let file = Location::Local("/a".into());
-        for (action, cost) in [(ActionKind::Restore, 2000), (ActionKind::Download, 0)] {
+        // The bytes, and a request at its own price.
+        for (action, cost) in [(ActionKind::Restore, 2010), (ActionKind::Download, 0)] {
             let mut charges = Charges::new(Effect::default(), NOW_S);
             let target = (action == ActionKind::Download).then_some(&file);
             charges.add(action, &object("a"), target, &expected);
             let expected = if cost > 0 { named("DEEP_ARCHIVE", cost) } else { vec![] };
             assert_eq!(amounts(&charges), [vec![], expected, vec![]]);
         }
+    }
+
+    #[test]
+    fn other_services_charge_for_the_usual_class_or_have_no_price() {
+        let price = StoragePrice { gb_month: 3.0, days_min: 90, ..StoragePrice::default() };
+        let table =
+            PriceTable { storage: [(STANDARD.to_owned(), price)].into(), ..PriceTable::default() };
+        let written_class = Some("SNOW".to_owned());
+        let mut charges = Charges::new(Effect { written_class, ..Effect::default() }, NOW_S);
+        let expected = Expected::new(state("", 1 << 30, 60), TargetState::Unknown);
+        charges.add(ActionKind::Delete, &object("a"), None, &expected);
+        charges.add(ActionKind::Copy, &object("a"), Some(&object("b")), &expected);
+        let early = charges.early(&table);
+        assert_eq!((early.len(), early[0].class), (1, STANDARD));
+        assert!((early[0].cost - 3.0).abs() < 1e-9);
+        assert!(charges.storage(&table).is_empty());
+        assert_eq!(charges.unpriced(&table), ["SNOW"]);
     }
 
     #[test]
@@ -282,7 +324,7 @@ mod tests {
                 charges.add(ActionKind::Delete, &object("a"), None, &expected);
             }
         }
-        assert!(charges.read.len() <= CLASSES_MAX);
+        assert!(charges.read.len() <= CLASSES_MAX && charges.written.len() <= CLASSES_MAX);
         assert!(charges.removed.len() <= CLASSES_MAX * DAYS_MAX as usize);
     }
 }

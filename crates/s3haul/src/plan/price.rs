@@ -23,7 +23,7 @@ const GB: f64 = (1 << 30) as f64;
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/archived-objects.html>).
 const ARCHIVE_BYTES: [u64; 2] = [32 * 1024, 8 * 1024];
 /// What S3 means where it names no class.
-pub(crate) const STANDARD: &str = "STANDARD";
+pub const STANDARD: &str = "STANDARD";
 /// Classes that bill at least [`BILLED_BYTES_MIN`] for an object
 /// (<https://aws.amazon.com/s3/storage-classes/>).
 const CLASSES_WITH_MINIMUM: [&str; 3] = ["STANDARD_IA", "ONEZONE_IA", "GLACIER_IR"];
@@ -61,13 +61,13 @@ pub struct StoragePrice {
     /// A thousand GET requests.
     #[serde(default)]
     pub read: f64,
-    /// A thousand objects that a lifecycle rule moves to this class.
+    /// A thousand requests that restore objects at the standard speed.
     #[serde(default)]
-    pub transition: f64,
+    pub restore: f64,
     /// Reading or restoring a gigabyte.
     #[serde(default)]
     pub retrieval_gb: f64,
-    /// A thousand objects for a month, beside their bytes.
+    /// A thousand objects of 128 KiB and more for a month, beside their bytes.
     #[serde(default)]
     pub objects_month: f64,
     /// Days that are billed at least, also when an object is removed or changed before.
@@ -81,8 +81,8 @@ pub struct StoragePrice {
 impl StoragePrice {
     /// Whether any price is negative.
     pub fn is_negative(&self) -> bool {
-        let Self { gb_month, write, read, transition, retrieval_gb, objects_month, .. } = *self;
-        [gb_month, write, read, transition, retrieval_gb, objects_month].iter().any(|p| *p < 0.0)
+        let Self { gb_month, write, read, restore, retrieval_gb, objects_month, .. } = *self;
+        [gb_month, write, read, restore, retrieval_gb, objects_month].iter().any(|p| *p < 0.0)
     }
 }
 
@@ -91,6 +91,8 @@ impl StoragePrice {
 pub struct Stored {
     /// Objects.
     pub objects: u64,
+    /// Those of 128 KiB and more: `INTELLIGENT_TIERING` monitors no others.
+    pub large_objects: u64,
     /// Bytes, small objects as the bytes that are billed for them.
     pub billed_bytes: u64,
 }
@@ -99,6 +101,7 @@ impl Stored {
     /// Adds an object of a class.
     pub fn add(&mut self, class: &str, size: u64) {
         self.objects += 1;
+        self.large_objects += u64::from(size >= BILLED_BYTES_MIN);
         self.billed_bytes = self.billed_bytes.saturating_add(billed_bytes(class, size));
     }
 }
@@ -185,9 +188,9 @@ impl PriceTable {
     /// What objects of a class cost a month; none of a class without a price.
     pub fn month(&self, class: &str, stored: Stored) -> Option<f64> {
         let price = self.storage.get(class)?;
-        let Stored { objects, billed_bytes } = stored;
+        let Stored { objects, large_objects, billed_bytes } = stored;
         let mut cost = gigabytes(billed_bytes) * price.gb_month;
-        cost += thousands(objects) * price.objects_month;
+        cost += thousands(large_objects) * price.objects_month;
         if price.is_archive {
             let [own, standard] = ARCHIVE_BYTES.map(|bytes| gigabytes(bytes) * count(objects));
             let standard_price = self.storage.get(STANDARD).map_or(0.0, |price| price.gb_month);
@@ -200,7 +203,7 @@ impl PriceTable {
     /// retrieval from the class they are in.
     pub fn change(&self, from: &str, to: &str, stored: Stored) -> Option<f64> {
         let (from, to) = (self.storage.get(from)?, self.storage.get(to)?);
-        let Stored { objects, billed_bytes } = stored;
+        let Stored { objects, billed_bytes, .. } = stored;
         Some(thousands(objects) * to.write + gigabytes(billed_bytes) * from.retrieval_gb)
     }
 
@@ -209,14 +212,27 @@ impl PriceTable {
     pub fn early(&self, class: &str, stored: Stored, age_s: u64) -> Option<f64> {
         let price = self.storage.get(class)?;
         let left_days = f64::from(price.days_min) - count(age_s) / 86_400.0;
-        let month = gigabytes(stored.billed_bytes) * price.gb_month;
-        Some(month * left_days.max(0.0) / MONTH_DAYS)
+        Some(self.month(class, stored)? * left_days.max(0.0) / MONTH_DAYS)
     }
 
-    /// What it costs to read bytes of a class.
+    /// What it costs to read objects of a class beyond what reading others does, or to restore
+    /// them where that is needed: their bytes, and a request for each.
     pub fn retrieval(&self, class: &str, stored: Stored) -> Option<f64> {
         let price = self.storage.get(class)?;
-        Some(gigabytes(stored.billed_bytes) * price.retrieval_gb)
+        let (request, usual) =
+            if price.is_archive { (price.restore, self.write) } else { (price.read, self.read) };
+        let requests = thousands(stored.objects) * (request - usual).max(0.0);
+        Some(gigabytes(stored.billed_bytes) * price.retrieval_gb + requests)
+    }
+
+    /// Size below which an object is cheaper in STANDARD than in a class that bills small objects
+    /// as larger ones.
+    pub fn break_even_bytes(&self, class: &str) -> Option<u64> {
+        let [own, standard] = [class, STANDARD].map(|class| self.storage.get(class));
+        let share = own?.gb_month / standard?.gb_month;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
+        let bytes = (count(BILLED_BYTES_MIN) * share.clamp(0.0, 1.0)) as u64;
+        Some(bytes)
     }
 }
 
@@ -261,10 +277,12 @@ mod tests {
     #[test]
     fn storage_costs_by_its_class() {
         let table = PriceTable::default();
-        let gigabyte = Stored { objects: 1000, billed_bytes: 1 << 30 };
+        let gigabyte = Stored { objects: 1000, large_objects: 1000, billed_bytes: 1 << 30 };
         let month = |class| table.month(class, gigabyte).unwrap();
         is_near(month("STANDARD"), 0.023);
         is_near(month("INTELLIGENT_TIERING"), 0.0255);
+        let small = Stored { large_objects: 0, ..gigabyte };
+        is_near(table.month("INTELLIGENT_TIERING", small).unwrap(), 0.023);
         let archived = 1000.0 * 1024.0 / GB;
         is_near(month("DEEP_ARCHIVE"), 0.00099 * (1.0 + 32.0 * archived) + 0.023 * 8.0 * archived);
         assert_eq!(table.month("SNOW", gigabyte), None);
@@ -272,7 +290,12 @@ mod tests {
         is_near(table.change("STANDARD_IA", "STANDARD", gigabyte).unwrap(), 0.015);
         is_near(table.early("STANDARD_IA", gigabyte, 15 * 86_400).unwrap(), 0.00625);
         is_near(table.early("STANDARD_IA", gigabyte, 31 * 86_400).unwrap(), 0.0);
-        is_near(table.retrieval("GLACIER_IR", gigabyte).unwrap(), 0.03);
+        is_near(table.early("DEEP_ARCHIVE", gigabyte, 0).unwrap(), 6.0 * month("DEEP_ARCHIVE"));
+        is_near(table.retrieval("STANDARD", gigabyte).unwrap(), 0.0);
+        is_near(table.retrieval("GLACIER_IR", gigabyte).unwrap(), 0.03 + 0.01 - 0.0004);
+        is_near(table.retrieval("DEEP_ARCHIVE", gigabyte).unwrap(), 0.02 + 0.1 - 0.005);
+        assert_eq!(table.break_even_bytes("GLACIER_IR"), Some(22_795));
+        assert_eq!(table.break_even_bytes("STANDARD_IA"), Some(71_234));
         let archiving = table.clone().writing(Some("DEEP_ARCHIVE"));
         assert_eq!(archiving.name, "DEEP_ARCHIVE of S3 in us-east-1");
         is_near(archiving.cost(RequestCounts { write: 1000, ..RequestCounts::default() }), 0.05);
@@ -302,10 +325,10 @@ mod tests {
             let (_, section) = text.split_once(&format!("### {region}\n")).unwrap();
             let section = section.split("\n##").next().unwrap();
             for (class, price) in PriceTable::of_region(Some(&region)).storage {
-                let StoragePrice { gb_month, write, read, transition, .. } = price;
+                let StoragePrice { gb_month, write, read, restore, .. } = price;
                 let StoragePrice { retrieval_gb, objects_month, days_min, .. } = price;
                 let row = format!(
-                    "| {class} | {gb_month} | {write} | {read} | {transition} | {retrieval_gb} | \
+                    "| {class} | {gb_month} | {write} | {read} | {restore} | {retrieval_gb} | \
                      {objects_month} | {days_min} |\n"
                 );
                 assert!(section.contains(&row), "{region}: {row}");

@@ -54,7 +54,7 @@ pub(super) const PROBES: &[Probe] = &[
         "The ACL of an object is returned.",
         "`--acl`, `--grants` and `set --acl` fail."),
     probe!(Objects Feature "encryption" encryption:
-        "An object is encrypted with the service's keys where that is asked for.",
+        "An object is encrypted with the service's keys where that is requested.",
         "`--sse` fails."),
     probe!(Objects Feature "versions" versions:
         "A bucket keeps versions: old ones are listed and read, a removal leaves a marker.",

@@ -18,7 +18,8 @@ pub struct Details {
     pub folders: Vec<TreeFolder>,
     /// Noncurrent versions by class.
     pub noncurrent: Contents,
-    /// Objects of 128 KiB and more by class and age: smaller ones are not worth another class.
+    /// Current objects of 128 KiB and more by class and age: smaller ones are not worth another
+    /// class.
     pub idle: Vec<IdleCounts>,
 }
 
@@ -63,9 +64,14 @@ impl DetailCounts {
     pub(super) fn add(&mut self, path: &str, object: &ListedObject<'_>, class: usize) {
         let counted = self.object(object, class);
         self.tree.add(path, counted);
+    }
+
+    /// Adds one that is current to those that another class may be cheaper for.
+    pub(super) fn add_current(&mut self, object: &ListedObject<'_>, class: usize) {
         if object.size >= BILLED_BYTES_MIN {
             let age = age_index(self.now_s.saturating_sub(object.last_modified_s));
-            self.idle_of(counted.kind).ages[age].add(object.size);
+            let kind = u8::try_from(class).unwrap_or(u8::MAX);
+            self.idle_of(kind).ages[age].add(object.size);
         }
     }
 

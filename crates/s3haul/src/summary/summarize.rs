@@ -142,6 +142,7 @@ impl Summary {
         let look = Look::at(page.text_of_keys());
         for object in page.iter() {
             self.add(&object, look);
+            self.add_current(&object);
         }
         self.flush();
     }
@@ -151,6 +152,7 @@ impl Summary {
     pub fn add_objects<'a>(&mut self, objects: impl IntoIterator<Item = ListedObject<'a>>) {
         for object in objects {
             self.add(&object, Look::Unknown);
+            self.add_current(&object);
         }
         self.flush();
     }
@@ -164,11 +166,13 @@ impl Summary {
                 continue;
             }
             self.add(&version.object, Look::Unknown);
-            if !version.is_latest {
-                self.noncurrent.add(version.object.size);
-                if let Some(details) = &mut self.details {
-                    details.add_noncurrent(&version.object, self.class);
-                }
+            if version.is_latest {
+                self.add_current(&version.object);
+                continue;
+            }
+            self.noncurrent.add(version.object.size);
+            if let Some(details) = &mut self.details {
+                details.add_noncurrent(&version.object, self.class);
             }
         }
         self.flush();
@@ -232,6 +236,13 @@ impl Summary {
         if let Some(details) = &mut self.details {
             let below = object.key.get(self.base..).unwrap_or(object.key);
             details.add(below, object, self.class);
+        }
+    }
+
+    /// Counts an object that was just added as one that is current.
+    fn add_current(&mut self, object: &ListedObject<'_>) {
+        if let Some(details) = &mut self.details {
+            details.add_current(object, self.class);
         }
     }
 

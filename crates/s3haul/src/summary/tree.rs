@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::counts::Counts;
 use super::groups::{Groups, Weight, depth, parent};
+use crate::plan::price::{BILLED_BYTES_MIN, Stored};
 
 /// Levels of folders; what lies deeper counts with the deepest.
 const DEPTH_MAX: usize = 64;
@@ -18,8 +19,18 @@ pub struct KindCounts {
     pub kind: u8,
     /// Objects and bytes.
     pub counts: Counts,
+    /// Objects of 128 KiB and more.
+    pub large_objects: u64,
     /// Bytes that are billed, where small objects are billed as larger ones.
     pub billed_bytes: u64,
+}
+
+impl KindCounts {
+    /// The same as it is billed.
+    pub fn stored(&self) -> Stored {
+        let Self { counts, large_objects, billed_bytes, .. } = *self;
+        Stored { objects: counts.objects, large_objects, billed_bytes }
+    }
 }
 
 /// What is in a folder.
@@ -44,7 +55,8 @@ impl Contents {
     pub(super) fn add(&mut self, object: TreeObject) {
         let TreeObject { kind, bytes, billed_bytes, age_s } = object;
         self.counts.add(bytes);
-        self.add_kind(KindCounts { kind, counts: Counts::one(bytes), billed_bytes });
+        let large_objects = u64::from(bytes >= BILLED_BYTES_MIN);
+        self.add_kind(KindCounts { kind, counts: Counts::one(bytes), large_objects, billed_bytes });
         let weight = u128::from(bytes) + 1;
         self.weight = self.weight.saturating_add(weight);
         self.age_s = self.age_s.saturating_add(weight.saturating_mul(age_s.into()));
@@ -55,6 +67,7 @@ impl Contents {
         match self.kinds.get_mut(at).filter(|known| known.kind == added.kind) {
             Some(known) => {
                 known.counts.merge(added.counts);
+                known.large_objects += added.large_objects;
                 known.billed_bytes = known.billed_bytes.saturating_add(added.billed_bytes);
             }
             None => self.kinds.insert(at, added),

@@ -1,6 +1,6 @@
 //! The page of a comparison: what differs where.
 
-use s3haul::job::{CompareSummary, Compared, Facts, Status, Tally};
+use s3haul::job::{CompareSummary, Compared, Depth, Evidence, Facts, Status, Tally};
 use s3haul::summary::{Contents, Counts, FolderTree, TreeFolder, TreeObject};
 use s3haul_wire::units::LocalTime;
 
@@ -75,11 +75,13 @@ impl ComparePage {
     /// The page as a file.
     pub(crate) fn finish(
         mut self,
+        depth: Depth,
         sides: [&str; 2],
         summary: &CompareSummary,
         at_s: i64,
     ) -> Vec<u8> {
         let [source, target] = sides;
+        let kind = if depth == Depth::Proof { "Verification" } else { "Comparison" };
         let made = LocalTime::utc().iso(at_s);
         let mut rows = self.rows;
         if self.count > ROWS_MAX {
@@ -89,7 +91,7 @@ impl ComparePage {
         sections.retain(|section| !section.is_empty());
         render(&Page {
             title: format!("{source} ↔ {target}"),
-            kind: format!("Comparison of {made}"),
+            kind: format!("{kind} of {made}"),
             made: format!("Made by s3haul at {made}."),
             currency: String::new(),
             facts: facts(summary),
@@ -101,27 +103,36 @@ impl ComparePage {
 
 fn facts(summary: &CompareSummary) -> Vec<Fact> {
     let fact = |name, tally: Tally| Fact::new(name, Unit::Count, tally.objects);
-    vec![
+    let mut facts = vec![
         fact("Only in the source", summary.only_source),
         fact("Only in the target", summary.only_target),
         fact("Different", summary.different),
         fact("The same", summary.same_total()),
         fact("Not compared", summary.failed),
-    ]
+    ];
+    if summary.warnings > 0 {
+        facts.push(Fact::new("Warnings", Unit::Count, summary.warnings));
+    }
+    if summary.is_empty() {
+        facts.push(Fact::new("Result", Unit::Text, "Nothing is on either side"));
+    }
+    facts
 }
 
 fn totals(summary: &CompareSummary) -> Section {
     let columns = [("What", Unit::Text), ("Objects", Unit::Count), ("Bytes", Unit::Bytes)];
     let mut section = Section::new("What was found", &columns).with_bars();
-    let tallies = [
-        summary.only_source,
-        summary.only_target,
-        summary.different,
-        summary.failed,
-        summary.same_total(),
-    ];
-    for (name, Tally { objects, bytes }) in KINDS.into_iter().zip(tallies) {
+    let tallies = [summary.only_source, summary.only_target, summary.different, summary.failed];
+    let mut push = |name: &str, Tally { objects, bytes }: Tally| {
         section.push([name.into(), objects.into(), bytes.into()]);
+    };
+    for (name, tally) in KINDS.into_iter().zip(tallies) {
+        push(name, tally);
+    }
+    for (evidence, tally) in Evidence::ALL.into_iter().zip(summary.same) {
+        if tally.objects > 0 {
+            push(&format!("the same by {evidence}"), tally);
+        }
     }
     section
 }

@@ -52,11 +52,11 @@ pub(crate) fn page<'a>(
     let columns = [("What", Unit::Text), ("Command", Unit::Command)];
     let mut next = Section::new("What to do", &columns);
     if let Some(command) = job.resume {
-        next.push(["Go on, or try again what failed".into(), command.into()]);
+        next.push(["Continue, or retry what failed".into(), command.into()]);
     }
     let columns = [("Object", Unit::Name), ("Action", Unit::Text), ("Error", Unit::Name)];
-    let mut failed =
-        Section::new("Failures", &columns).with_note(format!("The first {FAILURES_MAX} at most."));
+    let mut failed = Section::new("Failures", &columns)
+        .with_note(format!("At most the first {FAILURES_MAX} are listed."));
     for failure in failures.into_iter().take(FAILURES_MAX as usize) {
         let JobFailure { subject, action, error } = failure;
         failed.push([subject.into(), action.into(), error.into()]);

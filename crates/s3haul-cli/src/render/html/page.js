@@ -177,7 +177,7 @@ class TreeView {
     const { tree } = this;
     const isSearch = tree.filter !== '';
     const nodes = isSearch ? tree.found() : [...(tree.children.get(tree.shown) ?? [])];
-    this.sortNodes(nodes);
+    this.sortNodes(nodes, isSearch);
     const rows = nodes.slice(0, tree.rows).map((node) => this.row(node, isSearch));
     if (!isSearch) rows.push(this.restRow());
     byId('folders').tHead.replaceChildren(this.heads());
@@ -189,15 +189,16 @@ class TreeView {
       : `${count} ${folders} in ${visible(tree.address(tree.shown))}`;
     byId('folders').caption.textContent = caption;
     if (isSearch) say(caption);
-    const more = nodes.length - rows.length;
-    byId('more').hidden = nodes.length <= tree.rows;
+    const more = nodes.length - tree.rows;
+    byId('more').hidden = more <= 0;
     byId('more').textContent = `Show more of ${COUNT.format(more)} others`;
   }
 
-  sortNodes(nodes) {
+  sortNodes(nodes, isSearch) {
     const { tree } = this;
     const { column, isUp } = tree.sort ?? { column: tree.metric, isUp: false };
-    const byName = (a, b) => (tree.data.names[a] < tree.data.names[b] ? -1 : 1);
+    const shownName = isSearch ? (node) => tree.paths[node] : (node) => tree.data.names[node];
+    const byName = (a, b) => (shownName(a) < shownName(b) ? -1 : 1);
     const order = column < 0 ? byName : (a, b) => tree.value(a, column) - tree.value(b, column);
     nodes.sort((a, b) => (isUp ? order(a, b) : order(b, a)));
   }

@@ -3,7 +3,7 @@
 mod growth;
 mod savings;
 
-use s3haul::plan::price::{PriceTable, Stored};
+use s3haul::plan::price::PriceTable;
 use s3haul::summary::{Contents, Counts, Details, RankedObject, TreeFolder, age_index};
 use s3haul_wire::units::LocalTime;
 use serde_json::Value;
@@ -95,8 +95,7 @@ fn cost_of(contents: &Contents, extras: &Extras<'_>) -> Option<f64> {
     }
     let classes = &extras.details.classes;
     let month = |class: &s3haul::summary::KindCounts| {
-        let stored = Stored { objects: class.counts.objects, billed_bytes: class.billed_bytes };
-        extras.prices.month(classes.get(usize::from(class.kind))?, stored)
+        extras.prices.month(classes.get(usize::from(class.kind))?, class.stored())
     };
     // Classes without a price are left out rather than all the others.
     Some(contents.kinds.iter().filter_map(month).sum())
@@ -179,10 +178,7 @@ fn classes(report: &Report<'_>, extras: &Extras<'_>) -> Section {
         let is_class =
             |name: usize| extras.details.classes.get(name).is_some_and(|name| *name == class.name);
         let kind = root.kinds.iter().find(|kind| is_class(usize::from(kind.kind)));
-        let cost = kind.and_then(|kind| {
-            let objects = kind.counts.objects;
-            extras.prices.month(&class.name, Stored { objects, billed_bytes: kind.billed_bytes })
-        });
+        let cost = kind.and_then(|kind| extras.prices.month(&class.name, kind.stored()));
         let [name, objects, bytes] = counted(class.name.clone(), class.counts);
         section.push([name, objects, bytes, cost.map(millionths).into()]);
     }

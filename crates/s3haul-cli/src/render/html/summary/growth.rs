@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use s3haul::summary::{Counts, Figures};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::super::{Section, Unit};
 use super::Extras;
@@ -27,6 +28,8 @@ pub(crate) struct Earlier {
     total: EarlierCounts,
     folders: Vec<EarlierFolder>,
     folders_merged: bool,
+    is_selection: bool,
+    versions: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -43,9 +46,27 @@ struct EarlierFolder {
 }
 
 impl Earlier {
+    /// Levels of folders that it has.
+    fn depth(&self) -> usize {
+        self.folders.iter().map(|folder| levels(&folder.name)).max().unwrap_or(0)
+    }
+
     /// Whether this program knows what the figures mean.
     pub(crate) fn is_known(&self) -> bool {
         self.version == Figures::VERSION
+    }
+
+    /// What of it is not comparable with a summary of all objects, or of a selection; with versions
+    /// or without.
+    pub(crate) fn differs(&self, is_selection: bool, has_versions: bool) -> Option<&'static str> {
+        if self.is_selection || is_selection {
+            return Some("a summary of a selection is compared with no other");
+        }
+        match (self.versions.is_some(), has_versions) {
+            (true, false) => Some("it has versions: give --versions"),
+            (false, true) => Some("it has no versions"),
+            _ => None,
+        }
     }
 }
 
@@ -77,7 +98,7 @@ impl<'a> Changes<'a> {
         let earlier = earlier?;
         let rows = earlier.folders.iter().map(|folder| (&*folder.name, folder.counts.bytes));
         let bytes = rows.chain([("", earlier.total.bytes)]).collect();
-        let depth = earlier.folders.iter().map(|folder| levels(&folder.name)).max().unwrap_or(0);
+        let depth = earlier.depth();
         Some(Self { bytes, depth, is_whole: !earlier.folders_merged })
     }
 
@@ -158,7 +179,7 @@ fn changes<'a>(extras: &Extras<'a>, last: &'a Earlier) -> Vec<Change<'a>> {
         let then = Counts { objects, bytes };
         rows.insert(&folder.name, Change { folder: &folder.name, then, now: Counts::default() });
     }
-    let depth = last.folders.iter().map(|folder| levels(&folder.name)).max().unwrap_or(1);
+    let depth = last.depth();
     for folder in &extras.details.folders[1..] {
         let now = folder.contents.counts;
         if let Some(row) = rows.get_mut(&*folder.name) {

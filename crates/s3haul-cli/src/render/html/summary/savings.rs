@@ -1,7 +1,7 @@
 //! What costs money, and the command that would change it.
 
-use s3haul::plan::price::Stored;
-use s3haul::summary::{AGE_LIMITS, Counts};
+use s3haul::plan::price::{STANDARD, Stored};
+use s3haul::summary::{AGE_LIMITS, Counts, KindCounts};
 use serde_json::Value;
 
 use super::super::{Section, Unit, millionths};
@@ -9,8 +9,6 @@ use super::{Extras, cost_of};
 use crate::render::escape::quoted;
 use crate::render::summary::report::Report;
 
-/// Class that objects come from.
-const STANDARD: &str = "STANDARD";
 /// Objects that have not been written for so many days, up to so many, and the class that would be
 /// cheaper for them.
 const MOVES: [(i64, Option<i64>, &str); 2] =
@@ -63,9 +61,17 @@ pub(super) fn section(report: &Report<'_>, extras: &Extras<'_>) -> Section {
     let lines =
         lines.into_iter().flatten().chain(small(report, extras)).chain(moves(report, extras));
     for line in lines {
-        section.push(Vec::from(line));
+        let command = if commands_fit(report) { line.command } else { String::new() };
+        section.push(Vec::from(Line { command, ..line }));
     }
     section
+}
+
+/// Whether a command on the address is about what was counted: not where only some objects were,
+/// nor where the prefix ends within a name, which only listings take.
+fn commands_fit(report: &Report<'_>) -> bool {
+    let is_folder = report.prefix.is_empty() || report.prefix.ends_with('/');
+    is_folder && !report.is_selection
 }
 
 fn address(report: &Report<'_>) -> String {
@@ -84,13 +90,12 @@ fn uploads(report: &Report<'_>, extras: &Extras<'_>) -> Option<Line> {
             command: format!("s3haul uploads ls {address} --sizes"),
         });
     };
-    let stored = Stored { objects: 0, billed_bytes: uploads.bytes };
-    let month = extras.prices.month(STANDARD, stored);
+    let stored = Stored { billed_bytes: uploads.bytes, ..Stored::default() };
     let line = Line {
         what: "Incomplete uploads, whose parts are billed".to_owned(),
         counts: Some(Counts { objects: uploads.uploads, bytes: uploads.bytes }),
-        month,
-        saved: month,
+        month: extras.prices.month(STANDARD, stored),
+        saved: None,
         once: None,
         command: format!("s3haul uploads abort {address} --older-than 7d --dryrun"),
     };
@@ -109,12 +114,11 @@ fn versions(report: &Report<'_>, extras: &Extras<'_>) -> Option<Line> {
             command: format!("s3haul summarize {address} --versions --html versions.html"),
         });
     };
-    let month = cost_of(&extras.details.noncurrent, extras);
     let line = Line {
         what: "Versions that are not current".to_owned(),
         counts: Some(versions.noncurrent),
-        month,
-        saved: month,
+        month: cost_of(&extras.details.noncurrent, extras),
+        saved: None,
         once: None,
         command: format!("s3haul rm {address} --recursive --noncurrent --older-than 30d --dryrun"),
     };
@@ -124,21 +128,26 @@ fn versions(report: &Report<'_>, extras: &Extras<'_>) -> Option<Line> {
 /// Objects that are billed for more bytes than they have.
 fn small(report: &Report<'_>, extras: &Extras<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
-    let root = super::root(extras.details);
-    for kind in root.kinds {
-        let unused = kind.billed_bytes.saturating_sub(kind.counts.bytes);
+    let beyond = |kind: &KindCounts| kind.billed_bytes.saturating_sub(kind.counts.bytes);
+    for kind in super::root(extras.details).kinds {
+        let old = extras.details.noncurrent.kinds.iter().find(|old| old.kind == kind.kind);
+        let unused = beyond(&kind) - old.map_or(0, beyond);
         let Some(class) = extras.details.classes.get(usize::from(kind.kind)) else { continue };
-        if unused == 0 {
+        let Some(size) = extras.prices.break_even_bytes(class).filter(|_| unused > 0) else {
             continue;
-        }
+        };
+        let stored = Stored { billed_bytes: unused, ..Stored::default() };
         lines.push(Line {
-            what: format!("Bytes billed and not stored: small objects in {class}"),
+            what: format!(
+                "Bytes billed and not stored: small objects in {class}, of which those below \
+                 {size} bytes are cheaper in {STANDARD}"
+            ),
             counts: None,
-            month: extras.prices.month(class, Stored { objects: 0, billed_bytes: unused }),
+            month: extras.prices.month(class, stored),
             saved: None,
             once: None,
             command: format!(
-                "s3haul set {} --recursive --source-storage-class {} --max-size 131071 \
+                "s3haul set {} --recursive --source-storage-class {} --max-size {size} \
                  --storage-class {STANDARD} --dryrun",
                 address(report),
                 quoted(class)
@@ -170,7 +179,11 @@ fn moves(report: &Report<'_>, extras: &Extras<'_>) -> Vec<Line> {
         if counts.objects == 0 {
             continue;
         }
-        let stored = Stored { objects: counts.objects, billed_bytes: counts.bytes };
+        let stored = Stored {
+            objects: counts.objects,
+            large_objects: counts.objects,
+            billed_bytes: counts.bytes,
+        };
         let [now, then] = [STANDARD, class].map(|class| extras.prices.month(class, stored));
         let until = to.map_or(String::new(), |to| format!(" --newer-than {to}d"));
         let ages =
