@@ -44,14 +44,16 @@ pub(crate) fn push_text(buffer: &mut Vec<u8>, checked: &Checked<'_>, escape: boo
             push_line(buffer, finding, escape);
         }
     }
-    let (holding, all) = (report.holding(), report.findings.len());
+    let (holding, skipped) = (report.holding(), report.skipped());
+    let asked = report.findings.len() - skipped;
     let seconds = checked.elapsed.as_secs_f64();
-    let unknown = match report.unknown() {
+    let others = |count: usize, what: &str| match count {
         0 => String::new(),
-        unknown => format!(", {unknown} had no answer"),
+        count => format!(", {count} {what}"),
     };
+    let others = others(report.unknown(), "had no answer") + &others(skipped, "could not be asked");
     let summary = format!(
-        "\n{}: {holding} of {all} hold{unknown} ({} requests, {seconds:.1} s)\n",
+        "\n{}: {holding} of {asked} hold{others} ({} requests, {seconds:.1} s)\n",
         checked.service(),
         checked.requests
     );
@@ -88,11 +90,12 @@ fn push_line(buffer: &mut Vec<u8>, finding: &Finding, escape: bool) {
     }
 }
 
-/// What of s3haul will not work, the worst first.
+/// What follows for s3haul and its user, the worst first.
 fn push_consequences(buffer: &mut Vec<u8>, report: &Report) {
     let titles = [
         (Weight::Data, "\nbeware: data is at stake\n"),
         (Weight::Feature, "\nwhat of s3haul will not work, or not as well\n"),
+        (Weight::Nothing, "\ns3haul does without, but you should know\n"),
     ];
     let failing = report.failing();
     for (weight, title) in titles {
@@ -185,4 +188,44 @@ pub(crate) fn push_json(buffer: &mut Vec<u8>, checked: &Checked<'_>) {
         left: checked.left,
     };
     json::push(buffer, "check_server", document);
+}
+
+#[cfg(test)]
+mod tests {
+    use s3haul::probe::catalogue;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_is_said_also_where_s3haul_does_without() {
+        let findings = catalogue().map(|probe| {
+            let outcome = match probe.name {
+                "signature" => Outcome::Fails("it returns the object".to_owned()),
+                "versions" => Outcome::Skipped("it is named".to_owned()),
+                _ => Outcome::Holds,
+            };
+            Finding { probe, outcome }
+        });
+        let report = Report { server: String::new(), findings: findings.collect() };
+        let checked = Checked {
+            name: Some("it"),
+            endpoint: None,
+            report: &report,
+            requests: 1,
+            elapsed: Duration::ZERO,
+            left: &[],
+        };
+        let mut buffer = Vec::new();
+        push_text(&mut buffer, &checked, false);
+        let text = String::from_utf8(buffer).unwrap();
+        let all = report.findings.len();
+        let expected = format!(
+            "\nit: {} of {} hold, 1 could not be asked (1 requests, 0.0 s)\n\n\
+             s3haul does without, but you should know\n  signature: Anyone on the network of the \
+             service can read and change the data.\nall that s3haul relies on is there\n",
+            all - 2,
+            all - 1
+        );
+        assert!(text.contains(&expected), "{text}");
+    }
 }

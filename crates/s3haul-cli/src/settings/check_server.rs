@@ -13,6 +13,8 @@ use crate::failure::Failure;
 const ATTEMPTS_MAX: u32 = 3;
 /// Longest silence of a service: with the attempts, less than the minute of the whole check.
 const SILENCE_MAX: Duration = Duration::from_secs(8);
+/// Longest folder that is named, in bytes: with it, keys have to fit into 1,024.
+const FOLDER_MAX: usize = 600;
 
 /// `check-server`.
 #[derive(Debug)]
@@ -57,6 +59,12 @@ fn place(path: &str) -> Result<(String, String), Failure> {
     if object.bucket.is_empty() {
         return Err(invalid_argument_type("check-server", "[S3Uri]"));
     }
+    let length = object.key.len();
+    if length > FOLDER_MAX {
+        return Err(Failure::usage(format!(
+            "the folder has {length} bytes: with more than {FOLDER_MAX}, keys in it are too long"
+        )));
+    }
     Ok((object.bucket, object.key))
 }
 
@@ -66,10 +74,13 @@ mod tests {
 
     #[test]
     fn a_place_is_a_bucket_and_a_folder() {
-        let place = |path| place(path).ok();
+        let place = |path: &str| place(path).ok();
         let pair = |bucket: &str, folder: &str| Some((bucket.to_owned(), folder.to_owned()));
         assert_eq!(place("s3://b"), pair("b", ""));
         assert_eq!(place("b/p/q"), pair("b", "p/q"));
         assert_eq!(place("s3://"), None);
+        let (longest, longer) = ("f".repeat(600), format!("b/{}", "f".repeat(601)));
+        assert_eq!(place(&format!("b/{longest}")), pair("b", &longest));
+        assert_eq!(place(&longer), None);
     }
 }

@@ -47,6 +47,9 @@ fn what_cannot_begin_says_why() {
     assert!(stdout(&output).is_empty() && stderr(&output).contains("HeadBucket"), "{output:?}");
     let output = bench.run("check-server s3://");
     assert_eq!(output.status.code(), Some(252), "{output:?}");
+    let output = bench.run(&format!("check-server s3://box/{}", "f".repeat(601)));
+    assert_eq!(output.status.code(), Some(252), "{output:?}");
+    assert!(stderr(&output).contains("the folder has 601 bytes"), "{output:?}");
     let synthetic = Bench::synthetic("seq:10");
     let output = synthetic.run("check-server");
     assert!(stderr(&output).contains("hint: name a bucket"), "{output:?}");

@@ -47,11 +47,13 @@ impl Record {
         let output = command.output().unwrap();
         assert!(output.stderr.is_empty(), "{service}: {output:?}");
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let of = |outcome: &str| {
+        let of = |outcome: &str| -> BTreeSet<String> {
             let rows = document["probes"].as_array().unwrap().iter();
             let rows = rows.filter(|row| row["outcome"] == outcome);
             rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
         };
+        let unknown = of("unknown");
+        assert!(unknown.is_empty(), "{service}: no answer to {unknown:?}");
         Self {
             service: service.to_owned(),
             version: version.to_owned(),

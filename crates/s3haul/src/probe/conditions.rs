@@ -61,24 +61,29 @@ async fn complete_if_absent(room: &Room<'_>) -> Judged {
     let upload_id = room.begin("k", None).await?;
     let part = room.part("k", &upload_id, 1, Payload::from_bytes("new".into())).await?;
     let conditions = Conditions { if_match: None, if_absent: true };
-    let refusal = match room.complete(("k", &upload_id), &[part], conditions, None).await {
-        Ok(()) => None,
-        Err(Mismatch::Error(error)) => Some(error),
-        Err(mismatch) => return Err(mismatch),
-    };
-    let status = refusal.as_ref().and_then(|error| error.service_error()).map(|it| it.status);
-    ensure(status.is_some_and(|status| REFUSED.contains(&status)), || {
-        let shown = refusal.map_or("200".to_owned(), |error| error.to_string());
-        format!("completing with if-none-match answers {shown}")
-    })?;
+    let completed = room.complete(("k", &upload_id), &[part], conditions, None).await;
+    is_refused("completing with if-none-match", completed)?;
     room.holds("k", b"old").await
+}
+
+/// Whether the condition of a request of the client was refused.
+fn is_refused(what: &str, judged: Judged) -> Judged {
+    match judged {
+        Ok(()) => Err(Mismatch::Other(format!("{what} answers 200"))),
+        Err(Mismatch::Error(error)) => match error.service_error().map(|answer| answer.status) {
+            Some(status) if REFUSED.contains(&status) => Ok(()),
+            _ => Err(Mismatch::Error(error)),
+        },
+        judged => judged,
+    }
 }
 
 async fn copy_if_match(room: &Room<'_>) -> Judged {
     room.put("from", "new").await?;
-    let source = format!("{}/{}", room.bucket(), room.key("from"));
-    let fields = [("x-amz-copy-source-if-match", OTHER), ("x-amz-copy-source", source.as_str())];
-    room.refused((Method::PUT, "to"), &fields, Bytes::new(), REFUSED).await
+    is_refused(
+        "copying with x-amz-copy-source-if-match",
+        room.copy("from", "to", Some(OTHER), None).await,
+    )
 }
 
 async fn get_if_match(room: &Room<'_>) -> Judged {

@@ -71,12 +71,7 @@ impl Ground {
             self.traces().is_open = true;
             let bucket = &self.bucket;
             let made = self.client.create_bucket(CreateBucket { bucket, ..<_>::default() }).await;
-            // Without an answer it may have been made.
-            let is_unknown = |error: &Error| {
-                let is_lost = matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout);
-                is_lost && !error.is_endpoint_down()
-            };
-            self.traces().is_open = made.as_ref().err().is_none_or(is_unknown);
+            self.traces().is_open = made.as_ref().err().is_none_or(may_be_done);
             return made;
         }
         self.client.head_bucket(&self.bucket).await?;
@@ -253,6 +248,15 @@ impl Ground {
     }
 }
 
+/// Whether what failed may have been done: an answer was lost, that to an earlier attempt perhaps,
+/// or the service failed on the way.
+fn may_be_done(error: &Error) -> bool {
+    let is_lost =
+        matches!(error.kind(), ErrorKind::Transport | ErrorKind::Timeout | ErrorKind::Server);
+    let is_missing = error.service_error().is_some_and(|answer| answer.status == 501);
+    (is_lost || error.effort().attempts > 1) && !is_missing && !error.is_endpoint_down()
+}
+
 /// A key as services list it that write what XML cannot hold as U+FFFD.
 fn as_listed(key: &str) -> String {
     let is_odd =
@@ -268,7 +272,25 @@ fn folders(keys: &BTreeSet<String>) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use s3haul_wire::error::{Effort, ServiceError};
+
     use super::*;
+
+    #[test]
+    fn a_failure_that_may_have_come_after_the_deed_is_told_apart() {
+        let answered = |status, code: &str| {
+            let answer = ServiceError { status, code: code.to_owned(), ..<_>::default() };
+            Error::service(ErrorKind::Request, "CreateBucket", answer)
+        };
+        let second = Effort { attempts: 2, ..<_>::default() };
+        assert!(!may_be_done(&answered(403, "AccessDenied")));
+        assert!(may_be_done(&answered(409, "BucketAlreadyOwnedByYou").with_effort(second)));
+        assert!(may_be_done(&Error::new(ErrorKind::Server, "500")));
+        assert!(may_be_done(&Error::new(ErrorKind::Timeout, "no answer")));
+        assert!(!may_be_done(&answered(501, "NotImplemented")));
+        let down = Error::new(ErrorKind::Transport, "refused").with_endpoint_down();
+        assert!(!may_be_done(&down.with_effort(second)));
+    }
 
     #[test]
     fn only_what_xml_cannot_hold_is_listed_otherwise() {

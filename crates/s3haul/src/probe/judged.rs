@@ -1,5 +1,6 @@
 //! What an answer was, beside what was expected. Pure.
 
+use s3haul_wire::ops::PlainAnswer;
 use s3haul_wire::{Error, ErrorKind};
 
 /// What a service does of what a probe expects.
@@ -26,6 +27,10 @@ impl Outcome {
         }
     }
 
+    pub(super) fn is_skipped(&self) -> bool {
+        matches!(self, Self::Skipped(_))
+    }
+
     /// What the service did instead, or why it was not asked; empty where it holds.
     pub fn detail(&self) -> &str {
         match self {
@@ -45,6 +50,8 @@ pub(super) enum Mismatch {
     Other(String),
     /// The question made no sense here.
     Senseless(String),
+    /// The answer says nothing about the question: these credentials may not ask, for example.
+    Unclear(String),
     /// A request failed.
     Error(Error),
 }
@@ -60,13 +67,39 @@ pub(super) fn ensure(holds: bool, found: impl FnOnce() -> String) -> Judged {
     if holds { Ok(()) } else { Err(Mismatch::Other(found())) }
 }
 
+/// Nothing where the condition holds, else what was found in an answer. Who
+/// is not allowed to ask learns nothing.
+pub(super) fn ensure_answer(
+    holds: bool,
+    answer: &PlainAnswer,
+    found: impl FnOnce() -> String,
+) -> Judged {
+    match ensure(holds, found) {
+        Err(Mismatch::Other(found)) if matches!(answer.status, 401 | 403) => {
+            let is_answer = is_of_odd_key(&answer.code);
+            Err(if is_answer { Mismatch::Other(found) } else { Mismatch::Unclear(found) })
+        }
+        judged => judged,
+    }
+}
+
+/// Whether a refusal is not of who asks but of what: a service may read a key otherwise than it
+/// was signed.
+fn is_of_odd_key(code: &str) -> bool {
+    code == "SignatureDoesNotMatch"
+}
+
 impl From<Judged> for Outcome {
     fn from(judged: Judged) -> Self {
         match judged {
             Ok(()) => Self::Holds,
             Err(Mismatch::Other(found)) => Self::Fails(found),
             Err(Mismatch::Senseless(why)) => Self::Skipped(why),
+            Err(Mismatch::Unclear(why)) => Self::Unknown(why),
             Err(Mismatch::Error(error)) => match error.kind() {
+                ErrorKind::AccessDenied if !is_of_odd_key(error.code()) => {
+                    Self::Unknown(error.to_string())
+                }
                 ErrorKind::Transport
                 | ErrorKind::Timeout
                 | ErrorKind::Certificate

@@ -6,7 +6,7 @@ use s3haul_wire::Payload;
 use s3haul_wire::ops::{Conditions, CopySource, HeadObject, ListParts, UploadPartCopy};
 use s3haul_wire::units::{ByteRange, MIB};
 
-use super::judged::{Judged, Mismatch, ensure};
+use super::judged::{Judged, Mismatch, ensure, ensure_answer};
 use super::question::{Probe, probe};
 use super::room::{Room, status};
 
@@ -81,7 +81,9 @@ async fn uploads(room: &Room<'_>) -> Judged {
     let query = [("uploads", ""), ("prefix", folder.as_str())];
     let listed = async || {
         let page = room.ask_bucket(Method::GET, &query, Bytes::new()).await?;
-        ensure(page.is_ok(), || format!("ListMultipartUploads answers {}", status(&page)))?;
+        ensure_answer(page.is_ok(), &page, || {
+            format!("ListMultipartUploads answers {}", status(&page))
+        })?;
         Ok::<_, Mismatch>(String::from_utf8_lossy(&page.body).contains(&upload_id))
     };
     ensure(listed().await?, || "an open upload is not listed".to_owned())?;

@@ -11,7 +11,7 @@ use s3haul_wire::{Client, ClientConfig, CredentialsConfig};
 
 use crate::plan::encoded_words;
 
-use super::judged::{Judged, Mismatch, ensure};
+use super::judged::{Judged, Mismatch, ensure, ensure_answer};
 use super::question::{Probe, probe};
 use super::room::{Room, status};
 
@@ -26,7 +26,7 @@ pub(super) const PROBES: &[Probe] = &[
         "An object is gone once it was removed, and removing it again is no error.",
         "`rm`, `mv` and `sync --delete` fail."),
     probe!(Objects Data "delete-many" delete_many:
-        "One request removes many objects, and an answer says which failed.",
+        "One request removes many objects.",
         "`rm --recursive` and `sync --delete` fail."),
     probe!(Objects Nothing "delete-quiet" delete_quiet:
         "A quiet bulk removal answers without the names of what it removed.",
@@ -41,7 +41,7 @@ pub(super) const PROBES: &[Probe] = &[
     probe!(Objects Feature "metadata" metadata:
         "Metadata and content headers are stored and returned.",
         "`--metadata`, `--preserve`, `--cache-control` and their like are lost."),
-    probe!(Objects Nothing "metadata-unicode" metadata_unicode:
+    probe!(Objects Feature "metadata-unicode" metadata_unicode:
         "Metadata beyond ASCII comes back as it was sent.",
         "Values of `--metadata` beyond ASCII are changed or refused."),
     probe!(Objects Feature "md5-etag" md5_etag:
@@ -115,15 +115,26 @@ pub(super) async fn bulk_delete(
 ) -> Result<String, Mismatch> {
     let mut body = format!("<Delete><Quiet>{is_quiet}</Quiet>");
     for (name, etag) in names {
-        let etag = etag.map(|etag| format!("<ETag>{}</ETag>", etag.replace('"', "&quot;")));
-        let key = room.key(name);
-        let etag = etag.unwrap_or_default();
+        let etag = etag.map(|etag| format!("<ETag>{}</ETag>", in_xml(etag)));
+        let (key, etag) = (in_xml(&room.key(name)), etag.unwrap_or_default());
         _ = write!(body, "<Object><Key>{key}</Key>{etag}</Object>");
     }
     body.push_str("</Delete>");
     let answer = room.ask_bucket(Method::POST, &[("delete", "")], body).await?;
-    ensure(answer.is_ok(), || format!("DeleteObjects answers {}", status(&answer)))?;
-    Ok(String::from_utf8_lossy(&answer.body).into_owned())
+    ensure_answer(answer.is_ok(), &answer, || {
+        format!("DeleteObjects answers {}", status(&answer))
+    })?;
+    let document = String::from_utf8_lossy(&answer.body).into_owned();
+    if document.contains("<Code>AccessDenied</Code>") {
+        return Err(Mismatch::Unclear("DeleteObjects answers AccessDenied".to_owned()));
+    }
+    Ok(document)
+}
+
+/// Text as it stands in XML.
+fn in_xml(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\r', "&#13;")
 }
 
 async fn delete_many(room: &Room<'_>) -> Judged {
@@ -146,21 +157,14 @@ async fn delete_quiet(room: &Room<'_>) -> Judged {
 async fn copy(room: &Room<'_>) -> Judged {
     let kept = [("x-amz-meta-a", "1"), ("content-type", "text/x-probe")];
     room.expect(Method::PUT, "from k", &kept, BODY).await?;
-    let source = format!("{}/{}", room.bucket(), room.key("from%20k"));
-    room.expect(Method::PUT, "to", &[("x-amz-copy-source", &source)], Bytes::new()).await?;
+    room.copy("from k", "to", None, None).await?;
     room.holds("to", BODY).await?;
     has_fields(room, "to", &kept).await
 }
 
 async fn copy_replace(room: &Room<'_>) -> Judged {
     room.expect(Method::PUT, "k", &[("x-amz-meta-a", "1")], BODY).await?;
-    let source = format!("{}/{}", room.bucket(), room.key("k"));
-    let fields = [
-        ("x-amz-copy-source", source.as_str()),
-        ("x-amz-metadata-directive", "REPLACE"),
-        ("x-amz-meta-b", "2"),
-    ];
-    room.expect(Method::PUT, "k", &fields, Bytes::new()).await?;
+    room.copy("k", "k", None, Some(vec![("b".to_owned(), "2".to_owned())])).await?;
     has_fields(room, "k", &[("x-amz-meta-b", "2"), ("x-amz-meta-a", "")]).await?;
     room.holds("k", BODY).await
 }
@@ -271,13 +275,16 @@ async fn presigned(room: &Room<'_>) -> Judged {
 
 async fn signature(room: &Room<'_>) -> Judged {
     room.put("k", BODY).await?;
+    let key = room.key("k");
+    // What was resolved stands in the URL, apart from the secret.
+    let url = room.client().presign_get(room.bucket(), &key, Duration::from_mins(1)).await?;
+    let credential = query_value(&url, "X-Amz-Credential").unwrap_or_default();
     let wrong = CredentialsConfig::Static {
-        access_key_id: "s3haul-check-server".to_owned(),
+        access_key_id: credential.rsplitn(5, '/').last().unwrap_or_default().to_owned(),
         secret_access_key: "not-the-secret".to_owned(),
-        session_token: None,
+        session_token: query_value(&url, "X-Amz-Security-Token"),
     };
     let client = other_client(room, wrong)?;
-    let key = room.key("k");
     let request = PlainRequest {
         method: Method::GET,
         bucket: room.bucket(),
@@ -288,7 +295,35 @@ async fn signature(room: &Room<'_>) -> Judged {
         md5: false,
     };
     let answer = client.send_plain(request).await?;
-    ensure(!answer.is_ok(), || "GET with unknown keys returns the object".to_owned())
+    match answer.status {
+        403 => Ok(()),
+        _ if answer.is_ok() => {
+            Err(Mismatch::Other("GET with a wrong secret returns the object".to_owned()))
+        }
+        _ => {
+            let message = format!("GET with a wrong secret answers {}", status(&answer));
+            Err(Mismatch::Unclear(message))
+        }
+    }
+}
+
+/// A value of the query of a URL.
+fn query_value(url: &str, name: &str) -> Option<String> {
+    let (_, query) = url.split_once('?')?;
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(known, _)| *known == name)?;
+    let (mut bytes, mut rest) = (Vec::new(), value.bytes());
+    while let Some(byte) = rest.next() {
+        let byte = match byte {
+            b'%' => {
+                let digits: String = rest.by_ref().take(2).map(char::from).collect();
+                u8::from_str_radix(&digits, 16).ok()?
+            }
+            byte => byte,
+        };
+        bytes.push(byte);
+    }
+    String::from_utf8(bytes).ok()
 }
 
 async fn clock(room: &Room<'_>) -> Judged {
@@ -299,5 +334,22 @@ async fn clock(room: &Room<'_>) -> Judged {
     };
     let since = date.duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
     let seconds = i64::try_from(since).unwrap_or(i64::MAX) - jiff::Timestamp::now().as_second();
-    ensure(seconds.abs() < 60, || format!("its clock is {seconds} s ahead"))
+    ensure(seconds.abs() < 60, || {
+        let side = if seconds < 0 { "behind" } else { "ahead" };
+        format!("its clock is {} s {side}", seconds.abs())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_a_query_are_decoded() {
+        let url = "http://h/b?X-Amz-Credential=a%20b%2Fday%2Fr%2Fs3%2Faws4_request&t=%C3%BC";
+        let credential = query_value(url, "X-Amz-Credential");
+        assert_eq!(credential.as_deref(), Some("a b/day/r/s3/aws4_request"));
+        assert_eq!(query_value(url, "t").as_deref(), Some("ü"));
+        assert_eq!(query_value(url, "X-Amz-Security-Token"), None);
+    }
 }

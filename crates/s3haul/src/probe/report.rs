@@ -33,6 +33,11 @@ impl Report {
         self.findings.iter().filter(is_unknown).count()
     }
 
+    /// How many were not asked.
+    pub fn skipped(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.outcome.is_skipped()).count()
+    }
+
     /// What does not hold, the worst first.
     pub fn failing(&self) -> Vec<&Finding> {
         let fails = |finding: &&Finding| matches!(finding.outcome, Outcome::Fails(_));
@@ -52,25 +57,26 @@ impl Report {
 
     /// Lines for the profile of the service in `~/.aws/config`; none where the defaults work.
     pub fn profile(&self) -> Vec<&'static str> {
-        let refuses = |name| {
+        let outcome = |name| {
             let is_it = |finding: &&Finding| finding.probe.name == name;
-            let finding = self.findings.iter().find(is_it);
-            finding.is_some_and(|finding| matches!(finding.outcome, Outcome::Fails(_)))
+            self.findings.iter().find(is_it).map(|finding| &finding.outcome)
         };
-        if refuses("upload-checksum") {
+        // Where nothing is written at all, it is not the checksum.
+        let is_written = outcome("object") == Some(&Outcome::Holds);
+        if is_written && matches!(outcome("upload-checksum"), Some(Outcome::Fails(_))) {
             return vec!["request_checksum_calculation = when_required"];
         }
         Vec::new()
     }
 
-    /// A row of the matrix of services: for each group how much of it holds, then the names of the
+    /// A row of the matrix of services: for each group how much holds of what was asked, then the names of the
     /// probes that do not.
     pub fn matrix_row(&self, service: &str) -> String {
         let mut row = format!("| {service} |");
         for group in Group::ALL {
             let of_group = self.findings.iter().filter(|finding| finding.probe.group == group);
             let (mut all, mut holding) = (0, 0);
-            for finding in of_group {
+            for finding in of_group.filter(|finding| !finding.outcome.is_skipped()) {
                 all += 1;
                 holding += usize::from(finding.outcome == Outcome::Holds);
             }

@@ -5,13 +5,13 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use http::Method;
 use s3haul_wire::ops::{
-    CompleteMultipart, CompletedPart, Conditions, CreateMultipart, ListObjects, PlainAnswer,
-    PlainRequest, UploadPart,
+    CompleteMultipart, CompletedPart, Conditions, CopyObject, CopySource, CreateMultipart,
+    ListObjects, PlainAnswer, PlainRequest, UploadPart,
 };
 use s3haul_wire::{Checksum, ChecksumAlgorithm, Client, ObjectProperties, Payload};
 
 use super::ground::Ground;
-use super::judged::{Judged, Mismatch, ensure};
+use super::judged::{Judged, Mismatch, ensure, ensure_answer};
 
 /// Pages after which a listing counts as endless.
 const PAGES_MAX: usize = 64;
@@ -107,7 +107,7 @@ impl<'a> Room<'a> {
     ) -> Result<PlainAnswer, Mismatch> {
         let verb = method.clone();
         let answer = self.send(method, name, &[], headers, body).await?;
-        ensure(answer.is_ok(), || {
+        ensure_answer(answer.is_ok(), &answer, || {
             format!("{verb} of {} answers {}", short(name), status(&answer))
         })?;
         Ok(answer)
@@ -123,7 +123,7 @@ impl<'a> Room<'a> {
     ) -> Judged {
         let (verb, what) = (method.clone(), headers.first().map_or("", |(field, _)| *field));
         let answer = self.send(method, name, &[], headers, body).await?;
-        ensure(statuses.contains(&answer.status), || {
+        ensure_answer(statuses.contains(&answer.status), &answer, || {
             format!("{verb} with {what} answers {} instead of {}", status(&answer), statuses[0])
         })
     }
@@ -249,6 +249,35 @@ impl<'a> Room<'a> {
             is_encrypted: false,
         };
         self.client().complete_multipart(input).await?;
+        Ok(())
+    }
+
+    /// Copies an object; where metadata is given, it replaces that of the source.
+    pub(super) async fn copy(
+        &self,
+        from: &str,
+        to: &str,
+        if_match: Option<&str>,
+        metadata: Option<Vec<(String, String)>>,
+    ) -> Judged {
+        let (from, to) = (self.key(from), self.key(to));
+        self.ground.note_key(&to);
+        let bucket = self.bucket();
+        let replace_metadata = metadata.is_some().then_some(true);
+        let input = CopyObject {
+            bucket,
+            key: &to,
+            source: CopySource { bucket, key: &from, if_match, ..<_>::default() },
+            properties: &ObjectProperties { metadata, ..<_>::default() },
+            replace_metadata,
+            replace_tagging: None,
+            checksum: None,
+            conditions: Conditions::default(),
+        };
+        let written = self.client().copy_object(input).await?;
+        if written.version_id.is_some() {
+            self.ground.note_versions();
+        }
         Ok(())
     }
 

@@ -335,6 +335,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         &["list-group-pages", "list-pages", "list-v1"],
     ),
     asks(
+        "pages are as large as can be",
+        |it| {
+            it.replace_in_line("max-keys=", "ignored=");
+            None
+        },
+        &["list-pages"],
+    ),
+    asks(
         "nothing comes after x/",
         |it| {
             let is_within = it.lists()
@@ -452,6 +460,6 @@ pub(crate) const QUIRKS: &[Quirk] = &[
         |quirks| quirks.folders_first = true,
         &["list-order", "list-start-after", "list-start-in-folder"],
     ),
-    ("short pages", |quirks| quirks.page_entries_max = Some(4), &["list-pages"]),
+    ("short pages", |quirks| quirks.page_entries_max = Some(4), &[]),
     ("empty pages", |quirks| quirks.empty_pages = true, &[]),
 ];

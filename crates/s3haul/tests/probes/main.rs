@@ -110,6 +110,48 @@ async fn a_named_bucket_is_left_as_it_was() {
     assert_eq!(client.list_versions(input).await.unwrap().versions, []);
 }
 
+/// Names that XML, headers and URLs have to encode, and the longest that is taken.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_holds_below_any_folder() {
+    let sim = builder().start().await.unwrap();
+    for folder in ["a&ü %<\"+".to_owned(), "f".repeat(600)] {
+        let ground = Ground::new(client(url(&sim)), Some(("named".to_owned(), folder)));
+        ground.open().await.unwrap();
+        let report = probe::run(&ground).await;
+        let others = report.findings.iter().filter(|it| it.outcome != Outcome::Holds);
+        let others: Vec<_> = others.map(|it| (it.probe.name, it.outcome.name())).collect();
+        assert_eq!(others, [("versions", "skipped")]);
+        assert_eq!(report.matrix_row("it"), "| it | all | all | all | all | all | all | – |");
+        assert_eq!(ground.clear().await, Vec::<String>::new());
+        let input = ListVersions { bucket: "named", ..<_>::default() };
+        assert_eq!(client(url(&sim)).list_versions(input).await.unwrap().versions, []);
+    }
+}
+
+/// Who may not write learns nothing about what the service does of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn credentials_that_may_not_write_are_not_a_fault_of_the_service() {
+    fn writes(it: &proxy::Message) -> bool {
+        it.is("PUT") && it.path().matches('/').count() > 1
+    }
+    let denied =
+        |it: &mut proxy::Message| writes(it).then(|| proxy::Message::refusal(403, "AccessDenied"));
+    let sim = builder().start().await.unwrap();
+    let proxy = Proxy::start(sim.addr(), denied, |_, _| {}).await;
+    let (report, left) = check(proxy.url()).await;
+    let failing: Vec<_> = report.failing().iter().map(|it| it.probe.name).collect();
+    assert_eq!((failing, left), (Vec::new(), Vec::new()));
+    assert!(report.unknown() > 40 && !report.is_sound(), "{}", report.unknown());
+    let missing = |it: &mut proxy::Message| {
+        writes(it).then(|| proxy::Message::refusal(501, "NotImplemented"))
+    };
+    let proxy = Proxy::start(sim.addr(), missing, |_, _| {}).await;
+    let (report, _) = check(proxy.url()).await;
+    let failing: Vec<_> = report.failing().iter().map(|it| it.probe.name).collect();
+    assert!(failing.contains(&"upload-checksum"), "{failing:?}");
+    assert!(report.profile().is_empty(), "it is not the checksum");
+}
+
 /// Nothing of others is removed from it where listings show more than was asked for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_ignores_prefixes_keeps_what_others_wrote() {
@@ -163,6 +205,7 @@ async fn each_fault_fails_the_probes_that_should_tell() {
         let sim = builder().start().await.unwrap();
         let proxy = Proxy::start(sim.addr(), *before, *after).await;
         let (report, left) = check(proxy.url()).await;
+        assert_eq!(report.profile().is_empty(), *name != "checksums are refused", "{name}");
         let (found, why) = judge(name, &report, expected);
         noticed.extend(found);
         wrong += &why;
