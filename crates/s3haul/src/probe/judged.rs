@@ -67,8 +67,8 @@ pub(super) fn ensure(holds: bool, found: impl FnOnce() -> String) -> Judged {
     if holds { Ok(()) } else { Err(Mismatch::Other(found())) }
 }
 
-/// Nothing where the condition holds, else what was found in an answer. Who
-/// is not allowed to ask learns nothing.
+/// Nothing where the condition holds, else what was found in an answer. A refusal of the
+/// credentials says nothing about the question.
 pub(super) fn ensure_answer(
     holds: bool,
     answer: &PlainAnswer,
@@ -83,8 +83,8 @@ pub(super) fn ensure_answer(
     }
 }
 
-/// Whether a refusal is not of who asks but of what: a service may read a key otherwise than it
-/// was signed.
+/// Whether a refusal may be due to the key of the object, not to the credentials: a service may
+/// read a key otherwise than it was signed.
 fn is_of_odd_key(code: &str) -> bool {
     code == "SignatureDoesNotMatch"
 }

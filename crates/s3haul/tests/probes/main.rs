@@ -128,7 +128,7 @@ async fn everything_holds_below_any_folder() {
     }
 }
 
-/// Who may not write learns nothing about what the service does of it.
+/// A refusal of the credentials is no answer to a question.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn credentials_that_may_not_write_are_not_a_fault_of_the_service() {
     fn writes(it: &proxy::Message) -> bool {

@@ -193,23 +193,22 @@ async fn serve(
         let mut request = Message::read(&mut client, false).await?;
         let is_head = request.is("HEAD");
         let seen = request.clone();
-        let mut answer = match before(&mut request) {
-            Some(answer) => answer,
-            None => {
-                // What was signed may be changed, so that nothing is signed any more.
-                let length = request.body.len();
-                if !is_about_signature(&request) {
-                    request.drop_headers("authorization");
-                    request.drop_headers("x-amz-content-sha256");
-                    request.drop_headers("x-amz-date");
-                    without_signature(&mut request);
-                }
-                let is_bare = length == 0 && request.header("content-length").is_none();
-                request.write(&mut upstream, is_bare).await?;
-                let mut answer = Message::read(&mut upstream, is_head).await?;
-                after(&seen, &mut answer);
-                answer
+        let mut answer = if let Some(answer) = before(&mut request) {
+            answer
+        } else {
+            // What was signed may be changed, so that nothing is signed any more.
+            let length = request.body.len();
+            if !is_about_signature(&request) {
+                request.drop_headers("authorization");
+                request.drop_headers("x-amz-content-sha256");
+                request.drop_headers("x-amz-date");
+                without_signature(&mut request);
             }
+            let is_bare = length == 0 && request.header("content-length").is_none();
+            request.write(&mut upstream, is_bare).await?;
+            let mut answer = Message::read(&mut upstream, is_head).await?;
+            after(&seen, &mut answer);
+            answer
         };
         let status = answer.line.split(' ').nth(1).unwrap_or_default();
         let is_bare = is_head || matches!(status, "204" | "304");
