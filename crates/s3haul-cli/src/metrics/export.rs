@@ -140,8 +140,9 @@ impl Export {
         self.join();
         let Some(file) = &self.exported.file else { return };
         let status = result.as_ref().map_or_else(|failure| failure.status, |status| *status);
-        // What is refused may be this very file: it is only written where an earlier run did.
-        if !is_begun && status == exit::USAGE && !file.place.exists() {
+        // What is refused may be this very file: it is only written where it holds metrics.
+        let holds_metrics = || beginning(&file.place).is_ok_and(|text| text == BEGINNING);
+        if !is_begun && status == exit::USAGE && !holds_metrics() {
             return;
         }
         self.exported.observer.sample();
@@ -171,13 +172,19 @@ impl Drop for Export {
 
 /// Whether a file is not there, is empty, or has metrics.
 fn may_be_replaced(place: &Path) -> io::Result<bool> {
+    let beginning = beginning(place)?;
+    Ok(beginning.is_empty() || beginning == BEGINNING)
+}
+
+/// The first bytes of a file; none of one that is not there.
+fn beginning(place: &Path) -> io::Result<Vec<u8>> {
     let mut beginning = Vec::new();
     match File::open(place) {
         Ok(file) => file.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(error),
     };
-    Ok(beginning.is_empty() || beginning == BEGINNING)
+    Ok(beginning)
 }
 
 /// Listens, but does not answer yet.

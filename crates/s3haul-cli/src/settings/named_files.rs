@@ -90,7 +90,7 @@ impl<'f> NamedFiles<'f> {
             return Ok(());
         }
         let path = written.display();
-        let message = format!("`{path}` would be overwritten, and the command reads it");
+        let message = format!("`{path}` would be overwritten, and the command has it in use");
         Err(Failure::usage(message))
     }
 }

@@ -220,6 +220,7 @@ fn metrics_overwrite_nothing_of_the_command() {
     for file in ["data", "dir/x", "list", "job.json", "lines"] {
         bench.file(file, data);
     }
+    bench.file("empty", "");
     std::os::unix::fs::symlink("dir/x.prom", bench.path("link")).unwrap();
     bench.ok("list s3://box --metrics-file old.prom");
     let old = bench.read("old.prom");
@@ -228,8 +229,9 @@ fn metrics_overwrite_nothing_of_the_command() {
         ("rm s3://box/ --from list --metrics-file list", "something else than metrics"),
         ("job run job.json --metrics-file ./job.json", "something else than metrics"),
         ("run lines --metrics-file lines", "something else than metrics"),
-        ("cp old.prom s3://box/old --metrics-file ./old.prom", "command reads it"),
-        ("cp s3://box/a new --metrics-file new", "command reads it"),
+        ("cp old.prom s3://box/old --metrics-file ./old.prom", "has it in use"),
+        ("cp s3://box/a new --metrics-file new", "has it in use"),
+        ("cp empty s3://box/ --metrics-file empty", "has it in use"),
         ("list s3://box --output-file new --metrics-file ./new", "which the command writes"),
         ("summarize s3://box --html new --metrics-file new", "which the command writes"),
         ("cp s3://box/a down --report new --metrics-file new", "which the command writes"),
@@ -249,6 +251,7 @@ fn metrics_overwrite_nothing_of_the_command() {
     for file in ["data", "dir/x", "list", "job.json", "lines"] {
         assert_eq!(bench.read(file), data, "{file}");
     }
+    assert_eq!(bench.read("empty"), "");
     let started = |text: &str| value_of(text, "s3haul_run_start_timestamp_seconds");
     assert!(started(&bench.read("old.prom")) > started(&old), "the last run failed");
     assert_eq!(bench.lines("list s3://box --format keys"), ["a"]);
