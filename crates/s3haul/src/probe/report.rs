@@ -69,8 +69,8 @@ impl Report {
         Vec::new()
     }
 
-    /// A row of the matrix of services: for each group how much holds of what was asked, then the names of the
-    /// probes that do not.
+    /// A row of the matrix of services: for each group how much holds of what was asked, then the
+    /// names of the probes that do not.
     pub fn matrix_row(&self, service: &str) -> String {
         let mut row = format!("| {service} |");
         for group in Group::ALL {
