@@ -304,7 +304,12 @@ fn full_disk(ctx: &Ctx<'_>) {
     ctx.remote.put("t/c-small", &trees::bytes(3, 1_000));
     let done = ctx.haul(&["cp", "--recursive", &ctx.url("t"), "disk"]).code(1);
     assert!(done.err().to_lowercase().contains("no space left"), "{}", done.report());
-    assert_eq!(trees::names(&folder), ["c-small"]);
+    // The small one finds room unless a large one fills the disk just then.
+    let found = trees::names(&folder);
+    assert!(found.is_empty() || found == ["c-small"], "{found:?}\n{}", done.report());
+    assert_eq!(found.is_empty(), done.err().contains("t/c-small"), "{}", done.report());
+    // What failed has given its room back.
+    ctx.haul(&["cp", &ctx.url("t/c-small"), "disk/c-small"]).ok();
     assert_eq!(trees::read(&folder)["c-small"], trees::bytes(3, 1_000));
 }
 
