@@ -79,11 +79,13 @@ fn is_refused(what: &str, judged: Judged) -> Judged {
 }
 
 async fn copy_if_match(room: &Room<'_>) -> Judged {
-    room.put("from", "new").await?;
+    let etag = room.put("from", "new").await?;
     is_refused(
         "copying with x-amz-copy-source-if-match",
         room.copy("from", "to", Some(OTHER), None).await,
-    )
+    )?;
+    room.copy("from", "to", Some(&etag), None).await?;
+    room.holds("to", b"new").await
 }
 
 async fn get_if_match(room: &Room<'_>) -> Judged {
