@@ -27,6 +27,20 @@ pub enum ActionKind {
     Undelete,
 }
 
+impl ActionKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Upload,
+        Self::Download,
+        Self::Copy,
+        Self::Delete,
+        Self::Tag,
+        Self::Set,
+        Self::Restore,
+        Self::Undelete,
+    ];
+}
+
 /// How one object ended.
 #[derive(Debug)]
 pub enum Outcome {

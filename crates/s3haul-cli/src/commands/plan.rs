@@ -9,12 +9,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use s3haul::event::ActionKind;
 use s3haul::job::Summary;
+use s3haul::job::value::{Job, Task, WriteOptions};
 use s3haul::location::Location;
 use s3haul::plan::charges::{Charges, Effect};
 use s3haul::plan::price::PriceTable;
 use s3haul_wire::units::{LocalTime, RequestCounts};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::output::Output;
 use crate::args::{PlanFormat, PlanShowArgs};
@@ -26,26 +26,12 @@ use crate::render::escape::{push_name, quoted};
 use crate::render::html::plan::PlanTree;
 use crate::render::html::{Fact, Page, Section, Tree, Unit, millionths};
 use crate::render::{estimate, html, json};
-use crate::settings::{price_table_of, refuse_overwriting};
+use crate::settings::{price_table_of, refuse_overwriting, set_copies};
 
 /// The largest objects and the folders with most deletions that are shown.
 const SHOWN: usize = 10;
 /// Folders that deletions are counted in; those of further ones are counted together.
 const FOLDERS_MAX: usize = 100_000;
-/// What `set` copies objects for; an ACL or a lock is changed without.
-const COPYING: [&str; 11] = [
-    "storage_class",
-    "encryption",
-    "content_type",
-    "content_encoding",
-    "content_language",
-    "content_disposition",
-    "cache_control",
-    "expires",
-    "metadata",
-    "add_metadata",
-    "remove_metadata",
-];
 /// Keys of one `DeleteObjects` request.
 const KEYS_MAX: u64 = 1000;
 
@@ -246,13 +232,19 @@ impl Totals {
 
 /// What a job does to every object.
 fn effect(job: &str) -> Option<Effect> {
-    let job: Value = serde_json::from_str(job).ok()?;
-    let (name, task) = job["task"].as_object()?.iter().next()?;
-    let class = task.get("storage_class").or_else(|| task.get("write")?.get("storage_class"));
-    Some(Effect {
-        written_class: class.and_then(Value::as_str).map(str::to_owned),
-        is_move: name == "move",
-        rewrites: name == "set" && COPYING.iter().any(|field| task.get(field).is_some()),
+    let class = |write: &WriteOptions| write.storage_class.clone();
+    Some(match Job::from_json(job.as_bytes()).ok()?.task {
+        Task::Copy(task) => Effect { written_class: class(&task.write), ..Effect::default() },
+        Task::Move(task) => {
+            Effect { written_class: class(&task.write), is_move: true, ..Effect::default() }
+        }
+        Task::Sync(task) => Effect { written_class: class(&task.write), ..Effect::default() },
+        Task::Set(task) => Effect {
+            rewrites: set_copies(&task),
+            written_class: task.storage_class,
+            ..Effect::default()
+        },
+        _ => Effect::default(),
     })
 }
 

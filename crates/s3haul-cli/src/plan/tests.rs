@@ -26,16 +26,7 @@ fn state(is_object: bool) -> impl Strategy<Value = State> {
 }
 
 fn event() -> impl Strategy<Value = ObjectEvent> {
-    let action = prop::sample::select(vec![
-        ActionKind::Upload,
-        ActionKind::Download,
-        ActionKind::Copy,
-        ActionKind::Delete,
-        ActionKind::Tag,
-        ActionKind::Set,
-        ActionKind::Restore,
-        ActionKind::Undelete,
-    ]);
+    let action = prop::sample::select(ActionKind::ALL.to_vec());
     let key = "[^/\u{0}]([^\u{0}]{0,20}[^/\u{0}])?";
     let counts = (0..9_u64, 0..9_u64, 0..9_u64);
     let target = prop::option::of(state(true));

@@ -125,17 +125,7 @@ fn named(row: &RowIn) -> Option<Named> {
 
 /// The action of a word.
 pub(crate) fn action_of(word: &str) -> Option<ActionKind> {
-    Some(match word {
-        "upload" => ActionKind::Upload,
-        "download" => ActionKind::Download,
-        "copy" => ActionKind::Copy,
-        "delete" => ActionKind::Delete,
-        "tag" => ActionKind::Tag,
-        "set" => ActionKind::Set,
-        "restore" => ActionKind::Restore,
-        "undelete" => ActionKind::Undelete,
-        _ => return None,
-    })
+    ActionKind::ALL.into_iter().find(|action| json::action(*action) == word)
 }
 
 /// A file or an object as it is written in a row.

@@ -78,6 +78,7 @@ pub(crate) use report::{PlanSettings, ReportSettings, price_table_of};
 pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};
 pub(crate) use serve::ServeSettings;
+pub(crate) use set::set_copies;
 pub(crate) use stream::{CatRange, CatSettings, HeadSettings, PresignSettings};
 pub(crate) use summarize::{SummarizeSettings, is_utf8};
 pub(crate) use transfer::TransferSettings;

@@ -97,6 +97,12 @@ fn change(task: &SetTask, now: Timestamp) -> Result<ObjectChange, Failure> {
     Ok(change)
 }
 
+/// Whether objects are copied for what is changed.
+pub(crate) fn set_copies(task: &SetTask) -> bool {
+    // A plan may be older than what it locks until.
+    change(task, Timestamp::MIN).is_ok_and(|change| change.copies())
+}
+
 /// What other commands set, too.
 fn write(task: &SetTask) -> WriteOptions {
     WriteOptions {

@@ -8,18 +8,6 @@ use crate::render::json;
 
 /// Folders that are kept.
 const FOLDERS_MAX: usize = 100_000;
-/// Actions, as kinds of the tree.
-const ACTIONS: [ActionKind; 8] = [
-    ActionKind::Upload,
-    ActionKind::Download,
-    ActionKind::Copy,
-    ActionKind::Delete,
-    ActionKind::Tag,
-    ActionKind::Set,
-    ActionKind::Restore,
-    ActionKind::Undelete,
-];
-
 /// Gathers the folders of a plan.
 pub(crate) struct PlanTree(FolderTree);
 
@@ -32,7 +20,7 @@ impl PlanTree {
     /// Adds an action on a file or an object.
     pub(crate) fn add(&mut self, action: ActionKind, name: &str, bytes: u64) {
         let path = name.strip_prefix("s3://").unwrap_or(name);
-        let kind = ACTIONS.iter().position(|known| *known == action).unwrap_or(0);
+        let kind = ActionKind::ALL.iter().position(|known| *known == action).unwrap_or(0);
         let kind = u8::try_from(kind).unwrap_or(0);
         self.0.add(path, TreeObject { kind, bytes, billed_bytes: bytes, age_s: 0 });
     }
@@ -44,7 +32,7 @@ impl PlanTree {
             Metric { name: "Objects", unit: Unit::Count },
             Metric { name: "Deletions", unit: Unit::Count },
         ];
-        let labels = ACTIONS.map(|action| json::action(action).to_owned()).to_vec();
+        let labels = ActionKind::ALL.map(|action| json::action(action).to_owned()).to_vec();
         let colours = vec![Colour::new("Mostly", Scale::Kinds, labels)];
         let folders: Vec<Folder> = self.0.folders().iter().map(folder).collect();
         Tree::new("(all)", metrics, colours, &folders)
@@ -53,7 +41,8 @@ impl PlanTree {
 
 fn folder(folder: &TreeFolder) -> Folder {
     let kinds = &folder.contents.kinds;
-    let is_delete = |kind: &&KindCounts| ACTIONS[usize::from(kind.kind)] == ActionKind::Delete;
+    let is_delete =
+        |kind: &&KindCounts| ActionKind::ALL[usize::from(kind.kind)] == ActionKind::Delete;
     let deletions = kinds.iter().find(is_delete).map_or(0, |kind| kind.counts.objects);
     let most = kinds.iter().max_by_key(|kind| kind.counts.objects);
     let Counts { objects, bytes } = folder.contents.counts;
