@@ -20,6 +20,7 @@ use super::parts::parts;
 use super::records::Records;
 use super::row::{COLUMNS, Format, Sides, is_parquet};
 use crate::failure::Failure;
+use crate::render::json;
 use crate::table::{Cell, TableReader};
 
 /// Longest row that is read.
