@@ -1,7 +1,7 @@
 //! The client: settings and shared state. How a request is sent is in [`crate::send`].
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
@@ -93,6 +93,7 @@ impl Client {
             spare_maps: SpareMaps::default(),
             hedging,
             has_listed: Arc::default(),
+            takes_trailers: OnceLock::new(),
             clock_offset_ms,
         };
         Ok(Self { inner: Arc::new(inner), room: None, halted: None })
@@ -111,6 +112,12 @@ impl Client {
     /// How many requests it is worth making at once.
     pub fn requests_wanted(&self) -> usize {
         self.inner.admission.requests_wanted()
+    }
+
+    /// Ends when [`Self::requests_wanted`] has grown although no request has been answered yet,
+    /// which may never be. Nothing once that has been looked at.
+    pub fn grown_early(&self) -> Option<impl Future<Output = ()> + Send + '_> {
+        self.inner.admission.grown_early()
     }
 
     /// Requests sent so far by this client and its clones, each attempt by itself.
@@ -184,6 +191,17 @@ impl Client {
         let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);
         let sha256 = is_signed && (config.is_plain() || config.payload_signing);
         DigestPlan { sha256, md5: false, checksum: algorithm.or(default) }
+    }
+
+    /// The checksum with which parts of an upload may be read while they are sent
+    /// ([`Payload::streamed`]): over TLS, where no signature covers their bytes, unless the service
+    /// was seen not to take it behind a body.
+    pub fn streams_parts(&self, plan: DigestPlan) -> Option<ChecksumAlgorithm> {
+        let config = &self.inner.config;
+        let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);
+        let may = is_signed && !config.is_plain() && !config.payload_signing;
+        let is_refused = self.inner.takes_trailers.get() == Some(&false);
+        plan.checksum.filter(|_| may && !is_refused)
     }
 }
 

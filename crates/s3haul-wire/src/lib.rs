@@ -51,4 +51,5 @@ pub use message::checksum::{Checksum, ChecksumAlgorithm, ChecksumMode, Hasher};
 pub use message::payload::{DigestPlan, Digests, Payload, SendProgress};
 pub use message::properties::{CustomerKey, Encryption, Grant, ObjectHead, ObjectProperties};
 pub use message::retention::{LockMode, Retention};
+pub use message::streamed::PayloadSource;
 pub use net::body::BodyStream;

@@ -22,7 +22,7 @@ pub struct Quirk {
 }
 
 /// All that are known.
-pub const QUIRKS: [Quirk; 8] = [
+pub const QUIRKS: [Quirk; 9] = [
     Quirk {
         service: "MinIO",
         does: "Shows nothing where a listing starts within `x/` beside an object `x`, or beside \
@@ -68,6 +68,12 @@ pub const QUIRKS: [Quirk; 8] = [
         service: "Ceph",
         does: "The ETag of a completed upload comes without its quotes.",
         answer: "ETags are compared without quotes.",
+        source: "reports; not tested here",
+    },
+    Quirk {
+        service: "Storj, older SeaweedFS and versitygw",
+        does: "Take no checksum behind a body, or refuse one that is right.",
+        answer: "Noticed by the answer: the part is sent again from memory, and so are all others.",
         source: "reports; not tested here",
     },
     Quirk {

@@ -83,16 +83,36 @@ impl Ours {
 
 impl Client for Ours {
     fn ask(&mut self, now: Duration, key: Key, _attempt: u32) -> Grant {
-        self.controller
-            .ask(now, Ask { class: self.class, key: &key, kind: 0, cost: 1, is_rate_only: false })
+        self.controller.ask(
+            now,
+            Ask {
+                class: self.class,
+                key: &key,
+                kind: 0,
+                cost: 1,
+                is_rate_only: false,
+                is_small: true,
+            },
+        )
     }
 
     fn ended(&mut self, now: Duration, ended: &Ended) -> Option<Duration> {
         let outcome =
             if ended.is_refused { Outcome::Throttled } else { Outcome::Done { bytes: 16_384 } };
-        let sent =
-            Ask { class: self.class, key: &ended.key, kind: 0, cost: 1, is_rate_only: false };
-        self.controller.answered(now, sent, ended.sent_at, outcome);
+        let sent = Ask {
+            class: self.class,
+            key: &ended.key,
+            kind: 0,
+            cost: 1,
+            is_rate_only: false,
+            is_small: true,
+        };
+        self.controller.answered(
+            now,
+            sent,
+            (ended.sent_at, now.saturating_sub(ended.sent_at)),
+            outcome,
+        );
         None
     }
 }

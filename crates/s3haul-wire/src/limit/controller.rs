@@ -35,6 +35,7 @@ use std::time::Duration;
 use window::Answered;
 
 pub use concurrency::{ConcurrencyLoop, LIMIT_MIN, START};
+pub use ramp::EARLY_AFTER;
 pub use ranges::{LearntRange, RANGES_MAX, Ranges};
 pub use rate::{ABOVE_MEASURED_MAX, RATE_MIN, RateLoop};
 pub use tokens::Tokens;
@@ -66,6 +67,9 @@ pub struct Ask<'k> {
     /// The caller bounds how many are in flight, so that only the rate does here: requests of a
     /// listing, whose splitting depends on their number.
     pub is_rate_only: bool,
+    /// It moves few bytes and should be answered soon, so that many may be sent before the first
+    /// answer.
+    pub is_small: bool,
 }
 
 /// What [`Controller::ask`] says.
@@ -170,6 +174,7 @@ impl Controller {
         }
         if !ask.is_rate_only {
             class.concurrency.observe_in_flight(now, class.in_flight);
+            class.concurrency.sent(ask.is_small);
             class.in_flight += 1;
         }
         Grant::Go
@@ -180,8 +185,22 @@ impl Controller {
         self.requests.is_some() || self.classes[class as usize].ranges.is_limited(key)
     }
 
-    /// Notes the end of a request that went at `sent_at`.
-    pub fn answered(&mut self, now: Duration, sent: Ask<'_>, sent_at: Duration, outcome: Outcome) {
+    /// Notes that this time after the first request of a class there may be no answer yet. Says
+    /// whether more may be in flight for it.
+    pub fn waits(&mut self, now: Duration, class: Class) -> bool {
+        self.is_adaptive && self.classes[class as usize].concurrency.waits(now)
+    }
+
+    /// Notes the end of a request that was let go at `sent_at` and answered after `latency`, in
+    /// which the opening of its connection does not count: that would look like a service that lets
+    /// requests wait.
+    pub fn answered(
+        &mut self,
+        now: Duration,
+        sent: Ask<'_>,
+        (sent_at, latency): (Duration, Duration),
+        outcome: Outcome,
+    ) {
         let class = &mut self.classes[sent.class as usize];
         let in_flight = class.in_flight;
         class.in_flight = in_flight.saturating_sub(u32::from(!sent.is_rate_only));
@@ -191,7 +210,7 @@ impl Controller {
         if !sent.is_rate_only {
             class.concurrency.observe_in_flight(now, in_flight);
         }
-        let latency = now.saturating_sub(sent_at).as_secs_f64();
+        let latency = latency.as_secs_f64();
         match outcome {
             Outcome::Done { .. } if sent.is_rate_only => {}
             Outcome::Done { bytes } => {

@@ -10,18 +10,21 @@
 //! The queues are bounded by the requests that exist, which their callers bound.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
 use smallvec::SmallVec;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::limit::controller::{Ask, Bounds, Class, Controller, Grant, LearntRange, Outcome};
+use crate::limit::controller::{
+    Ask, Bounds, Class, Controller, EARLY_AFTER, Grant, LearntRange, Outcome,
+};
 use crate::limit::meter::{Attempt, Meter};
 use crate::message::request::Request;
 
@@ -58,6 +61,12 @@ pub(crate) struct Limiter {
     state: Mutex<State>,
     /// Refused requests that wait before they ask again.
     resting: AtomicUsize,
+    /// Whether the first request of a class has a connection.
+    has_begun: [AtomicBool; 2],
+    /// Tells that more requests are worth making although none has been answered.
+    grown_early: Notify,
+    /// Whether that has been looked at.
+    has_looked: AtomicBool,
     /// Counts requests, if metrics or progress are enabled.
     meter: Option<Arc<Meter>>,
 }
@@ -118,7 +127,11 @@ struct RequestKey {
     kind: u8,
     cost: u32,
     is_rate_only: bool,
+    is_small: bool,
 }
+
+/// Largest body of a request that moves few bytes.
+const SMALL_MAX: u64 = 1 << 20;
 
 impl RequestKey {
     fn of(request: &Request<'_>) -> Self {
@@ -130,12 +143,17 @@ impl RequestKey {
             cost: request.keys,
             // A cleanup does not wait for the requests that it aborts.
             is_rate_only: request.operation.is_listing() || request.operation.is_cleanup(),
+            // How much a GET brings is not known here.
+            is_small: request.method != Method::GET
+                && !request.operation.slow
+                && request.payload.len() <= SMALL_MAX,
         }
     }
 
     fn ask(&self) -> Ask<'_> {
-        let Self { class, key, kind, cost, is_rate_only } = self;
-        Ask { class: *class, key, kind: *kind, cost: *cost, is_rate_only: *is_rate_only }
+        let Self { class, key, kind, cost, is_rate_only, is_small } = self;
+        let (is_rate_only, is_small) = (*is_rate_only, *is_small);
+        Ask { class: *class, key, kind: *kind, cost: *cost, is_rate_only, is_small }
     }
 }
 
@@ -167,6 +185,8 @@ pub(crate) struct Permit {
     /// How long its request waited for it.
     waited: Duration,
     sent_at: Duration,
+    /// When its connection was open.
+    connected_at: Duration,
     outcome: Outcome,
     /// What is measured of the attempt, once it is being sent and if there is a meter.
     attempt: Option<Box<Attempt>>,
@@ -188,6 +208,16 @@ impl Permit {
     pub(crate) fn sending(&mut self, operation: &'static str) {
         let is_metered = self.limiter.meter.is_some();
         self.attempt = is_metered.then(|| Box::new(Attempt { operation, ..Attempt::default() }));
+    }
+
+    /// Records that a connection had to be opened for it, which is open now.
+    pub(crate) fn connected(&mut self) {
+        self.connected_at = self.limiter.now();
+        let RequestKey { class, is_rate_only, .. } = self.request_key;
+        let has_begun = &self.limiter.has_begun[class as usize];
+        if !is_rate_only && !has_begun.swap(true, Ordering::Relaxed) {
+            self.limiter.look_early(class);
+        }
     }
 
     /// Records the status of the answer to a request with a body of so many bytes.
@@ -297,6 +327,13 @@ impl Admission {
         limit + limit / 4 + state.for_rate.len() + self.limiter.resting.load(Ordering::Relaxed)
     }
 
+    /// Ends when more requests are worth making although none has been answered, which may never
+    /// be. Nothing once that has been looked at.
+    pub(crate) fn grown_early(&self) -> Option<Notified<'_>> {
+        let grown = self.limiter.grown_early.notified();
+        (!self.limiter.has_looked.load(Ordering::Acquire)).then_some(grown)
+    }
+
     /// Counts a refused request as one that waits for as long as this is held.
     pub(crate) fn rest(&self) -> Rest<'_> {
         self.limiter.resting.fetch_add(1, Ordering::Relaxed);
@@ -340,7 +377,15 @@ impl WaitSlot {
 impl Limiter {
     fn new(state: State, meter: Option<Arc<Meter>>) -> Self {
         let (started, resting) = (Instant::now(), AtomicUsize::new(0));
-        Self { started, state: Mutex::new(state), resting, meter }
+        Self {
+            started,
+            state: Mutex::new(state),
+            resting,
+            has_begun: Default::default(),
+            grown_early: Notify::new(),
+            has_looked: AtomicBool::new(false),
+            meter,
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -384,14 +429,38 @@ impl Limiter {
             meter.begin();
         }
         let (limiter, outcome) = (Arc::clone(self), Outcome::Failed);
-        Permit { limiter, request_key, waited, sent_at, outcome, attempt: None }
+        let connected_at = sent_at;
+        Permit { limiter, request_key, waited, sent_at, connected_at, outcome, attempt: None }
+    }
+
+    /// Looks once whether the first requests of a class wait for their answers. Their connections
+    /// may all be opened at the same time, which does not count.
+    fn look_early(self: &Arc<Self>, class: Class) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let limiter = Arc::downgrade(self);
+        runtime.spawn(async move {
+            tokio::time::sleep(EARLY_AFTER).await;
+            let Some(limiter) = limiter.upgrade() else { return };
+            let now = limiter.now();
+            let mut state = limiter.lock();
+            let has_grown = state.controller.waits(now, class);
+            let granted = limiter.grant_room(&mut state, now);
+            state.log_limit(class);
+            drop(state);
+            deliver(granted);
+            limiter.has_looked.store(true, Ordering::Release);
+            if has_grown {
+                limiter.grown_early.notify_waiters();
+            }
+        });
     }
 
     /// Records the end of an attempt, and releases the requests that waited for it.
     fn release(self: &Arc<Self>, permit: &Permit) {
         let now = self.now();
         let mut state = self.lock();
-        state.controller.answered(now, permit.request_key.ask(), permit.sent_at, permit.outcome);
+        let times = (permit.sent_at, now.saturating_sub(permit.connected_at));
+        state.controller.answered(now, permit.request_key.ask(), times, permit.outcome);
         let granted = self.grant_room(&mut state, now);
         state.log_limit(permit.request_key.class);
         drop(state);

@@ -69,6 +69,11 @@ impl ChecksumAlgorithm {
         }
     }
 
+    /// Bytes of a value in base64.
+    pub(crate) fn text_length(self) -> usize {
+        self.width().div_ceil(3) * 4
+    }
+
     /// Header that carries the value.
     pub(crate) fn header(self) -> &'static HeaderName {
         match self {

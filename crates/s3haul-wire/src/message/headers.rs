@@ -22,6 +22,7 @@ names! {
     CHECKSUM_TYPE = "x-amz-checksum-type";
     COPY_SOURCE = "x-amz-copy-source";
     COPY_SOURCE_IF_MATCH = "x-amz-copy-source-if-match";
+    DECODED_LENGTH = "x-amz-decoded-content-length";
     COPY_SOURCE_RANGE = "x-amz-copy-source-range";
     GRANT_FULL_CONTROL = "x-amz-grant-full-control";
     GRANT_READ = "x-amz-grant-read";
@@ -39,6 +40,7 @@ names! {
     STORAGE_CLASS = "x-amz-storage-class";
     TAGGING = "x-amz-tagging";
     TAGGING_DIRECTIVE = "x-amz-tagging-directive";
+    TRAILER = "x-amz-trailer";
     VERSION_ID = "x-amz-version-id";
     WEBSITE_REDIRECT = "x-amz-website-redirect-location";
     SSEC_ALGORITHM = "x-amz-server-side-encryption-customer-algorithm";

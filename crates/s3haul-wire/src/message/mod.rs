@@ -8,3 +8,4 @@ pub(crate) mod payload;
 pub(crate) mod properties;
 pub(crate) mod request;
 pub(crate) mod retention;
+pub(crate) mod streamed;

@@ -10,6 +10,8 @@ use bytes::Bytes;
 use md5::{Digest as _, Md5};
 
 use super::checksum::{Checksum, ChecksumAlgorithm, Hasher};
+use super::streamed::{PayloadSource, Streamed};
+use crate::error::Result;
 
 /// Which digests of a body a request will need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,11 +79,12 @@ impl std::fmt::Debug for SendProgress {
     }
 }
 
-/// The pieces of a body: one has no list of its own in memory.
+/// The pieces of a body: one has no list of its own in memory, and some are not there yet.
 #[derive(Clone, Debug)]
 enum Chunks {
     One(Bytes),
     Many(Vec<Bytes>),
+    Streamed(Box<Streamed>),
 }
 
 impl Default for Chunks {
@@ -90,7 +93,8 @@ impl Default for Chunks {
     }
 }
 
-/// A request body: a list of chunks in memory, cheap to clone and to send again.
+/// A request body: a list of chunks in memory, or what they are read from. Cheap to clone and to
+/// send again.
 #[derive(Clone, Debug, Default)]
 pub struct Payload {
     chunks: Chunks,
@@ -116,6 +120,34 @@ impl Payload {
         Self { length, chunks: Chunks::Many(chunks), ..Self::default() }
     }
 
+    /// A body that is read while it is sent, with a checksum behind it, for parts of uploads where
+    /// [`Client::streams_parts`](crate::Client::streams_parts). It has no digests of its own.
+    pub fn streamed(
+        source: Arc<dyn PayloadSource>,
+        length: u64,
+        algorithm: ChecksumAlgorithm,
+    ) -> Self {
+        let chunks = Chunks::Streamed(Box::new(Streamed::new(source, length, algorithm)));
+        Self { chunks, length, ..Self::default() }
+    }
+
+    /// How it is read while it is sent, if it is.
+    pub(crate) fn as_streamed(&self) -> Option<&Streamed> {
+        match &self.chunks {
+            Chunks::Streamed(streamed) => Some(streamed),
+            Chunks::One(_) | Chunks::Many(_) => None,
+        }
+    }
+
+    /// The same in memory, with the checksum that would have been behind it.
+    pub(crate) async fn in_memory(self) -> Result<Self> {
+        let Chunks::Streamed(streamed) = &self.chunks else { return Ok(self) };
+        let (bytes, algorithm) = (streamed.read_whole().await?, streamed.algorithm);
+        let mut payload = Self { progress: self.progress, ..Self::from_bytes(bytes) };
+        payload.digest(DigestPlan { checksum: Some(algorithm), ..DigestPlan::default() });
+        Ok(payload)
+    }
+
     /// Reports the bytes while they are sent. Then they are handed to the connection in slices.
     #[must_use]
     pub fn with_progress(mut self, progress: SendProgress) -> Self {
@@ -133,16 +165,22 @@ impl Payload {
         self.length
     }
 
+    /// Bytes that a connection sends for it.
+    pub(crate) fn encoded_length(&self) -> u64 {
+        self.as_streamed().map_or(self.length, Streamed::encoded_length)
+    }
+
     /// Whether there is no byte to send.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The pieces.
+    /// The pieces that are in memory.
     pub fn chunks(&self) -> &[Bytes] {
         match &self.chunks {
             Chunks::One(one) => std::slice::from_ref(one),
             Chunks::Many(many) => many,
+            Chunks::Streamed(_) => &[],
         }
     }
 
@@ -156,7 +194,7 @@ impl Payload {
     /// needs computes it itself, on the calling task.
     pub fn digest(&mut self, plan: DigestPlan) {
         let mut pass = Pass::new(plan, &self.digests);
-        if pass.is_empty() {
+        if pass.is_empty() || self.as_streamed().is_some() {
             return;
         }
         for chunk in self.chunks() {

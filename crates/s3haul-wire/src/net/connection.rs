@@ -5,12 +5,11 @@
 //! What the driver makes ready is looked at right after, with a waker that does nothing.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::future::Future as _;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -26,6 +25,7 @@ use super::pool::OpenGuard;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::payload::{Payload, SendProgress};
+use crate::message::streamed::{self, Piece};
 
 /// Read buffer of a connection at most, and bytes of a body queued for writing.
 const BUFFER_MAX: usize = 256 * 1024;
@@ -48,39 +48,44 @@ pub(crate) struct SendBody {
 enum Pieces {
     One(Option<Bytes>),
     Many(VecDeque<Bytes>),
+    Streamed(Box<streamed::Pieces>),
 }
 
 impl Pieces {
-    /// The next piece, cut where it is longer than `most`.
-    fn next(&mut self, most: usize) -> Option<Bytes> {
+    /// The next piece, cut where it is in memory and longer than `most`.
+    fn poll_next(&mut self, cx: &mut Context<'_>, most: usize) -> Poll<Option<Result<Piece>>> {
         let first = match self {
             Self::One(one) => one.as_mut(),
             Self::Many(many) => many.front_mut(),
+            Self::Streamed(pieces) => return pieces.poll_next(cx),
         };
         if let Some(long) = first.filter(|piece| piece.len() > most) {
-            return Some(long.split_to(most));
+            return Poll::Ready(Some(Ok(Piece::Data(long.split_to(most)))));
         }
-        match self {
+        let piece = match self {
             Self::One(one) => one.take(),
             Self::Many(many) => many.pop_front(),
-        }
+            Self::Streamed(_) => None,
+        };
+        Poll::Ready(piece.map(|piece| Ok(Piece::Data(piece))))
     }
 }
 
 impl SendBody {
     /// The payload's pieces, not copied.
     pub(crate) fn new(payload: &Payload) -> Self {
-        let pieces = match payload.chunks() {
-            [] => Pieces::One(None),
-            [one] => Pieces::One(Some(one.clone())),
-            many => Pieces::Many(many.iter().cloned().collect()),
+        let pieces = match (payload.as_streamed(), payload.chunks()) {
+            (Some(body), _) => Pieces::Streamed(Box::new(streamed::Pieces::new(body.clone()))),
+            (None, []) => Pieces::One(None),
+            (None, [one]) => Pieces::One(Some(one.clone())),
+            (None, many) => Pieces::Many(many.iter().cloned().collect()),
         };
         let progress = payload.progress().cloned();
         if let Some(progress) = &progress {
             // What an attempt before this one sent is sent again.
             progress.take_back();
         }
-        Self { pieces, left: payload.len(), progress }
+        Self { pieces, left: payload.encoded_length(), progress }
     }
 
     pub(crate) fn from_bytes(bytes: Bytes) -> Self {
@@ -91,20 +96,26 @@ impl SendBody {
 
 impl Body for SendBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
-    ) -> Poll<Option<std::result::Result<Frame<Bytes>, Infallible>>> {
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>>>> {
         let most = if self.progress.is_some() { SLICE_MAX } else { usize::MAX };
-        let piece = self.pieces.next(most);
+        let piece = ready!(self.pieces.poll_next(cx, most));
         Poll::Ready(piece.map(|piece| {
-            self.left -= piece.len() as u64;
-            if let Some(progress) = &self.progress {
-                progress.took(piece.len());
-            }
-            Ok(Frame::data(piece))
+            let bytes = match piece? {
+                Piece::Frame(bytes) => bytes,
+                Piece::Data(bytes) => {
+                    if let Some(progress) = &self.progress {
+                        progress.took(bytes.len());
+                    }
+                    bytes
+                }
+            };
+            self.left -= bytes.len() as u64;
+            Ok(Frame::data(bytes))
         }))
     }
 

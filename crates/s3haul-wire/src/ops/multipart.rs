@@ -18,6 +18,7 @@ use crate::message::payload::Payload;
 use crate::message::properties::Protection;
 use crate::message::properties::{CustomerKey, Encryption, ObjectProperties};
 use crate::message::request::{Expects, Request};
+use crate::message::streamed::Streamed;
 use crate::ops::build::checksum_of;
 use crate::quirks;
 use crate::units::ByteRange;
@@ -117,6 +118,17 @@ pub struct CompleteMultipart<'a> {
     pub is_encrypted: bool,
 }
 
+/// Whether the answer to a part holds the checksum that was sent behind it.
+fn is_repeated(part: &CompletedPart, sent: Option<Result<Checksum>>) -> bool {
+    matches!((&part.checksum, sent), (Some(told), Some(Ok(sent))) if *told == sent)
+}
+
+/// Whether a service that knows no checksums behind a body may refuse one so.
+fn may_mean_trailer(error: &Error) -> bool {
+    let status = error.service_error().map_or(0, |service| service.status);
+    matches!(status, 400 | 403 | 405 | 411 | 415 | 500 | 501)
+}
+
 /// Input of `ListParts`.
 #[derive(Clone, Copy, Debug)]
 pub struct ListParts<'a> {
@@ -180,8 +192,42 @@ impl Client {
         root.filled("UploadId").ok_or_else(|| self.damaged(&request, &answer))
     }
 
-    /// Uploads one part.
+    /// Uploads one part. One that is read while it is sent ([`Payload::streamed`]) is sent again
+    /// from memory where the service does not take a checksum behind a body: it refuses it, or its
+    /// answer does not repeat the checksum, so that it may have stored the encoding with the bytes.
     pub async fn upload_part(&self, input: UploadPart<'_>) -> Result<CompletedPart> {
+        match input.payload.as_streamed().cloned() {
+            None => self.send_part(input).await,
+            // Boxed: all others would have room for the second request.
+            Some(streamed) => Box::pin(self.send_streamed(input, streamed)).await,
+        }
+    }
+
+    async fn send_streamed(
+        &self,
+        input: UploadPart<'_>,
+        streamed: Streamed,
+    ) -> Result<CompletedPart> {
+        let takes_trailers = &self.inner.takes_trailers;
+        match self.send_part(input.clone()).await {
+            Ok(part) if is_repeated(&part, streamed.take_end()) => {
+                let _ = takes_trailers.set(true);
+                return Ok(part);
+            }
+            Err(error) if takes_trailers.get() == Some(&true) || !may_mean_trailer(&error) => {
+                return Err(error);
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let payload = input.payload.clone().in_memory().await?;
+        let part = self.send_part(UploadPart { payload, ..input }).await?;
+        if takes_trailers.set(false).is_ok() {
+            tracing::debug!("the service takes no checksum behind a body");
+        }
+        Ok(part)
+    }
+
+    async fn send_part(&self, input: UploadPart<'_>) -> Result<CompletedPart> {
         let checksum = input.checksum;
         let mut headers = Headers::with_capacity(4);
         if let Some(algorithm) = checksum {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, USER_AGENT};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use hyper::body::Incoming;
@@ -27,6 +27,8 @@ use crate::credentials::cache::Held;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::limiter::Permit;
 use crate::message::answer::{self, Answer, Dialect, Doubt};
+use crate::message::checksum::Checksum;
+use crate::message::headers::{DECODED_LENGTH, TRAILER};
 use crate::message::payload::{DigestPlan, Payload};
 use crate::message::request::{Expects, Request};
 use crate::net::body::{BodyStream, Collected, OpenAnswer};
@@ -272,7 +274,9 @@ impl<'r> Run<'r> {
 
     /// Computes the digests that the payload lacks, once.
     fn digest(&mut self, site: &Site, is_signed: bool) {
-        if self.request.payload.is_empty() && self.request.checksum.is_none() && !self.request.md5 {
+        let payload = &self.request.payload;
+        let is_bare = payload.is_empty() && self.request.checksum.is_none() && !self.request.md5;
+        if is_bare || payload.as_streamed().is_some() {
             return;
         }
         let have = self.payload.digests();
@@ -319,13 +323,16 @@ impl<'r> Run<'r> {
         permit.sending(self.request.operation.name);
         loop {
             let mut lease = self.shared.pool.checkout(&site.host, is_fresh, self.avoid).await?;
+            if !lease.is_reused {
+                permit.connected();
+            }
             let sent = build(self.shared, self.request, &self.payload, site, held)?;
             self.shared.counters.note(self.request.operation, &self.request.method);
             let wake_after = self.watch.and_then(|watch| watch.sent(lease.connection.address()));
             let say = self.sayer(site);
             let notice = self.first_notice().map(|after| Notice { after, say: &say });
             let exchange = lease.connection.exchange(sent, self.silence(), wake_after, notice);
-            let error = match exchange.await {
+            let broken = match exchange.await {
                 Ok(response) => {
                     circuit.note_answer();
                     self.shared.env.waits.note_answer();
@@ -334,27 +341,38 @@ impl<'r> Run<'r> {
                     lease.permit = Some(permit);
                     return Ok((lease, response));
                 }
-                Err(Broken::Lost(_)) if lease.is_reused && !is_fresh => {
+                Err(broken) => broken,
+            };
+            if let Some(Err(error)) = self.read_end() {
+                return Err(Failure::new(error));
+            }
+            let error = match broken {
+                Broken::Lost(_) if lease.is_reused && !is_fresh => {
                     is_fresh = true;
                     self.resends += 1;
                     continue;
                 }
-                Err(Broken::Lost(_)) if lease.connection.speaks_tls() => speaks_tls(&lease),
-                Err(Broken::Lost(cause))
+                Broken::Lost(_) if lease.connection.speaks_tls() => speaks_tls(&lease),
+                Broken::Lost(cause)
                     if !site.host.dialect().was_heard()
                         && speaks_no_http(&lease, cause.as_ref()) =>
                 {
                     let greeting = lease.connection.greeting().unwrap_or_default();
                     answer::not_http(&lease.shown(), greeting, &self.secrets())
                 }
-                Err(Broken::Lost(cause)) => lost(&lease, cause),
-                Err(Broken::Silent) => {
+                Broken::Lost(cause) => lost(&lease, cause),
+                Broken::Silent => {
                     circuit.note_stall(self.subject_hash(), self.silence());
                     silent(&lease)
                 }
             };
             return Err(Failure::new(error));
         }
+    }
+
+    /// How the reading of a body that is read while it is sent ended.
+    fn read_end(&self) -> Option<Result<Checksum>> {
+        self.payload.as_streamed()?.take_end()
     }
 
     /// Silence before it is said what is being waited for.
@@ -501,7 +519,12 @@ fn uri(target: String, site: &Site) -> Result<Uri> {
 
 fn add_payload_headers(request: &Request<'_>, payload: &Payload, headers: &mut HeaderMap) {
     if request.method == Method::PUT || request.method == Method::POST || !payload.is_empty() {
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(payload.len()));
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(payload.encoded_length()));
+    }
+    if let Some(streamed) = payload.as_streamed() {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("aws-chunked"));
+        headers.insert(&DECODED_LENGTH, HeaderValue::from(payload.len()));
+        headers.insert(&TRAILER, HeaderValue::from(streamed.algorithm.header().clone()));
     }
     let digests = payload.digests();
     if let (true, Some(md5)) = (request.md5, digests.md5)
@@ -525,6 +548,9 @@ fn signs_payload(inner: &Shared, site: &Site) -> bool {
 fn payload_hash(inner: &Shared, payload: &Payload, site: &Site) -> PayloadHash {
     if payload.is_empty() {
         return PayloadHash::Sha256(EMPTY_SHA256);
+    }
+    if payload.as_streamed().is_some() {
+        return PayloadHash::UnsignedTrailer;
     }
     match payload.digests().sha256 {
         Some(hash) if signs_payload(inner, site) => PayloadHash::Sha256(hash),

@@ -1,7 +1,7 @@
 //! What the clones of a client share, and what each request of theirs needs.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) hedging: Option<Hedging>,
     /// Set once a signed listing was answered: key and secret are right.
     pub(crate) has_listed: Arc<AtomicBool>,
+    /// Whether a service was seen to take checksums behind a body.
+    pub(crate) takes_trailers: OnceLock<bool>,
     /// What the server's clock is ahead of ours, once a request was refused for it.
     pub(crate) clock_offset_ms: AtomicI64,
 }

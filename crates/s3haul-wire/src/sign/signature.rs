@@ -21,6 +21,7 @@ static X_AMZ_CONTENT_SHA256: HeaderName = HeaderName::from_static("x-amz-content
 static X_AMZ_SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
 
 const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
+const UNSIGNED_TRAILER: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 const HEX_UPPER: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -45,6 +46,8 @@ pub(crate) enum PayloadHash {
     Sha256([u8; 32]),
     /// `UNSIGNED-PAYLOAD`, over TLS.
     Unsigned,
+    /// The same with a checksum behind the body.
+    UnsignedTrailer,
 }
 
 /// Signs requests with one set of credentials for one region; caches the day's key.
@@ -119,6 +122,7 @@ impl Signer {
                 &digits[..]
             }
             PayloadHash::Unsigned => UNSIGNED.as_bytes(),
+            PayloadHash::UnsignedTrailer => UNSIGNED_TRAILER.as_bytes(),
         };
         let value = HeaderValue::from_bytes(hash).expect("digits and letters");
         headers.insert(X_AMZ_CONTENT_SHA256.clone(), value);

@@ -9,10 +9,11 @@
 
 use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
+use bytes::Bytes;
 
 use crate::action::queue::{Action, Planned};
 use crate::action::request_counts::of_upload;
@@ -37,7 +38,7 @@ use crate::plan::expected::{Expected, State};
 use crate::plan::preserve::Attributes;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::{ByteRange, MIB, RequestCounts};
-use s3haul_wire::{DigestPlan, ObjectProperties, Payload};
+use s3haul_wire::{DigestPlan, ObjectProperties, Payload, PayloadSource};
 
 /// Files a blocking call.
 const BATCH_FILES_MAX: usize = 64;
@@ -319,7 +320,9 @@ async fn send_loop(
                 set_attributes(&engine.settings, attributes, &mut properties);
                 set_content_type(&engine, &action, &mut properties);
                 let size = payload.len();
-                let sent = put_small(&engine, &action, payload, &properties).await;
+                let sent = pin!(put_small(&engine, &action, payload, &properties));
+                let grow = || spawned.spawn(one_more(&how, &engine, &ready, &workers));
+                let sent = workers.growing(&engine, sent, grow).await;
                 drop(share);
                 (size, sent.map(|()| identity))
             }
@@ -414,7 +417,7 @@ async fn upload_parts(
     mut properties: ObjectProperties,
 ) -> Sent {
     refuse_unexpected(engine, &action.key, action.expected.as_deref()).await?;
-    let source = OpenSource::open(action, size).await?;
+    let source = OpenSource::open(engine, action, size).await?;
     if engine.settings.preserves {
         let opened = Arc::clone(&source);
         let read = move || attributes_of(true, &opened.action.path, &opened.identity);
@@ -446,9 +449,15 @@ async fn send_parts(
         if !upload.needs(part.number) {
             continue;
         }
-        let (source, buffers) = (Arc::clone(source), Arc::clone(&engine.buffers));
-        let read = move || source.read(part.range, &buffers);
-        upload.send(part.number, part.range.len(), read).await?;
+        let (source, range) = (Arc::clone(source), part.range);
+        if let Some(algorithm) = engine.target.streams_parts(upload.plan()) {
+            let source = Arc::new(PartOfFile { source, start: range.start });
+            let payload = Payload::streamed(source, range.len(), algorithm);
+            upload.send_fetched(part.number, range.len(), async { Ok(payload) }).await?;
+        } else {
+            let read = move || source.read(range).map(Payload::from_bytes);
+            upload.send(part.number, range.len(), read).await?;
+        }
     }
     upload.all_sent().await?;
     let held = Arc::clone(source);
@@ -461,11 +470,13 @@ struct OpenSource {
     action: UploadAction,
     file: std::fs::File,
     identity: fs::FileIdentity,
+    buffers: Arc<Buffers>,
+    gate: InlineGate,
 }
 
 impl OpenSource {
-    async fn open(action: &UploadAction, size: u64) -> Result<Arc<Self>> {
-        let action = action.clone();
+    async fn open(engine: &Engine, action: &UploadAction, size: u64) -> Result<Arc<Self>> {
+        let (action, buffers) = (action.clone(), Arc::clone(&engine.buffers));
         blocking(move || {
             let (file, identity) = fs::read::open_with_identity(&action.path)?;
             if identity.size != size {
@@ -478,17 +489,34 @@ impl OpenSource {
             }
             check(&action, &identity)?;
             fs::read::advise_sequential(&file, size);
-            Ok(Arc::new(Self { action, file, identity }))
+            Ok(Arc::new(Self { action, file, identity, buffers, gate: InlineGate::default() }))
         })
         .await
     }
 
-    /// Reads one part. Blocks.
-    fn read(&self, range: ByteRange, buffers: &Arc<Buffers>) -> Result<Payload> {
-        let buffer = buffers.take(usize::try_from(range.len()).unwrap_or(0));
+    /// Reads a part or a piece of one. Blocks.
+    fn read(&self, range: ByteRange) -> Result<Bytes> {
+        let buffer = self.buffers.take(usize::try_from(range.len()).unwrap_or(0));
         let path = &self.action.path;
         let buffer = fs::read::read_range_into(&self.file, path, range, buffer)?;
-        Ok(Payload::from_bytes(buffers.freeze(buffer)))
+        Ok(self.buffers.freeze(buffer))
+    }
+}
+
+/// A part that is read while it is sent.
+struct PartOfFile {
+    source: Arc<OpenSource>,
+    start: u64,
+}
+
+impl PayloadSource for PartOfFile {
+    fn read(&self, range: ByteRange) -> Result<Bytes> {
+        let range = ByteRange { start: self.start + range.start, end: self.start + range.end };
+        self.source.gate.timed(|| self.source.read(range))
+    }
+
+    fn is_quick(&self) -> bool {
+        self.source.gate.is_quick()
     }
 }
 

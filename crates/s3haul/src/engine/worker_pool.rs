@@ -1,11 +1,12 @@
 //! Workers for small actions: as many as requests are worth making at once.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_channel::Receiver;
+use futures_util::future::{Either, select};
 
 use super::core::Engine;
 use crate::engine::batch_queue::{BatchReceiver, BatchSender, batch_queue};
@@ -25,6 +26,24 @@ impl WorkerCount {
         let wanted = engine.workers_wanted();
         let one_more = |started| (started < wanted).then_some(started + 1);
         self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// Does the work of a worker. Where more of them become worth starting before anything has been
+    /// answered, `grow` is called, to start one that starts the others.
+    pub(crate) async fn growing<T>(
+        &self,
+        engine: &Engine,
+        mut work: Pin<&mut impl Future<Output = T>>,
+        grow: impl FnOnce(),
+    ) -> T {
+        if let Some(grown) = engine.target.grown_early() {
+            match select(work.as_mut(), pin!(grown)).await {
+                Either::Left((done, _)) => return done,
+                Either::Right(_) if self.should_grow(engine) => grow(),
+                Either::Right(_) => {}
+            }
+        }
+        work.await
     }
 
     /// Whether no worker was started.
@@ -49,7 +68,7 @@ pub(crate) struct WorkerPool<A, W> {
 impl<A, W, F> WorkerPool<A, W>
 where
     A: Send + 'static,
-    W: Fn(Arc<Engine>, A) -> F + Clone + Send + 'static,
+    W: Fn(Arc<Engine>, A) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     /// Creates an empty pool.
@@ -88,18 +107,22 @@ fn run_worker<A, W, F>(
 ) -> Pin<Box<dyn Future<Output = ()> + Send>>
 where
     A: Send + 'static,
-    W: Fn(Arc<Engine>, A) -> F + Clone + Send + 'static,
+    W: Fn(Arc<Engine>, A) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     Box::pin(async move {
         let mut spawned = Tasks::new();
         while let Some(action) = receiver.recv().await {
-            if workers.should_grow(&engine) {
+            let mut grow = || {
                 let (engine, workers, receiver) =
                     (Arc::clone(&engine), workers.clone(), receiver.clone());
                 spawned.spawn(run_worker(engine, workers, receiver, work.clone()));
+            };
+            if workers.should_grow(&engine) {
+                grow();
             }
-            work(Arc::clone(&engine), action).await;
+            let acting = pin!(work(Arc::clone(&engine), action));
+            workers.growing(&engine, acting, grow).await;
         }
         spawned.finish().await;
     })
@@ -109,7 +132,7 @@ where
 pub(crate) async fn run_each<A, W>(
     engine: Arc<Engine>,
     actions: Receiver<Vec<A>>,
-    work: impl Fn(Arc<Engine>, A) -> W + Clone + Send + 'static,
+    work: impl Fn(Arc<Engine>, A) -> W + Clone + Send + Sync + 'static,
 ) where
     A: Send + 'static,
     W: Future<Output = ()> + Send + 'static,
@@ -128,12 +151,44 @@ pub(crate) async fn run_each<A, W>(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use tokio::sync::Barrier;
 
     use super::*;
     use crate::engine::settings::Tuning;
     use crate::engine::testing::engine;
+    use s3haul_wire::ops::{Conditions, PutObject};
     use s3haul_wire::testing::{Reply, World};
+    use s3haul_wire::{ObjectProperties, Payload};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hundred_small_requests_go_before_the_first_answer() {
+        let world = World::new(|_| Reply::ok("").after(Duration::from_millis(50)));
+        let (engine, _ended) = engine(&world, Tuning::default());
+        let work = |engine: Arc<Engine>, number: u32| async move {
+            let (key, properties) = (number.to_string(), ObjectProperties::default());
+            let input = PutObject {
+                bucket: "b",
+                key: &key,
+                payload: Payload::empty(),
+                properties: &properties,
+                checksum: None,
+                conditions: Conditions::default(),
+            };
+            engine.target.put_object(input).await.unwrap();
+        };
+        let (actions, waiting) = async_channel::bounded(1);
+        let begun = tokio::time::Instant::now();
+        let running = run_each(engine, waiting, work);
+        let feeding = async {
+            actions.send((0..100).collect()).await.unwrap();
+            drop(actions);
+        };
+        tokio::join!(running, feeding);
+        assert_eq!(world.open_max.load(Ordering::SeqCst), 100);
+        assert!(begun.elapsed() < Duration::from_millis(100), "{:?}", begun.elapsed());
+    }
 
     #[tokio::test(start_paused = true)]
     async fn receiving_grows_the_pool_without_new_items() {

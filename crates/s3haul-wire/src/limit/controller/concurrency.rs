@@ -113,6 +113,22 @@ impl ConcurrencyLoop {
         is_room
     }
 
+    /// Notes that a request goes.
+    pub(super) fn sent(&mut self, is_small: bool) {
+        if let Phase::Ramp(ramp) = &mut self.phase {
+            ramp.sent(is_small);
+        }
+    }
+
+    /// Notes that there may be no answer yet. Says whether the limit has grown.
+    pub(super) fn waits(&mut self, now: Duration) -> bool {
+        let Phase::Ramp(ramp) = &mut self.phase else { return false };
+        let Next::Rise(limit) = ramp.waits(now, self.cap) else { return false };
+        self.set(limit);
+        self.window = Window::new(now, self.limit);
+        true
+    }
+
     /// Notes an answer that did useful work.
     pub(super) fn answered(&mut self, now: Duration, answer: Answered) {
         let limit = self.limit;

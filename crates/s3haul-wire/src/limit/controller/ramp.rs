@@ -16,15 +16,17 @@
 use std::time::Duration;
 
 use super::concurrency::START;
-use super::window::Answered;
+use super::window::{Answered, WAITING_MIN};
 
 /// Requests in flight after the first round: what other tools begin with.
 pub(super) const ENOUGH_TO_BEGIN: u32 = 64;
+/// Requests in flight where nothing has been answered for [`EARLY_AFTER`]: a job of a hundred small
+/// objects is done after one round trip.
+const EARLY: u32 = 128;
+/// Longer than [`WAITING_MIN`], since handshakes at the same time slow the first answers.
+pub const EARLY_AFTER: Duration = Duration::from_millis(10);
 /// A round pays when goodput grew by this factor.
 const PAYS: f64 = 1.3;
-/// Answers that come sooner on average are worked for: more of them at once cost more connections,
-/// and windows soon show whether they pay.
-const WAITING_MIN_S: f64 = 0.006;
 /// Answers came together when the slowest took no more than this multiple of the quickest.
 const TOGETHER: f64 = 3.0;
 /// Mean work of answers up to which [`ENOUGH_TO_BEGIN`] are soon moved and take little memory.
@@ -44,6 +46,10 @@ pub(super) struct Ramp {
     before: Option<(u32, f64)>,
     unused: u32,
     refused: u32,
+    /// All requests so far move few bytes.
+    are_small: bool,
+    /// The number rose before there was an answer.
+    is_early: bool,
 }
 
 /// What was seen of the requests that were sent since the number changed.
@@ -94,7 +100,7 @@ impl Round {
 
     /// Whether answers were waited for, and more can be waited for at once.
     fn is_waiting(&self) -> bool {
-        self.latency >= WAITING_MIN_S * f64::from(self.answers)
+        self.latency >= WAITING_MIN.as_secs_f64() * f64::from(self.answers)
             && self.slowest <= self.quickest * TOGETHER
             && self.work <= WORK_MAX * f64::from(self.answers)
     }
@@ -103,12 +109,38 @@ impl Round {
 impl Ramp {
     /// A ramp that begins with `limit` in flight.
     pub(super) fn new(now: Duration, limit: u32) -> Self {
-        Self { round: Round::new(now, limit), before: None, unused: 0, refused: 0 }
+        Self {
+            round: Round::new(now, limit),
+            before: None,
+            unused: 0,
+            refused: 0,
+            are_small: true,
+            is_early: false,
+        }
     }
 
     /// Notes that nothing is in flight: what comes now comes as if nothing had been.
     pub(super) fn rests(&mut self, now: Duration) {
         self.round = Round::new(now, self.round.limit);
+    }
+
+    /// Notes that a request goes.
+    pub(super) fn sent(&mut self, is_small: bool) {
+        self.are_small &= is_small;
+    }
+
+    /// Notes that there may be no answer yet. Where there is none after [`EARLY_AFTER`], answers
+    /// are waited for rather than worked for, and small requests need not wait for them.
+    pub(super) fn waits(&mut self, now: Duration, cap: u32) -> Next {
+        let Round { began, limit, answers, .. } = self.round;
+        let is_first = self.before.is_none() && answers == 0 && self.refused == 0;
+        let is_late = now.saturating_sub(began) >= EARLY_AFTER;
+        if !(is_first && is_late && self.are_small) || limit >= EARLY.min(cap) {
+            return Next::Same;
+        }
+        self.is_early = true;
+        self.round.limit = EARLY.min(cap);
+        Next::Rise(self.round.limit)
     }
 
     /// Notes that a request had to wait for the number.
@@ -153,6 +185,7 @@ impl Ramp {
             }
             Some(_) => limit.saturating_mul(2),
             None if round.is_waiting() => ENOUGH_TO_BEGIN.max(limit.saturating_mul(2)),
+            None if self.is_early => return Next::End(START),
             None => return Next::End(limit),
         };
         if limit >= cap {
@@ -228,6 +261,42 @@ mod tests {
     fn large_objects_and_quick_services_begin_as_ever() {
         assert_eq!(climb(|_| 50, 8e6, 512), (vec![8, 8], Some(50)));
         assert_eq!(climb(|_| 2, 1e5, 512), (vec![8, 8], Some(2)));
+    }
+
+    #[test]
+    fn small_requests_need_not_wait_for_the_first_answer() {
+        let begun = || {
+            let mut ramp = Ramp::new(ms(0), 8);
+            ramp.sent(true);
+            ramp
+        };
+        let mut ramp = begun();
+        assert_eq!(ramp.waits(ms(9), 512), Next::Same, "it may come yet");
+        assert_eq!(ramp.waits(ms(10), 512), Next::Rise(128));
+        assert_eq!(ramp.waits(ms(10), 512), Next::Same);
+        assert_eq!(begun().waits(ms(10), 20), Next::Rise(20));
+        let mut large = begun();
+        large.sent(false);
+        assert_eq!(large.waits(ms(10), 512), Next::Same);
+        let mut answered = begun();
+        let _ = answered.answer(ms(2), &answer(0.002, 1e5), 512);
+        assert_eq!(answered.waits(ms(10), 512), Next::Same);
+    }
+
+    #[test]
+    fn answers_one_by_one_take_the_early_rise_back() {
+        let after = |latency_ms: fn(u64) -> u64| {
+            let mut ramp = Ramp::new(ms(0), 8);
+            assert_eq!(ramp.waits(ms(10), 512), Next::Rise(128));
+            ramp.denied();
+            let nexts = (1..=64).map(|number| {
+                let latency = ms(latency_ms(number));
+                ramp.answer(latency, &answer(latency.as_secs_f64(), 1e5), 512)
+            });
+            nexts.last().unwrap()
+        };
+        assert_eq!(after(|_| 50), Next::Rise(256));
+        assert_eq!(after(|number| number * 10), Next::End(8));
     }
 
     #[test]

@@ -12,7 +12,7 @@ const fn ms(millis: u64) -> Duration {
 }
 
 const fn write(key: &[u8]) -> Ask<'_> {
-    Ask { class: Class::Write, key, kind: 0, cost: 1, is_rate_only: false }
+    Ask { class: Class::Write, key, kind: 0, cost: 1, is_rate_only: false, is_small: true }
 }
 
 fn controller(max_concurrent_requests: u32) -> Controller {
@@ -118,7 +118,12 @@ fn classes_are_limited_apart() {
     let mut controller = controller(1_000);
     for time in 0..200 {
         if controller.ask(ms(time), write(b"k")) == Grant::Go {
-            controller.answered(ms(time), write(b"k"), ms(time), Outcome::Throttled);
+            controller.answered(
+                ms(time),
+                write(b"k"),
+                (ms(time), Duration::ZERO),
+                Outcome::Throttled,
+            );
         }
     }
     assert!(controller.learnt(Class::Write).iter().all(|range| range.per_second.is_some()));
@@ -140,7 +145,12 @@ fn the_fixed_bounds_hold() {
         assert!(controller.in_flight() <= 3);
         if controller.in_flight() == 3 {
             for _ in 0..3 {
-                controller.answered(ms(time), write(b"k"), ms(time), Outcome::Done { bytes: 1 });
+                controller.answered(
+                    ms(time),
+                    write(b"k"),
+                    (ms(time), Duration::ZERO),
+                    Outcome::Done { bytes: 1 },
+                );
             }
         }
     }
@@ -188,8 +198,8 @@ proptest! {
                 _ => Outcome::Done { bytes: u64::from(byte) << 16 },
             };
             for (sent_at, key) in open.drain(..open.len() / 2) {
-                controller.answered(now, write(&key), sent_at, outcome);
-                twin.answered(now, write(&key), sent_at, outcome);
+                controller.answered(now, write(&key), (sent_at, now.saturating_sub(sent_at)), outcome);
+                twin.answered(now, write(&key), (sent_at, now.saturating_sub(sent_at)), outcome);
             }
             let limit = controller.limit(Class::Write);
             prop_assert!((LIMIT_MIN.min(cap)..=cap).contains(&limit));
@@ -229,7 +239,7 @@ fn what_is_recalled_limits_from_the_first_request_on() {
         for time in 0..1_000 {
             if controller.ask(ms(time), write(key)) == Grant::Go {
                 let done = Outcome::Done { bytes: 1 };
-                controller.answered(ms(time), write(key), ms(time), done);
+                controller.answered(ms(time), write(key), (ms(time), Duration::ZERO), done);
                 sent += 1;
             }
         }

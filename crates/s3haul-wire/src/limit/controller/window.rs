@@ -38,6 +38,13 @@ pub(super) struct Measured {
 const FULL: f64 = 0.75;
 /// A window without enough answers ends after this time.
 const LENGTH_MAX: Duration = Duration::from_secs(3);
+/// Shortest window where answers are waited for.
+const LENGTH_MIN_S: f64 = 0.02;
+/// Shortest window where they are worked for: there it costs little to know for sure, and each
+/// connection that is opened for nothing costs as much as some requests.
+const LENGTH_MIN_QUICK_S: f64 = 0.1;
+/// Answers that come sooner on average are worked for.
+pub(super) const WAITING_MIN: Duration = Duration::from_millis(6);
 
 impl Window {
     /// A window that begins at `began`.
@@ -87,7 +94,9 @@ impl Window {
             return None;
         }
         let latency = self.latency / f64::from(self.answers);
-        let is_long = elapsed.as_secs_f64() >= (latency * latencies).max(0.02);
+        let shortest =
+            if latency < WAITING_MIN.as_secs_f64() { LENGTH_MIN_QUICK_S } else { LENGTH_MIN_S };
+        let is_long = elapsed.as_secs_f64() >= (latency * latencies).max(shortest);
         if !(is_long && self.answers >= answers) && elapsed < LENGTH_MAX {
             return None;
         }

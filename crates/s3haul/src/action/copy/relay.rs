@@ -178,7 +178,7 @@ async fn send_in_parts(
     let mut properties = properties_of(engine, action, plan, head);
     let later_tags = relay_tags(engine, action, plan, &mut properties).await?;
     for times in 1.. {
-        match relay_object(engine, action, head, properties.clone()).await {
+        match Box::pin(relay_object(engine, action, head, properties.clone())).await {
             Err(error) if may_read_again(&error, times) => back_off(times).await,
             result => {
                 result?;

@@ -1,0 +1,267 @@
+//! Bodies that are read while they are sent, with their checksum behind them.
+//!
+//! A body that is read as a whole before it is sent passes through memory three times: it is read,
+//! digested and encrypted. Read piece by piece it stays in the core's cache, but its checksum is
+//! known only at the end, where S3 takes it as a trailer of the content encoding `aws-chunked`:
+//! <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html>. The body is one
+//! chunk, as the AWS SDK for Go sends it.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use tokio::task::JoinHandle;
+
+use super::checksum::{Checksum, ChecksumAlgorithm, Hasher};
+use crate::error::{Error, ErrorKind, Result};
+use crate::units::ByteRange;
+
+/// Bytes of a read: few enough to stay in a core's cache until they are encrypted.
+const READ_BYTES: u64 = 128 * 1024;
+
+/// Where the bytes of a body come from, each time that it is sent.
+pub trait PayloadSource: Send + Sync {
+    /// Reads exactly these bytes. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file, or [`ErrorKind::SourceChanged`].
+    fn read(&self, range: ByteRange) -> Result<Bytes>;
+
+    /// Whether a read is likely to be so quick that the thread that sends may do it itself.
+    fn is_quick(&self) -> bool;
+}
+
+/// A body that is read while it is sent.
+#[derive(Clone)]
+pub(crate) struct Streamed {
+    pub(crate) source: Arc<dyn PayloadSource>,
+    pub(crate) length: u64,
+    pub(crate) algorithm: ChecksumAlgorithm,
+    end: Arc<Mutex<Option<Result<Checksum>>>>,
+}
+
+impl std::fmt::Debug for Streamed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streamed").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl Streamed {
+    pub(crate) fn new(
+        source: Arc<dyn PayloadSource>,
+        length: u64,
+        algorithm: ChecksumAlgorithm,
+    ) -> Self {
+        Self { source, length, algorithm, end: Arc::default() }
+    }
+
+    /// Bytes of the encoded body.
+    pub(crate) fn encoded_length(&self) -> u64 {
+        let trailer = self.trailer_start().len() + self.algorithm.text_length() + TRAILER_END.len();
+        (self.head().len() + trailer) as u64 + self.length
+    }
+
+    /// Checksum of the bytes when they were last sent to the end, or why they could not be read.
+    pub(crate) fn take_end(&self) -> Option<Result<Checksum>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set_end(&self, end: Result<Checksum>) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+    }
+
+    fn head(&self) -> String {
+        format!("{:x}\r\n", self.length)
+    }
+
+    fn trailer_start(&self) -> String {
+        format!("\r\n0\r\n{}:", self.algorithm.header())
+    }
+
+    /// All bytes, read on a thread that may block.
+    pub(crate) async fn read_whole(&self) -> Result<Bytes> {
+        let (source, end) = (Arc::clone(&self.source), self.length);
+        let read = move || source.read(ByteRange { start: 0, end });
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(interrupted(error)))
+    }
+}
+
+const TRAILER_END: &str = "\r\n\r\n";
+
+fn interrupted(error: tokio::task::JoinError) -> Error {
+    Error::new(ErrorKind::Cancelled, "a file was not read to its end").with_source(error)
+}
+
+/// A body on its way: its pieces in order.
+pub(crate) struct Pieces {
+    body: Streamed,
+    hasher: Option<Hasher>,
+    position: u64,
+    is_begun: bool,
+    reading: Option<JoinHandle<Result<Bytes>>>,
+}
+
+impl std::fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pieces").field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
+/// A piece of an encoded body.
+pub(crate) enum Piece {
+    /// Bytes of the object.
+    Data(Bytes),
+    /// What is around them.
+    Frame(Bytes),
+}
+
+impl Pieces {
+    pub(crate) fn new(body: Streamed) -> Self {
+        let hasher = Some(Hasher::new(body.algorithm));
+        Self { body, hasher, position: 0, is_begun: false, reading: None }
+    }
+
+    /// The next piece; `None` after the last. Why a read failed is then told by
+    /// [`Streamed::take_end`], too, since a connection wraps the error.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece>>> {
+        if !self.is_begun {
+            self.is_begun = true;
+            return Poll::Ready(Some(Ok(Piece::Frame(self.body.head().into()))));
+        }
+        if self.position == self.body.length {
+            return Poll::Ready(self.hasher.take().map(|hasher| Ok(self.trailer(hasher))));
+        }
+        let read = ready!(self.poll_read(cx));
+        Poll::Ready(Some(match read {
+            Ok(bytes) => {
+                self.position += bytes.len() as u64;
+                if let Some(hasher) = &mut self.hasher {
+                    hasher.update(&bytes);
+                }
+                Ok(Piece::Data(bytes))
+            }
+            Err(error) => {
+                let message = error.to_string();
+                let kind = error.kind();
+                self.body.set_end(Err(error));
+                Err(Error::new(kind, message))
+            }
+        }))
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes>> {
+        let end = self.body.length.min(self.position + READ_BYTES);
+        let range = ByteRange { start: self.position, end };
+        if self.reading.is_none() {
+            if self.body.source.is_quick() {
+                return Poll::Ready(self.body.source.read(range));
+            }
+            let source = Arc::clone(&self.body.source);
+            self.reading = Some(tokio::task::spawn_blocking(move || source.read(range)));
+        }
+        let Some(reading) = &mut self.reading else { return Poll::Pending };
+        let read = ready!(Pin::new(reading).poll(cx));
+        self.reading = None;
+        Poll::Ready(read.unwrap_or_else(|error| Err(interrupted(error))))
+    }
+
+    fn trailer(&self, hasher: Hasher) -> Piece {
+        let checksum = hasher.finish();
+        let trailer = format!("{}{}{TRAILER_END}", self.body.trailer_start(), checksum.value);
+        self.body.set_end(Ok(checksum));
+        Piece::Frame(trailer.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A file of these bytes that shrinks to a length.
+    struct File {
+        bytes: Vec<u8>,
+        readable: u64,
+        is_quick: bool,
+    }
+
+    impl PayloadSource for File {
+        fn read(&self, range: ByteRange) -> Result<Bytes> {
+            if range.end > self.readable {
+                return Err(Error::new(ErrorKind::SourceChanged, "it shrank"));
+            }
+            let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
+            Ok(Bytes::copy_from_slice(&self.bytes[range]))
+        }
+
+        fn is_quick(&self) -> bool {
+            self.is_quick
+        }
+    }
+
+    async fn all(body: &Streamed) -> Result<Vec<u8>> {
+        let mut pieces = Pieces::new(body.clone());
+        let mut sent = Vec::new();
+        while let Some(piece) = std::future::poll_fn(|cx| pieces.poll_next(cx)).await {
+            let (Piece::Data(bytes) | Piece::Frame(bytes)) = piece?;
+            sent.extend_from_slice(&bytes);
+        }
+        Ok(sent)
+    }
+
+    fn run<T>(work: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+    }
+
+    fn body(length: u64, readable: u64, is_quick: bool) -> Streamed {
+        let bytes = (0..length).map(|at| (at * 31 % 251) as u8).collect();
+        let file = File { bytes, readable, is_quick };
+        Streamed::new(Arc::new(file), length, ChecksumAlgorithm::Crc64Nvme)
+    }
+
+    #[test]
+    fn a_body_looks_as_documented() {
+        let file = File { bytes: b"hello".to_vec(), readable: 5, is_quick: true };
+        let body = Streamed::new(Arc::new(file), 5, ChecksumAlgorithm::Crc32);
+        let sent = run(all(&body)).unwrap();
+        let meant = "5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n";
+        assert_eq!(String::from_utf8(sent).unwrap(), meant);
+    }
+
+    #[test]
+    fn why_a_read_failed_is_known_afterwards() {
+        let body = body(READ_BYTES * 2, READ_BYTES, true);
+        assert_eq!(run(all(&body)).unwrap_err().kind(), ErrorKind::SourceChanged);
+        assert_eq!(body.take_end().unwrap().unwrap_err().kind(), ErrorKind::SourceChanged);
+        assert!(body.take_end().is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn lengths_and_checksums_are_right(
+            length in 1..READ_BYTES * 3,
+            is_quick in any::<bool>(),
+            algorithm in prop::sample::select(ChecksumAlgorithm::ALL.to_vec()),
+        ) {
+            let body = Streamed { algorithm, ..body(length, length, is_quick) };
+            // As often as it is sent.
+            for _ in 0..2 {
+                let sent = run(all(&body)).unwrap();
+                prop_assert_eq!(sent.len() as u64, body.encoded_length());
+                let whole = run(body.read_whole()).unwrap();
+                let checksum = Checksum::of(algorithm, &whole);
+                let text = format!("{length:x}\r\n");
+                prop_assert_eq!(&sent[..text.len()], text.as_bytes());
+                prop_assert_eq!(&sent[text.len()..text.len() + whole.len()], &whole[..]);
+                let trailer = format!("{}:{}\r\n\r\n", algorithm.header(), checksum.value);
+                prop_assert!(sent.ends_with(trailer.as_bytes()));
+                prop_assert_eq!(body.take_end().unwrap().unwrap(), checksum);
+            }
+        }
+    }
+}
