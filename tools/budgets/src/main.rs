@@ -1,7 +1,7 @@
 //! The hot paths, one at a time, for a counter of instructions.
 //!
-//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `join`, `filter`,
-//! `journal`.
+//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `put-tls`, `part-tls`,
+//! `join`, `filter`, `journal`.
 //! The difference of two counts is the cost of the path without that of starting up. Requests go
 //! to a second process of this program, so that the server is not counted, one at a time, so that
 //! the order of events is always the same.
@@ -11,6 +11,7 @@ mod server;
 use std::hint::black_box;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use s3haul::event::ActionKind;
@@ -19,9 +20,11 @@ use s3haul::plan::filter::{Filter, FilterRoots, FilterRule};
 use s3haul::plan::join::{Presence, presence};
 use s3haul_wire::controller::Bounds;
 use s3haul_wire::env::Env;
-use s3haul_wire::ops::{Conditions, GetObject, ListObjects, ListPage, PutObject};
+use s3haul_wire::ops::{Conditions, GetObject, ListObjects, ListPage, PutObject, UploadPart};
+use s3haul_wire::units::ByteRange;
 use s3haul_wire::{
     Client, ClientConfig, CredentialsConfig, EndpointConfig, ObjectProperties, Payload,
+    PayloadSource, TlsConfig,
 };
 
 const BUCKET: &str = "bucket";
@@ -29,26 +32,36 @@ const KEY: &str = "some/folder/key-0001";
 /// Bytes of an object: few, because hashing them depends on the machine and is not ours.
 const BODY_BYTES: usize = 512;
 const BODY: &[u8] = &[b'x'; BODY_BYTES];
+/// Bytes of a part.
+const PART_BYTES: usize = 1 << 20;
+static ZEROS: [u8; PART_BYTES] = [0; PART_BYTES];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime can be built");
     match arguments.as_slice() {
-        [mode] if mode == "serve" => runtime.block_on(server::serve()),
+        [mode] if mode == "serve" => runtime.block_on(server::serve(false)),
+        [mode] if mode == "serve-tls" => runtime.block_on(server::serve(true)),
         [path, count] => {
             let count = count.parse().expect("COUNT is a number");
             match path.as_str() {
                 "filter" => filter(count),
                 "journal" => journal(count),
                 "put" | "get" | "list" | "join" => {
-                    let server = Server::start();
-                    runtime.block_on(requests(path, count, &server.address));
+                    let server = Server::start("serve");
+                    let client = client(&format!("http://{}", server.address));
+                    runtime.block_on(requests(path, count, &client));
+                }
+                "put-tls" | "part-tls" => {
+                    let server = Server::start("serve-tls");
+                    let client = client(&format!("https://{}", server.address));
+                    runtime.block_on(requests(path, count, &client));
                 }
                 _ => panic!("no path is called `{path}`"),
             }
         }
-        _ => panic!("usage: hot_paths put|get|list|join|filter|journal COUNT"),
+        _ => panic!("usage: hot_paths put|get|list|put-tls|part-tls|join|filter|journal COUNT"),
     }
 }
 
@@ -65,10 +78,10 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Self {
+    fn start(mode: &str) -> Self {
         let own = std::env::current_exe().expect("this program has a path");
         let mut child = Command::new(own)
-            .arg("serve")
+            .arg(mode)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -88,17 +101,15 @@ impl Drop for Server {
     }
 }
 
-fn client(address: &str) -> Client {
+fn client(url: &str) -> Client {
     let config = ClientConfig {
-        endpoint: EndpointConfig {
-            url: Some(format!("http://{address}")),
-            ..EndpointConfig::default()
-        },
+        endpoint: EndpointConfig { url: Some(url.to_owned()), ..EndpointConfig::default() },
         credentials: CredentialsConfig::Static {
             access_key_id: "AKIDEXAMPLE".to_owned(),
             secret_access_key: "secret".to_owned(),
             session_token: None,
         },
+        tls: TlsConfig { verify: false, ca_bundle: None },
         hedging: false,
         load: Bounds { is_adaptive: false, ..Bounds::default() },
         ..ClientConfig::default()
@@ -106,13 +117,17 @@ fn client(address: &str) -> Client {
     Client::new(config, Env::system()).expect("the settings are sound")
 }
 
-async fn requests(path: &str, count: usize, address: &str) {
-    let client = client(address);
+async fn requests(path: &str, count: usize, client: &Client) {
     match path {
-        "put" => {
+        "put" | "put-tls" => {
             let properties = ObjectProperties::default();
             for _ in 0..count {
-                put(&client, &properties).await;
+                put(client, &properties).await;
+            }
+        }
+        "part-tls" => {
+            for _ in 0..count {
+                part(client).await;
             }
         }
         "get" => {
@@ -125,10 +140,10 @@ async fn requests(path: &str, count: usize, address: &str) {
         }
         "list" => {
             for _ in 0..count {
-                assert_eq!(page(&client).await.len(), server::PAGE_KEYS);
+                assert_eq!(page(client).await.len(), server::PAGE_KEYS);
             }
         }
-        _ => join(&page(&client).await, count),
+        _ => join(&page(client).await, count),
     }
 }
 
@@ -139,6 +154,37 @@ async fn put(client: &Client, properties: &ObjectProperties) {
     let input =
         PutObject { bucket: BUCKET, key: KEY, payload, properties, checksum: None, conditions };
     client.put_object(input).await.expect("PUT works");
+}
+
+/// A file in memory.
+struct Memory(Bytes);
+
+impl PayloadSource for Memory {
+    fn read(&self, range: ByteRange) -> s3haul_wire::Result<Bytes> {
+        let at = |position| usize::try_from(position).expect("it is within the part");
+        Ok(self.0.slice(at(range.start)..at(range.end)))
+    }
+
+    fn is_quick(&self) -> bool {
+        true
+    }
+}
+
+async fn part(client: &Client) {
+    let plan = client.upload_digests(None);
+    let algorithm = client.streams_parts(plan).expect("the server takes trailers");
+    let source = Arc::new(Memory(Bytes::from_static(&ZEROS)));
+    let input = UploadPart {
+        bucket: BUCKET,
+        key: KEY,
+        upload_id: "upload",
+        part_number: 1,
+        payload: Payload::streamed(source, PART_BYTES as u64, algorithm),
+        checksum: plan.checksum,
+        encryption: None,
+        customer_key: None,
+    };
+    client.upload_part(input).await.expect("UploadPart works");
 }
 
 async fn page(client: &Client) -> ListPage {

@@ -22,10 +22,12 @@ struct HotPath {
     repetitions: [u64; 2],
 }
 
-const PATHS: [HotPath; 6] = [
+const PATHS: [HotPath; 8] = [
     HotPath { name: "put", about: "a PUT of 512 bytes", repetitions: [100, 600] },
     HotPath { name: "get", about: "a GET of 512 bytes", repetitions: [100, 600] },
     HotPath { name: "list", about: "a LIST page of 1,000 keys", repetitions: [10, 60] },
+    HotPath { name: "put-tls", about: "a PUT of 512 bytes over TLS", repetitions: [100, 600] },
+    HotPath { name: "part-tls", about: "a part of 1 MiB over TLS", repetitions: [5, 30] },
     HotPath { name: "join", about: "a row of a merge join", repetitions: [3_000, 60_000] },
     HotPath { name: "filter", about: "a name against four filters", repetitions: [3_000, 60_000] },
     HotPath { name: "journal", about: "1,000 objects in a journal", repetitions: [10, 60] },
@@ -112,7 +114,7 @@ fn judge(table: &Table, counted: &[Budget]) -> Result<()> {
     for now in counted {
         let budget = table.of(&now.path)?;
         let text = format!(
-            "{:<7} {:>9} instructions, budget {:>9} ({:+.1} %): {}",
+            "{:<8} {:>9} instructions, budget {:>9} ({:+.1} %): {}",
             now.path,
             term::count(now.instructions),
             term::count(budget),
