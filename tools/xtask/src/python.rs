@@ -19,6 +19,9 @@ const ENVIRONMENT: Environment = Environment {
     packages: include_str!("../../support/requirements-python.txt"),
 };
 
+/// With these features the wheel of the tests needs no crates other than those of the other tests.
+const AS_TESTED: [&str; 2] = ["--features", "as-tested"];
+
 /// A larger wheel holds something that it should not.
 const WHEEL_BYTES_MAX: u64 = 15_000_000;
 
@@ -32,7 +35,7 @@ const FOR_OLDEST: [&str; 2] = ["boto3==1.43.11", "pytest==9.2.0"];
 pub(crate) fn screenshots() -> Result<()> {
     need_browser()?;
     let python = environment()?;
-    let wheel = build(&python, "dev", "dev", &[])?;
+    let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
     install_wheel(&python, &wheel)?;
     let root = process::root();
     let mut script = Command::new(&python);
@@ -52,7 +55,7 @@ fn need_browser() -> Result<()> {
 pub(crate) fn test() -> Result<()> {
     need_browser()?;
     let python = environment()?;
-    let wheel = build(&python, "dev", "dev", &[])?;
+    let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
     install_wheel(&python, &wheel)?;
     let sources = process::root().join("python/s3haul");
     let mut mypy = Command::new(&python);
