@@ -10,16 +10,22 @@ use std::path::{Path, PathBuf};
 /// One mebibyte.
 pub(crate) const MIB: usize = 1 << 20;
 
-/// Bytes that do not repeat and differ from seed to seed.
+/// Bytes that differ from place to place and from seed to seed. Random ones take unoptimised code
+/// long: what is longer than a block repeats it, and no part begins where a block does.
 pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
+    /// A prime.
+    const BLOCK: usize = 65_521;
+    let block_length = length.min(BLOCK);
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
+    let mut block = Vec::with_capacity(block_length + 8);
+    while block.len() < block_length {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        bytes.extend_from_slice(&state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_le_bytes());
+        block.extend_from_slice(&state.wrapping_mul(0x2545_f491_4f6c_dd1d).to_le_bytes());
     }
+    block.truncate(block_length);
+    let mut bytes = block.repeat(length.div_ceil(BLOCK));
     bytes.truncate(length);
     bytes
 }

@@ -416,10 +416,14 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
     }
 }
 
-/// Bytes that differ from place to place.
+/// Bytes that differ from place to place. Random ones take unoptimised code as long as the transfers
+/// do: what is longer than a block repeats it, and no part begins where a block does.
 pub fn bytes(length: usize, seed: u64) -> Vec<u8> {
-    let mut random = fastrand::Rng::with_seed(seed);
-    let mut bytes = vec![0; length];
-    random.fill(&mut bytes);
+    /// A prime.
+    const BLOCK: usize = 65_521;
+    let mut block = vec![0; length.min(BLOCK)];
+    fastrand::Rng::with_seed(seed).fill(&mut block);
+    let mut bytes = block.repeat(length.div_ceil(BLOCK));
+    bytes.truncate(length);
     bytes
 }
