@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// One mebibyte.
 pub(crate) const MIB: usize = 1 << 20;
 
-/// Bytes that differ from place to place and from seed to seed. Random ones take unoptimised code
-/// long: what is longer than a block repeats it, and no part begins where a block does.
+/// Bytes that differ from place to place and from seed to seed. What is longer than a block repeats
+/// it, and no part begins where a block does.
 pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     /// A prime.
     const BLOCK: usize = 65_521;
