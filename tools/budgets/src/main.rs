@@ -1,7 +1,7 @@
 //! The hot paths, one at a time, for a counter of instructions.
 //!
-//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `put-tls`, `part-tls`,
-//! `join`, `filter`, `journal`.
+//! `hot_paths PATH COUNT` does one of them so many times: `put`, `get`, `list`, `put-tls`,
+//! `part-tls`, `join`, `filter`, `journal`.
 //! The difference of two counts is the cost of the path without that of starting up. Requests go
 //! to a second process of this program, so that the server is not counted, one at a time, so that
 //! the order of events is always the same.

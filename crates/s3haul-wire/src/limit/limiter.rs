@@ -63,7 +63,7 @@ pub(crate) struct Limiter {
     resting: AtomicUsize,
     /// Whether the first request of a class has a connection.
     has_begun: [AtomicBool; 2],
-    /// Tells that more requests are worth making although none has been answered.
+    /// Notifies that more requests are worth making although none has been answered.
     grown_early: Notify,
     /// Whether that has been looked at.
     has_looked: AtomicBool,

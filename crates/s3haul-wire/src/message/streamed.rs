@@ -124,7 +124,7 @@ impl Pieces {
         Self { body, hasher, position: 0, is_begun: false, reading: None }
     }
 
-    /// The next piece; `None` after the last. Why a read failed is then told by
+    /// The next piece; `None` after the last. Why a read failed is kept for
     /// [`Streamed::take_end`], too, since a connection wraps the error.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece>>> {
         if !self.is_begun {

@@ -198,8 +198,9 @@ proptest! {
                 _ => Outcome::Done { bytes: u64::from(byte) << 16 },
             };
             for (sent_at, key) in open.drain(..open.len() / 2) {
-                controller.answered(now, write(&key), (sent_at, now.saturating_sub(sent_at)), outcome);
-                twin.answered(now, write(&key), (sent_at, now.saturating_sub(sent_at)), outcome);
+                let times = (sent_at, now.saturating_sub(sent_at));
+                controller.answered(now, write(&key), times, outcome);
+                twin.answered(now, write(&key), times, outcome);
             }
             let limit = controller.limit(Class::Write);
             prop_assert!((LIMIT_MIN.min(cap)..=cap).contains(&limit));
