@@ -146,6 +146,7 @@ impl RequestKey {
             // How much a GET brings is not known here.
             is_small: request.method != Method::GET
                 && !request.operation.slow
+                && request.keys == 1
                 && request.payload.len() <= SMALL_MAX,
         }
     }

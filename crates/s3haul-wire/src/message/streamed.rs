@@ -8,7 +8,7 @@
 
 use std::future::Future as _;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -64,13 +64,19 @@ impl Streamed {
         (self.head().len() + trailer) as u64 + self.length
     }
 
-    /// Checksum of the bytes when they were last sent to the end, or why they could not be read.
-    pub(crate) fn take_end(&self) -> Option<Result<Checksum>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Checksum of the bytes when they were last sent to the end.
+    pub(crate) fn checksum(&self) -> Option<Checksum> {
+        self.end().as_ref()?.as_ref().ok().cloned()
     }
 
-    fn set_end(&self, end: Result<Checksum>) {
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+    /// Why the bytes could not be read. A second request for the same body may have read them.
+    pub(crate) fn take_error(&self) -> Option<Error> {
+        let mut end = self.end();
+        if matches!(*end, Some(Err(_))) { end.take()?.err() } else { None }
+    }
+
+    fn end(&self) -> MutexGuard<'_, Option<Result<Checksum>>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn head(&self) -> String {
@@ -125,7 +131,7 @@ impl Pieces {
     }
 
     /// The next piece; `None` after the last. Why a read failed is kept for
-    /// [`Streamed::take_end`], too, since a connection wraps the error.
+    /// [`Streamed::take_error`], too, since a connection wraps the error.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece>>> {
         if !self.is_begun {
             self.is_begun = true;
@@ -146,7 +152,7 @@ impl Pieces {
             Err(error) => {
                 let message = error.to_string();
                 let kind = error.kind();
-                self.body.set_end(Err(error));
+                *self.body.end() = Some(Err(error));
                 Err(Error::new(kind, message))
             }
         }))
@@ -171,7 +177,7 @@ impl Pieces {
     fn trailer(&self, hasher: Hasher) -> Piece {
         let checksum = hasher.finish();
         let trailer = format!("{}{}{TRAILER_END}", self.body.trailer_start(), checksum.value);
-        self.body.set_end(Ok(checksum));
+        *self.body.end() = Some(Ok(checksum));
         Piece::Frame(trailer.into())
     }
 }
@@ -236,8 +242,9 @@ mod tests {
     fn why_a_read_failed_is_known_afterwards() {
         let body = body(READ_BYTES * 2, READ_BYTES, true);
         assert_eq!(run(all(&body)).unwrap_err().kind(), ErrorKind::SourceChanged);
-        assert_eq!(body.take_end().unwrap().unwrap_err().kind(), ErrorKind::SourceChanged);
-        assert!(body.take_end().is_none());
+        assert_eq!(body.checksum(), None);
+        assert_eq!(body.take_error().unwrap().kind(), ErrorKind::SourceChanged);
+        assert!(body.take_error().is_none());
     }
 
     proptest! {
@@ -260,7 +267,8 @@ mod tests {
                 prop_assert_eq!(&sent[text.len()..text.len() + whole.len()], &whole[..]);
                 let trailer = format!("{}:{}\r\n\r\n", algorithm.header(), checksum.value);
                 prop_assert!(sent.ends_with(trailer.as_bytes()));
-                prop_assert_eq!(body.take_end().unwrap().unwrap(), checksum);
+                prop_assert!(body.take_error().is_none());
+                prop_assert_eq!(body.checksum(), Some(checksum));
             }
         }
     }

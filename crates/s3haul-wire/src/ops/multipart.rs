@@ -118,11 +118,6 @@ pub struct CompleteMultipart<'a> {
     pub is_encrypted: bool,
 }
 
-/// Whether the answer to a part holds the checksum that was sent behind it.
-fn is_repeated(part: &CompletedPart, sent: Option<Result<Checksum>>) -> bool {
-    matches!((&part.checksum, sent), (Some(told), Some(Ok(sent))) if *told == sent)
-}
-
 /// Whether a service that knows no checksums behind a body may refuse one so.
 fn may_mean_trailer(error: &Error) -> bool {
     let status = error.service_error().map_or(0, |service| service.status);
@@ -210,7 +205,7 @@ impl Client {
     ) -> Result<CompletedPart> {
         let takes_trailers = &self.inner.takes_trailers;
         match self.send_part(input.clone()).await {
-            Ok(part) if is_repeated(&part, streamed.take_end()) => {
+            Ok(part) if part.checksum.is_some() && part.checksum == streamed.checksum() => {
                 let _ = takes_trailers.set(true);
                 return Ok(part);
             }

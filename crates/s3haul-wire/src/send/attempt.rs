@@ -27,7 +27,6 @@ use crate::credentials::cache::Held;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::limiter::Permit;
 use crate::message::answer::{self, Answer, Dialect, Doubt};
-use crate::message::checksum::Checksum;
 use crate::message::headers::{DECODED_LENGTH, TRAILER};
 use crate::message::payload::{DigestPlan, Payload};
 use crate::message::request::{Expects, Request};
@@ -343,7 +342,7 @@ impl<'r> Run<'r> {
                 }
                 Err(broken) => broken,
             };
-            if let Some(Err(error)) = self.read_end() {
+            if let Some(error) = self.read_error() {
                 return Err(Failure::new(error));
             }
             let error = match broken {
@@ -370,9 +369,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// How the reading of a body that is read while it is sent ended.
-    fn read_end(&self) -> Option<Result<Checksum>> {
-        self.payload.as_streamed()?.take_end()
+    /// Why a body could not be read while it was sent.
+    fn read_error(&self) -> Option<Error> {
+        self.payload.as_streamed()?.take_error()
     }
 
     /// Silence before it is said what is being waited for.
