@@ -155,8 +155,9 @@ async fn a_limit_is_found_and_kept() {
     let took = begun.elapsed().as_secs_f64();
     // 15 s are the least.
     assert!(took < 17.0, "{took} s");
+    // Most of them at the start, where 128 go before the first answer and twice as many after it.
     let refused = world.seen().len() - 15_000;
-    assert!(refused < 600, "{refused} refused");
+    assert!(refused < 700, "{refused} refused");
     let state = client.inner.admission.limiter.lock();
     let rates = state.controller.learnt(Class::Write);
     let is_near = |rate: f64| (800.0..1_300.0).contains(&rate);
