@@ -148,7 +148,7 @@ fn a_worker_that_has_nothing_to_do_gets_a_part_of_what_another_does() {
         bench.file(&format!("in/more/{n:04}"), "more");
     }
     let folder = "s3://ops/jobs/alone";
-    start(&bench, "cp --recursive in s3://box/x/", folder, "--shards 1 --budget 3600 --lease 0.6");
+    start(&bench, "cp --recursive in s3://box/x/", folder, "--shards 1 --budget 3600 --lease 2");
     // There is one shard for two workers.
     work(&bench, folder, 2, "--max-requests-per-second 600");
     let job = shown(&bench, folder);
