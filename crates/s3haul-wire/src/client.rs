@@ -194,8 +194,8 @@ impl Client {
     }
 
     /// The checksum with which parts of an upload may be read while they are sent
-    /// ([`Payload::streamed`]): over TLS, where no signature covers their bytes, unless the service
-    /// was seen not to take it behind a body.
+    /// ([`Payload::streamed`](crate::Payload::streamed)): over TLS, where no signature covers their
+    /// bytes, unless the service was seen not to take it behind a body.
     pub fn streams_parts(&self, plan: DigestPlan) -> Option<ChecksumAlgorithm> {
         let config = &self.inner.config;
         let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);

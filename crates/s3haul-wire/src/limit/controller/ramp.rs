@@ -23,7 +23,7 @@ pub(super) const ENOUGH_TO_BEGIN: u32 = 64;
 /// Requests in flight where nothing has been answered for [`EARLY_AFTER`]: a job of a hundred small
 /// objects is done after one round trip.
 const EARLY: u32 = 128;
-/// Longer than [`WAITING_MIN`], since handshakes at the same time slow the first answers.
+/// Longer than `WAITING_MIN`, since handshakes at the same time slow the first answers.
 pub const EARLY_AFTER: Duration = Duration::from_millis(10);
 /// A round pays when goodput grew by this factor.
 const PAYS: f64 = 1.3;
