@@ -115,7 +115,7 @@ impl Client {
     }
 
     /// Ends when [`Self::requests_wanted`] has grown although no request has been answered yet,
-    /// which may never be. Nothing once that has been looked at.
+    /// which may never be. `None` once that has been found out.
     pub fn grown_early(&self) -> Option<impl Future<Output = ()> + Send + '_> {
         self.inner.admission.grown_early()
     }

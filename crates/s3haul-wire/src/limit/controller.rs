@@ -185,10 +185,10 @@ impl Controller {
         self.requests.is_some() || self.classes[class as usize].ranges.is_limited(key)
     }
 
-    /// Notes that this time after the first request of a class there may be no answer yet. Says
-    /// whether more may be in flight for it.
-    pub fn waits(&mut self, now: Duration, class: Class) -> bool {
-        self.is_adaptive && self.classes[class as usize].concurrency.waits(now)
+    /// Lets more requests of a class be in flight where the first ones are small and none has been
+    /// answered for [`EARLY_AFTER`]. Says whether it has.
+    pub fn rise_early(&mut self, now: Duration, class: Class) -> bool {
+        self.is_adaptive && self.classes[class as usize].concurrency.rise_early(now)
     }
 
     /// Notes the end of a request that was let go at `sent_at` and answered after `latency`, in

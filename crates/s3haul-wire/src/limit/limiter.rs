@@ -65,7 +65,7 @@ pub(crate) struct Limiter {
     has_begun: [AtomicBool; 2],
     /// Notifies that more requests are worth making although none has been answered.
     grown_early: Notify,
-    /// Whether that has been looked at.
+    /// Whether it has been found out if they are.
     has_looked: AtomicBool,
     /// Counts requests, if metrics or progress are enabled.
     meter: Option<Arc<Meter>>,
@@ -329,7 +329,7 @@ impl Admission {
     }
 
     /// Ends when more requests are worth making although none has been answered, which may never
-    /// be. Nothing once that has been looked at.
+    /// be. `None` once that has been found out.
     pub(crate) fn grown_early(&self) -> Option<Notified<'_>> {
         let grown = self.limiter.grown_early.notified();
         (!self.limiter.has_looked.load(Ordering::Acquire)).then_some(grown)
@@ -434,8 +434,7 @@ impl Limiter {
         Permit { limiter, request_key, waited, sent_at, connected_at, outcome, attempt: None }
     }
 
-    /// Looks once whether the first requests of a class wait for their answers. Their connections
-    /// may all be opened at the same time, which does not count.
+    /// Finds out once whether the first requests of a class wait for their answers.
     fn look_early(self: &Arc<Self>, class: Class) {
         let Ok(runtime) = Handle::try_current() else { return };
         let limiter = Arc::downgrade(self);
@@ -444,7 +443,7 @@ impl Limiter {
             let Some(limiter) = limiter.upgrade() else { return };
             let now = limiter.now();
             let mut state = limiter.lock();
-            let has_grown = state.controller.waits(now, class);
+            let has_grown = state.controller.rise_early(now, class);
             let granted = limiter.grant_room(&mut state, now);
             state.log_limit(class);
             drop(state);

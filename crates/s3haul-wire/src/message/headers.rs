@@ -22,8 +22,8 @@ names! {
     CHECKSUM_TYPE = "x-amz-checksum-type";
     COPY_SOURCE = "x-amz-copy-source";
     COPY_SOURCE_IF_MATCH = "x-amz-copy-source-if-match";
-    DECODED_LENGTH = "x-amz-decoded-content-length";
     COPY_SOURCE_RANGE = "x-amz-copy-source-range";
+    DECODED_LENGTH = "x-amz-decoded-content-length";
     GRANT_FULL_CONTROL = "x-amz-grant-full-control";
     GRANT_READ = "x-amz-grant-read";
     GRANT_READ_ACP = "x-amz-grant-read-acp";

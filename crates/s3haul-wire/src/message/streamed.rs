@@ -8,6 +8,7 @@
 
 use std::future::Future as _;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
@@ -41,6 +42,20 @@ pub(crate) struct Streamed {
     pub(crate) length: u64,
     pub(crate) algorithm: ChecksumAlgorithm,
     end: Arc<Mutex<Option<Result<Checksum>>>>,
+}
+
+/// Whether a body waits for bytes of its file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaitsForFile(Arc<AtomicBool>);
+
+impl WaitsForFile {
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, waits: bool) {
+        self.0.store(waits, Ordering::Relaxed);
+    }
 }
 
 impl std::fmt::Debug for Streamed {
@@ -108,6 +123,7 @@ pub(crate) struct Pieces {
     position: u64,
     is_begun: bool,
     reading: Option<JoinHandle<Result<Bytes>>>,
+    waits: WaitsForFile,
 }
 
 impl std::fmt::Debug for Pieces {
@@ -127,7 +143,13 @@ pub(crate) enum Piece {
 impl Pieces {
     pub(crate) fn new(body: Streamed) -> Self {
         let hasher = Some(Hasher::new(body.algorithm));
-        Self { body, hasher, position: 0, is_begun: false, reading: None }
+        let waits = WaitsForFile::default();
+        Self { body, hasher, position: 0, is_begun: false, reading: None, waits }
+    }
+
+    /// Whether they wait for the file, at any time.
+    pub(crate) fn waits(&self) -> WaitsForFile {
+        self.waits.clone()
     }
 
     /// The next piece; `None` after the last. Why a read failed is kept for
@@ -169,7 +191,9 @@ impl Pieces {
             self.reading = Some(tokio::task::spawn_blocking(move || source.read(range)));
         }
         let Some(reading) = &mut self.reading else { return Poll::Pending };
+        self.waits.set(true);
         let read = ready!(Pin::new(reading).poll(cx));
+        self.waits.set(false);
         self.reading = None;
         Poll::Ready(read.unwrap_or_else(|error| Err(interrupted(error))))
     }

@@ -25,7 +25,7 @@ use super::pool::OpenGuard;
 use crate::env::Waits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::message::payload::{Payload, SendProgress};
-use crate::message::streamed::{self, Piece};
+use crate::message::streamed::{self, Piece, WaitsForFile};
 
 /// Read buffer of a connection at most, and bytes of a body queued for writing.
 const BUFFER_MAX: usize = 256 * 1024;
@@ -86,6 +86,14 @@ impl SendBody {
             progress.take_back();
         }
         Self { pieces, left: payload.encoded_length(), progress }
+    }
+
+    /// Whether it waits for its file, at any time; a body in memory never does.
+    fn waits_for_file(&self) -> Option<WaitsForFile> {
+        match &self.pieces {
+            Pieces::Streamed(pieces) => Some(pieces.waits()),
+            Pieces::One(_) | Pieces::Many(_) => None,
+        }
     }
 
     pub(crate) fn from_bytes(bytes: Bytes) -> Self {
@@ -211,7 +219,7 @@ impl Connection {
     }
 
     /// Sends a request and returns the head of its answer. `silence` is how long nothing may happen
-    /// after the request was taken by the socket; time in which bytes are taken does not count. The
+    /// after the request was taken by the socket; time in which bytes are taken or read does not count. The
     /// polling task is woken after `wake_after`, and then each quarter of it, to check the time for
     /// purposes of its own. `notice` is called while nothing comes.
     pub(crate) async fn exchange(
@@ -221,7 +229,7 @@ impl Connection {
         wake_after: Option<Duration>,
         notice: Option<Notice<'_>>,
     ) -> std::result::Result<Response<Incoming>, Broken> {
-        let body_length = request.body().left;
+        let (body_length, file) = (request.body().left, request.body().waits_for_file());
         let grace = body_length.min(KERNEL_BUFFER) / SLOWEST_BYTES_PER_S;
         let silence = silence + Duration::from_secs(grace);
         let mut written = self.meter.written();
@@ -238,7 +246,7 @@ impl Connection {
                 Poll::Pending if self.has_ended => return Poll::Ready(Err(Broken::Lost(None))),
                 Poll::Pending => {}
             }
-            if self.meter.written() != written {
+            if self.meter.written() != written || file.as_ref().is_some_and(WaitsForFile::get) {
                 written = self.meter.written();
                 silent_since = None;
             }

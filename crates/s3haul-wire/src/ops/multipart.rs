@@ -118,12 +118,6 @@ pub struct CompleteMultipart<'a> {
     pub is_encrypted: bool,
 }
 
-/// Whether a service that knows no checksums behind a body may refuse one so.
-fn may_mean_trailer(error: &Error) -> bool {
-    let status = error.service_error().map_or(0, |service| service.status);
-    matches!(status, 400 | 403 | 405 | 411 | 415 | 500 | 501)
-}
-
 /// Input of `ListParts`.
 #[derive(Clone, Copy, Debug)]
 pub struct ListParts<'a> {
@@ -414,6 +408,12 @@ impl UploadPage {
         let is_below = |upload: &MultipartUpload| upload.key.starts_with(key) && upload.key != key;
         self.uploads.extend(all.uploads.into_iter().filter(is_below));
     }
+}
+
+/// Whether a service that knows no checksums behind a body may refuse one so.
+fn may_mean_trailer(error: &Error) -> bool {
+    let status = error.service_error().map_or(0, |service| service.status);
+    matches!(status, 400 | 403 | 405 | 411 | 415 | 500 | 501)
 }
 
 /// Whether a retry found the upload gone, or the object there, so that an attempt without answer

@@ -532,17 +532,20 @@ fn zeros() -> Vec<u8> {
 async fn send_streamed(client: &Client, readable: u64) -> crate::Result<CompletedPart> {
     let algorithm = ChecksumAlgorithm::Crc64Nvme;
     let payload = Payload::streamed(Arc::new(Zeros { readable }), PART_BYTES, algorithm);
-    let input = UploadPart {
+    client.upload_part(part(payload)).await
+}
+
+fn part(payload: Payload) -> UploadPart<'static> {
+    UploadPart {
         bucket: "b",
         key: "k",
         upload_id: "u",
         part_number: 1,
         payload,
-        checksum: Some(algorithm),
+        checksum: Some(ChecksumAlgorithm::Crc64Nvme),
         encryption: None,
         customer_key: None,
-    };
-    client.upload_part(input).await
+    }
 }
 
 /// Takes a checksum behind the body and repeats it, as S3 does; that of a plain body, too.
@@ -619,4 +622,31 @@ async fn a_file_that_shrinks_while_it_is_sent_is_not_sent_again() {
     let error = send_streamed(&client(&world), PART_BYTES / 2).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SourceChanged, "{error}");
     assert_eq!((error.effort().attempts, world.connections()), (1, 1));
+}
+
+/// Of which each read takes longer than a server may be silent.
+struct Slow;
+
+impl PayloadSource for Slow {
+    fn read(&self, range: ByteRange) -> crate::Result<Bytes> {
+        std::thread::sleep(SILENCE * 5);
+        Zeros { readable: PART_BYTES }.read(range)
+    }
+
+    fn is_quick(&self) -> bool {
+        false
+    }
+}
+
+const SILENCE: Duration = Duration::from_millis(40);
+
+#[tokio::test]
+async fn a_slow_file_is_no_silent_server() {
+    let world = World::new(repeating);
+    let mut config = config();
+    config.timeouts.read = SILENCE;
+    let algorithm = ChecksumAlgorithm::Crc64Nvme;
+    let payload = Payload::streamed(Arc::new(Slow), PART_BYTES, algorithm);
+    client_with(&world, config).upload_part(part(payload)).await.unwrap();
+    assert_eq!(world.seen().len(), 1);
 }

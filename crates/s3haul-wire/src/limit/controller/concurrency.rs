@@ -120,10 +120,10 @@ impl ConcurrencyLoop {
         }
     }
 
-    /// Notes that there may be no answer yet. Says whether the limit has grown.
-    pub(super) fn waits(&mut self, now: Duration) -> bool {
+    /// Raises the limit where nothing has been answered yet. Says whether it has.
+    pub(super) fn rise_early(&mut self, now: Duration) -> bool {
         let Phase::Ramp(ramp) = &mut self.phase else { return false };
-        let Next::Rise(limit) = ramp.waits(now, self.cap) else { return false };
+        let Next::Rise(limit) = ramp.rise_early(now, self.cap) else { return false };
         self.set(limit);
         self.window = Window::new(now, self.limit);
         true

@@ -23,7 +23,8 @@ pub(super) const ENOUGH_TO_BEGIN: u32 = 64;
 /// Requests in flight where nothing has been answered for [`EARLY_AFTER`]: a job of a hundred small
 /// objects is done after one round trip.
 const EARLY: u32 = 128;
-/// Longer than `WAITING_MIN`, since handshakes at the same time slow the first answers.
+/// Small requests go on without an answer when there was none for so long: longer than answers
+/// that are worked for take, since handshakes at the same time slow the first ones.
 pub const EARLY_AFTER: Duration = Duration::from_millis(10);
 /// A round pays when goodput grew by this factor.
 const PAYS: f64 = 1.3;
@@ -129,9 +130,9 @@ impl Ramp {
         self.are_small &= is_small;
     }
 
-    /// Notes that there may be no answer yet. Where there is none after [`EARLY_AFTER`], answers
-    /// are waited for rather than worked for, and small requests need not wait for them.
-    pub(super) fn waits(&mut self, now: Duration, cap: u32) -> Next {
+    /// Rises where there is no answer after [`EARLY_AFTER`]: answers are waited for rather than
+    /// worked for, and small requests need not wait for the first.
+    pub(super) fn rise_early(&mut self, now: Duration, cap: u32) -> Next {
         let Round { began, limit, answers, .. } = self.round;
         let is_first = self.before.is_none() && answers == 0 && self.refused == 0;
         let is_late = now.saturating_sub(began) >= EARLY_AFTER;
@@ -271,23 +272,23 @@ mod tests {
             ramp
         };
         let mut ramp = begun();
-        assert_eq!(ramp.waits(ms(9), 512), Next::Same, "it may come yet");
-        assert_eq!(ramp.waits(ms(10), 512), Next::Rise(128));
-        assert_eq!(ramp.waits(ms(10), 512), Next::Same);
-        assert_eq!(begun().waits(ms(10), 20), Next::Rise(20));
+        assert_eq!(ramp.rise_early(ms(9), 512), Next::Same, "it may come yet");
+        assert_eq!(ramp.rise_early(ms(10), 512), Next::Rise(128));
+        assert_eq!(ramp.rise_early(ms(10), 512), Next::Same);
+        assert_eq!(begun().rise_early(ms(10), 20), Next::Rise(20));
         let mut large = begun();
         large.sent(false);
-        assert_eq!(large.waits(ms(10), 512), Next::Same);
+        assert_eq!(large.rise_early(ms(10), 512), Next::Same);
         let mut answered = begun();
         let _ = answered.answer(ms(2), &answer(0.002, 1e5), 512);
-        assert_eq!(answered.waits(ms(10), 512), Next::Same);
+        assert_eq!(answered.rise_early(ms(10), 512), Next::Same);
     }
 
     #[test]
     fn answers_one_by_one_take_the_early_rise_back() {
         let after = |latency_ms: fn(u64) -> u64| {
             let mut ramp = Ramp::new(ms(0), 8);
-            assert_eq!(ramp.waits(ms(10), 512), Next::Rise(128));
+            assert_eq!(ramp.rise_early(ms(10), 512), Next::Rise(128));
             ramp.denied();
             let nexts = (1..=64).map(|number| {
                 let latency = ms(latency_ms(number));
