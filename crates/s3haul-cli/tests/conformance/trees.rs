@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const MIB: usize = 1 << 20;
 
 /// Bytes that differ from place to place and from seed to seed. What is longer than a block repeats
-/// it, and no part begins where a block does.
+/// it, and no part but the first begins where a block does.
 pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     /// A prime.
     const BLOCK: usize = 65_521;

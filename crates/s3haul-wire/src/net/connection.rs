@@ -219,9 +219,9 @@ impl Connection {
     }
 
     /// Sends a request and returns the head of its answer. `silence` is how long nothing may happen
-    /// after the request was taken by the socket; time in which bytes are taken or read does not count. The
-    /// polling task is woken after `wake_after`, and then each quarter of it, to check the time for
-    /// purposes of its own. `notice` is called while nothing comes.
+    /// after the request was taken by the socket; time in which bytes are taken, or read from a
+    /// file, does not count. The polling task is woken after `wake_after`, and then each quarter of
+    /// it, to check the time for purposes of its own. `notice` is called while nothing comes.
     pub(crate) async fn exchange(
         &mut self,
         request: Request<SendBody>,

@@ -417,7 +417,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
 }
 
 /// Bytes that differ from place to place. Drawing each of them took a quarter of the time of all
-/// tests: what is longer than a block repeats it, and no part begins where a block does.
+/// tests: what is longer than a block repeats it, and no part but the first begins where one does.
 pub fn bytes(length: usize, seed: u64) -> Vec<u8> {
     /// A prime.
     const BLOCK: usize = 65_521;
