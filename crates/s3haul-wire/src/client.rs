@@ -195,13 +195,14 @@ impl Client {
 
     /// The checksum with which parts of an upload may be read while they are sent
     /// ([`Payload::streamed`](crate::Payload::streamed)): over TLS, where no signature covers their
-    /// bytes, unless the service was seen not to take it behind a body.
+    /// bytes, unless the service was seen not to take it behind a body. A digest, which takes longer
+    /// than the encryption, is not made by the threads that send.
     pub fn streams_parts(&self, plan: DigestPlan) -> Option<ChecksumAlgorithm> {
         let config = &self.inner.config;
         let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);
         let may = is_signed && !config.is_plain() && !config.payload_signing;
         let is_refused = self.inner.takes_trailers.get() == Some(&false);
-        plan.checksum.filter(|_| may && !is_refused)
+        plan.checksum.filter(|algorithm| may && !is_refused && algorithm.is_combinable())
     }
 }
 

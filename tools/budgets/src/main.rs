@@ -165,8 +165,8 @@ impl PayloadSource for Memory {
         Ok(self.0.slice(at(range.start)..at(range.end)))
     }
 
-    fn is_quick(&self) -> bool {
-        true
+    fn read_now(&self, range: ByteRange) -> Option<s3haul_wire::Result<Bytes>> {
+        Some(self.read(range))
     }
 }
 

@@ -48,7 +48,7 @@ const UP: &str = "cp --recursive in s3://box/x";
 
 #[test]
 fn a_slow_service_limits() {
-    let bench = in_weather(r#"{"latency": {"median_ms": 300}}"#);
+    let bench = in_weather(r#"{"latency": {"median_ms": 1500}}"#);
     files(&bench, 300, 100);
     assert_eq!(limit_of(&bench, bench.command(UP)), "service");
 }

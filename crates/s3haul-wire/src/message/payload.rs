@@ -10,7 +10,7 @@ use bytes::Bytes;
 use md5::{Digest as _, Md5};
 
 use super::checksum::{Checksum, ChecksumAlgorithm, Hasher};
-use super::streamed::{PayloadSource, Streamed};
+use super::streamed::{PayloadSource, Streamed, interrupted};
 use crate::error::Result;
 
 /// Which digests of a body a request will need.
@@ -127,6 +127,9 @@ impl Payload {
         length: u64,
         algorithm: ChecksumAlgorithm,
     ) -> Self {
+        if length == 0 {
+            return Self::from_bytes(Bytes::new());
+        }
         let chunks = Chunks::Streamed(Box::new(Streamed::new(source, length, algorithm)));
         Self { chunks, length, ..Self::default() }
     }
@@ -142,10 +145,16 @@ impl Payload {
     /// The same in memory, with the checksum that would have been behind it.
     pub(crate) async fn in_memory(self) -> Result<Self> {
         let Chunks::Streamed(streamed) = &self.chunks else { return Ok(self) };
-        let (bytes, algorithm) = (streamed.read_whole().await?, streamed.algorithm);
-        let mut payload = Self { progress: self.progress, ..Self::from_bytes(bytes) };
-        payload.digest(DigestPlan { checksum: Some(algorithm), ..DigestPlan::default() });
-        Ok(payload)
+        let streamed = streamed.clone();
+        let read = move || {
+            let mut payload = Self::from_bytes(streamed.read_whole()?);
+            let checksum = Some(streamed.algorithm);
+            payload.digest(DigestPlan { checksum, ..DigestPlan::default() });
+            Ok(payload)
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        let payload = read.unwrap_or_else(|error| Err(interrupted(error)))?;
+        Ok(Self { progress: self.progress, ..payload })
     }
 
     /// Reports the bytes while they are sent. Then they are handed to the connection in slices.

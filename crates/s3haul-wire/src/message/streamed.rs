@@ -3,8 +3,8 @@
 //! A body that is read as a whole before it is sent passes through memory three times: it is read,
 //! digested and encrypted. Read piece by piece it stays in the core's cache, but its checksum is
 //! known only at the end, where S3 takes it as a trailer of the content encoding `aws-chunked`:
-//! <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html>. The body is one
-//! chunk, as the AWS SDK for Go sends it.
+//! <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html>. A body is one
+//! chunk, as the AWS SDK for Go sends it, unless it is longer than any service takes.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -21,6 +21,9 @@ use crate::units::ByteRange;
 
 /// Bytes of a read: few enough to stay in a core's cache until they are encrypted.
 const READ_BYTES: u64 = 128 * 1024;
+/// Bytes of a chunk at most: MinIO takes 16 MiB (<https://github.com/minio/minio/issues/21611>), and
+/// S3 at least 8 KiB but for the last.
+const CHUNK_BYTES: u64 = 64 * READ_BYTES;
 
 /// Where the bytes of a body come from, each time that it is sent.
 pub trait PayloadSource: Send + Sync {
@@ -31,8 +34,10 @@ pub trait PayloadSource: Send + Sync {
     /// Those of the file, or [`ErrorKind::SourceChanged`].
     fn read(&self, range: ByteRange) -> Result<Bytes>;
 
-    /// Whether a read is likely to be so quick that the thread that sends may do it itself.
-    fn is_quick(&self) -> bool;
+    /// The same on the thread that sends, which nothing may block: `None` if it may take long.
+    fn read_now(&self, _range: ByteRange) -> Option<Result<Bytes>> {
+        None
+    }
 }
 
 /// A body that is read while it is sent.
@@ -76,7 +81,10 @@ impl Streamed {
     /// Bytes of the encoded body.
     pub(crate) fn encoded_length(&self) -> u64 {
         let trailer = self.trailer_start().len() + self.algorithm.text_length() + TRAILER_END.len();
-        (self.head().len() + trailer) as u64 + self.length
+        let full = self.length.div_ceil(CHUNK_BYTES) - 1;
+        let heads = full * self.head(0).len() as u64 + self.head(full * CHUNK_BYTES).len() as u64;
+        // The first head has no end of a line before it.
+        heads - LINE_END.len() as u64 + trailer as u64 + self.length
     }
 
     /// Checksum of the bytes when they were last sent to the end.
@@ -94,25 +102,39 @@ impl Streamed {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn head(&self) -> String {
-        format!("{:x}\r\n", self.length)
+    /// Head of the chunk that begins here, with the end of the one before.
+    fn head(&self, position: u64) -> String {
+        let left = self.length - position;
+        format!("{LINE_END}{:x}{LINE_END}", left.min(CHUNK_BYTES))
     }
 
     fn trailer_start(&self) -> String {
         format!("\r\n0\r\n{}:", self.algorithm.header())
     }
 
-    /// All bytes, read on a thread that may block.
-    pub(crate) async fn read_whole(&self) -> Result<Bytes> {
-        let (source, end) = (Arc::clone(&self.source), self.length);
-        let read = move || source.read(ByteRange { start: 0, end });
-        tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(interrupted(error)))
+    /// All bytes, on a thread that may block.
+    pub(crate) fn read_whole(&self) -> Result<Bytes> {
+        read_exactly(&*self.source, ByteRange { start: 0, end: self.length })
     }
 }
 
+const LINE_END: &str = "\r\n";
 const TRAILER_END: &str = "\r\n\r\n";
 
-fn interrupted(error: tokio::task::JoinError) -> Error {
+fn read_exactly(source: &dyn PayloadSource, range: ByteRange) -> Result<Bytes> {
+    exactly(source.read(range)?, range)
+}
+
+/// The length of a body is announced before it is read.
+fn exactly(bytes: Bytes, range: ByteRange) -> Result<Bytes> {
+    if bytes.len() as u64 == range.len() {
+        return Ok(bytes);
+    }
+    let message = format!("a source gave {} bytes where {} were read", bytes.len(), range.len());
+    Err(Error::new(ErrorKind::SourceChanged, message))
+}
+
+pub(super) fn interrupted(error: tokio::task::JoinError) -> Error {
     Error::new(ErrorKind::Cancelled, "a file was not read to its end").with_source(error)
 }
 
@@ -121,7 +143,8 @@ pub(crate) struct Pieces {
     body: Streamed,
     hasher: Option<Hasher>,
     position: u64,
-    is_begun: bool,
+    /// Where the next chunk begins.
+    next_chunk: u64,
     reading: Option<JoinHandle<Result<Bytes>>>,
     waits: WaitsForFile,
 }
@@ -144,7 +167,7 @@ impl Pieces {
     pub(crate) fn new(body: Streamed) -> Self {
         let hasher = Some(Hasher::new(body.algorithm));
         let waits = WaitsForFile::default();
-        Self { body, hasher, position: 0, is_begun: false, reading: None, waits }
+        Self { body, hasher, position: 0, next_chunk: 0, reading: None, waits }
     }
 
     /// Whether they wait for the file, at any time.
@@ -155,12 +178,15 @@ impl Pieces {
     /// The next piece; `None` after the last. Why a read failed is kept for
     /// [`Streamed::take_error`], too, since a connection wraps the error.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece>>> {
-        if !self.is_begun {
-            self.is_begun = true;
-            return Poll::Ready(Some(Ok(Piece::Frame(self.body.head().into()))));
-        }
         if self.position == self.body.length {
             return Poll::Ready(self.hasher.take().map(|hasher| Ok(self.trailer(hasher))));
+        }
+        if self.position == self.next_chunk {
+            self.next_chunk += CHUNK_BYTES;
+            let head = Bytes::from(self.body.head(self.position));
+            let is_first = self.position == 0;
+            let head = if is_first { head.slice(LINE_END.len()..) } else { head };
+            return Poll::Ready(Some(Ok(Piece::Frame(head))));
         }
         let read = ready!(self.poll_read(cx));
         Poll::Ready(Some(match read {
@@ -184,11 +210,12 @@ impl Pieces {
         let end = self.body.length.min(self.position + READ_BYTES);
         let range = ByteRange { start: self.position, end };
         if self.reading.is_none() {
-            if self.body.source.is_quick() {
-                return Poll::Ready(self.body.source.read(range));
+            if let Some(read) = self.body.source.read_now(range) {
+                return Poll::Ready(read.and_then(|bytes| exactly(bytes, range)));
             }
             let source = Arc::clone(&self.body.source);
-            self.reading = Some(tokio::task::spawn_blocking(move || source.read(range)));
+            let read = move || read_exactly(&*source, range);
+            self.reading = Some(tokio::task::spawn_blocking(read));
         }
         let Some(reading) = &mut self.reading else { return Poll::Pending };
         self.waits.set(true);
@@ -228,8 +255,8 @@ mod tests {
             Ok(Bytes::copy_from_slice(&self.bytes[range]))
         }
 
-        fn is_quick(&self) -> bool {
-            self.is_quick
+        fn read_now(&self, range: ByteRange) -> Option<Result<Bytes>> {
+            self.is_quick.then(|| self.read(range))
         }
     }
 
@@ -262,6 +289,24 @@ mod tests {
         assert_eq!(String::from_utf8(sent).unwrap(), meant);
     }
 
+    /// Gives more or less than it was asked for.
+    struct Wrong(usize);
+
+    impl PayloadSource for Wrong {
+        fn read(&self, _: ByteRange) -> Result<Bytes> {
+            Ok(Bytes::from(vec![0; self.0]))
+        }
+    }
+
+    #[test]
+    fn a_source_that_gives_too_much_or_too_little_is_an_error() {
+        for given in [0, 4, 6] {
+            let body = Streamed::new(Arc::new(Wrong(given)), 5, ChecksumAlgorithm::Crc32);
+            assert_eq!(run(all(&body)).unwrap_err().kind(), ErrorKind::SourceChanged);
+            assert!(body.read_whole().is_err());
+        }
+    }
+
     #[test]
     fn why_a_read_failed_is_known_afterwards() {
         let body = body(READ_BYTES * 2, READ_BYTES, true);
@@ -275,7 +320,11 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn lengths_and_checksums_are_right(
-            length in 1..READ_BYTES * 3,
+            length in prop_oneof![
+                1..READ_BYTES * 3,
+                CHUNK_BYTES - 2..CHUNK_BYTES + 3,
+                2 * CHUNK_BYTES - 2..2 * CHUNK_BYTES + 3,
+            ],
             is_quick in any::<bool>(),
             algorithm in prop::sample::select(ChecksumAlgorithm::ALL.to_vec()),
         ) {
@@ -284,13 +333,17 @@ mod tests {
             for _ in 0..2 {
                 let sent = run(all(&body)).unwrap();
                 prop_assert_eq!(sent.len() as u64, body.encoded_length());
-                let whole = run(body.read_whole()).unwrap();
+                let whole = body.read_whole().unwrap();
                 let checksum = Checksum::of(algorithm, &whole);
-                let text = format!("{length:x}\r\n");
-                prop_assert_eq!(&sent[..text.len()], text.as_bytes());
-                prop_assert_eq!(&sent[text.len()..text.len() + whole.len()], &whole[..]);
-                let trailer = format!("{}:{}\r\n\r\n", algorithm.header(), checksum.value);
-                prop_assert!(sent.ends_with(trailer.as_bytes()));
+                let mut meant = Vec::new();
+                for chunk in whole.chunks(usize::try_from(CHUNK_BYTES).unwrap()) {
+                    meant.extend(format!("{:x}\r\n", chunk.len()).bytes());
+                    meant.extend_from_slice(chunk);
+                    meant.extend(b"\r\n");
+                }
+                let trailer = format!("0\r\n{}:{}\r\n\r\n", algorithm.header(), checksum.value);
+                meant.extend(trailer.bytes());
+                prop_assert!(sent == meant);
                 prop_assert!(body.take_error().is_none());
                 prop_assert_eq!(body.checksum(), Some(checksum));
             }

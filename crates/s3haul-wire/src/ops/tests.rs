@@ -518,8 +518,8 @@ impl PayloadSource for Zeros {
         Ok(Bytes::from(vec![0; usize::try_from(range.len()).unwrap()]))
     }
 
-    fn is_quick(&self) -> bool {
-        true
+    fn read_now(&self, range: ByteRange) -> Option<crate::Result<Bytes>> {
+        Some(self.read(range))
     }
 }
 
@@ -596,9 +596,29 @@ async fn a_service_without_trailers_gets_the_part_from_memory() {
         assert!(first.iter().all(is_streamed) && !is_streamed(last), "{seen:?}");
         assert_eq!(last.body, zeros());
         assert_eq!(part.checksum.unwrap().value, last.header("x-amz-checksum-crc64nvme").unwrap());
-        let plan = client.upload_digests(None);
-        assert_eq!(client.streams_parts(plan), None);
+        // Also of those that had been made ready.
+        send_streamed(&client, PART_BYTES).await.unwrap();
+        assert_eq!(world.seen().len(), seen.len() + 1);
+        assert_eq!(client.inner.takes_trailers.get(), Some(&false));
     }
+}
+
+/// What the service says that it stored is not what counts.
+#[tokio::test(start_paused = true)]
+async fn a_part_from_memory_has_its_own_checksum() {
+    let wrong = "x-amz-checksum-crc64nvme: AAAAAAAAAAA=\r\n";
+    let world = World::new(move |_| Reply::status(200, wrong, ""));
+    let part = send_streamed(&client(&world), PART_BYTES).await.unwrap();
+    assert_eq!(part.checksum, Some(Checksum::of(ChecksumAlgorithm::Crc64Nvme, &zeros())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_that_was_too_slow_says_nothing_about_trailers() {
+    let world = World::new(|_| Reply::error(400, "RequestTimeout"));
+    let client = client(&world);
+    let error = send_streamed(&client, PART_BYTES).await.unwrap_err();
+    assert_eq!(error.code(), "RequestTimeout");
+    assert_eq!(client.inner.takes_trailers.get(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -631,10 +651,6 @@ impl PayloadSource for Slow {
     fn read(&self, range: ByteRange) -> crate::Result<Bytes> {
         std::thread::sleep(SILENCE * 5);
         Zeros { readable: PART_BYTES }.read(range)
-    }
-
-    fn is_quick(&self) -> bool {
-        false
     }
 }
 

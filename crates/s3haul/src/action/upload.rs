@@ -471,12 +471,13 @@ struct OpenSource {
     file: std::fs::File,
     identity: fs::FileIdentity,
     buffers: Arc<Buffers>,
-    gate: InlineGate,
+    gate: Arc<InlineGate>,
 }
 
 impl OpenSource {
     async fn open(engine: &Engine, action: &UploadAction, size: u64) -> Result<Arc<Self>> {
         let (action, buffers) = (action.clone(), Arc::clone(&engine.buffers));
+        let gate = engine.inline_reads();
         blocking(move || {
             let (file, identity) = fs::read::open_with_identity(&action.path)?;
             if identity.size != size {
@@ -489,7 +490,7 @@ impl OpenSource {
             }
             check(&action, &identity)?;
             fs::read::advise_sequential(&file, size);
-            Ok(Arc::new(Self { action, file, identity, buffers, gate: InlineGate::default() }))
+            Ok(Arc::new(Self { action, file, identity, buffers, gate }))
         })
         .await
     }
@@ -515,8 +516,9 @@ impl PayloadSource for PartOfFile {
         self.source.gate.timed(|| self.source.read(range))
     }
 
-    fn is_quick(&self) -> bool {
-        self.source.gate.is_quick()
+    fn read_now(&self, range: ByteRange) -> Option<Result<Bytes>> {
+        let _permit = self.source.gate.try_enter()?;
+        Some(self.read(range))
     }
 }
 

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -11,6 +12,7 @@ use super::bandwidth::Bandwidth;
 use super::buffers::Buffers;
 use super::route::can_read;
 use super::settings::Settings;
+use crate::engine::inline_io::InlineGate;
 use crate::engine::limits::Limits;
 use crate::engine::object::changed;
 use crate::engine::open_uploads::OpenUploads;
@@ -43,6 +45,7 @@ pub(crate) struct Engine {
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
     content_types: Arc<OnceLock<ContentTypes>>,
+    inline_reads: OnceLock<Arc<InlineGate>>,
     tags_asked: AtomicBool,
     copy_checked: AtomicBool,
     /// The service of the target has no conditions on what is written.
@@ -97,6 +100,7 @@ impl Engine {
             uploads,
             stop: CancellationToken::new(),
             content_types,
+            inline_reads: OnceLock::new(),
             tags_asked: AtomicBool::new(false),
             copy_checked: AtomicBool::new(false),
             conditions_refused: AtomicBool::new(false),
@@ -136,6 +140,21 @@ impl Engine {
         }
         let wanted = self.source.requests_wanted().max(self.target.requests_wanted());
         wanted.min(self.limits.requests_max())
+    }
+
+    /// Leave to read pieces of large files on the threads that send them, from the first call on
+    /// with a watchdog where there are several.
+    pub(crate) fn inline_reads(&self) -> Arc<InlineGate> {
+        let new = || {
+            let runtime = Handle::current();
+            let threads = runtime.metrics().num_workers();
+            let (gate, watchdog) = InlineGate::among(threads);
+            if threads > 1 {
+                tokio::task::spawn_blocking(move || watchdog.run(&runtime));
+            }
+            gate
+        };
+        Arc::clone(self.inline_reads.get_or_init(new))
     }
 
     /// Whether an earlier call was made: the first caller finds out whether tags can be read.

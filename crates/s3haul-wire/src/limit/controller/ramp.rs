@@ -152,8 +152,14 @@ impl Ramp {
     /// Notes a refusal. A few of them end the ramp with the number before.
     pub(super) fn refused(&mut self) -> Next {
         self.refused += 1;
-        let (before, _) = self.before.unwrap_or((self.round.limit, 0.0));
+        let (before, _) = self.before.unwrap_or((self.unproved(), 0.0));
         if self.refused < REFUSED_MAX { Next::Same } else { Next::End(before) }
+    }
+
+    /// The number where this round has not shown that it pays: an early rise is taken back.
+    fn unproved(&self) -> u32 {
+        let limit = self.round.limit;
+        if self.is_early && self.before.is_none() { limit.min(START) } else { limit }
     }
 
     /// Notes an answer; at most `cap` may be in flight.
@@ -165,7 +171,7 @@ impl Ramp {
         }
         if self.round.answers.saturating_mul(2) < self.round.limit {
             let is_over = elapsed >= LENGTH_MAX;
-            return if is_over { Next::End(self.round.limit) } else { Next::Same };
+            return if is_over { Next::End(self.unproved()) } else { Next::Same };
         }
         self.decide(now, self.round.work / elapsed.as_secs_f64().max(1e-6), cap)
     }
@@ -186,8 +192,7 @@ impl Ramp {
             }
             Some(_) => limit.saturating_mul(2),
             None if round.is_waiting() => ENOUGH_TO_BEGIN.max(limit.saturating_mul(2)),
-            None if self.is_early => return Next::End(START),
-            None => return Next::End(limit),
+            None => return Next::End(self.unproved()),
         };
         if limit >= cap {
             return Next::End(limit);
@@ -298,6 +303,18 @@ mod tests {
         };
         assert_eq!(after(|_| 50), Next::Rise(256));
         assert_eq!(after(|number| number * 10), Next::End(8));
+        // So slow that the round ends before half of them are answered.
+        assert_eq!(after(|number| number * 100), Next::End(8));
+    }
+
+    #[test]
+    fn refusals_take_the_early_rise_back() {
+        let mut ramp = Ramp::new(ms(0), 8);
+        assert_eq!(ramp.rise_early(ms(10), 512), Next::Rise(128));
+        assert_eq!(
+            [ramp.refused(), ramp.refused(), ramp.refused()],
+            [Next::Same, Next::Same, Next::End(8)]
+        );
     }
 
     #[test]
