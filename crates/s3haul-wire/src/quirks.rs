@@ -46,8 +46,8 @@ pub const QUIRKS: [Quirk; 9] = [
     },
     Quirk {
         service: "MinIO",
-        does: "A copy that keeps its metadata loses `Expires`.",
-        answer: "`set` sends all headers of the object again.",
+        does: "A copy by `CopyObject` that keeps its metadata loses `Expires`.",
+        answer: "`set` sends all headers of the object again; `cp` of less than 64 MiB does not.",
         source: "conformance suite",
     },
     Quirk {

@@ -53,6 +53,7 @@ pub(crate) fn tuning(limits: &Limits, bounds: Bounds) -> Tuning {
         max_concurrent_requests: bounds.max_concurrent_requests as usize,
         max_queue_size: queue.map_or(default.max_queue_size, |size| size.unwrap_or(usize::MAX)),
         multipart_threshold: or(limits.multipart_threshold, default.multipart_threshold),
+        copy_threshold: or(limits.multipart_threshold, default.copy_threshold),
         multipart_chunksize: or(limits.multipart_chunksize, default.multipart_chunksize),
         max_bandwidth: limits.max_bandwidth.map(NonZeroU64::get),
         ..default
@@ -115,12 +116,12 @@ mod tests {
     fn configured_limits_replace_the_defaults() {
         let tuning = read(
             "  max_concurrent_requests = 20\n  max_queue_size = 10\n  \
-             multipart_threshold = 64MB\n  multipart_chunksize = 16MiB\n  max_bandwidth = 50MB/s\n",
+             multipart_threshold = 32MB\n  multipart_chunksize = 16MiB\n  max_bandwidth = 50MB/s\n",
         )
         .unwrap();
         assert_eq!(tuning.max_concurrent_requests, 20);
         assert_eq!(tuning.max_queue_size, 10);
-        assert_eq!(tuning.multipart_threshold, 64 << 20);
+        assert_eq!((tuning.multipart_threshold, tuning.copy_threshold), (32 << 20, 32 << 20));
         assert_eq!(tuning.multipart_chunksize, 16 << 20);
         assert_eq!(tuning.max_bandwidth, Some(50 << 20));
     }

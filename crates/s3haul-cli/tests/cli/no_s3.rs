@@ -186,6 +186,8 @@ fn bench() -> Bench {
     for args in ["mb s3://box", "mb s3://empty", "mb s3://ver", "mb s3://lock --object-lock"] {
         bench.ok(args);
     }
+    // Copies in parts, too.
+    bench.file("config", "[default]\ns3 =\n  multipart_threshold = 8MB\n");
     bench.file("f", "mine");
     bench.file("out", "mine");
     bench.file("tree/new", "mine");
@@ -249,7 +251,7 @@ fn state(bench: &Bench) -> (BTreeMap<String, Vec<u8>>, String) {
 
 fn run(bench: &Bench, front: &Front, args: &str) -> Output {
     let mut command = bench.command(args);
-    command.env("AWS_ENDPOINT_URL", front.url()).env("S3HAUL_CONFIG_FILE", "none");
+    command.env("AWS_ENDPOINT_URL", front.url()).env("AWS_CONFIG_FILE", "config");
     command.output().unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Objects to objects: by the server, or through this machine ([`relay`]) where the target cannot
 //! read the source.
 //!
-//! `CopyObject` below `multipart_threshold`, else a multipart upload whose parts are copied ranges
+//! `CopyObject` below `copy_threshold`, else a multipart upload whose parts are copied ranges
 //! of one state of the source (`x-amz-copy-source-if-match`). What is carried over besides the
 //! bytes is decided in [`crate::engine::copy_props`].
 

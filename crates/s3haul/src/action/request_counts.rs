@@ -41,7 +41,7 @@ pub(crate) fn of_copy(settings: &Settings, size: u64, has_head: bool) -> Request
 pub(crate) fn of_relay(settings: &Settings, size: u64, has_head: bool) -> RequestCounts {
     let delete = u64::from(settings.is_move);
     let condition = u64::from(settings.no_overwrite);
-    if !settings.is_multipart_copy(size) {
+    if !settings.is_multipart(size) {
         return RequestCounts { write: 1, read: 1 + condition, delete };
     }
     let write = in_parts(settings, size);
@@ -110,8 +110,9 @@ mod tests {
         assert_eq!(of_download(&settings, GIB, false), counts(0, 128, 0));
         assert_eq!(of_download(&settings, GIB, true), counts(0, 129, 0));
         assert_eq!(of_copy(&settings, 1, false), counts(1, 0, 0));
-        assert_eq!(of_copy(&settings, 16 * MIB, false), counts(4, 2, 0));
-        assert_eq!(of_copy(&settings, 16 * MIB, true), counts(4, 1, 0));
+        assert_eq!(of_copy(&settings, 64 * MIB - 1, false), counts(1, 0, 0));
+        assert_eq!(of_copy(&settings, 64 * MIB, false), counts(2 + 8, 2, 0));
+        assert_eq!(of_copy(&settings, 64 * MIB, true), counts(2 + 8, 1, 0));
     }
 
     #[test]

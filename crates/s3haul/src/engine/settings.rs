@@ -57,6 +57,9 @@ pub struct Tuning {
     pub max_queue_size: usize,
     /// Objects of this size in bytes and more go in parts (`multipart_threshold`).
     pub multipart_threshold: u64,
+    /// The same for copies by the server: `multipart_threshold` where that is set. A copy in parts
+    /// takes four requests more than one by `CopyObject`, which the server does as well.
+    pub copy_threshold: u64,
     /// Size of a part in bytes (`multipart_chunksize`).
     pub multipart_chunksize: u64,
     /// Bytes a second at most, over all transfers (`max_bandwidth`).
@@ -85,6 +88,7 @@ impl Default for Tuning {
             max_concurrent_requests: Bounds::default().max_concurrent_requests as usize,
             max_queue_size: 1000,
             multipart_threshold: 8 * MIB,
+            copy_threshold: 64 * MIB,
             multipart_chunksize: 8 * MIB,
             max_bandwidth: None,
             memory_budget: GIB / 8,
@@ -174,8 +178,13 @@ impl Settings {
         size >= self.tuning.multipart_threshold.max(1)
     }
 
-    /// The same for a copy by the server.
+    /// The same for a copy by the server. With a `--metadata-directive` the threshold is that of
+    /// the AWS tools: then a copy in parts drops the tags, and one by `CopyObject` keeps them.
     pub(crate) fn is_multipart_copy(&self, size: u64) -> bool {
-        self.is_multipart(size) || must_copy_in_parts(size)
+        let threshold = match self.metadata_directive {
+            None => self.tuning.copy_threshold,
+            Some(_) => self.tuning.multipart_threshold,
+        };
+        size >= threshold.max(1) || must_copy_in_parts(size)
     }
 }

@@ -97,6 +97,7 @@ impl Prepared {
             // Whatever is set on this machine: the parts of all have one size.
             tuning.multipart_chunksize = part.object.part_size;
             tuning.multipart_threshold = tuning.multipart_threshold.min(part.object.size);
+            tuning.copy_threshold = tuning.copy_threshold.min(part.object.size);
         }
         Settings {
             is_dry_run: spec.dry_run,

@@ -347,6 +347,7 @@ impl World {
             tuning: Tuning {
                 max_concurrent_requests: 8,
                 multipart_threshold: PART,
+                copy_threshold: PART,
                 multipart_chunksize: PART,
                 ..Tuning::default()
             },

@@ -76,7 +76,11 @@ fn settings() -> Settings {
         target_bucket: "target".to_owned(),
         properties,
         source_customer_key: Some(key(1)),
-        tuning: Tuning { multipart_threshold: 12 * MIB, ..Tuning::default() },
+        tuning: Tuning {
+            multipart_threshold: 12 * MIB,
+            copy_threshold: 12 * MIB,
+            ..Tuning::default()
+        },
         ..Settings::default()
     }
 }
@@ -223,7 +227,7 @@ async fn a_relay_reads_with_one_key_and_writes_with_the_other() {
 #[tokio::test(start_paused = true)]
 async fn what_no_copy_request_takes_goes_by_parts_of_one_state() {
     let mut large = settings();
-    large.tuning.multipart_threshold = 100 * GIB;
+    large.tuning.copy_threshold = 100 * GIB;
     large.tuning.multipart_chunksize = GIB;
     large.copy_props = crate::engine::settings::CopyProps::None;
     let at_limit = copy(large.clone(), 5 * GIB, "\"state\"").await;
@@ -242,6 +246,21 @@ async fn what_no_copy_request_takes_goes_by_parts_of_one_state() {
     for part in parts {
         assert_eq!(part.header("x-amz-copy-source-if-match"), Some("\"state\""));
     }
+}
+
+/// A copy in parts begins with the headers and the tags of the source, and ends with a request: six
+/// requests for an object of 14 MiB, which one makes as well.
+#[tokio::test(start_paused = true)]
+async fn one_request_copies_what_is_not_very_large() {
+    let by_default = Settings { tuning: Tuning::default(), ..settings() };
+    let seen = copy(by_default.clone(), 64 * MIB - 1, "\"state\"").await;
+    assert_eq!(names(&seen), ["CopyObject"]);
+    let seen = copy(by_default.clone(), 64 * MIB, "\"state\"").await;
+    assert!(names(&seen).contains(&"CreateMultipartUpload"), "{:?}", names(&seen));
+    // A directive means something else in parts: there the threshold is that of the AWS tools.
+    let metadata_directive = Some(crate::engine::settings::MetadataDirective::Copy);
+    let seen = copy(Settings { metadata_directive, ..by_default }, 14 * MIB, "\"state\"").await;
+    assert!(names(&seen).contains(&"CreateMultipartUpload"), "{:?}", names(&seen));
 }
 
 #[tokio::test(start_paused = true)]

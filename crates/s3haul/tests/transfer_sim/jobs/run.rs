@@ -220,6 +220,7 @@ pub fn spec(plan: &Plan, world: &World) -> TransferSpec {
         tuning: Tuning {
             max_concurrent_requests: plan.requests_max,
             multipart_threshold: PART,
+            copy_threshold: PART,
             multipart_chunksize: PART,
             memory_budget: plan.memory_budget,
             ..Tuning::default()
