@@ -26,7 +26,7 @@ use crate::render::escape::{push_name, quoted};
 use crate::render::html::plan::PlanTree;
 use crate::render::html::{Fact, Page, Section, Tree, Unit, millionths};
 use crate::render::{estimate, html, json};
-use crate::settings::{price_table_of, refuse_overwriting, set_copies};
+use crate::settings::{price_table_of, refuse_overwriting, restore_tier, set_copies};
 
 /// The largest objects and the folders with most deletions that are shown.
 const SHOWN: usize = 10;
@@ -244,6 +244,9 @@ fn effect(job: &str) -> Option<Effect> {
             written_class: task.storage_class,
             ..Effect::default()
         },
+        Task::Restore(task) => {
+            Effect { restore_tier: restore_tier(task.action), ..Effect::default() }
+        }
         _ => Effect::default(),
     })
 }

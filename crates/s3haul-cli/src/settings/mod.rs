@@ -75,6 +75,7 @@ pub(crate) use metrics::RESERVED_LABELS;
 pub(crate) use metrics::{MetricsFile, MetricsSettings};
 pub(crate) use named_files::refuse_overwriting;
 pub(crate) use report::{PlanSettings, ReportSettings, price_table_of};
+pub(crate) use restore::restore_tier;
 pub(crate) use run::RunSettings;
 pub(crate) use script::{How, ScriptSettings};
 pub(crate) use serve::ServeSettings;

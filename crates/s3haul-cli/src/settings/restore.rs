@@ -38,19 +38,23 @@ impl TransferSettings {
         require_object(&objects)?;
         transfer.spec.restore = match task.action {
             RestoreAction::Status => RestoreTask::Tell,
-            RestoreAction::Begin { days, tier, wait } => {
-                RestoreTask::Begin { days: days.get(), tier: tier.map(wire_tier), waits: wait }
-            }
+            RestoreAction::Begin { days, wait, .. } => RestoreTask::Begin {
+                days: days.get(),
+                tier: restore_tier(task.action),
+                waits: wait,
+            },
         };
         transfer.output.archive_states = task.action == RestoreAction::Status;
         Ok(transfer)
     }
 }
 
-fn wire_tier(speed: RestoreSpeed) -> RestoreTier {
-    match speed {
+/// The tier that a job asks for.
+pub(crate) fn restore_tier(action: RestoreAction) -> Option<RestoreTier> {
+    let RestoreAction::Begin { tier, .. } = action else { return None };
+    tier.map(|speed| match speed {
         RestoreSpeed::Bulk => RestoreTier::Bulk,
         RestoreSpeed::Standard => RestoreTier::Standard,
         RestoreSpeed::Expedited => RestoreTier::Expedited,
-    }
+    })
 }

@@ -146,3 +146,42 @@ fn estimates_have_storage_retrieval_and_early_removal() {
     assert!((plan["storage_month"].as_f64().unwrap() - 1.5).abs() < 0.001, "{plan}");
     assert!((priced["early_removal"].as_f64().unwrap() - 2.0).abs() < 0.001, "{priced}");
 }
+
+/// Each speed of restoring has its price, in a dry run and in a plan.
+#[test]
+fn estimates_of_restores_are_those_of_their_speed() {
+    let bench = Bench::new();
+    bench.ok("mb s3://box");
+    bench.file("one", &"x".repeat(MIB));
+    bench.ok("cp one s3://box/frozen --storage-class GLACIER");
+    bench.file(
+        "prices",
+        "{\"name\":\"ours\",\"currency\":\"EUR\",\"put_copy_post_list\":0,\"get_head\":0,\
+         \"storage\":{\"GLACIER\":{\"gb_month\":0,\"retrieval_gb\":2048,\"is_archive\":true,\
+         \"bulk\":{\"restore\":0,\"retrieval_gb\":0},\
+         \"expedited\":{\"restore\":1000,\"retrieval_gb\":4096}}}}",
+    );
+    let charge = "estimate: retrieval: 1048576 bytes from GLACIER, about ";
+    for (tier, cost) in [
+        ("", Some("2.00 EUR")),
+        ("--tier standard", Some("2.00 EUR")),
+        ("--tier bulk", None),
+        ("--tier expedited", Some("5.00 EUR")),
+    ] {
+        let args = format!("restore --recursive s3://box/ --days 1 {tier}");
+        let message = stderr(&bench.run(&format!("{args} --dryrun --estimate --prices prices")));
+        let found = message.lines().find_map(|line| line.strip_prefix(charge));
+        assert_eq!(found, cost, "{tier}: {message}");
+        bench.run(&format!("{args} --plan p.parquet"));
+        let plan = bench.ok("plan show p.parquet --prices prices");
+        let charge = charge.trim_start_matches("estimate: ");
+        let found = plan.lines().find_map(|line| line.strip_prefix(charge));
+        assert_eq!(found, cost, "{tier}: {plan}");
+    }
+    bench.file(
+        "prices",
+        "{\"put_copy_post_list\":0,\"get_head\":0,\"storage\":{\"GLACIER\":\
+        {\"gb_month\":0,\"bulk\":{\"restore\":-1,\"retrieval_gb\":0}}}}",
+    );
+    assert_eq!(bench.status("restore s3://box/frozen --days 1 --dryrun --prices prices"), 252);
+}

@@ -163,6 +163,7 @@ impl TransferSpec {
             written_class: class.or(self.change.properties.storage_class.as_ref()).cloned(),
             is_move: self.command == TransferCommand::Move,
             rewrites: self.command == TransferCommand::Set && self.change.copies(),
+            restore_tier: self.restore.tier(),
         }
     }
 }

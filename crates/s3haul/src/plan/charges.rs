@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use s3haul_wire::ops::RestoreTier;
+
 use crate::event::ActionKind;
 use crate::location::Location;
 use crate::plan::expected::{Expected, State, TargetState};
@@ -26,6 +28,8 @@ pub struct Effect {
     pub is_move: bool,
     /// `set` copies objects onto themselves, for their headers, class or encryption.
     pub rewrites: bool,
+    /// How quickly archived objects are restored; none for the standard speed.
+    pub restore_tier: Option<RestoreTier>,
 }
 
 /// Sums over the actions of a job.
@@ -143,8 +147,9 @@ impl Charges {
     /// What reading costs, by class.
     pub fn retrieval(&self, prices: &PriceTable) -> Vec<Charge<'_>> {
         let mut charges = Vec::new();
+        let tier = self.effect.restore_tier.unwrap_or(RestoreTier::Standard);
         for (class, stored) in &self.read {
-            let cost = prices.retrieval(class, *stored).filter(|cost| *cost > 0.0);
+            let cost = prices.retrieval(class, *stored, tier).filter(|cost| *cost > 0.0);
             charges.extend(cost.map(|cost| Charge { class, stored: *stored, cost, days_min: 0 }));
         }
         charges

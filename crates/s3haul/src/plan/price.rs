@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use s3haul_wire::ops::RestoreTier;
 use s3haul_wire::units::RequestCounts;
 
 /// Where prices are from when the region is not known, or has none built in.
@@ -64,9 +65,15 @@ pub struct StoragePrice {
     /// A thousand requests that restore objects at the standard speed.
     #[serde(default)]
     pub restore: f64,
-    /// Reading or restoring a gigabyte.
+    /// Reading a gigabyte, or restoring it at the standard speed.
     #[serde(default)]
     pub retrieval_gb: f64,
+    /// Restoring at the lowest speed, where that has prices of its own.
+    #[serde(default)]
+    pub bulk: Option<RestorePrice>,
+    /// Restoring at the highest speed, where that is possible.
+    #[serde(default)]
+    pub expedited: Option<RestorePrice>,
     /// A thousand objects of 128 KiB and more for a month, beside their bytes.
     #[serde(default)]
     pub objects_month: f64,
@@ -78,11 +85,35 @@ pub struct StoragePrice {
     pub is_archive: bool,
 }
 
+/// Prices of restoring archived objects at one speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestorePrice {
+    /// A thousand requests.
+    pub restore: f64,
+    /// A gigabyte.
+    pub retrieval_gb: f64,
+}
+
 impl StoragePrice {
     /// Whether any price is negative.
     pub fn is_negative(&self) -> bool {
-        let Self { gb_month, write, read, restore, retrieval_gb, objects_month, .. } = *self;
-        [gb_month, write, read, restore, retrieval_gb, objects_month].iter().any(|p| *p < 0.0)
+        let Self { gb_month, write, read, objects_month, bulk, expedited, .. } = *self;
+        let restores = [Some(self.restoring(RestoreTier::Standard)), bulk, expedited];
+        let restores = restores.into_iter().flatten();
+        let restores = restores.flat_map(|price| [price.restore, price.retrieval_gb]);
+        [gb_month, write, read, objects_month].into_iter().chain(restores).any(|p| p < 0.0)
+    }
+
+    /// What restoring costs at a speed; that of the standard where it has no other.
+    pub fn restoring(&self, tier: RestoreTier) -> RestorePrice {
+        let Self { restore, retrieval_gb, bulk, expedited, .. } = *self;
+        let other = match tier {
+            RestoreTier::Bulk => bulk,
+            RestoreTier::Expedited => expedited,
+            RestoreTier::Standard => None,
+        };
+        other.unwrap_or(RestorePrice { restore, retrieval_gb })
     }
 }
 
@@ -216,13 +247,17 @@ impl PriceTable {
     }
 
     /// What it costs to read objects of a class beyond what reading others does, or to restore
-    /// them where that is needed: their bytes, and a request for each.
-    pub fn retrieval(&self, class: &str, stored: Stored) -> Option<f64> {
+    /// them where that is needed, at a speed: their bytes, and a request for each.
+    pub fn retrieval(&self, class: &str, stored: Stored, tier: RestoreTier) -> Option<f64> {
         let price = self.storage.get(class)?;
-        let (request, usual) =
-            if price.is_archive { (price.restore, self.write) } else { (price.read, self.read) };
+        let (gigabyte, request, usual) = if price.is_archive {
+            let RestorePrice { restore, retrieval_gb } = price.restoring(tier);
+            (retrieval_gb, restore, self.write)
+        } else {
+            (price.retrieval_gb, price.read, self.read)
+        };
         let requests = thousands(stored.objects) * (request - usual).max(0.0);
-        Some(gigabytes(stored.billed_bytes) * price.retrieval_gb + requests)
+        Some(gigabytes(stored.billed_bytes) * gigabyte + requests)
     }
 
     /// Size below which an object is cheaper in STANDARD than in a class that bills small objects
@@ -291,9 +326,17 @@ mod tests {
         is_near(table.early("STANDARD_IA", gigabyte, 15 * 86_400).unwrap(), 0.00625);
         is_near(table.early("STANDARD_IA", gigabyte, 31 * 86_400).unwrap(), 0.0);
         is_near(table.early("DEEP_ARCHIVE", gigabyte, 0).unwrap(), 6.0 * month("DEEP_ARCHIVE"));
-        is_near(table.retrieval("STANDARD", gigabyte).unwrap(), 0.0);
-        is_near(table.retrieval("GLACIER_IR", gigabyte).unwrap(), 0.03 + 0.01 - 0.0004);
-        is_near(table.retrieval("DEEP_ARCHIVE", gigabyte).unwrap(), 0.02 + 0.1 - 0.005);
+        let read = |class, tier| table.retrieval(class, gigabyte, tier).unwrap();
+        let [bulk, standard, expedited] =
+            [RestoreTier::Bulk, RestoreTier::Standard, RestoreTier::Expedited];
+        for tier in [bulk, standard, expedited] {
+            is_near(read("STANDARD", tier), 0.0);
+            is_near(read("GLACIER_IR", tier), 0.03 + 0.01 - 0.0004);
+        }
+        is_near(read("DEEP_ARCHIVE", standard), 0.02 + 0.1 - 0.005);
+        is_near(read("DEEP_ARCHIVE", bulk), 0.0025 + 0.025 - 0.005);
+        is_near(read("GLACIER", bulk), 0.0);
+        is_near(read("GLACIER", expedited), 0.03 + 10.0 - 0.005);
         assert_eq!(table.break_even_bytes("GLACIER_IR"), Some(22_795));
         assert_eq!(table.break_even_bytes("STANDARD_IA"), Some(71_234));
         let archiving = table.clone().writing(Some("DEEP_ARCHIVE"));
@@ -332,6 +375,11 @@ mod tests {
                      {objects_month} | {days_min} |\n"
                 );
                 assert!(section.contains(&row), "{region}: {row}");
+                for (speed, other) in [("bulk", price.bulk), ("expedited", price.expedited)] {
+                    let Some(RestorePrice { restore, retrieval_gb }) = other else { continue };
+                    let row = format!("| {class} | {speed} | {restore} | {retrieval_gb} |\n");
+                    assert!(text.contains(&row), "{region}: {row}");
+                }
             }
         }
     }

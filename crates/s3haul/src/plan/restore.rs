@@ -104,6 +104,11 @@ pub enum RestoreTask {
 }
 
 impl RestoreTask {
+    /// The tier that requests name.
+    pub(crate) fn tier(self) -> Option<RestoreTier> {
+        if let Self::Begin { tier, .. } = self { tier } else { None }
+    }
+
     /// Whether the job waits until the objects can be read.
     pub(crate) fn waits(self) -> bool {
         matches!(self, Self::Begin { waits: true, .. })
