@@ -7,7 +7,7 @@ use s3haul::job::value::{Job, Task};
 use s3haul::plan::s3_uri;
 
 use super::frame::Machine;
-use super::report::{is_same, refuse_inside};
+use super::report::{is_same, lies_in, refuse_inside};
 use super::{JobRequest, MetricsFile};
 use crate::failure::Failure;
 
@@ -19,6 +19,8 @@ pub(super) struct NamedFiles<'f> {
     /// Also folders.
     read: Vec<PathBuf>,
     written: Vec<PathBuf>,
+    /// Folders all of which is compared.
+    compared: Vec<PathBuf>,
 }
 
 impl<'f> NamedFiles<'f> {
@@ -31,6 +33,8 @@ impl<'f> NamedFiles<'f> {
         let read = [&reports.prices, &reports.apply, &reports.retry_failed];
         let mut read: Vec<_> = read.into_iter().flatten().cloned().collect();
         let mut written = vec![reports.plan.clone(), reports.report.clone()];
+        let mut compared = Vec::new();
+        let local = |path: &String| (!s3_uri::is_s3(path)).then(|| PathBuf::from(path));
         match task {
             Task::List(task) => written.push(task.output_file),
             Task::Summarize(task) => {
@@ -39,12 +43,32 @@ impl<'f> NamedFiles<'f> {
             }
             Task::Compare(task) => {
                 written.extend([task.output_file, task.html]);
+                // What is left out by a filter is for the user to say.
+                if task.filters.is_empty() {
+                    compared.extend([&task.source, &task.target].into_iter().filter_map(local));
+                }
                 sides.extend([task.source, task.target]);
             }
             _ => {}
         }
-        read.extend(sides.into_iter().filter(|path| !s3_uri::is_s3(path)).map(PathBuf::from));
-        Self { folder, read, written: written.into_iter().flatten().collect() }
+        read.extend(sides.iter().filter_map(local));
+        Self { folder, read, written: written.into_iter().flatten().collect(), compared }
+    }
+
+    /// Refuses to write among what is compared: it would be compared, too.
+    fn check_outside(&self, written: &Path) -> Result<(), Failure> {
+        let whole = self.folder.join(written);
+        // A link, and what it leads to.
+        let place = MetricsFile::new(&whole).place;
+        let lies = |folder: &&PathBuf| {
+            let folder = self.folder.join(folder);
+            lies_in(&whole, &folder) || lies_in(&place, &folder)
+        };
+        let Some(folder) = self.compared.iter().find(lies) else { return Ok(()) };
+        let (path, folder) = (written.display(), folder.display());
+        let message =
+            format!("`{path}` would lie in `{folder}`, which is compared: put it elsewhere");
+        Err(Failure::usage(message))
     }
 
     /// Refuses to write over what is read, or twice to the same file.
@@ -103,6 +127,9 @@ impl JobRequest {
         // Transfers have words of their own for some of it, and check the rest themselves.
         if matches!(self.job.task, Task::List(_) | Task::Summarize(_) | Task::Compare(_)) {
             files.check()?;
+        }
+        for written in files.written.iter().chain(&machine.metrics_file) {
+            files.check_outside(written)?;
         }
         match &machine.metrics_file {
             Some(metrics) => files.check_metrics(metrics, None),

@@ -143,9 +143,11 @@ pub(super) fn is_same(old: &Path, new: &Path) -> bool {
     old == new || real(old).is_some_and(|old| Some(old) == real(new))
 }
 
-fn lies_in(path: &Path, folder: &Path) -> bool {
+/// Whether a file is in a folder, or would be.
+pub(super) fn lies_in(path: &Path, folder: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
-    let parent = path.parent().and_then(real);
+    // Folders that are not there yet are made for it.
+    let parent = path.ancestors().skip(1).find_map(real);
     matches!((parent, real(folder)), (Some(parent), Some(folder)) if parent.starts_with(&folder))
 }
 
@@ -161,6 +163,7 @@ mod tests {
         assert!(lies_in(&inner.join("r"), &folder.path().join("a")));
         assert!(lies_in(&folder.path().join("a/../a/r"), &folder.path().join("a")));
         assert!(!lies_in(&folder.path().join("r"), &folder.path().join("a")));
+        assert!(lies_in(&inner.join("new/er/r"), &folder.path().join("a")));
         assert!(!lies_in(&folder.path().join("ab/r"), &folder.path().join("a")));
     }
 }

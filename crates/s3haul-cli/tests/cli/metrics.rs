@@ -240,6 +240,9 @@ fn metrics_overwrite_nothing_of_the_command() {
         ("cp --recursive dir s3://box/d/ --metrics-file dir/x.prom", "among the files"),
         ("sync s3://box dir --delete --metrics-file dir/x.prom", "among the files"),
         ("sync dir s3://box/d/ --metrics-file link", "among the files"),
+        ("compare dir s3://box/d/ --metrics-file dir/x.prom", "would lie in `dir`"),
+        ("verify s3://box/d/ dir --metrics-file link", "would lie in `dir`"),
+        ("compare dir s3://box/d/ --output-file dir/x.prom", "would lie in `dir`"),
     ] {
         let before = bench.names();
         let output = bench.run(line);
