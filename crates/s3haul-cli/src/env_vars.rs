@@ -86,3 +86,13 @@ pub const S3HAUL_LOG: &str = "S3HAUL_LOG";
 pub const S3HAUL_SERVE_ACCESS_KEY: &str = "S3HAUL_SERVE_ACCESS_KEY";
 /// Secret access key that `serve` expects.
 pub const S3HAUL_SERVE_SECRET_KEY: &str = "S3HAUL_SERVE_SECRET_KEY";
+/// Headers of requests to an OpenTelemetry collector: `name=value`, separated by commas.
+pub const OTEL_EXPORTER_OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+/// PEM file of the certificate authorities of an OpenTelemetry collector.
+pub const OTEL_EXPORTER_OTLP_CERTIFICATE: &str = "OTEL_EXPORTER_OTLP_CERTIFICATE";
+/// `none` to send no metrics to a collector.
+pub const OTEL_METRICS_EXPORTER: &str = "OTEL_METRICS_EXPORTER";
+/// `none` to send no traces to a collector.
+pub const OTEL_TRACES_EXPORTER: &str = "OTEL_TRACES_EXPORTER";
+/// The span that a run belongs to, as in <https://www.w3.org/TR/trace-context/#traceparent-header>.
+pub const TRACEPARENT: &str = "TRACEPARENT";

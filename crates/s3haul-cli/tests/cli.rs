@@ -9,6 +9,8 @@ mod browse;
 mod case_conflict;
 #[path = "cli/check_server.rs"]
 mod check_server;
+#[path = "cli/collector.rs"]
+mod collector;
 #[cfg(target_os = "linux")]
 #[path = "cli/completions.rs"]
 mod completions;

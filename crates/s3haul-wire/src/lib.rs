@@ -53,3 +53,4 @@ pub use message::properties::{CustomerKey, Encryption, Grant, ObjectHead, Object
 pub use message::retention::{LockMode, Retention};
 pub use message::streamed::PayloadSource;
 pub use net::body::BodyStream;
+pub use net::fetch::Fetcher;

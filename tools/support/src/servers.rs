@@ -26,7 +26,7 @@ const GO_TOOLS: [Program; 2] = [
 
 /// The AWS command of the same version everywhere, its library, and a server in memory.
 const PYTHON: Environment = Environment {
-    about: "awscli, boto3, DuckDB and moto",
+    about: "awscli, boto3, DuckDB, moto and the schema of OpenTelemetry",
     file: "tools/support/requirements.txt",
     packages: include_str!("../requirements.txt"),
 };

@@ -44,7 +44,8 @@ Tasks:
   peers [OPTION]...       install the tools that we are measured against into target/peers
   budgets [--bless]       instructions of the hot paths next to tools/xtask/budgets.json
   python                  the Python package: a wheel, its types and its tests
-  screenshots             the pictures of docs/html.md, in a headless Chromium
+  screenshots             the pictures of docs/html.md, in a headless Chromium, and that of the
+                          dashboard in docs/metrics.md, over a run that a Prometheus scrapes
   wheel                   the Python package as it is released, into target/wheels
   dist [OPTION]           what a release consists of, into target/dist; --check tries each package
                           in a clean root, --reproduce builds again elsewhere and compares

@@ -31,16 +31,26 @@ const OLDEST: &str = "3.10";
 /// What its tests need there; those of pyarrow and the like skip themselves.
 const FOR_OLDEST: [&str; 2] = ["boto3==1.43.11", "pytest==9.2.0"];
 
+/// What draws the dashboard.
+const FOR_DASHBOARD: &str = "matplotlib==3.11.2";
+
 /// Makes the pictures of the documentation.
 pub(crate) fn screenshots() -> Result<()> {
     need_browser()?;
+    if cfg!(target_os = "linux") && !process::exists("prometheus", "--version") {
+        install::apt_install("Prometheus", &["prometheus"])?;
+    }
     let python = environment()?;
     let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
     install_wheel(&python, &wheel)?;
-    let root = process::root();
+    pip_install(&python, &[FOR_DASHBOARD.as_ref()])?;
+    let (tools, images) =
+        (process::root().join("tools/support"), process::root().join("docs/images"));
     let mut script = Command::new(&python);
-    script.arg(root.join("tools/support/screenshots.py")).arg(root.join("docs/images"));
-    process::run(&mut script)
+    process::run(script.arg(tools.join("screenshots.py")).arg(&images))?;
+    let mut script = Command::new(&python);
+    script.arg(tools.join("dashboard.py")).arg(python.with_file_name("s3haul"));
+    process::run(script.arg(images.join("dashboard.png")))
 }
 
 /// Installs the browser that pages are looked at with.

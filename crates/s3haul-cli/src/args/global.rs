@@ -91,6 +91,10 @@ pub(crate) struct GlobalArgs {
     /// collector of its node exporter.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) metrics_file: Option<PathBuf>,
+    /// Send metrics and traces to this OpenTelemetry collector every 5 seconds and at the end, as
+    /// JSON over HTTP, for which collectors listen on port 4318.
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
     /// Give all metrics this label. May be given many times.
     #[arg(long, global = true, value_name = "NAME=VALUE")]
     pub(crate) label: Vec<String>,
@@ -156,6 +160,7 @@ impl GlobalArgs {
             progress: self.progress.or(outer.progress),
             metrics_listen: self.metrics_listen.or(outer.metrics_listen),
             metrics_file: self.metrics_file.or(outer.metrics_file),
+            otlp_endpoint: self.otlp_endpoint.or(outer.otlp_endpoint),
             label: if self.label.is_empty() { outer.label } else { self.label },
             color: self.color.or(outer.color),
             debug: self.debug || outer.debug,

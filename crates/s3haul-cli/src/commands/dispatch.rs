@@ -53,7 +53,7 @@ pub(crate) fn dispatch(
         }
         return run_job(global, args, environment, printer);
     }
-    let metrics = MetricsSettings::new(global, command.word())?;
+    let metrics = MetricsSettings::new(global, command.word(), &environment)?;
     exported(metrics, printer, || prepare(global, command, environment, printer))
 }
 
@@ -274,7 +274,7 @@ fn run_job(
     printer: &Arc<Printer>,
 ) -> Result<u8, Failure> {
     refuse_unsupported(global)?;
-    let metrics = MetricsSettings::new(global, "job run")?;
+    let metrics = MetricsSettings::new(global, "job run", &environment)?;
     let mut as_json = false;
     let prepare = || {
         let (request, machine) =

@@ -1,9 +1,9 @@
 //! Exports metrics while a command runs.
 //!
-//! A thread takes samples and writes the file; a task answers scrapes. Both end with the command:
-//! neither is waited for longer than one write of the file takes. The file has the end of a command
-//! that never began, too, so that it is not taken for the success before it. It replaces nothing
-//! but metrics.
+//! A thread takes samples and writes the file, another sends to a collector; a task answers
+//! scrapes. All end with the command: none is waited for longer than one write or sending takes.
+//! The file has the end of a command that never began, too, so that it is not taken for the success before
+//! it. It replaces nothing but metrics.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -18,11 +18,12 @@ use tokio::task::JoinSet;
 
 use super::families::{Run, RunEnd, text};
 use super::listen;
+use super::push::Push;
 use crate::exit;
 use crate::failure::Failure;
 use crate::observe::Observer;
 use crate::printer::Printer;
-use crate::settings::{MetricsFile, MetricsSettings};
+use crate::settings::{CollectorSettings, MetricsFile, MetricsSettings};
 use crate::table::unfinished_file;
 
 /// Time between samples.
@@ -40,13 +41,17 @@ pub(crate) struct Export {
     listener: Option<TcpListener>,
     /// Answers scrapes.
     server: JoinSet<()>,
+    /// What is sent to, until the command runs.
+    collector: Option<CollectorSettings>,
+    /// Sends to it.
+    push: Option<Push>,
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 struct Exported {
     observer: Arc<Observer>,
-    run: Run,
+    run: Arc<Run>,
     file: Option<MetricsFile>,
 }
 
@@ -80,7 +85,7 @@ impl Export {
         if settings.is_empty() {
             return Ok(None);
         }
-        let MetricsSettings { listen, file, labels, command } = settings;
+        let MetricsSettings { listen, file, collector, labels, command } = settings;
         if let Some(file) = &file
             && !may_be_replaced(&file.place).map_err(|error| unwritable(file, &error))?
         {
@@ -90,10 +95,11 @@ impl Export {
                  metrics: give it another file"
             )));
         }
-        let run = Run { command, labels, started: SystemTime::now() };
+        let run = Arc::new(Run { command, labels, started: SystemTime::now() });
         let exported = Arc::new(Exported { observer: Observer::begin(), run, file });
-        let (server, listener) = (JoinSet::new(), None);
-        let mut export = Self { exported, listener, server, stop: None, thread: None };
+        let (server, listener, push) = (JoinSet::new(), None, None);
+        let mut export =
+            Self { exported, listener, server, collector, push, stop: None, thread: None };
         match listen.as_deref().map(listen_on).transpose() {
             Ok(listener) => export.listener = listener,
             Err(failure) => {
@@ -106,23 +112,23 @@ impl Export {
 
     /// Starts: the command begins. Fails if the file cannot be written.
     pub(crate) fn start(&mut self, printer: &Printer) -> Result<(), Failure> {
-        let exported = &self.exported;
+        let exported = Arc::clone(&self.exported);
         if let Some(file) = &exported.file {
             exported.write(file, None)?;
         }
         if let Some(listener) = self.listener.take() {
-            self.server.spawn(serve(listener, exported, printer)?);
+            self.server.spawn(serve(listener, &exported, printer)?);
         }
+        self.push = self.start_push()?;
         let (stop, stopped) = sync_channel::<()>(1);
-        let sampled = Arc::clone(exported);
         let run = move || {
             let mut ticks = 0;
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                sampled.observer.sample();
+                exported.observer.sample();
                 ticks += 1;
-                if let Some(file) = sampled.file.as_ref().filter(|_| ticks % WRITE_EVERY == 0) {
+                if let Some(file) = exported.file.as_ref().filter(|_| ticks % WRITE_EVERY == 0) {
                     // It is tried again, and the last time its failure is reported.
-                    _ = sampled.write(file, None);
+                    _ = exported.write(file, None);
                 }
             }
         };
@@ -138,21 +144,41 @@ impl Export {
         let is_begun = self.thread.is_some();
         self.server.abort_all();
         self.join();
-        let Some(file) = &self.exported.file else { return };
         let status = result.as_ref().map_or_else(|failure| failure.status, |status| *status);
-        // What is refused may be this very file: it is only written where it holds metrics.
-        let holds_metrics = || beginning(&file.place).is_ok_and(|text| text == BEGINNING);
-        if !is_begun && status == exit::USAGE && !holds_metrics() {
-            return;
-        }
+        // What is refused is no run.
+        let is_refused = !is_begun && status == exit::USAGE;
         self.exported.observer.sample();
         let end = RunEnd { at: SystemTime::now(), status };
-        if let Err(failure) = self.exported.write(file, Some(end))
-            && result.as_ref().err() != Some(&failure)
-        {
-            let message = format!("warning: {}\n", failure.message);
+        let warn = |message: &str| {
+            let message = format!("warning: {message}\n");
             printer.error(|buffer| buffer.extend_from_slice(message.as_bytes()));
+        };
+        if let Some(file) = &self.exported.file {
+            // It may be this very file that is refused: it is only written where it holds metrics.
+            let holds_metrics = || beginning(&file.place).is_ok_and(|text| text == BEGINNING);
+            if (!is_refused || holds_metrics())
+                && let Err(failure) = self.exported.write(file, Some(end))
+                && result.as_ref().err() != Some(&failure)
+            {
+                warn(&failure.message);
+            }
         }
+        if is_refused {
+            return;
+        }
+        printer.flush();
+        // Also of a command that failed before it began.
+        let push = self.push.take().map_or_else(|| self.start_push(), |push| Ok(Some(push)));
+        match push {
+            Ok(push) => _ = push.and_then(|push| push.finish(end)).as_deref().map(warn),
+            Err(failure) => warn(&failure.message),
+        }
+    }
+
+    fn start_push(&mut self) -> Result<Option<Push>, Failure> {
+        let Exported { observer, run, .. } = &*self.exported;
+        let start = |collector| Push::start(collector, Arc::clone(observer), Arc::clone(run));
+        self.collector.take().map(start).transpose()
     }
 
     fn join(&mut self) {

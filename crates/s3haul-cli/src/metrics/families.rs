@@ -1,7 +1,6 @@
-//! The metrics with their values, in the text format of Prometheus:
+//! The metrics with their values, also in the text format of Prometheus:
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prometheus::proto::{
@@ -30,7 +29,15 @@ pub(super) struct RunEnd {
 }
 
 /// All metrics as text.
-pub(super) fn text(observer: &Arc<Observer>, run: &Run, end: Option<RunEnd>) -> Vec<u8> {
+pub(super) fn text(observer: &Observer, run: &Run, end: Option<RunEnd>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let encoded = TextEncoder::new().encode(&families(observer, run, end), &mut text);
+    encoded.expect("families have names and points, and memory takes what is written");
+    text
+}
+
+/// All metrics.
+pub(super) fn families(observer: &Observer, run: &Run, end: Option<RunEnd>) -> Vec<MetricFamily> {
     let mut families = Families { labels: &run.labels, all: Vec::new() };
     families.push_requests(&observer.meter().operations());
     families.push_load(observer);
@@ -50,10 +57,7 @@ pub(super) fn text(observer: &Arc<Observer>, run: &Run, end: Option<RunEnd>) -> 
         families.one(&names::ENDED, seconds_of(end.at));
         families.one(&names::EXIT_STATUS, f64::from(end.status));
     }
-    let mut text = Vec::new();
-    let encoded = TextEncoder::new().encode(&families.all, &mut text);
-    encoded.expect("families have names and points, and memory takes what is written");
-    text
+    families.all
 }
 
 /// The families so far.

@@ -83,6 +83,7 @@ fn recorded(text: &str) -> Vec<(u64, Snapshot)> {
 }
 
 /// How far the estimate is from the time that was left after a fifth of a run, as a part of it.
+/// While the listing goes on it is the least: then it is wrong only where it is more.
 fn error_after_a_fifth(text: &str) -> f64 {
     let rows = recorded(text);
     let end = Duration::from_millis(rows.last().unwrap().0);
@@ -92,8 +93,11 @@ fn error_after_a_fifth(text: &str) -> f64 {
         let left = estimator.step(at, row);
         if at >= end / 5 {
             let truth = end.saturating_sub(at).as_secs_f64();
-            let (TimeLeft::About(time) | TimeLeft::AtLeast(time)) = left else { return 1.0 };
-            return (time.as_secs_f64() - truth) / truth;
+            return match left {
+                TimeLeft::Unknown => 1.0,
+                TimeLeft::About(time) => (time.as_secs_f64() - truth) / truth,
+                TimeLeft::AtLeast(time) => ((time.as_secs_f64() - truth) / truth).max(0.0),
+            };
         }
     }
     unreachable!("a run has an end");
@@ -111,5 +115,6 @@ fn nine_of_ten_recorded_runs_end_when_it_was_said() {
     let errors: Vec<_> = runs.map(|path| (name(&path), error(&path))).collect();
     assert!(errors.len() >= 12, "{errors:?}");
     let good = errors.iter().filter(|(_, error)| error.abs() <= 0.25).count();
+    println!("{good} of {} are right within a quarter: {errors:.2?}", errors.len());
     assert!(10 * good >= 9 * errors.len(), "{errors:?}");
 }

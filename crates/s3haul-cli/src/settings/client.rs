@@ -214,7 +214,8 @@ fn ca_bundle(global: &GlobalArgs, environment: &Environment, profile: &Profile) 
     global.ca_bundle.clone().or_else(configured)
 }
 
-fn proxy(environment: &Environment) -> ProxyConfig {
+/// The proxies that the environment names.
+pub(super) fn proxy(environment: &Environment) -> ProxyConfig {
     let first = |names: [&str; 2]| environment.first(&names).map(str::to_owned);
     ProxyConfig {
         http: first([env_vars::HTTP_PROXY_LOWER, env_vars::HTTP_PROXY]),

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::collector::CollectorSettings;
+use super::environment::Environment;
 use crate::args::GlobalArgs;
 use crate::failure::Failure;
 
@@ -18,6 +20,8 @@ pub(crate) struct MetricsSettings {
     pub(crate) listen: Option<String>,
     /// File that is written again and again.
     pub(crate) file: Option<MetricsFile>,
+    /// Collector that they are sent to, with traces.
+    pub(crate) collector: Option<CollectorSettings>,
     /// Names and values.
     pub(crate) labels: Vec<(String, String)>,
     /// Word of the command.
@@ -47,24 +51,26 @@ impl MetricsFile {
 impl MetricsSettings {
     /// Refuses the flags where they would be ignored.
     pub(crate) fn refuse(global: &GlobalArgs, why: &str) -> Result<(), Failure> {
-        if Self::new(global, "")?.is_empty() {
-            return Ok(());
+        if !has_place(global) {
+            return refuse_labels(global);
         }
-        Err(Failure::usage(format!("--metrics-listen and --metrics-file: {why}")))
+        Err(Failure::usage(format!("--metrics-listen, --metrics-file and --otlp-endpoint: {why}")))
     }
 
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.listen.is_none() && self.file.is_none()
+        self.listen.is_none() && self.file.is_none() && self.collector.is_none()
     }
 
     /// From the flags of all commands.
-    pub(crate) fn new(global: &GlobalArgs, command: &'static str) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        global: &GlobalArgs,
+        command: &'static str,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
         let (listen, file) = (&global.metrics_listen, &global.metrics_file);
-        if !global.label.is_empty() && listen.is_none() && file.is_none() {
-            return Err(Failure::usage(
-                "--label is for metrics: give --metrics-listen or --metrics-file, too",
-            ));
+        if !has_place(global) {
+            refuse_labels(global)?;
         }
         if global.label.len() > LABELS_MAX {
             return Err(Failure::usage(format!("more than {LABELS_MAX} labels were given")));
@@ -87,8 +93,26 @@ impl MetricsSettings {
         }
         let listen = listen.as_ref().map(|address| with_host(address));
         let file = file.as_deref().map(MetricsFile::new);
-        Ok(Self { listen, file, labels, command })
+        let url = global.otlp_endpoint.as_deref();
+        let collector = url.map(|url| CollectorSettings::new(url, environment)).transpose()?;
+        Ok(Self { listen, file, collector, labels, command })
     }
+}
+
+/// Whether metrics go anywhere.
+fn has_place(global: &GlobalArgs) -> bool {
+    let GlobalArgs { metrics_listen, metrics_file, otlp_endpoint, .. } = global;
+    metrics_listen.is_some() || metrics_file.is_some() || otlp_endpoint.is_some()
+}
+
+/// Refuses labels of metrics that go nowhere.
+fn refuse_labels(global: &GlobalArgs) -> Result<(), Failure> {
+    if global.label.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--label is for metrics: give --metrics-listen, --metrics-file or --otlp-endpoint, too",
+    ))
 }
 
 /// `:9100` listens on this machine's own address, as all do that name none.
@@ -121,7 +145,13 @@ fn label(text: &str) -> Result<(&str, &str), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
+
+    fn environment() -> Environment {
+        Environment::of_program(HashMap::new(), Vec::new(), None)
+    }
 
     fn settings(labels: &[&str]) -> Result<MetricsSettings, Failure> {
         let global = GlobalArgs {
@@ -129,7 +159,7 @@ mod tests {
             label: labels.iter().map(|&label| label.to_owned()).collect(),
             ..GlobalArgs::default()
         };
-        MetricsSettings::new(&global, "cp")
+        MetricsSettings::new(&global, "cp", &environment())
     }
 
     #[test]
@@ -150,9 +180,9 @@ mod tests {
     #[test]
     fn what_would_be_ignored_is_refused() {
         let global = GlobalArgs { label: vec!["a=b".to_owned()], ..GlobalArgs::default() };
-        assert!(MetricsSettings::new(&global, "cp").is_err());
+        assert!(MetricsSettings::new(&global, "cp", &environment()).is_err());
         let file = Some(PathBuf::from("/dev/null"));
         let global = GlobalArgs { metrics_file: file, ..GlobalArgs::default() };
-        assert!(MetricsSettings::new(&global, "cp").is_err());
+        assert!(MetricsSettings::new(&global, "cp", &environment()).is_err());
     }
 }

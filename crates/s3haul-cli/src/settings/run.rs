@@ -76,6 +76,7 @@ impl RunSettings {
             progress: None,
             metrics_listen: None,
             metrics_file: None,
+            otlp_endpoint: None,
             label: Vec::new(),
             ..global
         };

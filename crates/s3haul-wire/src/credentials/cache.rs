@@ -16,11 +16,12 @@ use std::time::{Duration, SystemTime};
 use reqsign_aws_v4::Credential;
 
 use super::chain::Chain;
-use super::context::{Fetcher, system};
+use super::context::system;
 use super::process;
 use crate::config::{ClientConfig, CredentialsConfig, CredentialsFunction};
 use crate::env::{Clock, Env};
 use crate::error::{Error, Result};
+use crate::net::fetch::Fetcher;
 use crate::sign::redact::Secrets;
 use crate::sign::signature::Credentials;
 
@@ -102,7 +103,7 @@ impl CredentialsCache {
         let chain = |profile: Option<String>| {
             let region = config.endpoint.region.clone();
             Source::Looked(Lookup::Chain(Chain::new(
-                system(Fetcher::new(config, env)),
+                system(Fetcher::new("credentials", config, env)),
                 profile,
                 region,
             )))

@@ -1,12 +1,13 @@
-//! Counters of requests: attempts by operation and status, latencies, bytes.
+//! Counters of requests: attempts by operation and status, latencies, bytes; and a sample of them.
 //!
 //! An [`Admission`](super::limiter::Admission) has a meter only if it was made with one. Without
 //! one a request checks a few empty options. With one it costs some atomic additions, two clock
-//! reads and one small allocation; nothing is locked. All counters but the requests in flight only
-//! grow.
+//! reads and one small allocation; nothing is locked, unless single attempts are kept for traces.
+//! All counters but the requests in flight only grow.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 
@@ -64,6 +65,9 @@ pub const LATENCY_BOUNDS_US: [u32; 15] = [
     5_000_000, 10_000_000, 30_000_000, 60_000_000,
 ];
 
+/// Failed attempts that are kept between two looks, and as many others.
+const KEPT_MAX: usize = 512;
+
 /// What requests do.
 #[derive(Debug)]
 pub struct Meter {
@@ -74,6 +78,36 @@ pub struct Meter {
     hedges: AtomicU64,
     head_us: AtomicU64,
     body_us: AtomicU64,
+    /// Single attempts, if they are kept.
+    kept: OnceLock<Mutex<Kept>>,
+}
+
+/// One attempt of a request that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedAttempt {
+    /// Name of the operation in the API of S3.
+    pub operation: &'static str,
+    /// HTTP status, unless no answer came.
+    pub status: Option<u16>,
+    /// When it ended.
+    pub ended: SystemTime,
+    /// Time from its beginning until the head of the answer came.
+    pub head: Duration,
+    /// Time from its beginning to its end.
+    pub whole: Duration,
+    /// Bytes of its body; none if it failed.
+    pub sent_bytes: u64,
+    /// Bytes of the answer's body, if it was read to its end.
+    pub received_bytes: u64,
+}
+
+/// Attempts since the last look: the first that failed, and of the others an even sample.
+#[derive(Debug, Default)]
+struct Kept {
+    failed: Vec<EndedAttempt>,
+    others: Vec<EndedAttempt>,
+    /// Others in all.
+    seen: usize,
 }
 
 /// Of one operation.
@@ -149,7 +183,8 @@ impl Default for Meter {
         let (refusals, retries, hedges, head_us, body_us) =
             (zero(), zero(), zero(), zero(), zero());
         let in_flight = AtomicI64::new(0);
-        Self { operations, in_flight, refusals, retries, hedges, head_us, body_us }
+        let kept = OnceLock::new();
+        Self { operations, in_flight, refusals, retries, hedges, head_us, body_us, kept }
     }
 }
 
@@ -168,6 +203,10 @@ impl Meter {
     pub(crate) fn attempt(&self, attempt: Attempt) {
         let counters = &self.operations[position(attempt.operation)];
         add(&counters.ends[end_of(attempt.status)], 1);
+        if let Some(kept) = self.kept.get() {
+            let ended = attempt.ended_at(SystemTime::now());
+            kept.lock().unwrap_or_else(PoisonError::into_inner).add(ended);
+        }
         if attempt.status == 0 {
             return;
         }
@@ -181,6 +220,21 @@ impl Meter {
             add(&self.head_us, head_us);
             add(&self.body_us, micros(attempt.whole).saturating_sub(head_us));
         }
+    }
+
+    /// Keeps single attempts from now on, for [`Self::take_attempts`].
+    pub fn keep_attempts(&self) {
+        self.kept.get_or_init(Mutex::default);
+    }
+
+    /// Attempts that ended since the last call, in no order: of those that failed the first 512,
+    /// and of the others 512 of which each is as likely as another. Empty unless they are kept.
+    pub fn take_attempts(&self) -> Vec<EndedAttempt> {
+        let Some(kept) = self.kept.get() else { return Vec::new() };
+        let taken = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let Kept { mut failed, others, .. } = taken;
+        failed.extend(others);
+        failed
     }
 
     /// The service had too much to do.
@@ -217,6 +271,41 @@ impl Meter {
             read_body: Duration::from_micros(read(&self.body_us)),
             sent_bytes: sum(|counters| read(&counters.sent_bytes)),
             received_bytes: sum(|counters| read(&counters.received_bytes)),
+        }
+    }
+}
+
+impl Attempt {
+    fn ended_at(&self, ended: SystemTime) -> EndedAttempt {
+        let Self { operation, status, head, whole, sent_bytes, received_bytes, .. } = *self;
+        let status = (status != 0).then_some(status);
+        EndedAttempt { operation, status, ended, head, whole, sent_bytes, received_bytes }
+    }
+}
+
+impl EndedAttempt {
+    /// Whether no answer came, or an error; 404 and 412 are errors, too.
+    pub fn is_failure(&self) -> bool {
+        self.status.is_none_or(|status| status >= 400)
+    }
+}
+
+impl Kept {
+    fn add(&mut self, attempt: EndedAttempt) {
+        if attempt.is_failure() {
+            if self.failed.len() < KEPT_MAX {
+                self.failed.push(attempt);
+            }
+            return;
+        }
+        self.seen += 1;
+        if self.others.len() < KEPT_MAX {
+            self.others.push(attempt);
+            return;
+        }
+        // The n-th takes the place of an earlier one with the probability `KEPT_MAX / n`.
+        if let Some(place) = self.others.get_mut(fastrand::usize(..self.seen)) {
+            *place = attempt;
         }
     }
 }
@@ -345,7 +434,30 @@ mod tests {
         assert_eq!((totals.in_flight, totals.attempts, totals.received_bytes), (1, 3, 600));
         assert_eq!(totals.read_body, Duration::from_millis(10));
         meter.end();
+        assert_eq!(meter.take_attempts(), [], "none is kept unless that is wanted");
         let later = meter.totals().since(&totals);
         assert_eq!(later, MeterTotals::default());
+    }
+
+    #[test]
+    fn failures_are_kept_and_the_others_sampled_evenly() {
+        let meter = Meter::default();
+        meter.keep_attempts();
+        let get = Attempt { operation: "GetObject", ..Attempt::default() };
+        let total = 20 * KEPT_MAX as u64;
+        for received_bytes in 0..total {
+            meter.attempt(Attempt { status: 200, received_bytes, ..get });
+        }
+        for status in [503, 0] {
+            meter.attempt(Attempt { status, ..get });
+        }
+        let kept = meter.take_attempts();
+        assert_eq!(kept.len(), KEPT_MAX + 2);
+        let statuses: Vec<_> = kept.iter().filter(|one| one.is_failure()).collect();
+        assert_eq!(statuses.iter().map(|one| one.status).collect::<Vec<_>>(), [Some(503), None]);
+        // Half of the sample is from the first half, within eight deviations.
+        let early = kept.iter().filter(|one| one.received_bytes < total / 2).count() - 2;
+        assert!(early.abs_diff(KEPT_MAX / 2) < 91, "{early}");
+        assert_eq!(meter.take_attempts(), []);
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod body;
 pub(crate) mod circuit;
 pub(crate) mod connect;
 pub(crate) mod connection;
+pub(crate) mod fetch;
 pub(crate) mod no_proxy;
 pub(crate) mod pool;
 pub(crate) mod proxy;

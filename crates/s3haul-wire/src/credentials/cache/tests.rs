@@ -11,9 +11,10 @@ use reqsign_core::{Context, HttpSend, StaticEnv};
 
 use super::{CredentialsCache, Lookup, Source};
 use crate::credentials::chain::Chain;
-use crate::credentials::context::{Commands, Fetcher, Files};
+use crate::credentials::context::{Commands, Files};
 use crate::env::Env;
 use crate::error::ErrorKind;
+use crate::net::fetch::Fetcher;
 use crate::testing::{PausedClock, Reply, World, config};
 
 const STS: &str = "<AssumeRoleResponse><AssumeRoleResult><Credentials>\
@@ -223,7 +224,7 @@ fn metadata(seen: &crate::testing::Seen) -> Reply {
 
 fn network(world: &World) -> (Env, Fetcher) {
     let env = Env::new(Arc::new(world.clone()), Arc::new(PausedClock::new()), 1);
-    let fetcher = Fetcher::new(&config(), &env);
+    let fetcher = Fetcher::new("credentials", &config(), &env);
     (env, fetcher)
 }
 
