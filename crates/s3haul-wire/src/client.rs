@@ -195,8 +195,8 @@ impl Client {
 
     /// The checksum with which parts of an upload may be read while they are sent
     /// ([`Payload::streamed`](crate::Payload::streamed)): over TLS, where no signature covers their
-    /// bytes, unless the service was seen not to take it behind a body. A digest, which takes longer
-    /// than the encryption, is not made by the threads that send.
+    /// bytes, unless the service was seen not to take it behind a body. SHA-1 and SHA-256, which
+    /// take longer than the encryption, are not made by the threads that send.
     pub fn streams_parts(&self, plan: DigestPlan) -> Option<ChecksumAlgorithm> {
         let config = &self.inner.config;
         let is_signed = !matches!(config.credentials, CredentialsConfig::Anonymous);

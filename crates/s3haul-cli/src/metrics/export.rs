@@ -2,8 +2,8 @@
 //!
 //! A thread takes samples and writes the file, another sends to a collector; a task answers
 //! scrapes. All end with the command: none is waited for longer than one write or sending takes.
-//! The file has the end of a command that never began, too, so that it is not taken for the success before
-//! it. It replaces nothing but metrics.
+//! The file has the end of a command that never began, too, so that it is not taken for the success
+//! before it. It replaces nothing but metrics.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
