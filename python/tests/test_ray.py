@@ -144,8 +144,10 @@ def test_large_objects_are_done_by_all_nodes(
     source = {f"in/{name}": os.urandom(40 * 2**20 + 7) for name in ("a", "b", "c")}
     for key, data in source.items():
         own.client.write(own.url(key), data)
-    # Here and on the nodes, the environment has service and credentials.
-    for name, value in own.service.environment().items():
+    # Here and on the nodes, the environment has service and credentials. Copies go in parts, too.
+    config = tmp_path / "config"
+    config.write_text("[default]\ns3 =\n  multipart_threshold = 8MB\n")
+    for name, value in (own.service.environment() | {"AWS_CONFIG_FILE": str(config)}).items():
         monkeypatch.setenv(name, value)
     job = s3haul.job("copy", own.url("in/"), own.url("out/"), recursive=True)
     at = tmp_path / "job"

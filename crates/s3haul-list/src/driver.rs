@@ -15,6 +15,7 @@ use super::fetch::{Context, Fetched, Position, Verdict};
 use super::keyspace::Keyspace;
 use super::notice::Notice;
 use super::page::Merged;
+use super::parts::Recorder;
 use crate::keyspace::ask::{Ask, Keys, KeyspaceOptions, ProbeId, SegmentId};
 use crate::page::Page as _;
 use crate::range::KeyRange;
@@ -59,6 +60,7 @@ pub(super) struct Driver<S: Source> {
     /// Segments that were asked for.
     begun: u64,
     requests: JoinSet<Reply<S>>,
+    recorder: Recorder,
     buffer: ReorderBuffer<S::Page, S::Cursor>,
 }
 
@@ -73,6 +75,8 @@ impl<S: Source> Driver<S> {
             may_ask_folders: request.delimiter.is_none(),
             is_eager: request.is_eager,
             concurrency: request.concurrency,
+            page_size: request.page_keys(),
+            parts: if request.delimiter.is_none() { request.parts.clone() } else { Vec::new() },
             window_pages: request.is_ascending().then_some(window_pages),
         });
         let buffer = ReorderBuffer::new(request.order, &request.range.after, window_pages);
@@ -82,6 +86,7 @@ impl<S: Source> Driver<S> {
             root: None,
             begun: 0,
             requests: JoinSet::new(),
+            recorder: Recorder::default(),
             buffer,
             context,
         }
@@ -91,6 +96,11 @@ impl<S: Source> Driver<S> {
     pub(super) async fn run(&mut self, outbox: &Outbox<S::Page, S::Error>) -> End<S> {
         let end = self.work(outbox).await;
         self.requests.abort_all();
+        if matches!(end, End::Done) && self.context.request.delimiter.is_none() {
+            let parts = std::mem::take(&mut self.recorder).parts(self.context.request.page_keys());
+            // The receiver may be gone already.
+            let _ = outbox.send(Message::Parts(parts)).await;
+        }
         if matches!(end, End::Failed(_)) {
             // What is settled is good whatever failed elsewhere.
             while let Some(page_range) = self.buffer.take() {
@@ -218,6 +228,7 @@ impl<S: Source> Driver<S> {
         let Fetched { mut page, next, .. } = fetched;
         let names = Merged::new(&page, &floor);
         let taken = self.keyspace.on_page(segment, &names, next.is_some());
+        self.recorder.page(&taken.covers, &names, taken.count);
         let is_whole = taken.count >= names.len();
         let (entries, groups) = names.split(taken.count);
         if !is_whole {

@@ -16,6 +16,7 @@ mod choose;
 mod distribution;
 mod estimate;
 mod folders;
+mod known;
 mod mass;
 mod model;
 mod place;
@@ -30,6 +31,7 @@ use std::collections::VecDeque;
 use budget::{Budget, Records};
 use choose::KeyRules;
 use folders::Folders;
+use known::Known;
 use model::Model;
 use segment::{Origin, Segments};
 
@@ -56,6 +58,9 @@ pub struct Keyspace {
     segments_peak: usize,
     /// Whether the root's folder names are still to be asked for.
     is_root_unasked: bool,
+    known: Known,
+    /// What an earlier listing found holds so far: nothing needs to be guessed.
+    is_hinted: bool,
     /// Folders near the root whose names are asked for while little is known.
     unasked: VecDeque<String>,
 }
@@ -81,10 +86,19 @@ impl Keyspace {
             segments_peak: 1,
             unasked: VecDeque::new(),
             is_root_unasked: options.is_eager && options.may_ask_folders,
+            is_hinted: false,
+            known: Known::default(),
             options,
         };
+        let parts = std::mem::take(&mut keyspace.options.parts);
+        if keyspace.options.delimiter.is_none() {
+            keyspace.known =
+                Known::new(parts, &keyspace.options.prefix, keyspace.options.page_size);
+        }
         if is_empty(&keyspace.options) {
             keyspace.segments.remove(SegmentId(0));
+        } else if !keyspace.known.is_empty() {
+            keyspace.cut_as_before();
         } else if keyspace.options.is_eager {
             keyspace.cut_blindly();
         }
@@ -109,6 +123,36 @@ impl Keyspace {
     /// Contexts of keys remembered: what its memory grows with, up to a limit.
     pub fn contexts(&self) -> usize {
         self.model.len()
+    }
+
+    /// Cuts into parts of an earlier listing, one for each request that may be in flight; in the
+    /// order of keys into more, so that the window holds those of all requests twice. What has
+    /// changed since costs time and nothing else: they are segments like all others.
+    #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
+    fn cut_as_before(&mut self) {
+        const ENDS_TO_CHOOSE_FROM: f64 = 4.0;
+        let requests = self.options.concurrency.max(1) as f64;
+        let mut share = self.known.pages() / requests;
+        if let Some(window) = self.options.window_pages {
+            let least = ENDS_TO_CHOOSE_FROM * self.known.mean_pages();
+            share = share.min((window as f64 / (2.0 * requests)).max(least));
+        }
+        let (mut segment, mut before) = (SegmentId(0), 0.0);
+        while let Some((key, up_to)) = self.known.next(before, share) {
+            let is_inside = self.segments.get(segment).is_some_and(|it| it.encloses(key));
+            if is_inside {
+                let made = self.segments.cut(segment, key.to_owned());
+                if let Some(left) = self.segments.get_mut(segment) {
+                    (left.pages_left, left.hinted) = (up_to - before, Some(up_to - before));
+                }
+                segment = made;
+            }
+            before = up_to;
+        }
+        // Behind the last one nothing is known.
+        self.options.is_eager = true;
+        self.is_root_unasked = false;
+        self.is_hinted = true;
     }
 
     /// Cuts where keys of any kind would be cut, before anything is known.

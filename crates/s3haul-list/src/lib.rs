@@ -136,6 +136,7 @@ pub mod keyspace;
 mod lister;
 mod notice;
 mod page;
+mod parts;
 mod range;
 mod reorder;
 mod request;
@@ -147,6 +148,7 @@ mod source;
 pub use lister::{Listing, list};
 pub use notice::Notice;
 pub use page::{KeyPage, Page};
+pub use parts::{Part, Parts, Recorder};
 pub use range::KeyRange;
 pub use request::{ListRequest, Order, PageRange};
 #[cfg(feature = "s3")]

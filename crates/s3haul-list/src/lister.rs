@@ -11,6 +11,7 @@ use super::notice::Notice;
 use super::serial::{self, From};
 use crate::ListRequest;
 use crate::PageRange;
+use crate::Parts;
 use crate::request::Message;
 use crate::request::Outbox;
 use crate::request::PAGES_AHEAD;
@@ -24,6 +25,7 @@ const CONCURRENCY_MAX: usize = 1 << 14;
 pub struct Listing<P, E> {
     messages: mpsc::Receiver<Message<P, E>>,
     notices: Vec<Notice>,
+    parts: Parts,
     tasks: JoinSet<()>,
 }
 
@@ -35,6 +37,7 @@ impl<P, E> Listing<P, E> {
             match self.messages.recv().await {
                 Some(Message::PageRange(page_range)) => return Some(Ok(page_range)),
                 Some(Message::Notice(notice)) => self.notices.push(notice),
+                Some(Message::Parts(parts)) => self.parts = parts,
                 Some(Message::Failed(error)) => {
                     self.tasks.abort_all();
                     self.messages.close();
@@ -53,6 +56,13 @@ impl<P, E> Listing<P, E> {
     /// page that it is about.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
+    }
+
+    /// Takes what the next listing of the same keys begins with ([`ListRequest::parts`]): there
+    /// once a listing of many pages has ended without an error, and none where it had a delimiter
+    /// or went one page after the other.
+    pub fn take_parts(&mut self) -> Parts {
+        std::mem::take(&mut self.parts)
     }
 
     /// A listing whose driver broke has no end that could be taken for the whole.
@@ -74,7 +84,7 @@ pub fn list<S: Source>(source: S, mut request: ListRequest) -> Listing<S::Page, 
     let (outbox, messages) = mpsc::channel(PAGES_AHEAD);
     let mut tasks = JoinSet::new();
     tasks.spawn(drive(Arc::new(Context::new(source, request)), outbox));
-    Listing { messages, notices: Vec::new(), tasks }
+    Listing { messages, notices: Vec::new(), parts: Parts::new(), tasks }
 }
 
 async fn drive<S: Source>(context: Arc<Context<S>>, outbox: Outbox<S::Page, S::Error>) {

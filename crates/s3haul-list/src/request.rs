@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 
+use crate::Parts;
 use crate::notice::Notice;
+use crate::parts::PAGE_SIZE;
 use crate::range::KeyRange;
 
 /// Pages that wait for the consumer beside those that wait for their turn.
@@ -47,6 +49,12 @@ pub struct ListRequest {
     /// Pages received and not taken that may be held; none: 8 for each request in the order of
     /// keys, else a few.
     pub window_pages: Option<usize>,
+    /// Where an earlier listing of the prefix found the keys ([`Listing::take_parts`]): then it
+    /// begins everywhere at once. What is no longer so costs time; the listing is whole and right
+    /// whatever they are. Not used with a delimiter, nor where `is_serial`.
+    ///
+    /// [`Listing::take_parts`]: crate::Listing::take_parts
+    pub parts: Parts,
     /// Bounds requests in flight together with others': each request holds one.
     pub permits: Option<Arc<Semaphore>>,
 }
@@ -64,6 +72,7 @@ impl Default for ListRequest {
             is_eager: false,
             is_serial: false,
             window_pages: None,
+            parts: Parts::new(),
             permits: None,
         }
     }
@@ -72,6 +81,11 @@ impl Default for ListRequest {
 impl ListRequest {
     pub(crate) fn is_ascending(&self) -> bool {
         self.order == Order::Ascending
+    }
+
+    /// Keys of a full page.
+    pub(crate) fn page_keys(&self) -> u32 {
+        self.page_size.unwrap_or(PAGE_SIZE).clamp(1, PAGE_SIZE)
     }
 
     /// Pages received and not handed out that may be held.
@@ -101,6 +115,8 @@ pub(crate) enum Message<P, E> {
     PageRange(PageRange<P>),
     Notice(Notice),
     Failed(E),
+    /// Where the keys are, once all have been handed out.
+    Parts(Parts),
 }
 
 /// The driver's end of it.

@@ -10,6 +10,7 @@
 //! | [`event`] [`location`] | what happens in a job; names of files and objects |
 //! | [`fs`] | local trees: walking, reading, atomic writing |
 //! | [`plan`] | pure rules: paths, filters, comparison, limits of removals |
+//! | [`hints`] | where earlier listings found the keys of a prefix |
 //! | [`probe`] | what a service does of what S3 promises |
 //! | [`script`] | JavaScript functions over keys and objects |
 //! | [`summary`] | figures of a bucket, gathered from its pages in bounded memory |
@@ -45,3 +46,4 @@ pub mod summary;
 mod task;
 
 pub use s3haul_wire::error::{Error, ErrorKind, Result};
+pub use source::hints;

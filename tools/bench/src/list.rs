@@ -109,7 +109,7 @@ fn s3haul(plan: &Arguments) -> Result<PathBuf> {
 
 fn list(s3haul: &Path, server: &Server, plan: &Arguments, concurrency: u64) -> Command {
     let mut command = server.command(s3haul);
-    command.args(["list", "s3://synthetic", "--format", "keys"]);
+    command.args(["list", "s3://synthetic", "--format", "keys", "--no-hints"]);
     command.args(["--concurrency", &concurrency.to_string()]);
     if plan.is_ordered {
         command.arg("--sort");

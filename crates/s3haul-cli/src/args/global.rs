@@ -101,6 +101,10 @@ pub(crate) struct GlobalArgs {
     /// Colour messages on a terminal (auto), always (on) or never (off).
     #[arg(long, global = true, value_enum, value_name = "WHEN")]
     pub(crate) color: Option<ColorChoice>,
+    /// Neither use nor keep what long listings find out about where keys are. It is kept in the
+    /// cache folder, and the next listing of the same prefix begins everywhere at once.
+    #[arg(long, global = true)]
+    pub(crate) no_hints: bool,
     /// Log what the program does to standard error.
     #[arg(long, global = true)]
     pub(crate) debug: bool,
@@ -163,6 +167,7 @@ impl GlobalArgs {
             otlp_endpoint: self.otlp_endpoint.or(outer.otlp_endpoint),
             label: if self.label.is_empty() { outer.label } else { self.label },
             color: self.color.or(outer.color),
+            no_hints: self.no_hints || outer.no_hints,
             debug: self.debug || outer.debug,
             output: self.output.or(outer.output),
             query: self.query.or(outer.query),

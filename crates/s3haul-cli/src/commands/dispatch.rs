@@ -6,6 +6,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use s3haul::hints;
 use s3haul::job::value::{Job, OutputLines, Reports, Service, Task};
 use s3haul::journal::Journal;
 
@@ -46,6 +47,9 @@ pub(crate) fn dispatch(
         MetricsSettings::refuse(global, "`serve` has its requests in --ledger")?;
         let settings = ServeSettings::new(global, args, &environment)?;
         return runtime::serve_on(serve::run(settings, printer));
+    }
+    if let Some(folder) = environment.cache("listings").filter(|_| !global.no_hints) {
+        hints::keep_in(folder);
     }
     if let Command::Job { command: JobCommand::Run(args) } = command {
         if let (Some(address), Some(folder)) = (&args.ray, &args.at) {

@@ -13,6 +13,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use async_channel::{Receiver, Sender};
+use s3haul::hints::{Hints, Listed};
 use s3haul::script::{Limits, Runtime};
 use s3haul_list::{ListRequest, Notice, Order, list, objects, versions};
 use s3haul_wire::ops::{ListPage, ListedObject, VersionPage};
@@ -51,6 +52,8 @@ pub(crate) trait PageWorker<P = ListPage> {
 
 /// A page of objects or of versions.
 pub(crate) trait Entries: Send + Sized + 'static {
+    /// What such pages are of.
+    const LISTED: Listed;
     /// Lists such pages.
     fn list(client: Client, bucket: &str, request: ListRequest) -> Listing<Self>;
     /// The page, where it is one of objects.
@@ -62,6 +65,8 @@ pub(crate) trait Entries: Send + Sized + 'static {
 }
 
 impl Entries for ListPage {
+    const LISTED: Listed = Listed::Objects;
+
     fn list(client: Client, bucket: &str, request: ListRequest) -> Listing<Self> {
         list(objects(client, bucket), request)
     }
@@ -80,6 +85,8 @@ impl Entries for ListPage {
 }
 
 impl Entries for VersionPage {
+    const LISTED: Listed = Listed::Versions;
+
     fn list(client: Client, bucket: &str, request: ListRequest) -> Listing<Self> {
         list(versions(client, bucket), request)
     }
@@ -215,16 +222,18 @@ where
         request.concurrency = request.concurrency.div_ceil(LISTING_SHARE);
         request.permits = Some(asker.permits());
     }
-    let listing = P::list(client, &settings.bucket, request);
+    let hints = Hints::recall(&client, &settings.bucket, P::LISTED, &mut request).await;
+    let listing = (P::list(client, &settings.bucket, request), hints);
     let (is_json, printer) = (settings.json, Arc::clone(printer));
     let tell = move |notice: Notice| tell(&notice, is_json, &printer);
     let chosen = (settings.selection.clone(), asker);
     run(listing, settings.work_order(order), chosen, tell, make).await
 }
 
-/// Runs workers over the pages of a listing; `tell` receives the notices about the server.
+/// Runs workers over the pages of a listing, which leaves what it finds out; `tell` receives the
+/// notices about the server.
 pub(crate) async fn run_workers<P, W, F>(
-    listing: Listing<P>,
+    listing: (Listing<P>, Option<Hints>),
     order: Order,
     selection: Selection,
     tell: impl Fn(Notice) + Send + 'static,
@@ -239,7 +248,7 @@ where
 }
 
 async fn run<P, W, F>(
-    listing: Listing<P>,
+    listing: (Listing<P>, Option<Hints>),
     order: Order,
     (selection, asker): (Selection, Option<Arc<Asker>>),
     tell: impl Fn(Notice) + Send + 'static,
@@ -310,15 +319,20 @@ fn workers(order: Order, is_asking: bool) -> usize {
 
 /// Sends pages to idle workers until the listing ends or no worker is left.
 async fn hand_out<P>(
-    mut listing: Listing<P>,
+    (mut listing, hints): (Listing<P>, Option<Hints>),
     sender: Sender<P>,
     tell: impl Fn(Notice),
 ) -> Result<(), Failure> {
     while let Some(piece) = listing.next().await {
         listing.take_notices().into_iter().for_each(&tell);
         if sender.send(piece?.page).await.is_err() {
-            break;
+            return Ok(());
         }
+    }
+    // The workers need not wait for it.
+    drop(sender);
+    if let Some(hints) = hints {
+        hints.keep(listing.take_parts()).await;
     }
     Ok(())
 }

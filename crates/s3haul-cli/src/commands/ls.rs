@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use s3haul::hints::{Hints, Listed};
 use s3haul::plan::wildcard::Wildcard;
 use s3haul_list::{ListRequest, Order, list};
 use s3haul_wire::Client;
@@ -97,7 +98,7 @@ async fn objects(
     let wildcard = settings.selection.wildcard.as_ref();
     let whole_keys = settings.task.recursive || wildcard.is_some();
     let prefix = wildcard.map_or(settings.object.key.as_str(), Wildcard::prefix);
-    let request = ListRequest {
+    let mut request = ListRequest {
         prefix: prefix.to_owned(),
         delimiter: (!whole_keys).then(|| "/".to_owned()),
         order: Order::Ascending,
@@ -109,8 +110,9 @@ async fn objects(
     let rows = Rows::factory(settings, printer, whole_keys);
     // `ls` prints no notice about the server's order: `aws` does not either.
     let tell = |_| {};
-    let source = s3haul_list::objects(client, settings.object.bucket.as_str());
-    let listing = list(source, request);
+    let bucket = settings.object.bucket.as_str();
+    let hints = Hints::recall(&client, bucket, Listed::Objects, &mut request).await;
+    let listing = (list(s3haul_list::objects(client, bucket), request), hints);
     let done = run_workers(listing, Order::Ascending, selection, tell, rows).await?;
     // In the order of keys there is one worker.
     Ok(done.into_iter().next().unwrap_or((Totals::default(), true)))

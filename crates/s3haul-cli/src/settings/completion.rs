@@ -47,7 +47,7 @@ impl CompletionSettings {
             "{:?} {:?} {} {key:?} {}",
             client.endpoint.url, client.endpoint.region, name.name, global.no_sign_request
         );
-        Some(Self { client, cache: cache(environment), identity })
+        Some(Self { client, cache: environment.cache("complete"), identity })
     }
 }
 
@@ -69,13 +69,6 @@ fn runs_program(name: &str, environment: &Environment) -> Option<bool> {
         next = profile.get("source_profile").and_then(|name| files.profile(name));
     }
     None
-}
-
-fn cache(environment: &Environment) -> Option<PathBuf> {
-    let caches = environment.get(env_vars::XDG_CACHE_HOME).map(PathBuf::from);
-    let caches = caches.filter(|path| path.is_absolute());
-    let caches = caches.or_else(|| Some(environment.home()?.join(".cache")))?;
-    Some(caches.join("s3haul/complete"))
 }
 
 #[cfg(test)]

@@ -89,6 +89,14 @@ impl Environment {
         self.first(&[env_vars::HOME, env_vars::USERPROFILE]).map(PathBuf::from)
     }
 
+    /// A folder for what can be found out again.
+    pub(crate) fn cache(&self, name: &str) -> Option<PathBuf> {
+        let caches = self.get(env_vars::XDG_CACHE_HOME).map(PathBuf::from);
+        let caches = caches.filter(|path| path.is_absolute());
+        let caches = caches.or_else(|| Some(self.home()?.join(".cache")))?;
+        Some(caches.join("s3haul").join(name))
+    }
+
     /// A path with `~` for the home directory.
     pub(crate) fn expand_path(&self, path: &str) -> PathBuf {
         match (path.strip_prefix('~'), self.home()) {

@@ -372,3 +372,55 @@ fn many_pages_are_all_there_once_in_any_order_and_in_order() {
     let names = bench.ok("ls --recursive s3://synthetic");
     assert!(names.lines().zip(&keys).all(|(line, key)| line.ends_with(key)));
 }
+
+/// Requests of a listing, by its metrics.
+fn list_requests(bench: &Bench, args: &str) -> (String, u64) {
+    let printed = bench.ok(&format!("{args} --metrics-file m.prom"));
+    let text = bench.read("m.prom");
+    let listed = r#"s3haul_requests_total{operation="ListObjectsV2",status="200"} "#;
+    let count = text.lines().find_map(|line| line.strip_prefix(listed)).unwrap();
+    (printed, count.parse().unwrap())
+}
+
+fn hints(bench: &Bench) -> Vec<std::path::PathBuf> {
+    let folder = bench.path(".cache/s3haul/listings");
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn what_a_listing_finds_out_is_of_use_to_the_next_of_any_command() {
+    const PAGES: u64 = 200;
+    let bench = Bench::synthetic("uuid:200000");
+    let list = "list s3://synthetic --format keys --max-concurrent-requests 64";
+    let (all, first) = list_requests(&bench, &format!("{list} --no-hints"));
+    assert_eq!(hints(&bench).len(), 0);
+    assert!(first > PAGES * 103 / 100, "{first} requests: it has nothing to gain");
+    list_requests(&bench, list);
+    let [file] = &hints(&bench)[..] else { panic!("one file: {:?}", hints(&bench)) };
+    let bytes = std::fs::metadata(file).unwrap().len();
+    assert!(bytes < 100 * 1024, "{bytes} bytes");
+    let is_known = |args: &str, bar: u64| {
+        let (printed, count) = list_requests(&bench, args);
+        assert!(count <= PAGES * bar / 100, "{args}: {count} requests");
+        printed
+    };
+    let sorted = |printed: String| {
+        let mut lines: Vec<_> = printed.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let all = sorted(all);
+    assert!(sorted(is_known(list, 110)) == all);
+    is_known("summarize s3://synthetic --max-concurrent-requests 64", 110);
+    is_known("ls --recursive s3://synthetic --max-concurrent-requests 64", 115);
+    is_known("compare s3://synthetic s3://synthetic --max-concurrent-requests 256", 2 * 115);
+    // Whatever is in the file.
+    for nonsense in ["", "{}", r#"{"version":1,"parts":[[0,"5",7],[1,"~",900000]]}"#] {
+        std::fs::write(file, nonsense).unwrap();
+        assert!(sorted(list_requests(&bench, list).0) == all, "{nonsense}");
+    }
+    // A short listing leaves nothing.
+    list_requests(&bench, "list s3://synthetic/00 --format keys");
+    assert_eq!(hints(&bench).len(), 1);
+}

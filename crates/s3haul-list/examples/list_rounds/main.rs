@@ -6,6 +6,8 @@
 //! possible, microseconds a page spent deciding, contexts remembered at most, requests
 //! for names of folders, pages held back at most, and `ok` or what is wrong.
 //!
+//! `--again` lists once more, with what the first listing found.
+//!
 //! `--table FOLDER` does this for all layouts whose key files (`NAME.keys` or `NAME-COUNT.keys`)
 //! are in a folder, and compares them with the reference method; see [`table`].
 
@@ -24,15 +26,18 @@ mod table;
 use std::io::Read;
 
 use bucket::Bucket;
-use simulation::Settings;
+use s3haul_list::Parts;
+use simulation::{Figures, Settings};
 
 const USAGE: &str = "list_rounds [--keys FILE] [--concurrency 64] [--jitter] [--ordered] \
-                     [--lazy] [--prefix PREFIX] [--seed 1] | list_rounds [--table FOLDER]...";
+                     [--lazy] [--again] [--prefix PREFIX] [--seed 1] | \
+                     list_rounds [--table FOLDER]...";
 
 /// What the command line says.
 struct Arguments {
     keys: Option<String>,
     tables: Vec<String>,
+    is_repeated: bool,
     settings: Settings,
 }
 
@@ -40,12 +45,14 @@ impl Arguments {
     fn read() -> Result<Self, String> {
         let mut keys = None;
         let mut tables = Vec::new();
+        let mut is_repeated = false;
         let mut settings = Settings {
             concurrency: 64,
             has_jitter: false,
             is_ordered: false,
             is_eager: true,
             prefix: String::new(),
+            parts: Parts::new(),
             seed: 1,
         };
         let mut arguments = std::env::args().skip(1);
@@ -60,16 +67,17 @@ impl Arguments {
                 "--prefix" => settings.prefix = value()?,
                 "--jitter" => settings.has_jitter = true,
                 "--ordered" => settings.is_ordered = true,
+                "--again" => is_repeated = true,
                 "--lazy" => settings.is_eager = false,
                 _ => return Err(USAGE.to_owned()),
             }
         }
-        Ok(Self { keys, tables, settings })
+        Ok(Self { keys, tables, is_repeated, settings })
     }
 }
 
 fn main() -> Result<(), String> {
-    let Arguments { keys, tables, settings } = Arguments::read()?;
+    let Arguments { keys, tables, is_repeated, mut settings } = Arguments::read()?;
     if !tables.is_empty() {
         return table::print(&tables);
     }
@@ -78,7 +86,17 @@ fn main() -> Result<(), String> {
         Some(path) => text = std::fs::read_to_string(path).map_err(|error| error.to_string())?,
         None => drop(std::io::stdin().read_to_string(&mut text).map_err(|it| it.to_string())?),
     }
-    let figures = simulation::run(&Bucket::new(text, &settings.prefix), &settings);
+    let bucket = Bucket::new(text, &settings.prefix);
+    let figures = simulation::run(&bucket, &settings);
+    print(&figures);
+    if is_repeated {
+        settings.parts = figures.parts;
+        print(&simulation::run(&bucket, &settings));
+    }
+    Ok(())
+}
+
+fn print(figures: &Figures) {
     println!(
         "requests={} ratio={:.3} rounds={:.0} rounds/ideal={:.2} cpu_us/page={:.1} \
          contexts={} probes={} held={} {}",
@@ -92,5 +110,4 @@ fn main() -> Result<(), String> {
         figures.held_pages_max,
         figures.verdict,
     );
-    Ok(())
 }

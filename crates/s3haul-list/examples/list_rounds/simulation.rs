@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use s3haul_list::KeyRange;
 use s3haul_list::keyspace::Keyspace;
 use s3haul_list::keyspace::{Ask, KeyspaceOptions, ProbeId, SegmentId};
+use s3haul_list::{KeyRange, Parts, Recorder};
 
 use crate::bucket::{Bucket, PAGE_KEYS, Page};
 
@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     pub(crate) is_ordered: bool,
     pub(crate) is_eager: bool,
     pub(crate) prefix: String,
+    /// What an earlier listing found.
+    pub(crate) parts: Parts,
     pub(crate) seed: u64,
 }
 
@@ -34,6 +36,8 @@ pub(crate) struct Figures {
     pub(crate) contexts_max: usize,
     pub(crate) probes: u64,
     pub(crate) held_pages_max: usize,
+    /// What it found, for the next one.
+    pub(crate) parts: Parts,
     /// `ok`, or what is wrong.
     pub(crate) verdict: String,
 }
@@ -56,6 +60,8 @@ pub(crate) fn run(bucket: &Bucket, settings: &Settings) -> Figures {
         may_ask_folders: true,
         is_eager: settings.is_eager,
         concurrency: settings.concurrency,
+        parts: settings.parts.clone(),
+        page_size: PAGE_KEYS as u32,
         window_pages: settings.is_ordered.then_some(window),
     });
     let mut simulation = Simulation {
@@ -72,6 +78,7 @@ pub(crate) fn run(bucket: &Bucket, settings: &Settings) -> Figures {
         held_pages_max: 0,
         cpu: Duration::ZERO,
         contexts_max: 0,
+        recorder: Recorder::default(),
         warm: 0,
     };
     simulation.run(&mut keyspace, settings.is_ordered);
@@ -85,6 +92,7 @@ pub(crate) fn run(bucket: &Bucket, settings: &Settings) -> Figures {
         probes: simulation.probes,
         held_pages_max: simulation.held_pages_max,
         verdict: simulation.verdict(&keyspace),
+        parts: simulation.recorder.parts(PAGE_KEYS as u32),
     }
 }
 
@@ -107,6 +115,7 @@ struct Simulation<'a> {
     held_pages_max: usize,
     cpu: Duration,
     contexts_max: usize,
+    recorder: Recorder,
     warm: u8,
 }
 
@@ -158,6 +167,7 @@ impl Simulation<'_> {
                     .fold(0, |sum, byte| sum ^ byte);
                 let begin = Instant::now();
                 let taken = keyspace.on_page(segment, &page, is_truncated);
+                self.recorder.page(&taken.covers, &page, taken.count);
                 self.cpu += begin.elapsed();
                 if taken.count > 0 {
                     self.taken.insert(range.start, range.start + taken.count);

@@ -14,6 +14,10 @@ const SAMPLE_EARLY: usize = 30;
 const SAMPLE: usize = 8;
 /// Of the later pages only each so many is looked through for folders; all keys of it.
 const COUNTED_EVERY: u64 = 4;
+/// Pages more than an earlier listing had of a part, after which that says nothing any more.
+const PAGES_MORE_MAX: f64 = 2.0;
+/// Pages left at least, as long as a part has not ended.
+const PAGES_AT_LEAST: f64 = 0.5;
 /// Pages after which much is known.
 const PAGES_EARLY: f64 = 150.0;
 
@@ -188,6 +192,15 @@ impl Keyspace {
         let outlook = estimator.look(state);
         state.pages_left = outlook.pages;
         state.outlook = Some(outlook);
+        let Some(hinted) = state.hinted else { return };
+        if hinted > 1.0 - PAGES_MORE_MAX {
+            state.hinted = Some(hinted - 1.0);
+            state.pages_left = (hinted - 1.0).max(PAGES_AT_LEAST);
+        } else {
+            // Keys were added: it is a segment like any other.
+            state.hinted = None;
+            self.is_hinted = false;
+        }
     }
 
     /// A segment's cursor as the server knows it.

@@ -1,6 +1,7 @@
 //! Options of a keyspace, and the requests that it makes.
 
-use crate::KeyRange;
+use crate::{KeyRange, Parts};
+
 /// What a listing covers and how far it may go.
 #[derive(Clone, Debug)]
 pub struct KeyspaceOptions {
@@ -18,6 +19,10 @@ pub struct KeyspaceOptions {
     pub is_eager: bool,
     /// Requests that may be in flight.
     pub concurrency: usize,
+    /// What an earlier listing found, where there was one; no part of a listing with a delimiter.
+    pub parts: Parts,
+    /// Keys of a full page: what parts are counted in.
+    pub page_size: u32,
     /// In the order of keys: pages that may be held back until those before them are there.
     pub window_pages: Option<usize>,
 }

@@ -19,6 +19,8 @@ use crate::keyspace::ask::{Ask, SegmentId};
 const PAGES_MIN: f64 = 2.0;
 /// Nor those with fewer pages once guesses have cost too much, unless half of the requests idle.
 const PAGES_MIN_DEAR: f64 = 6.0;
+/// Nor, where an earlier listing found keys, those with fewer.
+const KNOWN_PAGES_MIN: f64 = 3.0;
 /// Nor those with less than this share of what is left for each request in flight.
 const PAGES_SHARE: f64 = 1.2;
 
@@ -34,6 +36,10 @@ impl Keyspace {
         let ask = self.go_on(near.as_ref());
         if ask.is_some() || self.is_full(held_pages) || !self.may_explore() {
             return ask;
+        }
+        let known = self.cut_at_known(near.as_ref());
+        if let Some(segment) = known {
+            return Some(self.ask_page(segment));
         }
         self.probe(near.as_ref()).or_else(|| {
             let segment = self.cut(near.as_ref())?;
@@ -122,7 +128,7 @@ impl Keyspace {
 
     /// Names of folders where many cannot be guessed.
     fn probe(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<Ask> {
-        if !self.options.may_ask_folders || !self.folders.has_room() {
+        if !self.options.may_ask_folders || !self.folders.has_room() || self.is_hinted {
             return None;
         }
         if std::mem::take(&mut self.is_root_unasked) {
@@ -180,6 +186,30 @@ impl Keyspace {
         Ask::Folders { probe, folder: format!("{prefix}{folder}"), after }
     }
 
+    /// Cuts the segment that has the most pages left as an earlier listing found them, between two
+    /// of its parts, and gives the new one.
+    fn cut_at_known(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
+        let mut hinted: Vec<_> = self
+            .segments
+            .iter()
+            .filter(|(id, _)| near.is_none_or(|near| near.contains(id)))
+            .filter_map(|(id, segment)| Some((segment.hinted?, id)))
+            .filter(|(pages, _)| *pages >= KNOWN_PAGES_MIN)
+            .collect();
+        hinted.sort_by(|one, other| other.0.total_cmp(&one.0));
+        hinted.into_iter().find_map(|(pages, id)| {
+            let segment = self.segments.get(id)?;
+            let (key, behind) = self.known.middle(segment, pages)?;
+            let made = self.segments.cut(id, key);
+            let right = self.segments.get_mut(made)?;
+            (right.pages_left, right.hinted) = (behind, Some(behind));
+            let left = self.segments.get_mut(id)?;
+            let rest = (pages - behind).max(0.0);
+            (left.pages_left, left.hinted, left.outlook) = (rest, Some(rest), None);
+            Some(made)
+        })
+    }
+
     /// Cuts the segment with the most pages left, and gives the new one. Once guesses have cost
     /// too much only those that have proven good go on, and a segment gambles only now and then,
     /// while many requests are idle; the last few segments gamble whenever they can.
@@ -197,6 +227,7 @@ impl Keyspace {
             let candidates = self.segments.iter().filter(|(id, segment)| {
                 near.is_none_or(|near| near.contains(id))
                     && segment.has_estimate()
+                    && segment.hinted.is_none()
                     && segment.pages_left >= threshold
                     && match segment.stuck {
                         Stuck::No => true,
@@ -284,6 +315,7 @@ impl Keyspace {
         left.unanswered += 1;
         left.pages_since_cut = 0;
         left.pages_left = cut.pages_left;
+        left.hinted = None;
         left.is_filled = cut.is_left_filled;
         left.outlook = None;
         left.guesses.1 += u32::from(cut.is_gamble);

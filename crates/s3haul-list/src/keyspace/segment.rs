@@ -52,6 +52,8 @@ pub(super) struct Segment {
     pub(super) pages_since_cut: u32,
     /// Pages expected to be left.
     pub(super) pages_left: f64,
+    /// The same as an earlier listing found them, as long as that holds.
+    pub(super) hinted: Option<f64>,
     /// Whether there are keys up to its end: then cuts anywhere in it are safe.
     pub(super) is_filled: bool,
     /// Length of the folder it was cut in, before its first page.
@@ -89,6 +91,7 @@ impl Segment {
             page_first: None,
             pages_since_cut: 0,
             pages_left: 1.0,
+            hinted: None,
             is_filled: false,
             folder: None,
             unanswered: 0,

@@ -10,8 +10,9 @@ use crate::engine::core::{Engine, Place};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
+use crate::source::hints::{Hints, Listed};
 use s3haul_list::{
-    KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
+    KeyRange, ListRequest, Listing, Notice, Order, Parts, is_doubtful, list, objects, versions,
 };
 use s3haul_wire::Client;
 use s3haul_wire::error::{Error, Result};
@@ -101,6 +102,13 @@ impl Pages {
         }
     }
 
+    fn take_parts(&mut self) -> Parts {
+        match self {
+            Self::Objects(listing) => listing.take_parts(),
+            Self::Versions(listing) => listing.take_parts(),
+        }
+    }
+
     fn take_notices(&mut self) -> Vec<Notice> {
         match self {
             Self::Objects(listing) => listing.take_notices(),
@@ -130,6 +138,8 @@ pub(crate) struct NameListing {
     ranges: VecDeque<NameRange>,
     stage: Stage,
     current: Option<Box<Pages>>,
+    /// Where the current range leaves what it found out.
+    hints: Option<Hints>,
     /// Takes versions, where these are listed.
     selector: Option<VersionSelector>,
     /// Objects or versions that were listed, taken or not.
@@ -184,6 +194,7 @@ impl NameListing {
             },
             ranges,
             current: None,
+            hints: None,
             selector: names.versions.map(VersionSelector::new),
             listed: 0,
             last: String::new(),
@@ -204,7 +215,13 @@ impl NameListing {
                 }
                 match page {
                     Ok(Some(page)) => return Ok(Some(self.hand_out(page))),
-                    Ok(None) => self.current = None,
+                    Ok(None) => {
+                        let parts = listing.take_parts();
+                        self.current = None;
+                        if let Some(hints) = self.hints.take() {
+                            hints.keep(parts).await;
+                        }
+                    }
                     Err(error) => {
                         (self.current, self.stage) = (None, Stage::Done);
                         return Err(error);
@@ -217,7 +234,7 @@ impl NameListing {
                         return Ok(Some(self.hand_out(ListedPage::whole(page))));
                     }
                 }
-                Stage::Ranges => self.start_range(),
+                Stage::Ranges => self.start_range().await,
                 Stage::Any => {
                     self.stage = Stage::Done;
                     if let Some(page) = self.any().await {
@@ -264,7 +281,7 @@ impl NameListing {
         page
     }
 
-    fn start_range(&mut self) {
+    async fn start_range(&mut self) {
         let Some(range) = self.ranges.pop_front() else {
             let is_proved = !self.proves_emptiness || !self.last.is_empty();
             self.stage = if is_proved { Stage::Done } else { Stage::Any };
@@ -277,12 +294,14 @@ impl NameListing {
         let RangeBounds { prefix, after, through } = range.bounds(&self.root);
         // Bounds may overlap by some keys.
         let after = after.max(self.last.clone());
-        self.start(prefix, KeyRange { after, through });
+        self.start(prefix, KeyRange { after, through }).await;
     }
 
-    fn start(&mut self, prefix: String, range: KeyRange) {
-        let request = ListRequest { prefix, range, ..self.request.clone() };
+    async fn start(&mut self, prefix: String, range: KeyRange) {
+        let mut request = ListRequest { prefix, range, ..self.request.clone() };
         let (client, bucket) = (self.client.clone(), self.bucket.as_str());
+        let listed = if self.selector.is_some() { Listed::Versions } else { Listed::Objects };
+        self.hints = Hints::recall(&client, bucket, listed, &mut request).await;
         self.current = Some(Box::new(match self.selector {
             Some(_) => Pages::Versions(list(versions(client, bucket), request)),
             None => Pages::Objects(list(objects(client, bucket), request)),
@@ -327,7 +346,7 @@ impl NameListing {
         if page.is_none() {
             // The listing supports more dialects, and its errors are more precise.
             let through = Some(format!("{root}\0"));
-            self.start(root, KeyRange { after: String::new(), through });
+            self.start(root, KeyRange { after: String::new(), through }).await;
         }
         page
     }

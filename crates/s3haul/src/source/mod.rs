@@ -3,6 +3,7 @@
 
 pub(crate) mod content;
 pub(crate) mod entries;
+pub mod hints;
 pub(crate) mod listing;
 pub(crate) mod manifest;
 pub(crate) mod pair;

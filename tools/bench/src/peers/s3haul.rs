@@ -9,6 +9,8 @@ use super::call::{Call, TAG, uri};
 #[expect(clippy::unnecessary_wraps, reason = "a row of the tools, of which others cannot all")]
 pub(super) fn line(call: &Call<'_>, task: &Task<'_>) -> Result<Command, String> {
     let mut command = call.command();
+    // No run profits from another.
+    command.arg("--no-hints");
     match *task {
         Task::List { bucket } => command.arg("list").arg(uri(bucket, "")),
         Task::Summarize { bucket } => command.arg("summarize").arg(uri(bucket, "")),

@@ -1,0 +1,221 @@
+//! Where earlier listings found the keys of a prefix, in files of a cache folder of this machine.
+//!
+//! A listing that has ended leaves a file with keys of its prefix and the number of others between
+//! them; the next one of the same prefix begins everywhere at once. A file that is old, damaged or
+//! of another bucket costs time: what is listed does not depend on it. Nothing is kept where
+//! [`keep_in`] was not called, of listings of a few pages, and of parts of a prefix.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use s3haul_list::{ListRequest, Part, Parts};
+use s3haul_wire::Client;
+
+/// Version of the files.
+const VERSION: u32 = 1;
+/// Files that are kept: those that were written last.
+const FILES_MAX: usize = 256;
+/// Longest file that is read.
+const BYTES_MAX: u64 = 8 << 20;
+/// How the files end.
+const ENDING: &str = "json";
+
+/// Where they are kept, in this process.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps what listings of this process find out in a folder, from now on, and has them use what is
+/// there. The first call counts.
+pub fn keep_in(folder: PathBuf) {
+    FOLDER.get_or_init(|| folder);
+}
+
+/// What is listed of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Objects.
+    Objects,
+    /// Versions and delete markers.
+    Versions,
+}
+
+/// Where a listing leaves what it found out.
+#[derive(Clone, Debug)]
+pub struct Hints {
+    file: PathBuf,
+}
+
+/// A file. Keys have much in common with those before them.
+#[derive(Serialize, Deserialize)]
+struct HintFile {
+    version: u32,
+    /// Bytes in common with the key before, the rest of the key, and the keys up to it.
+    parts: Vec<(usize, String, u64)>,
+}
+
+impl Hints {
+    /// Gives a request what the last listing of its prefix found out, if that is kept.
+    pub async fn recall(
+        client: &Client,
+        bucket: &str,
+        listed: Listed,
+        request: &mut ListRequest,
+    ) -> Option<Self> {
+        let folder = FOLDER.get().filter(|_| request.delimiter.is_none() && !request.is_serial)?;
+        let service = client.config().endpoint.url.as_deref().unwrap_or("aws");
+        let identity = format!("{service}\n{bucket}\n{listed:?}\n{}", request.prefix);
+        let hints = Self::in_folder(folder, &identity);
+        let file = hints.file.clone();
+        request.parts = in_background(move || read(&file)).await.unwrap_or_default();
+        tracing::debug!(parts = request.parts.len(), "known of the last listing of the prefix");
+        let is_whole = request.range.after.is_empty() && request.range.through.is_none();
+        is_whole.then_some(hints)
+    }
+
+    fn in_folder(folder: &Path, identity: &str) -> Self {
+        Self { file: folder.join(format!("{:032x}.{ENDING}", xxh3_128(identity.as_bytes()))) }
+    }
+
+    /// Keeps what a listing found out once it has ended. What cannot be kept is left.
+    pub async fn keep(self, parts: Parts) {
+        if parts.is_empty() {
+            return;
+        }
+        in_background(move || {
+            if let Err(error) = write(&self.file, parts) {
+                tracing::debug!(%error, "what a listing found out is not kept");
+            }
+        })
+        .await;
+    }
+}
+
+/// The folder may be one of a network.
+async fn in_background<T>(work: impl FnOnce() -> T + Send + 'static) -> T
+where
+    T: Default + Send + 'static,
+{
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+}
+
+fn read(file: &Path) -> Option<Parts> {
+    let length = fs::metadata(file).ok()?.len();
+    let bytes = (length <= BYTES_MAX).then(|| fs::read(file).ok())??;
+    let HintFile { version, parts } = serde_json::from_slice(&bytes).ok()?;
+    let mut read = Parts::with_capacity(parts.len());
+    let mut before = String::new();
+    for (shared, rest, keys) in parts.into_iter().filter(|_| version == VERSION) {
+        let through = format!("{}{rest}", before.get(..shared)?);
+        if through <= before {
+            return None;
+        }
+        before.clone_from(&through);
+        read.push(Part { through, keys });
+    }
+    Some(read)
+}
+
+fn write(file: &Path, parts: Parts) -> io::Result<()> {
+    let mut before = String::new();
+    let shortened = parts.into_iter().map(|part| {
+        let shared = shared(&before, &part.through);
+        let rest = part.through[shared..].to_owned();
+        before = part.through;
+        (shared, rest, part.keys)
+    });
+    let contents = HintFile { version: VERSION, parts: shortened.collect() };
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    // Keys are for their owner only.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    // A reader sees all of it or nothing.
+    let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
+    fs::write(&unfinished, serde_json::to_vec(&contents)?)?;
+    fs::rename(&unfinished, file)?;
+    prune(folder)
+}
+
+/// Bytes that two keys begin with, whole characters of both.
+fn shared(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+}
+
+/// Removes the oldest files where there are too many.
+fn prune(folder: &Path) -> io::Result<()> {
+    let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if path.extension().is_some_and(|ending| ending == ENDING) {
+            files.push((entry.metadata()?.modified()?, path));
+        }
+    }
+    files.sort();
+    let surplus = files.len().saturating_sub(FILES_MAX);
+    for (_, path) in &files[..surplus] {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_read_again(
+            keys in prop::collection::btree_map("[a-c/é🚀\n\"]{1,12}", any::<u64>(), 1..40),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("new/hints.json");
+            let part = |(through, keys): (String, u64)| Part { through, keys };
+            let parts: Parts = keys.into_iter().map(part).collect();
+            write(&file, parts.clone()).unwrap();
+            prop_assert_eq!(read(&file), Some(parts));
+        }
+
+        #[test]
+        fn nonsense_is_nothing(
+            bytes in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..200),
+                r#"\{"version":[12],"parts":\[(\[[0-3],"[abé]{0,2}",[0-9]\],?){0,3}\]\}"#
+                    .prop_map(String::into_bytes),
+            ],
+        ) {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            fs::write(file.path(), bytes).unwrap();
+            let parts = read(file.path()).unwrap_or_default();
+            prop_assert!(parts.windows(2).all(|pair| pair[0].through < pair[1].through));
+        }
+    }
+
+    #[test]
+    fn the_oldest_files_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        let parts = || vec![Part { through: "a".to_owned(), keys: 1 }];
+        for number in 0..FILES_MAX as u64 + 5 {
+            let hints = Hints::in_folder(folder.path(), &number.to_string());
+            write(&hints.file, parts()).unwrap();
+            let file = fs::File::options().write(true).open(&hints.file).unwrap();
+            file.set_modified(now - Duration::from_secs(1000 - number)).unwrap();
+        }
+        let kept = |number: u64| Hints::in_folder(folder.path(), &number.to_string()).file.exists();
+        assert!(!kept(3) && kept(4 + FILES_MAX as u64));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), FILES_MAX);
+    }
+}
