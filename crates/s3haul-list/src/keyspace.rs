@@ -58,9 +58,8 @@ pub struct Keyspace {
     segments_peak: usize,
     /// Whether the root's folder names are still to be asked for.
     is_root_unasked: bool,
+    /// What an earlier listing found.
     known: Known,
-    /// What an earlier listing found holds so far: nothing needs to be guessed.
-    is_hinted: bool,
     /// Folders near the root whose names are asked for while little is known.
     unasked: VecDeque<String>,
 }
@@ -86,7 +85,6 @@ impl Keyspace {
             segments_peak: 1,
             unasked: VecDeque::new(),
             is_root_unasked: options.is_eager && options.may_ask_folders,
-            is_hinted: false,
             known: Known::default(),
             options,
         };
@@ -97,9 +95,7 @@ impl Keyspace {
         }
         if is_empty(&keyspace.options) {
             keyspace.segments.remove(SegmentId(0));
-        } else if !keyspace.known.is_empty() {
-            keyspace.cut_as_before();
-        } else if keyspace.options.is_eager {
+        } else if !keyspace.cut_as_before() && keyspace.options.is_eager {
             keyspace.cut_blindly();
         }
         keyspace
@@ -126,33 +122,36 @@ impl Keyspace {
     }
 
     /// Cuts into parts of an earlier listing, one for each request that may be in flight; in the
-    /// order of keys into more, so that the window holds those of all requests twice. What has
-    /// changed since costs time and nothing else: they are segments like all others.
+    /// order of keys into more, so that the window holds those of all requests twice. Gives whether
+    /// it had any in the range. What has changed since costs time and nothing else: they are
+    /// segments like all others, and behind the last one nothing is known.
     #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
-    fn cut_as_before(&mut self) {
+    fn cut_as_before(&mut self) -> bool {
         const ENDS_TO_CHOOSE_FROM: f64 = 4.0;
+        let mut segment = SegmentId(0);
+        let within = self.segments.get(segment).map(|root| self.known.within(root));
+        let Some((mut before, end)) = within.filter(|(before, end)| before < end) else {
+            return false;
+        };
         let requests = self.options.concurrency.max(1) as f64;
-        let mut share = self.known.pages() / requests;
+        let mut share = (end - before) / requests;
         if let Some(window) = self.options.window_pages {
             let least = ENDS_TO_CHOOSE_FROM * self.known.mean_pages();
             share = share.min((window as f64 / (2.0 * requests)).max(least));
         }
-        let (mut segment, mut before) = (SegmentId(0), 0.0);
-        while let Some((key, up_to)) = self.known.next(before, share) {
-            let is_inside = self.segments.get(segment).is_some_and(|it| it.encloses(key));
-            if is_inside {
-                let made = self.segments.cut(segment, key.to_owned());
-                if let Some(left) = self.segments.get_mut(segment) {
-                    (left.pages_left, left.hinted) = (up_to - before, Some(up_to - before));
-                }
-                segment = made;
+        while before < end
+            && let Some((key, up_to)) = self.known.next(before, share)
+            && self.segments.get(segment).is_some_and(|rest| rest.encloses(key))
+        {
+            let made = self.segments.cut(segment, key.to_owned());
+            if let Some(left) = self.segments.get_mut(segment) {
+                (left.pages_left, left.hinted) = (up_to - before, Some(up_to - before));
             }
-            before = up_to;
+            (segment, before) = (made, up_to);
         }
-        // Behind the last one nothing is known.
         self.options.is_eager = true;
         self.is_root_unasked = false;
-        self.is_hinted = true;
+        true
     }
 
     /// Cuts where keys of any kind would be cut, before anything is known.

@@ -47,7 +47,7 @@ pub const QUIRKS: [Quirk; 9] = [
     Quirk {
         service: "MinIO",
         does: "A copy by `CopyObject` that keeps its metadata loses `Expires`.",
-        answer: "`set` sends all headers of the object again; `cp` of less than 64 MiB does not.",
+        answer: "`set` sends all headers of the object again; a `cp` by `CopyObject` does not.",
         source: "conformance suite",
     },
     Quirk {

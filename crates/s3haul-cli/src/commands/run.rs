@@ -187,6 +187,9 @@ impl Shared {
     ) -> Result<Settings, Failure> {
         crate::settings::refuse_unsupported(global)?;
         MetricsSettings::refuse(global, "`run` has metrics of all its lines together")?;
+        if global.no_hints && !self.settings.global.no_hints {
+            return Err(Failure::usage("--no-hints holds for all lines: give it to `run`"));
+        }
         let mut settings = Settings::load(global, environment)?;
         settings.tuning.shared = Some(self.limits.clone());
         settings.metrics_file.clone_from(&self.settings.metrics_file);

@@ -199,7 +199,6 @@ impl Keyspace {
         } else {
             // Keys were added: it is a segment like any other.
             state.hinted = None;
-            self.is_hinted = false;
         }
     }
 

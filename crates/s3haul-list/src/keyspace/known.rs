@@ -23,29 +23,29 @@ impl Known {
     pub(super) fn new(parts: Parts, prefix: &str, page_size: u32) -> Self {
         let mut keys = 0;
         let ends = parts.into_iter().filter_map(|part| {
-            keys += part.keys;
+            keys = part.keys.saturating_add(keys);
             let pages = keys as f64 / f64::from(page_size.max(1));
             Some((part.through.strip_prefix(prefix)?.to_owned(), pages))
         });
         let mut ends: Vec<_> = ends.collect();
-        // What is no order of this program's is of no use.
-        ends.dedup_by(|later, earlier| later.0 <= earlier.0);
+        // What is in no order is of no use.
+        ends.dedup_by(|later, earlier| later.0 <= earlier.0 || later.1 <= earlier.1);
         Self { ends }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// All pages.
-    pub(super) fn pages(&self) -> f64 {
-        self.ends.last().map_or(0.0, |(_, pages)| *pages)
+    /// Pages up to the beginning of a segment, about, and up to the last end in it.
+    pub(super) fn within(&self, segment: &Segment) -> (f64, f64) {
+        let up_to = |ends: usize| ends.checked_sub(1).map_or(0.0, |last| self.ends[last].1);
+        let before = self.ends.partition_point(|(key, _)| *key <= segment.after);
+        let through = segment.through.as_deref();
+        let end = self.ends.partition_point(|(key, _)| through.is_none_or(|it| key.as_str() < it));
+        (up_to(before), up_to(end))
     }
 
     /// Pages from one end to the next.
     #[expect(clippy::cast_precision_loss, reason = "few")]
     pub(super) fn mean_pages(&self) -> f64 {
-        self.pages() / self.ends.len().max(1) as f64
+        self.ends.last().map_or(0.0, |(_, pages)| *pages) / self.ends.len().max(1) as f64
     }
 
     /// The end of a segment that begins after `from` pages and is to have so many, with the pages

@@ -128,7 +128,7 @@ impl Keyspace {
 
     /// Names of folders where many cannot be guessed.
     fn probe(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<Ask> {
-        if !self.options.may_ask_folders || !self.folders.has_room() || self.is_hinted {
+        if !self.options.may_ask_folders || !self.folders.has_room() || self.is_known(near) {
             return None;
         }
         if std::mem::take(&mut self.is_root_unasked) {
@@ -162,6 +162,13 @@ impl Keyspace {
         Some(self.ask_folders(&folder, &after))
     }
 
+    /// Whether most of what is left lies where an earlier listing found keys.
+    fn is_known(&self, near: Option<&BTreeSet<SegmentId>>) -> bool {
+        let near = self.segments.iter().filter(|(id, _)| near.is_none_or(|near| near.contains(id)));
+        let most = near.max_by(|one, other| one.1.pages_left.total_cmp(&other.1.pages_left));
+        most.is_some_and(|(_, segment)| segment.hinted.is_some())
+    }
+
     /// The first of a segment's candidates that is worth a request.
     fn candidate_of(&self, segment: &Segment) -> Option<usize> {
         let free = self.options.concurrency - self.in_flight;
@@ -187,7 +194,7 @@ impl Keyspace {
     }
 
     /// Cuts the segment that has the most pages left as an earlier listing found them, between two
-    /// of its parts, and gives the new one.
+    /// of its parts, and gives the new one. One that lies within a part is left to guesses.
     fn cut_at_known(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
         let mut hinted: Vec<_> = self
             .segments
@@ -198,8 +205,11 @@ impl Keyspace {
             .collect();
         hinted.sort_by(|one, other| other.0.total_cmp(&one.0));
         hinted.into_iter().find_map(|(pages, id)| {
-            let segment = self.segments.get(id)?;
-            let (key, behind) = self.known.middle(segment, pages)?;
+            let segment = self.segments.get_mut(id)?;
+            let Some((key, behind)) = self.known.middle(segment, pages) else {
+                segment.hinted = None;
+                return None;
+            };
             let made = self.segments.cut(id, key);
             let right = self.segments.get_mut(made)?;
             (right.pages_left, right.hinted) = (behind, Some(behind));

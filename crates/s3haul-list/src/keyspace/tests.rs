@@ -264,7 +264,8 @@ fn any_parts() -> impl Strategy<Value = Parts> {
     let key = prop::sample::select(vec![
         "a", "a/", "a/1", "a/100", "a/2", "aa", "b/b", "c0c", "longlong", "z", "é", "0",
     ]);
-    let parts = prop::collection::btree_map(key, 0..100_u64, 1..8);
+    let keys = prop_oneof![4 => 0..100_u64, 1 => any::<u64>()];
+    let parts = prop::collection::btree_map(key, keys, 1..8);
     let parts = parts.prop_map(|parts| {
         let part = |(through, keys): (&str, u64)| Part { through: through.to_owned(), keys };
         parts.into_iter().map(part).collect()
@@ -401,6 +402,30 @@ fn what_a_listing_learns_is_of_use_to_the_next() {
         let (requests, pages) = again(&keys);
         assert!(requests * 100 <= pages * 125, "{requests} for {pages} pages");
     }
+}
+
+/// Of a large bucket few keys are known: between them it is guessed as ever, and in the order of
+/// keys the requests go on being made side by side.
+#[test]
+fn parts_of_many_pages_are_cut_by_guesses() {
+    const PAGES: u64 = 500;
+    let keys: Vec<Entry> = (0..PAGES * 20).map(|key| (format!("{key:07}"), 0)).collect();
+    let part = |key: u64| Part { through: format!("{key:07}"), keys: 100 * 20 };
+    let parts: Parts = (1..PAGES / 100).map(|part_number| part(part_number * 2_000)).collect();
+    let options = KeyspaceOptions { parts, window_pages: Some(64), ..options() };
+    let mut run = Run::new(options, &keys, 20, 3);
+    let mut idle = 0;
+    while !run.keyspace.is_done() {
+        run.ask();
+        idle += 8 - run.in_flight.len() as u64;
+        // The oldest: all take one round.
+        let ask = run.in_flight.remove(0);
+        run.answer(ask);
+    }
+    run.check_end();
+    let requests = run.requests;
+    assert!(requests * 100 <= PAGES * 115, "{requests} requests");
+    assert!(idle * 100 <= requests * 8 * 25, "{idle} of {} were idle", requests * 8);
 }
 
 /// Requests for a layout, with a fixed seed.

@@ -6,7 +6,7 @@
 //! [`keep_in`] was not called, of listings of a few pages, and of parts of a prefix.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
@@ -23,8 +23,6 @@ const VERSION: u32 = 1;
 const FILES_MAX: usize = 256;
 /// Longest file that is read.
 const BYTES_MAX: u64 = 8 << 20;
-/// How the files end.
-const ENDING: &str = "json";
 
 /// Where they are kept, in this process.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -78,16 +76,17 @@ impl Hints {
     }
 
     fn in_folder(folder: &Path, identity: &str) -> Self {
-        Self { file: folder.join(format!("{:032x}.{ENDING}", xxh3_128(identity.as_bytes()))) }
+        Self { file: folder.join(format!("{:032x}.json", xxh3_128(identity.as_bytes()))) }
     }
 
-    /// Keeps what a listing found out once it has ended. What cannot be kept is left.
+    /// Keeps what a listing found out once it has ended. Where that is nothing, as in a prefix that
+    /// has become short, nothing earlier is kept either. What cannot be kept is left.
     pub async fn keep(self, parts: Parts) {
-        if parts.is_empty() {
-            return;
-        }
         in_background(move || {
-            if let Err(error) = write(&self.file, parts) {
+            if parts.is_empty() {
+                // Mostly there is none.
+                _ = fs::remove_file(&self.file);
+            } else if let Err(error) = write(&self.file, parts) {
                 tracing::debug!(%error, "what a listing found out is not kept");
             }
         })
@@ -136,10 +135,20 @@ fn write(file: &Path, parts: Parts) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    // A reader sees all of it or nothing.
-    let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
-    fs::write(&unfinished, serde_json::to_vec(&contents)?)?;
-    fs::rename(&unfinished, file)?;
+    // A reader sees all of it or nothing, whoever else writes it.
+    let unfinished = file.with_extension(format!("{:016x}", fastrand::u64(..)));
+    let mut options = fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&unfinished).and_then(|mut written| {
+        written.write_all(&serde_json::to_vec(&contents)?)?;
+        fs::rename(&unfinished, file)
+    });
+    if written.is_err() {
+        _ = fs::remove_file(&unfinished);
+    }
+    written?;
     prune(folder)
 }
 
@@ -149,20 +158,20 @@ fn shared(one: &str, other: &str) -> usize {
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
 
-/// Removes the oldest files where there are too many.
+/// Removes the oldest files where there are too many, also those that were never finished.
 fn prune(folder: &Path) -> io::Result<()> {
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let path = entry.path();
-        if path.extension().is_some_and(|ending| ending == ENDING) {
-            files.push((entry.metadata()?.modified()?, path));
+        // Others may be at work.
+        if let Ok(metadata) = entry.metadata() {
+            files.push((metadata.modified()?, entry.path()));
         }
     }
     files.sort();
     let surplus = files.len().saturating_sub(FILES_MAX);
     for (_, path) in &files[..surplus] {
-        fs::remove_file(path)?;
+        _ = fs::remove_file(path);
     }
     Ok(())
 }
