@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
 
+use super::boundaries::Recorder;
 use super::fetch::{Context, Fetched, Position, Verdict};
 use super::keyspace::Keyspace;
 use super::notice::Notice;
 use super::page::Merged;
-use super::parts::Recorder;
 use crate::keyspace::ask::{Ask, Keys, KeyspaceOptions, ProbeId, SegmentId};
 use crate::page::Page as _;
 use crate::range::KeyRange;
@@ -76,7 +76,7 @@ impl<S: Source> Driver<S> {
             is_eager: request.is_eager,
             concurrency: request.concurrency,
             page_size: request.page_keys(),
-            parts: if request.delimiter.is_none() { request.parts.clone() } else { Vec::new() },
+            boundaries: request.boundaries.clone(),
             window_pages: request.is_ascending().then_some(window_pages),
         });
         let buffer = ReorderBuffer::new(request.order, &request.range.after, window_pages);
@@ -97,9 +97,10 @@ impl<S: Source> Driver<S> {
         let end = self.work(outbox).await;
         self.requests.abort_all();
         if matches!(end, End::Done) && self.context.request.delimiter.is_none() {
-            let parts = std::mem::take(&mut self.recorder).parts(self.context.request.page_keys());
+            let boundaries =
+                std::mem::take(&mut self.recorder).boundaries(self.context.request.page_keys());
             // The receiver may be gone already.
-            let _ = outbox.send(Message::Parts(parts)).await;
+            let _ = outbox.send(Message::Boundaries(boundaries)).await;
         }
         if matches!(end, End::Failed(_)) {
             // What is settled is good whatever failed elsewhere.

@@ -88,10 +88,10 @@ impl Keyspace {
             known: Known::default(),
             options,
         };
-        let parts = std::mem::take(&mut keyspace.options.parts);
+        let boundaries = std::mem::take(&mut keyspace.options.boundaries);
         if keyspace.options.delimiter.is_none() {
             keyspace.known =
-                Known::new(parts, &keyspace.options.prefix, keyspace.options.page_size);
+                Known::new(boundaries, &keyspace.options.prefix, keyspace.options.page_size);
         }
         if is_empty(&keyspace.options) {
             keyspace.segments.remove(SegmentId(0));
@@ -121,10 +121,11 @@ impl Keyspace {
         self.model.len()
     }
 
-    /// Cuts into parts of an earlier listing, one for each request that may be in flight; in the
-    /// order of keys into more, so that the window holds those of all requests twice. Gives whether
-    /// it had any in the range. What has changed since costs time and nothing else: they are
-    /// segments like all others, and behind the last one nothing is known.
+    /// Cuts at boundaries of an earlier listing, into a segment for each request that may be in
+    /// flight; in the order of keys into more, so that the window holds those of all requests
+    /// twice. Gives whether there were any in the range. What has changed since costs time and
+    /// nothing else: they are segments like all others, and behind the last boundary nothing is
+    /// known.
     #[expect(clippy::cast_precision_loss, reason = "estimates need no more precision")]
     fn cut_as_before(&mut self) -> bool {
         const ENDS_TO_CHOOSE_FROM: f64 = 4.0;

@@ -130,13 +130,13 @@
 //! # Ok(()) }
 //! ```
 
+mod boundaries;
 mod driver;
 mod fetch;
 pub mod keyspace;
 mod lister;
 mod notice;
 mod page;
-mod parts;
 mod range;
 mod reorder;
 mod request;
@@ -145,10 +145,10 @@ mod s3;
 mod serial;
 mod source;
 
+pub use boundaries::{Boundary, Recorder};
 pub use lister::{Listing, list};
 pub use notice::Notice;
 pub use page::{KeyPage, Page};
-pub use parts::{Part, Parts, Recorder};
 pub use range::KeyRange;
 pub use request::{ListRequest, Order, PageRange};
 #[cfg(feature = "s3")]

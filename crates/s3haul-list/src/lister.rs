@@ -9,9 +9,9 @@ use super::driver::{Driver, End};
 use super::fetch::Context;
 use super::notice::Notice;
 use super::serial::{self, From};
+use crate::Boundary;
 use crate::ListRequest;
 use crate::PageRange;
-use crate::Parts;
 use crate::request::Message;
 use crate::request::Outbox;
 use crate::request::PAGES_AHEAD;
@@ -25,7 +25,7 @@ const CONCURRENCY_MAX: usize = 1 << 14;
 pub struct Listing<P, E> {
     messages: mpsc::Receiver<Message<P, E>>,
     notices: Vec<Notice>,
-    parts: Parts,
+    boundaries: Vec<Boundary>,
     tasks: JoinSet<()>,
 }
 
@@ -37,7 +37,7 @@ impl<P, E> Listing<P, E> {
             match self.messages.recv().await {
                 Some(Message::PageRange(page_range)) => return Some(Ok(page_range)),
                 Some(Message::Notice(notice)) => self.notices.push(notice),
-                Some(Message::Parts(parts)) => self.parts = parts,
+                Some(Message::Boundaries(boundaries)) => self.boundaries = boundaries,
                 Some(Message::Failed(error)) => {
                     self.tasks.abort_all();
                     self.messages.close();
@@ -58,11 +58,11 @@ impl<P, E> Listing<P, E> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Takes what the next listing of the same keys begins with ([`ListRequest::parts`]): there
-    /// once a listing of many pages has ended without an error, and none where it had a delimiter
-    /// or went one page after the other.
-    pub fn take_parts(&mut self) -> Parts {
-        std::mem::take(&mut self.parts)
+    /// Takes what the next listing of the same keys begins with ([`ListRequest::boundaries`]). They
+    /// are there once a listing of many pages has ended without an error; there are none of one
+    /// with a delimiter, or that went one page after the other.
+    pub fn take_boundaries(&mut self) -> Vec<Boundary> {
+        std::mem::take(&mut self.boundaries)
     }
 
     /// A listing whose driver broke has no end that could be taken for the whole.
@@ -84,7 +84,7 @@ pub fn list<S: Source>(source: S, mut request: ListRequest) -> Listing<S::Page, 
     let (outbox, messages) = mpsc::channel(PAGES_AHEAD);
     let mut tasks = JoinSet::new();
     tasks.spawn(drive(Arc::new(Context::new(source, request)), outbox));
-    Listing { messages, notices: Vec::new(), parts: Parts::new(), tasks }
+    Listing { messages, notices: Vec::new(), boundaries: Vec::new(), tasks }
 }
 
 async fn drive<S: Source>(context: Arc<Context<S>>, outbox: Outbox<S::Page, S::Error>) {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc;
 
-use crate::Parts;
+use crate::Boundary;
 use crate::notice::Notice;
-use crate::parts::PAGE_SIZE;
 use crate::range::KeyRange;
 
+/// Keys a page where the request says nothing else, and at most.
+pub(crate) const PAGE_SIZE: u32 = 1000;
 /// Pages that wait for the consumer beside those that wait for their turn.
 pub(crate) const PAGES_AHEAD: usize = 4;
 /// Pages held in the order of keys, for each request in flight.
@@ -49,12 +50,12 @@ pub struct ListRequest {
     /// Pages received and not taken that may be held; none: 8 for each request in the order of
     /// keys, else a few.
     pub window_pages: Option<usize>,
-    /// Where an earlier listing of the prefix found the keys ([`Listing::take_parts`]): then it
+    /// Where an earlier listing of the prefix found keys ([`Listing::take_boundaries`]): then it
     /// begins everywhere at once. What is no longer so costs time; the listing is whole and right
     /// whatever they are. Not used with a delimiter, nor where `is_serial`.
     ///
-    /// [`Listing::take_parts`]: crate::Listing::take_parts
-    pub parts: Parts,
+    /// [`Listing::take_boundaries`]: crate::Listing::take_boundaries
+    pub boundaries: Vec<Boundary>,
     /// Bounds requests in flight together with others': each request holds one.
     pub permits: Option<Arc<Semaphore>>,
 }
@@ -72,7 +73,7 @@ impl Default for ListRequest {
             is_eager: false,
             is_serial: false,
             window_pages: None,
-            parts: Parts::new(),
+            boundaries: Vec::new(),
             permits: None,
         }
     }
@@ -116,7 +117,7 @@ pub(crate) enum Message<P, E> {
     Notice(Notice),
     Failed(E),
     /// Where the keys are, once all have been handed out.
-    Parts(Parts),
+    Boundaries(Vec<Boundary>),
 }
 
 /// The driver's end of it.

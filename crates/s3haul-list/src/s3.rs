@@ -13,14 +13,11 @@ use s3haul_wire::ops::{ListObjects, ListPage, ListVersions, VersionPage};
 
 use crate::fetch::starts_early;
 use crate::page::Page;
-use crate::request::ListRequest;
+use crate::request::{ListRequest, PAGE_SIZE};
 use crate::source::{Answer, Fault, FolderNames, Query, Source};
 
 /// Ends the names of buckets that list in no order.
 const DIRECTORY_BUCKET: &str = "--x-s3";
-
-/// Entries of a page unless the request sets another number.
-const PAGE_SIZE: u32 = 1000;
 
 /// The objects of a bucket.
 pub fn objects(client: Client, bucket: impl Into<String>) -> Objects {

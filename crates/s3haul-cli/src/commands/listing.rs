@@ -332,7 +332,7 @@ async fn hand_out<P>(
     // The workers need not wait for it.
     drop(sender);
     if let Some(hints) = hints {
-        hints.keep(listing.take_parts()).await;
+        hints.keep(listing.take_boundaries()).await;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Exports metrics while a command runs.
 //!
 //! A thread takes samples and writes the file, another sends to a collector; a task answers
-//! scrapes. All end with the command: none is waited for longer than one write or sending takes.
+//! scrapes. All end with the command: none is waited for longer than one write or push takes.
 //! The file has the end of a command that never began, too, so that it is not taken for the success
 //! before it. It replaces nothing but metrics.
 

@@ -1,9 +1,8 @@
-//! Sends metrics and traces to a collector of OpenTelemetry while a command runs.
+//! Pushes metrics and traces to an OpenTelemetry collector while a command runs.
 //!
-//! A thread of its own, with a runtime of its own, takes what is there every few seconds and once
-//! more at the end. The job never waits for it; its end waits for that last sending, for a limited
-//! time. What a collector did not take is not kept for it: counters go on, and traces are a sample
-//! anyway.
+//! A thread with a runtime of its own sends them every few seconds and once more at the end. The
+//! job never waits for it, and its end waits for the last push only for a limited time. What a
+//! collector did not take is dropped: counters go on, and traces are a sample anyway.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -24,9 +23,9 @@ use crate::failure::Failure;
 use crate::observe::Observer;
 use crate::settings::CollectorSettings;
 
-/// Time between two sendings.
+/// Time between two pushes.
 const SEND_EVERY: Duration = Duration::from_secs(5);
-/// Longest time for one of them: the end of a command waits for the last.
+/// Longest time for a push: the end of a command waits for the last one.
 const SEND_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Sends until the end of the command.
@@ -34,7 +33,7 @@ const SEND_TIME_MAX: Duration = Duration::from_secs(5);
 pub(super) struct Push {
     url: String,
     end: oneshot::Sender<RunEnd>,
-    /// Gives why the last sending failed, if it did.
+    /// Gives why the last push failed, if it did.
     thread: JoinHandle<Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Where metrics and traces go by the protocol of OpenTelemetry.
+//! The OpenTelemetry collector that metrics and traces are sent to.
 //!
 //! The variables are those of
 //! <https://opentelemetry.io/docs/specs/otel/protocol/exporter/#configuration-options>; an address

@@ -416,7 +416,7 @@ fn what_a_listing_finds_out_is_of_use_to_the_next_of_any_command() {
     is_known("ls --recursive s3://synthetic --max-concurrent-requests 64", 115);
     is_known("compare s3://synthetic s3://synthetic --max-concurrent-requests 256", 2 * 115);
     // Whatever is in the file.
-    for nonsense in ["", "{}", r#"{"version":1,"parts":[[0,"5",7],[1,"~",900000]]}"#] {
+    for nonsense in ["", "{}", r#"{"version":1,"boundaries":[[0,"5",7],[1,"~",900000]]}"#] {
         std::fs::write(file, nonsense).unwrap();
         assert!(sorted(list_requests(&bench, list).0) == all, "{nonsense}");
     }

@@ -26,7 +26,6 @@ mod table;
 use std::io::Read;
 
 use bucket::Bucket;
-use s3haul_list::Parts;
 use simulation::{Figures, Settings};
 
 const USAGE: &str = "list_rounds [--keys FILE] [--concurrency 64] [--jitter] [--ordered] \
@@ -52,7 +51,7 @@ impl Arguments {
             is_ordered: false,
             is_eager: true,
             prefix: String::new(),
-            parts: Parts::new(),
+            boundaries: Vec::new(),
             seed: 1,
         };
         let mut arguments = std::env::args().skip(1);
@@ -90,7 +89,7 @@ fn main() -> Result<(), String> {
     let figures = simulation::run(&bucket, &settings);
     print(&figures);
     if is_repeated {
-        settings.parts = figures.parts;
+        settings.boundaries = figures.boundaries;
         print(&simulation::run(&bucket, &settings));
     }
     Ok(())

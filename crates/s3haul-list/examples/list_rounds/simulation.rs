@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use s3haul_list::keyspace::Keyspace;
 use s3haul_list::keyspace::{Ask, KeyspaceOptions, ProbeId, SegmentId};
-use s3haul_list::{KeyRange, Parts, Recorder};
+use s3haul_list::{Boundary, KeyRange, Recorder};
 
 use crate::bucket::{Bucket, PAGE_KEYS, Page};
 
@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     pub(crate) is_eager: bool,
     pub(crate) prefix: String,
     /// What an earlier listing found.
-    pub(crate) parts: Parts,
+    pub(crate) boundaries: Vec<Boundary>,
     pub(crate) seed: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Figures {
     pub(crate) probes: u64,
     pub(crate) held_pages_max: usize,
     /// What it found, for the next one.
-    pub(crate) parts: Parts,
+    pub(crate) boundaries: Vec<Boundary>,
     /// `ok`, or what is wrong.
     pub(crate) verdict: String,
 }
@@ -60,7 +60,7 @@ pub(crate) fn run(bucket: &Bucket, settings: &Settings) -> Figures {
         may_ask_folders: true,
         is_eager: settings.is_eager,
         concurrency: settings.concurrency,
-        parts: settings.parts.clone(),
+        boundaries: settings.boundaries.clone(),
         page_size: PAGE_KEYS as u32,
         window_pages: settings.is_ordered.then_some(window),
     });
@@ -92,7 +92,7 @@ pub(crate) fn run(bucket: &Bucket, settings: &Settings) -> Figures {
         probes: simulation.probes,
         held_pages_max: simulation.held_pages_max,
         verdict: simulation.verdict(&keyspace),
-        parts: simulation.recorder.parts(PAGE_KEYS as u32),
+        boundaries: simulation.recorder.boundaries(PAGE_KEYS as u32),
     }
 }
 

@@ -107,7 +107,7 @@ fn measure(
                 is_ordered,
                 is_eager: true,
                 prefix: String::new(),
-                parts: Vec::new(),
+                boundaries: Vec::new(),
                 seed: *seed,
             },
         );

@@ -1,6 +1,6 @@
 //! Options of a keyspace, and the requests that it makes.
 
-use crate::{KeyRange, Parts};
+use crate::{Boundary, KeyRange};
 
 /// What a listing covers and how far it may go.
 #[derive(Clone, Debug)]
@@ -19,9 +19,9 @@ pub struct KeyspaceOptions {
     pub is_eager: bool,
     /// Requests that may be in flight.
     pub concurrency: usize,
-    /// What an earlier listing found, where there was one; no part of a listing with a delimiter.
-    pub parts: Parts,
-    /// Keys of a full page: what parts are counted in.
+    /// What an earlier listing found, where there was one. Not used with a delimiter.
+    pub boundaries: Vec<Boundary>,
+    /// Keys of a full page: what the keys between boundaries are counted in.
     pub page_size: u32,
     /// In the order of keys: pages that may be held back until those before them are there.
     pub window_pages: Option<usize>,

@@ -193,8 +193,8 @@ impl Keyspace {
         Ask::Folders { probe, folder: format!("{prefix}{folder}"), after }
     }
 
-    /// Cuts the segment that has the most pages left as an earlier listing found them, between two
-    /// of its parts, and gives the new one. One that lies within a part is left to guesses.
+    /// Cuts the segment that has the most pages left as an earlier listing found them, at a
+    /// boundary, and gives the new one. Those without a boundary inside are left to guesses.
     fn cut_at_known(&mut self, near: Option<&BTreeSet<SegmentId>>) -> Option<SegmentId> {
         let mut hinted: Vec<_> = self
             .segments

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Part, Parts, Recorder};
+use crate::{Boundary, Recorder};
 
 /// An entry of a listing: a key (or common prefix) and the number of its version.
 type Entry = (String, u32);
@@ -253,24 +253,24 @@ fn options() -> KeyspaceOptions {
         may_ask_folders: true,
         is_eager: true,
         concurrency: 8,
-        parts: Vec::new(),
+        boundaries: Vec::new(),
         page_size: 20,
         window_pages: None,
     }
 }
 
-/// Parts that have nothing to do with what is listed.
-fn any_parts() -> impl Strategy<Value = Parts> {
+/// Boundaries that have nothing to do with what is listed.
+fn any_boundaries() -> impl Strategy<Value = Vec<Boundary>> {
     let key = prop::sample::select(vec![
         "a", "a/", "a/1", "a/100", "a/2", "aa", "b/b", "c0c", "longlong", "z", "é", "0",
     ]);
     let keys = prop_oneof![4 => 0..100_u64, 1 => any::<u64>()];
-    let parts = prop::collection::btree_map(key, keys, 1..8);
-    let parts = parts.prop_map(|parts| {
-        let part = |(through, keys): (&str, u64)| Part { through: through.to_owned(), keys };
-        parts.into_iter().map(part).collect()
+    let boundaries = prop::collection::btree_map(key, keys, 1..8);
+    let boundaries = boundaries.prop_map(|boundaries| {
+        let boundary = |(key, keys): (&str, u64)| Boundary { key: key.to_owned(), keys };
+        boundaries.into_iter().map(boundary).collect()
     });
-    prop_oneof![1 => Just(Parts::new()), 1 => parts]
+    prop_oneof![1 => Just(Vec::new()), 1 => boundaries]
 }
 
 fn any_keys() -> impl Strategy<Value = Vec<Entry>> {
@@ -307,8 +307,15 @@ fn any_options() -> impl Strategy<Value = KeyspaceOptions> {
     let after = prop::sample::select(vec!["", "", "", "a", "a/1", "b", "longlo"]);
     let through = prop::sample::select(vec!["", "", "", "a/2", "b", "c", "longlonz", "0"]);
     let flags = (any::<bool>(), any::<bool>(), prop::option::of(1..20_usize));
-    (prefix, after, through, flags, 1..64_usize, any_parts()).prop_map(
-        |(prefix, after, through, (is_eager, is_grouped, window_pages), concurrency, parts)| {
+    (prefix, after, through, flags, 1..64_usize, any_boundaries()).prop_map(
+        |(
+            prefix,
+            after,
+            through,
+            (is_eager, is_grouped, window_pages),
+            concurrency,
+            boundaries,
+        )| {
             KeyspaceOptions {
                 prefix: prefix.to_owned(),
                 range: KeyRange {
@@ -319,7 +326,7 @@ fn any_options() -> impl Strategy<Value = KeyspaceOptions> {
                 may_ask_folders: !is_grouped,
                 is_eager,
                 concurrency,
-                parts,
+                boundaries,
                 page_size: 20,
                 window_pages,
             }
@@ -387,10 +394,10 @@ fn what_a_listing_learns_is_of_use_to_the_next() {
         let mut keys: Vec<Entry> = keys.into_iter().map(|key| (key, 0)).collect();
         keys.sort();
         let first = Run::new(options(), &keys, 20, 7).finish();
-        let parts = first.recorder.parts(20);
-        assert!(parts.len() > 50, "{}", parts.len());
+        let boundaries = first.recorder.boundaries(20);
+        assert!(boundaries.len() > 50, "{}", boundaries.len());
         let mut again = |keys: &[Entry]| {
-            let options = KeyspaceOptions { parts: parts.clone(), ..options() };
+            let options = KeyspaceOptions { boundaries: boundaries.clone(), ..options() };
             let run = Run::new(options, keys, 20, random.u64(..)).finish();
             (run.requests, keys.len().div_ceil(20) as u64)
         };
@@ -407,12 +414,12 @@ fn what_a_listing_learns_is_of_use_to_the_next() {
 /// Of a large bucket few keys are known: between them it is guessed as ever, and in the order of
 /// keys the requests go on being made side by side.
 #[test]
-fn parts_of_many_pages_are_cut_by_guesses() {
+fn between_distant_boundaries_cuts_are_guessed() {
     const PAGES: u64 = 500;
     let keys: Vec<Entry> = (0..PAGES * 20).map(|key| (format!("{key:07}"), 0)).collect();
-    let part = |key: u64| Part { through: format!("{key:07}"), keys: 100 * 20 };
-    let parts: Parts = (1..PAGES / 100).map(|part_number| part(part_number * 2_000)).collect();
-    let options = KeyspaceOptions { parts, window_pages: Some(64), ..options() };
+    let boundary = |number: u64| Boundary { key: format!("{:07}", number * 2_000), keys: 2_000 };
+    let boundaries = (1..PAGES / 100).map(boundary).collect();
+    let options = KeyspaceOptions { boundaries, window_pages: Some(64), ..options() };
     let mut run = Run::new(options, &keys, 20, 3);
     let mut idle = 0;
     while !run.keyspace.is_done() {

@@ -3,7 +3,7 @@
 //! A listing that has ended leaves a file with keys of its prefix and the number of others between
 //! them; the next one of the same prefix begins everywhere at once. A file that is old, damaged or
 //! of another bucket costs time: what is listed does not depend on it. Nothing is kept where
-//! [`keep_in`] was not called, of listings of a few pages, and of parts of a prefix.
+//! [`keep_in`] was not called, of listings of a few pages, and of ranges of a prefix.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use s3haul_list::{ListRequest, Part, Parts};
+use s3haul_list::{Boundary, ListRequest};
 use s3haul_wire::Client;
 
 /// Version of the files.
@@ -53,7 +53,7 @@ pub struct Hints {
 struct HintFile {
     version: u32,
     /// Bytes in common with the key before, the rest of the key, and the keys up to it.
-    parts: Vec<(usize, String, u64)>,
+    boundaries: Vec<(usize, String, u64)>,
 }
 
 impl Hints {
@@ -69,8 +69,8 @@ impl Hints {
         let identity = format!("{service}\n{bucket}\n{listed:?}\n{}", request.prefix);
         let hints = Self::in_folder(folder, &identity);
         let file = hints.file.clone();
-        request.parts = in_background(move || read(&file)).await.unwrap_or_default();
-        tracing::debug!(parts = request.parts.len(), "known of the last listing of the prefix");
+        request.boundaries = in_background(move || read(&file)).await.unwrap_or_default();
+        tracing::debug!(count = request.boundaries.len(), "boundaries of the last listing");
         let is_whole = request.range.after.is_empty() && request.range.through.is_none();
         is_whole.then_some(hints)
     }
@@ -81,12 +81,12 @@ impl Hints {
 
     /// Keeps what a listing found out once it has ended. Where that is nothing, as in a prefix that
     /// has become short, nothing earlier is kept either. What cannot be kept is left.
-    pub async fn keep(self, parts: Parts) {
+    pub async fn keep(self, boundaries: Vec<Boundary>) {
         in_background(move || {
-            if parts.is_empty() {
+            if boundaries.is_empty() {
                 // Mostly there is none.
                 _ = fs::remove_file(&self.file);
-            } else if let Err(error) = write(&self.file, parts) {
+            } else if let Err(error) = write(&self.file, boundaries) {
                 tracing::debug!(%error, "what a listing found out is not kept");
             }
         })
@@ -102,32 +102,32 @@ where
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-fn read(file: &Path) -> Option<Parts> {
+fn read(file: &Path) -> Option<Vec<Boundary>> {
     let length = fs::metadata(file).ok()?.len();
     let bytes = (length <= BYTES_MAX).then(|| fs::read(file).ok())??;
-    let HintFile { version, parts } = serde_json::from_slice(&bytes).ok()?;
-    let mut read = Parts::with_capacity(parts.len());
+    let HintFile { version, boundaries } = serde_json::from_slice(&bytes).ok()?;
+    let mut read = Vec::with_capacity(boundaries.len());
     let mut before = String::new();
-    for (shared, rest, keys) in parts.into_iter().filter(|_| version == VERSION) {
-        let through = format!("{}{rest}", before.get(..shared)?);
-        if through <= before {
+    for (shared, rest, keys) in boundaries.into_iter().filter(|_| version == VERSION) {
+        let key = format!("{}{rest}", before.get(..shared)?);
+        if key <= before {
             return None;
         }
-        before.clone_from(&through);
-        read.push(Part { through, keys });
+        before.clone_from(&key);
+        read.push(Boundary { key, keys });
     }
     Some(read)
 }
 
-fn write(file: &Path, parts: Parts) -> io::Result<()> {
+fn write(file: &Path, boundaries: Vec<Boundary>) -> io::Result<()> {
     let mut before = String::new();
-    let shortened = parts.into_iter().map(|part| {
-        let shared = shared(&before, &part.through);
-        let rest = part.through[shared..].to_owned();
-        before = part.through;
-        (shared, rest, part.keys)
+    let shortened = boundaries.into_iter().map(|Boundary { key, keys }| {
+        let shared = shared(&before, &key);
+        let rest = key[shared..].to_owned();
+        before = key;
+        (shared, rest, keys)
     });
-    let contents = HintFile { version: VERSION, parts: shortened.collect() };
+    let contents = HintFile { version: VERSION, boundaries: shortened.collect() };
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -135,7 +135,7 @@ fn write(file: &Path, parts: Parts) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    // A reader sees all of it or nothing, whoever else writes it.
+    // A reader sees all of a file or nothing, also where several processes write it.
     let unfinished = file.with_extension(format!("{:016x}", fastrand::u64(..)));
     let mut options = fs::File::options();
     options.write(true).create_new(true);
@@ -191,24 +191,24 @@ mod tests {
         ) {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("new/hints.json");
-            let part = |(through, keys): (String, u64)| Part { through, keys };
-            let parts: Parts = keys.into_iter().map(part).collect();
-            write(&file, parts.clone()).unwrap();
-            prop_assert_eq!(read(&file), Some(parts));
+            let boundary = |(key, keys): (String, u64)| Boundary { key, keys };
+            let boundaries: Vec<_> = keys.into_iter().map(boundary).collect();
+            write(&file, boundaries.clone()).unwrap();
+            prop_assert_eq!(read(&file), Some(boundaries));
         }
 
         #[test]
         fn nonsense_is_nothing(
             bytes in prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..200),
-                r#"\{"version":[12],"parts":\[(\[[0-3],"[abé]{0,2}",[0-9]\],?){0,3}\]\}"#
+                r#"\{"version":[12],"boundaries":\[(\[[0-3],"[abé]{0,2}",[0-9]\],?){0,3}\]\}"#
                     .prop_map(String::into_bytes),
             ],
         ) {
             let file = tempfile::NamedTempFile::new().unwrap();
             fs::write(file.path(), bytes).unwrap();
-            let parts = read(file.path()).unwrap_or_default();
-            prop_assert!(parts.windows(2).all(|pair| pair[0].through < pair[1].through));
+            let boundaries = read(file.path()).unwrap_or_default();
+            prop_assert!(boundaries.windows(2).all(|pair| pair[0].key < pair[1].key));
         }
     }
 
@@ -216,10 +216,10 @@ mod tests {
     fn the_oldest_files_go() {
         let folder = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
-        let parts = || vec![Part { through: "a".to_owned(), keys: 1 }];
+        let boundaries = || vec![Boundary { key: "a".to_owned(), keys: 1 }];
         for number in 0..FILES_MAX as u64 + 5 {
             let hints = Hints::in_folder(folder.path(), &number.to_string());
-            write(&hints.file, parts()).unwrap();
+            write(&hints.file, boundaries()).unwrap();
             let file = fs::File::options().write(true).open(&hints.file).unwrap();
             file.set_modified(now - Duration::from_secs(1000 - number)).unwrap();
         }

@@ -12,7 +12,7 @@ use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
 use crate::source::hints::{Hints, Listed};
 use s3haul_list::{
-    KeyRange, ListRequest, Listing, Notice, Order, Parts, is_doubtful, list, objects, versions,
+    Boundary, KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
 use s3haul_wire::Client;
 use s3haul_wire::error::{Error, Result};
@@ -102,10 +102,10 @@ impl Pages {
         }
     }
 
-    fn take_parts(&mut self) -> Parts {
+    fn take_boundaries(&mut self) -> Vec<Boundary> {
         match self {
-            Self::Objects(listing) => listing.take_parts(),
-            Self::Versions(listing) => listing.take_parts(),
+            Self::Objects(listing) => listing.take_boundaries(),
+            Self::Versions(listing) => listing.take_boundaries(),
         }
     }
 
@@ -216,10 +216,10 @@ impl NameListing {
                 match page {
                     Ok(Some(page)) => return Ok(Some(self.hand_out(page))),
                     Ok(None) => {
-                        let parts = listing.take_parts();
+                        let boundaries = listing.take_boundaries();
                         self.current = None;
                         if let Some(hints) = self.hints.take() {
-                            hints.keep(parts).await;
+                            hints.keep(boundaries).await;
                         }
                     }
                     Err(error) => {

@@ -1,41 +1,36 @@
 //! What a listing learns for the next one of the same keys: where they are.
 //!
 //! A listing of unknown keys has to find out where to cut; one that knows keys between which so
-//! many others lie begins everywhere at once. Where keys have come or gone meanwhile, a part takes
-//! more pages or fewer than expected: nothing depends on it but the time.
+//! many others lie begins everywhere at once. Where keys have come or gone meanwhile, a segment
+//! takes more pages or fewer than expected: nothing depends on it but the time.
 //!
-//! Parts end within pages, now here, now there. If they ended where pages did, the numbers of keys
-//! between most of them would be multiples of a page, and a segment of so many takes a request more
-//! to see that there is nothing more.
+//! Boundaries lie within pages, now here, now there. If they lay at the ends of pages, the numbers
+//! of keys between most of them would be multiples of a page, and a segment of so many takes a
+//! request more to see that there is nothing more.
 
 use crate::keyspace::Keys;
 use crate::range::KeyRange;
 
-/// Keys a page where the request says nothing else.
-pub(crate) const PAGE_SIZE: u32 = 1000;
 /// Listings of fewer pages have nothing to gain.
 const PAGES_MIN: u64 = 16;
-/// Parts that are kept.
-const PARTS_MAX: u64 = 2048;
+/// Boundaries that are kept.
+const BOUNDARIES_MAX: u64 = 2048;
 /// Pages that are remembered one by one; beyond that neighbours are put together.
 const RECORDS_MAX: usize = 1 << 14;
 
-/// A part of the listed keys.
+/// A key that was found, for the next listing of the same prefix:
+/// [`ListRequest::boundaries`](crate::ListRequest). More keys may follow the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Its last key.
-    pub through: String,
-    /// Keys in it, versions each by itself.
+pub struct Boundary {
+    /// The key.
+    pub key: String,
+    /// Keys from the boundary before up to this one, itself included; each version counts.
     pub keys: u64,
 }
 
-/// Parts that together are the keys up to the last of them, in the order of keys; more keys may
-/// follow. For the next listing of the same prefix: [`ListRequest::parts`](crate::ListRequest).
-pub type Parts = Vec<Part>;
-
 /// A range of keys that was listed.
 #[derive(Debug)]
-struct Listed {
+struct CountedRange {
     after: String,
     through: Option<String>,
     keys: u64,
@@ -44,9 +39,9 @@ struct Listed {
 /// Notes the pages of a listing.
 #[derive(Debug, Default)]
 pub struct Recorder {
-    listed: Vec<Listed>,
+    listed: Vec<CountedRange>,
     keys: u64,
-    /// Where the last page was cut, in parts of a page of 2^32.
+    /// Where the last page was cut, in 2^32nds of a page.
     place: u32,
     /// There were too many ranges that are no neighbours.
     is_lost: bool,
@@ -74,14 +69,14 @@ impl Recorder {
             }
             let keys = (index + 1 - from) as u64;
             let before = std::mem::replace(&mut after, key.to_owned());
-            self.listed.push(Listed { after: before, through: Some(key.to_owned()), keys });
+            self.listed.push(CountedRange { after: before, through: Some(key.to_owned()), keys });
             from = index + 1;
         }
         let (through, keys) = (covers.through.clone(), (count - from) as u64);
-        self.listed.push(Listed { after, through, keys });
+        self.listed.push(CountedRange { after, through, keys });
         if self.listed.len() >= RECORDS_MAX {
             self.halve();
-            // Each part of a listing is received in order: pages have neighbours.
+            // Each segment is received in order: pages have neighbours.
             self.is_lost = self.listed.len() > RECORDS_MAX / 4 * 3;
         }
     }
@@ -93,7 +88,7 @@ impl Recorder {
     /// Puts pairs of neighbours together.
     fn halve(&mut self) {
         self.sort();
-        let mut halved: Vec<Listed> = Vec::with_capacity(self.listed.len());
+        let mut halved: Vec<CountedRange> = Vec::with_capacity(self.listed.len());
         let mut may_grow = false;
         for listed in self.listed.drain(..) {
             let before = halved.last_mut();
@@ -111,31 +106,32 @@ impl Recorder {
         self.listed = halved;
     }
 
-    /// The parts of what was listed to its end, with so many keys a page, if it was long.
-    pub fn parts(mut self, page_size: u32) -> Parts {
+    /// The boundaries of what was listed to its end, with so many keys a page, if it was long.
+    pub fn boundaries(mut self, page_size: u32) -> Vec<Boundary> {
         let pages = self.keys / u64::from(page_size.max(1));
         if pages < PAGES_MIN || self.is_lost {
-            return Parts::new();
+            return Vec::new();
         }
         self.sort();
-        let keys_min = (self.keys / PARTS_MAX).max(u64::from(page_size) / 4);
-        let mut parts = Parts::new();
+        let keys_min = (self.keys / BOUNDARIES_MAX).max(u64::from(page_size) / 4);
+        let mut boundaries = Vec::new();
         let mut keys = 0;
         for listed in self.listed {
             keys += listed.keys;
             // The end has no last key, and needs none.
-            if let Some(through) = listed.through.filter(|_| keys >= keys_min) {
-                parts.push(Part { through, keys });
+            if let Some(key) = listed.through.filter(|_| keys >= keys_min) {
+                boundaries.push(Boundary { key, keys });
                 keys = 0;
             }
         }
-        parts
+        boundaries
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::PAGE_SIZE;
 
     fn covers(after: u64, through: u64) -> KeyRange {
         let through = (through < u64::MAX).then(|| format!("{through:09}"));
@@ -161,27 +157,27 @@ mod tests {
     }
 
     /// Pages that begin so many keys after one another, in any order.
-    fn recorded(mut pages: Vec<(u64, u64)>) -> Parts {
+    fn recorded(mut pages: Vec<(u64, u64)>) -> Vec<Boundary> {
         let mut recorder = Recorder::default();
         fastrand::Rng::with_seed(3).shuffle(&mut pages);
         for (after, through) in pages {
             note(&mut recorder, after, through);
         }
-        recorder.parts(PAGE_SIZE)
+        recorder.boundaries(PAGE_SIZE)
     }
 
     #[test]
-    fn parts_have_the_keys_up_to_their_ends_and_end_anywhere() {
-        let parts = recorded((0..100).map(|n| (n * 1000, (n + 1) * 1000)).collect());
-        assert!((150..=300).contains(&parts.len()), "{}", parts.len());
+    fn boundaries_lie_anywhere_and_know_the_keys_before_them() {
+        let boundaries = recorded((0..100).map(|n| (n * 1000, (n + 1) * 1000)).collect());
+        assert!((150..=300).contains(&boundaries.len()), "{}", boundaries.len());
         let (mut before, mut tenths) = (0, [0; 10]);
-        for part in &parts {
-            let through: usize = part.through.parse().unwrap();
-            assert_eq!(part.keys, (through - before) as u64);
+        for boundary in &boundaries {
+            let through: usize = boundary.key.parse().unwrap();
+            assert_eq!(boundary.keys, (through - before) as u64);
             before = through;
             tenths[through / 100 % 10] += 1;
         }
-        assert!(tenths.iter().all(|count| *count < parts.len() / 3), "{tenths:?}");
+        assert!(tenths.iter().all(|count| *count < boundaries.len() / 3), "{tenths:?}");
     }
 
     #[test]
@@ -191,16 +187,16 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_parts_with_it() {
+    fn memory_is_bounded_and_so_are_boundaries() {
         let mut recorder = Recorder::default();
-        // Of 64 parts at a time each in order.
+        // Of 64 ranges at a time, each in order.
         for n in (0..625).flat_map(|n| (0..64).map(move |part| part * 625 + n)) {
             note(&mut recorder, n * 999, (n + 1) * 999);
             assert!(recorder.listed.len() < RECORDS_MAX);
         }
-        let parts = recorder.parts(PAGE_SIZE);
-        assert!((500..=1024).contains(&parts.len()), "{}", parts.len());
-        assert!(parts.iter().map(|part| part.keys).sum::<u64>() > 39_000 * 999);
-        assert!(parts.is_sorted_by_key(|part| &part.through));
+        let boundaries = recorder.boundaries(PAGE_SIZE);
+        assert!((500..=1024).contains(&boundaries.len()), "{}", boundaries.len());
+        assert!(boundaries.iter().map(|boundary| boundary.keys).sum::<u64>() > 39_000 * 999);
+        assert!(boundaries.is_sorted_by_key(|boundary| &boundary.key));
     }
 }
