@@ -108,7 +108,9 @@ def test_a_sync_removes_what_is_no_longer_there(
     for name, value in filled.service.environment().items():
         monkeypatch.setenv(name, value)
     job = s3haul.job("sync", filled.url("in/"), filled.url("out/"), delete=True)
-    result = s3haul.ray.run(job, at=filled.url("job"), **SHORT)
+    # Of a shard that is done twice, the second run finds nothing to do: none may be.
+    call: dict[str, Any] = {**SHORT, "lease": 30.0}
+    result = s3haul.ray.run(job, at=filled.url("job"), **call)
     there, added, gone = len(range(2, OBJECTS, 7)), 1, 2
     assert result.raise_for_failures().done == OBJECTS - there + added + gone
     assert etags(filled, "out/") == etags(filled, "in/")

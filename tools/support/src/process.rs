@@ -11,6 +11,9 @@ use crate::term;
 /// The manifest of the benchmarks.
 pub const BENCH_MANIFEST: &str = "tools/bench/Cargo.toml";
 
+/// Has cargo optimise our own crates in a development build.
+pub const OPTIMISED: [&str; 2] = ["--config", "tools/optimised.toml"];
+
 /// The workspace's root, two folders above this package: where cargo runs us, else where we were
 /// built.
 ///
@@ -51,6 +54,18 @@ pub fn bench_cargo(subcommand: &str, args: &[&str]) -> Command {
     let mut command = cargo(&[subcommand, "--manifest-path"]);
     command.arg(root().join(BENCH_MANIFEST)).args(args).env("CARGO_TARGET_DIR", target());
     command
+}
+
+/// Has cargo compile the workspace through clippy, whose warnings are errors: one compilation gives
+/// both the lints and the programs. It leaves out what would make the next compilation quicker, and
+/// what debuggers read. What it builds lies beside that of a plain `cargo build`.
+pub fn strict(command: &mut Command) -> &mut Command {
+    command
+        .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
+        // How `cargo clippy -- -D warnings` passes it on.
+        .env("CLIPPY_ARGS", "-Dwarnings")
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
 }
 
 /// Runs a program with its output shown; fails when it does.

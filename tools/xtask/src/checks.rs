@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{budgets, deny, kill, python, test_programs, tidy};
+use crate::{budgets, deny, test_programs, tidy};
 use support::{process, servers, term};
 
 /// How much is run.
@@ -18,23 +18,23 @@ pub(crate) enum Extent {
 
 struct Step {
     name: &'static str,
-    extent: Extent,
+    extents: &'static [Extent],
     run: fn() -> Result<()>,
 }
 
 /// In the order of what is cheap to find out.
 const STEPS: &[Step] = &[
-    Step { name: "fmt", extent: Extent::Quick, run: fmt },
-    Step { name: "tidy", extent: Extent::Quick, run: tidy::run },
-    Step { name: "clippy", extent: Extent::Quick, run: clippy },
-    Step { name: "servers", extent: Extent::Full, run: servers::run },
-    Step { name: "deny", extent: Extent::Full, run: deny::run },
-    Step { name: "doc", extent: Extent::Full, run: doc },
-    Step { name: "budgets", extent: Extent::Full, run: budgets::check },
-    Step { name: "test", extent: Extent::Full, run: test_programs::run },
-    Step { name: "python", extent: Extent::Full, run: python::test },
-    Step { name: "kills", extent: Extent::Full, run: kill::a_few },
+    Step { name: "fmt", extents: BOTH, run: fmt },
+    Step { name: "tidy", extents: BOTH, run: tidy::run },
+    Step { name: "clippy", extents: &[Extent::Quick], run: clippy },
+    Step { name: "build", extents: &[Extent::Full], run: build },
+    Step { name: "servers and deny", extents: &[Extent::Full], run: servers_and_deny },
+    Step { name: "doc", extents: &[Extent::Full], run: doc },
+    Step { name: "budgets", extents: &[Extent::Full], run: budgets::check },
+    Step { name: "test", extents: &[Extent::Full], run: test_programs::run },
 ];
+
+const BOTH: &[Extent] = &[Extent::Quick, Extent::Full];
 
 /// Runs the steps; stops at the first that fails unless `--keep-going` is given.
 pub(crate) fn run(extent: Extent, args: &[String]) -> Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn run(extent: Extent, args: &[String]) -> Result<()> {
     };
     let started = Instant::now();
     let mut failed = Vec::new();
-    for step in STEPS.iter().filter(|step| extent == Extent::Full || step.extent == Extent::Quick) {
+    for step in STEPS.iter().filter(|step| step.extents.contains(&extent)) {
         if let Err(error) = run_step(step) {
             term::error(&format!("{}: {error:#}", step.name));
             failed.push(step.name);
@@ -80,9 +80,24 @@ fn fmt() -> Result<()> {
 fn clippy() -> Result<()> {
     let args = ["-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
     process::run(process::cargo(&["clippy"]).args(args))?;
-    let alone = ["clippy", "-q", "-p", "s3haul-list", "--no-default-features", "--all-targets"];
-    process::run(process::cargo(&alone).args(["--", "-D", "warnings"]))?;
     process::run(&mut process::bench_cargo("clippy", &args))
+}
+
+/// Compiles everything with the lints of clippy: the tests, and the lister without S3.
+fn build() -> Result<()> {
+    test_programs::build()?;
+    let alone = ["build", "-q", "-p", "s3haul-list", "--no-default-features", "--lib"];
+    process::run(process::strict(&mut process::cargo(&alone)))
+}
+
+/// One mostly downloads and the other mostly compiles.
+fn servers_and_deny() -> Result<()> {
+    std::thread::scope(|scope| {
+        let servers = scope.spawn(servers::run);
+        let denied = deny::run();
+        servers.join().unwrap_or_else(|_| bail!("what installs the servers panicked"))?;
+        denied
+    })
 }
 
 /// Only libraries: the command and the library share the name `s3haul` and would overwrite each

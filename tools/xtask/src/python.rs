@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use support::install::{self, Environment, Folder};
 use support::servers::Servers;
@@ -73,19 +73,23 @@ pub(crate) fn test() -> Result<()> {
         .arg(process::target().join("python/mypy"))
         .arg(sources);
     process::run(&mut mypy)?;
-    // They wait more than they work: side by side both take as long as one.
-    let (now, oldest) = std::thread::scope(|scope| {
+    // They wait more than they work, above all those on Ray: side by side.
+    let run =
+        |tests: &mut Command| process::run_quietly(tests.envs(Servers::locate().test_variables()));
+    std::thread::scope(|scope| {
         let oldest = scope.spawn(|| test_oldest(&wheel));
-        let mut tests = tests(&python);
-        let now = process::run(tests.envs(Servers::locate().test_variables()));
-        (now, oldest.join())
-    });
-    let Ok(oldest) = oldest else { bail!("the tests with Python {OLDEST} came to no end") };
-    term::line(&format!("python: with Python {OLDEST}: {}", oldest?));
-    now
+        let ray = scope.spawn(|| run(&mut tests_of(&python, "tests/test_ray.py")));
+        let most = run(tests_of(&python, "tests").arg("--ignore-glob=*/test_ray.py"));
+        let gone = |_| Err(anyhow!("the tests came to no end"));
+        let (ray, oldest) = (ray.join().unwrap_or_else(gone), oldest.join().unwrap_or_else(gone));
+        term::line(&format!("python: {}", last_line(&most?)));
+        term::line(&format!("python: on Ray: {}", last_line(&ray?)));
+        term::line(&format!("python: with Python {OLDEST}: {}", last_line(&oldest?)));
+        Ok(())
+    })
 }
 
-/// The same with the oldest Python and the embedded server alone; gives the last line of the tests.
+/// The same with the oldest Python and the embedded server alone.
 fn test_oldest(wheel: &Path) -> Result<String> {
     let Some(oldest) = oldest() else { return Ok("not here, and not tested".to_owned()) };
     let venv = process::target().join("python/oldest");
@@ -93,11 +97,15 @@ fn test_oldest(wheel: &Path) -> Result<String> {
     let python = venv.join("bin/python");
     pip_install(&python, &FOR_OLDEST.map(OsStr::new))?;
     install_wheel(&python, wheel)?;
-    let output = process::run_quietly(&mut tests(&python))?;
-    Ok(output.lines().last().unwrap_or_default().to_owned())
+    process::run_quietly(&mut tests_of(&python, "tests"))
 }
 
-fn tests(python: &Path) -> Command {
+/// Where pytest says how many passed.
+fn last_line(output: &str) -> &str {
+    output.lines().last().unwrap_or_default()
+}
+
+fn tests_of(python: &Path, tests: &str) -> Command {
     let package = process::root().join("python");
     let mut pytest = Command::new(python);
     // From elsewhere: the package that is installed is tested, not the one that lies here.
@@ -105,7 +113,7 @@ fn tests(python: &Path) -> Command {
         .current_dir(process::target())
         .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"])
         .arg(&package)
-        .arg(package.join("tests"))
+        .arg(package.join(tests))
         .env("S3HAUL_TEST_DOCS", process::root().join("docs"));
     pytest
 }
@@ -202,6 +210,8 @@ fn build(python: &Path, profile: &str, folder: &str, flags: &[&str]) -> Result<P
         .env("CARGO_TARGET_DIR", process::target());
     if profile == "release" {
         builders::reproducible(&mut maturin)?;
+    } else {
+        process::strict(&mut maturin);
     }
     // Where maturin looks for its companions.
     let bin = python.parent().context("Python lies in no folder")?;

@@ -1,4 +1,5 @@
-//! Builds and runs the workspace's tests, several programs at a time.
+//! Builds and runs the workspace's tests, those of the Python package and a few kills, several
+//! programs at a time.
 //!
 //! `cargo test` runs one test program after the other, and many of ours wait most of the time: for
 //! servers to start, for time limits, for killed connections. Run side by side they need half the
@@ -7,7 +8,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -17,8 +18,10 @@ use serde::Deserialize;
 use support::servers::Servers;
 use support::{install, process, term};
 
-/// Test programs that run at once: they wait more than they work, on two cores as well.
-const LANES: usize = 3;
+use crate::{kill, python};
+
+/// What runs at once: it waits more than it works, on two cores as well.
+const LANES: usize = 4;
 
 /// Programs that tests run, with an argument that they take and their package.
 const NEEDED: [(&str, &str, &str); 3] =
@@ -38,9 +41,10 @@ const SEED: &str = "20261121";
 
 /// The longest ones, which start first so that none of them runs alone at the end.
 const LONGEST_FIRST: [&str; 6] =
-    ["conformance", "cli", "transfer_sim", "security", "controller", "listing"];
+    ["cli", "conformance", "transfer_sim", "security", "controller", "listing"];
 
-/// Builds all tests, then runs them and the examples in the documentation.
+/// Builds all tests, then runs them, the examples in the documentation, the tests of the Python
+/// package and a few kills.
 pub(crate) fn run() -> Result<()> {
     if cfg!(target_os = "linux") {
         install_programs()?;
@@ -48,18 +52,24 @@ pub(crate) fn run() -> Result<()> {
     let mut programs = build()?;
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
-    let mut commands: VecDeque<_> = programs.iter().map(Program::command).collect();
-    commands.push_back(process::cargo(&["test", "-q", "--workspace", "--doc"]));
+    let mut commands: Vec<_> = programs.iter().map(Program::command).collect();
+    let mut examples = process::cargo(&["test", "-q", "--workspace", "--doc"]);
+    process::strict(&mut examples);
+    commands.push(examples);
     for command in &mut commands {
         command.envs(Servers::locate().test_variables());
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
             command.env("PROPTEST_RNG_SEED", SEED);
         }
     }
-    let run = Mutex::new(Run { commands, tally: Tally::default(), failed: Vec::new() });
+    let mut work: VecDeque<_> = commands.into_iter().map(Work::Program).collect();
+    // As long as the first two.
+    work.push_front(Work::Task("python", python::test));
+    work.push_back(Work::Task("kills", kill::a_few));
+    let run = Mutex::new(Run { work, tally: Tally::default(), failed: Vec::new() });
     std::thread::scope(|scope| {
         for _ in 0..LANES {
-            scope.spawn(|| work(&run));
+            scope.spawn(|| work_off(&run));
         }
     });
     let Run { tally, failed, .. } = run.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +99,7 @@ fn install_programs() -> Result<()> {
 
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq, Eq)]
-struct Program {
+pub(crate) struct Program {
     /// Name of its target, such as `conformance`.
     name: String,
     executable: PathBuf,
@@ -125,8 +135,8 @@ struct Profile {
     test: bool,
 }
 
-/// The test programs of the workspace and of the benchmarks.
-fn build() -> Result<Vec<Program>> {
+/// Builds the test programs of the workspace and of the benchmarks, with the lints of clippy.
+pub(crate) fn build() -> Result<Vec<Program>> {
     let mut programs = built(process::cargo(&["test"]))?;
     programs.extend(built(process::bench_cargo("test", &[]))?);
     Ok(programs)
@@ -134,7 +144,7 @@ fn build() -> Result<Vec<Program>> {
 
 fn built(mut cargo: Command) -> Result<Vec<Program>> {
     let format = "--message-format=json-render-diagnostics";
-    cargo.args(["-q", "--workspace", "--no-run", format]);
+    process::strict(cargo.args(["-q", "--workspace", "--no-run", format]));
     let output = cargo.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.context("could not start cargo")?;
     if !output.status.success() {
@@ -156,41 +166,52 @@ fn program(message: &str) -> Option<Program> {
     Some(Program { name: artifact.target.name, executable, package })
 }
 
+/// Something to run.
+enum Work {
+    /// A test program, whose report is summed with those of the others.
+    Program(Command),
+    /// Tests of another kind, which say themselves what they do.
+    Task(&'static str, fn() -> Result<()>),
+}
+
 /// What is left to run, and what came of the rest.
 struct Run {
-    commands: VecDeque<Command>,
+    work: VecDeque<Work>,
     tally: Tally,
     failed: Vec<String>,
 }
 
-fn work(run: &Mutex<Run>) {
+fn work_off(run: &Mutex<Run>) {
     let lock = || run.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let Some(mut command) = lock().commands.pop_front() else { return };
+        let Some(work) = lock().work.pop_front() else { return };
         let started = Instant::now();
-        let output = process::output(&mut command);
-        let name = process::describe(&command);
+        let (name, result) = match work {
+            Work::Program(mut command) => {
+                (process::describe(&command), process::output(&mut command).map(Some))
+            }
+            Work::Task(name, task) => (name.to_owned(), task().map(|()| None)),
+        };
         let mut run = lock();
         term::dim(&format!("-- {name}: {}", term::seconds(started.elapsed())));
-        let is_good = match output {
-            Ok(output) => {
-                for line in String::from_utf8_lossy(&output.stdout).lines() {
-                    term::line(line);
-                    run.tally.read(line);
-                }
-                if !output.status.success() {
-                    term::line(&String::from_utf8_lossy(&output.stderr));
-                }
-                output.status.success()
-            }
-            Err(error) => {
-                term::error(&format!("{error:#}"));
-                false
-            }
-        };
-        if !is_good {
+        if let Err(error) = result.and_then(|output| output.map_or(Ok(()), |o| run.report(&o))) {
+            term::error(&format!("{error:#}"));
             run.failed.push(name);
         }
+    }
+}
+
+impl Run {
+    /// Shows what a test program printed; fails when it did.
+    fn report(&mut self, output: &Output) -> Result<()> {
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            term::line(line);
+            self.tally.read(line);
+        }
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
     }
 }
 

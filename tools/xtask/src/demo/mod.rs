@@ -49,9 +49,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 fn build() -> Result<PathBuf> {
     term::line("building s3haul, optimised without what takes long");
-    let mut build = process::cargo(&["build", "-q", "--profile", "quick", "-p", "s3haul-cli"]);
-    process::run(&mut build)?;
-    Ok(process::target().join("quick").join("s3haul"))
+    let mut build = process::cargo(&["build", "-q", "-p", "s3haul-cli"]);
+    process::run(build.args(process::OPTIMISED).env("CARGO_INCREMENTAL", "0"))?;
+    Ok(process::target().join("debug").join("s3haul"))
 }
 
 struct Tour<'a> {
