@@ -42,7 +42,7 @@ impl Cache {
 
     fn file(&self, address: &str) -> PathBuf {
         let digest = Md5::digest(format!("{}\0{address}", self.identity));
-        self.folder.join(format!("{digest:x}"))
+        self.folder.join(format!("{:032x}", u128::from_be_bytes(digest.into())))
     }
 
     /// The names below an address, if they were listed a moment ago.

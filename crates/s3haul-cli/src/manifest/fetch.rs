@@ -29,7 +29,7 @@ pub(super) fn fetch(client: &Client, object: &ObjectName) -> Result<(File, Strin
         file.write_all(piece).map_err(unwritten)
     }))?;
     file.rewind().map_err(unwritten)?;
-    Ok((file, format!("{:x}", digest.finalize())))
+    Ok((file, format!("{:032x}", u128::from_be_bytes(digest.finalize().into()))))
 }
 
 /// Reads an object piece by piece; one whose connection breaks is continued where it stopped, on

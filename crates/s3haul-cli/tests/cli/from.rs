@@ -209,7 +209,7 @@ fn put_inventory(bench: &Bench, format: &str, schema: &str, parts: &[(&str, &[u8
         std::fs::write(bench.folder().join("part"), bytes).unwrap();
         let key = format!("box/daily/data/{name}");
         bench.ok(&format!("cp part s3://inv/{key} --only-show-errors"));
-        let md5 = format!("{:x}", Md5::digest(bytes));
+        let md5 = format!("{:032x}", u128::from_be_bytes(Md5::digest(bytes).into()));
         files.push(json!({"key": key, "size": bytes.len(), "MD5checksum": md5}));
     }
     let document = json!({

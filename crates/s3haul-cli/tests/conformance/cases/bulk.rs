@@ -106,7 +106,7 @@ fn inventories(ctx: &Ctx<'_>) {
             "files": [{
                 "key": "inventory/data/part",
                 "size": part.len(),
-                "MD5checksum": format!("{:x}", Md5::digest(&part)),
+                "MD5checksum": format!("{:032x}", u128::from_be_bytes(Md5::digest(&part).into())),
             }],
         });
         ctx.remote.put("inventory/manifest.json", document.to_string().as_bytes());
