@@ -415,6 +415,17 @@ fn what_a_listing_finds_out_is_of_use_to_the_next_of_any_command() {
     is_known("summarize s3://synthetic --max-concurrent-requests 64", 110);
     is_known("ls --recursive s3://synthetic --max-concurrent-requests 64", 115);
     is_known("compare s3://synthetic s3://synthetic --max-concurrent-requests 256", 2 * 115);
+    // A source teaches its target, here a service that was never listed.
+    let copy = Bench::synthetic("uuid:200000");
+    let target = copy.variable("AWS_ENDPOINT_URL");
+    let compare = "compare s3://synthetic s3://synthetic --debug";
+    let output = bench.run(&format!("{compare} --target-endpoint-url {target}"));
+    assert_eq!(output.status.code(), Some(0));
+    let log = support::stderr(&output);
+    let taught = log.lines().find_map(|line| line.split_once("listing of the source count="));
+    let count: u64 = taught.unwrap().1.trim().parse().unwrap();
+    assert!(count > PAGES / 4, "{count} boundaries");
+    assert_eq!(hints(&bench).len(), 2);
     // Whatever is in the file.
     for nonsense in ["", "{}", r#"{"version":1,"boundaries":[[0,"5",7],[1,"~",900000]]}"#] {
         std::fs::write(file, nonsense).unwrap();
@@ -422,5 +433,5 @@ fn what_a_listing_finds_out_is_of_use_to_the_next_of_any_command() {
     }
     // A short listing leaves nothing.
     list_requests(&bench, "list s3://synthetic/00 --format keys");
-    assert_eq!(hints(&bench).len(), 1);
+    assert_eq!(hints(&bench).len(), 2);
 }

@@ -173,6 +173,7 @@ fn list(job: &Prepared, engine: &Engine, after: &str) -> NameListing {
         is_one: !job.plan.is_directory && !job.source_key().is_empty(),
         versions: job.spec.versions,
         proves_emptiness: false,
+        source_root: None,
     };
     NameListing::new(engine, request)
 }

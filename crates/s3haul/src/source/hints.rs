@@ -94,6 +94,40 @@ impl Hints {
     }
 }
 
+/// A prefix of which another is expected to be a copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Original {
+    pub(crate) client: Client,
+    pub(crate) bucket: String,
+    /// What stands before the names that both have.
+    pub(crate) root: String,
+}
+
+impl Original {
+    /// Gives a request of the copy, whose names stand behind `root`, what the last listing of the
+    /// original found out, where none of the copy itself is known.
+    pub(crate) async fn teach(&self, root: &str, request: &mut ListRequest) {
+        let Some(below) = request.prefix.strip_prefix(root) else { return };
+        if !request.boundaries.is_empty() {
+            return;
+        }
+        let prefix = format!("{}{below}", self.root);
+        let mut original = ListRequest { prefix, ..ListRequest::default() };
+        Hints::recall(&self.client, &self.bucket, Listed::Objects, &mut original).await;
+        request.boundaries = moved(original.boundaries, &original.prefix, &request.prefix);
+        let count = request.boundaries.len();
+        tracing::debug!(count, "boundaries of the last listing of the source");
+    }
+}
+
+/// The boundaries of a prefix as those of another.
+fn moved(boundaries: Vec<Boundary>, from: &str, to: &str) -> Vec<Boundary> {
+    let moved = boundaries.into_iter().filter_map(|Boundary { key, keys }| {
+        key.strip_prefix(from).map(|name| Boundary { key: format!("{to}{name}"), keys })
+    });
+    moved.collect()
+}
+
 /// The folder may be one of a network.
 async fn in_background<T>(work: impl FnOnce() -> T + Send + 'static) -> T
 where
@@ -210,6 +244,13 @@ mod tests {
             let boundaries = read(file.path()).unwrap_or_default();
             prop_assert!(boundaries.windows(2).all(|pair| pair[0].key < pair[1].key));
         }
+    }
+
+    #[test]
+    fn what_an_original_has_is_moved_to_its_copy() {
+        let boundary = |key: &str| Boundary { key: key.to_owned(), keys: 7 };
+        let original = vec![boundary("a/1"), boundary("b/1"), boundary("b/2")];
+        assert_eq!(moved(original, "b/", "copy/b/"), [boundary("copy/b/1"), boundary("copy/b/2")]);
     }
 
     #[test]

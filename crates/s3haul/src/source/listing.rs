@@ -10,7 +10,7 @@ use crate::engine::core::{Engine, Place};
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
-use crate::source::hints::{Hints, Listed};
+use crate::source::hints::{Hints, Listed, Original};
 use s3haul_list::{
     Boundary, KeyRange, ListRequest, Listing, Notice, Order, is_doubtful, list, objects, versions,
 };
@@ -44,6 +44,8 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) versions: Option<VersionRule>,
     /// A listing that brings no key says by a last page whether there is any at all.
     pub(crate) proves_emptiness: bool,
+    /// Root of the source, whose names are expected here, too: those of the target of a sync.
+    pub(crate) source_root: Option<&'a str>,
 }
 
 /// The next request to send.
@@ -140,6 +142,8 @@ pub(crate) struct NameListing {
     current: Option<Box<Pages>>,
     /// Where the current range leaves what it found out.
     hints: Option<Hints>,
+    /// Of which this is expected to be a copy.
+    original: Option<Original>,
     /// Takes versions, where these are listed.
     selector: Option<VersionSelector>,
     /// Objects or versions that were listed, taken or not.
@@ -195,6 +199,11 @@ impl NameListing {
             ranges,
             current: None,
             hints: None,
+            original: names.source_root.map(|root| Original {
+                client: Place::Source.client(engine).clone(),
+                bucket: Place::Source.bucket(engine).to_owned(),
+                root: root.to_owned(),
+            }),
             selector: names.versions.map(VersionSelector::new),
             listed: 0,
             last: String::new(),
@@ -302,6 +311,9 @@ impl NameListing {
         let (client, bucket) = (self.client.clone(), self.bucket.as_str());
         let listed = if self.selector.is_some() { Listed::Versions } else { Listed::Objects };
         self.hints = Hints::recall(&client, bucket, listed, &mut request).await;
+        if let Some(original) = &self.original {
+            Box::pin(original.teach(&self.root, &mut request)).await;
+        }
         self.current = Some(Box::new(match self.selector {
             Some(_) => Pages::Versions(list(versions(client, bucket), request)),
             None => Pages::Objects(list(objects(client, bucket), request)),

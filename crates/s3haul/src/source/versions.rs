@@ -78,6 +78,7 @@ fn one_key<'a>(job: &Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<
         is_one: true,
         versions: Some(rule),
         proves_emptiness: false,
+        source_root: None,
     }
 }
 

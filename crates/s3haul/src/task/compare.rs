@@ -107,12 +107,17 @@ async fn compare(
     engine: Arc<Engine>,
     sink: &dyn CompareSink,
 ) -> Result<CompareSummary> {
-    let source = open(spec, &sides[0], Place::Source, &engine);
-    let target = open(spec, &sides[1], Place::Target, &engine);
+    let open = |root, place| open(spec, root, (place, &sides[0].side), &engine);
+    let (source, target) = (open(&sides[0], Place::Source), open(&sides[1], Place::Target));
     Comparison::new(spec, &engine, sink).run(source, target).await
 }
 
-fn open(spec: &CompareSpec, root: &Root, place: Place, engine: &Arc<Engine>) -> SideStream {
+fn open(
+    spec: &CompareSpec,
+    root: &Root,
+    (place, source): (Place, &Side),
+    engine: &Arc<Engine>,
+) -> SideStream {
     let filter = Arc::clone(&root.filter);
     match &root.side {
         Side::Object(name) => {
@@ -127,6 +132,10 @@ fn open(spec: &CompareSpec, root: &Root, place: Place, engine: &Arc<Engine>) -> 
                 is_one: false,
                 versions: None,
                 proves_emptiness: false,
+                source_root: match source {
+                    Side::Object(source) if place == Place::Target => Some(&source.key),
+                    _ => None,
+                },
             };
             SideStream::of_prefix(engine, request, filter)
         }

@@ -132,7 +132,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
 
 /// What is listed of a side: what its filter can take in, unless all names count.
 fn names_request<'a>(
-    job: &Prepared,
+    job: &'a Prepared,
     place: Place,
     root: &'a str,
     filter: &'a Filter,
@@ -152,5 +152,9 @@ fn names_request<'a>(
         is_one: false,
         versions: job.spec.versions.filter(|_| place == Place::Source),
         proves_emptiness: place == Place::Source && options.delete,
+        source_root: match &job.plan.source {
+            Side::Object(source) if place == Place::Target => Some(&source.key),
+            _ => None,
+        },
     }
 }
