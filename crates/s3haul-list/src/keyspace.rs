@@ -150,7 +150,7 @@ impl Keyspace {
             }
             (segment, before) = (made, up_to);
         }
-        self.options.is_eager = true;
+        self.options.is_eager = !self.options.is_expected_copy;
         self.is_root_unasked = false;
         true
     }

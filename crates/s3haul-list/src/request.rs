@@ -56,6 +56,9 @@ pub struct ListRequest {
     ///
     /// [`Listing::take_boundaries`]: crate::Listing::take_boundaries
     pub boundaries: Vec<Boundary>,
+    /// The boundaries are those of another prefix, whose names are expected here, too. A few pages
+    /// must be found before more requests go out: the listing may be short all the same.
+    pub is_expected_copy: bool,
     /// Bounds requests in flight together with others': each request holds one.
     pub permits: Option<Arc<Semaphore>>,
 }
@@ -74,6 +77,7 @@ impl Default for ListRequest {
             is_serial: false,
             window_pages: None,
             boundaries: Vec::new(),
+            is_expected_copy: false,
             permits: None,
         }
     }

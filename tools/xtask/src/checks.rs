@@ -1,5 +1,6 @@
 //! `check` and `test`: the steps that must pass before a change lands, each with its time.
 
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -22,7 +23,7 @@ struct Step {
     run: fn() -> Result<()>,
 }
 
-/// In the order of what is cheap to find out.
+/// What is cheap to find out comes first.
 const STEPS: &[Step] = &[
     Step { name: "fmt", extents: BOTH, run: fmt },
     Step { name: "tidy", extents: BOTH, run: tidy::run },
@@ -80,14 +81,20 @@ fn fmt() -> Result<()> {
 fn clippy() -> Result<()> {
     let args = ["-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
     process::run(process::cargo(&["clippy"]).args(args))?;
+    let alone = ["clippy", "-q", "-p", "s3haul-list", "--no-default-features", "--all-targets"];
+    process::run(process::cargo(&alone).args(["--", "-D", "warnings"]))?;
     process::run(&mut process::bench_cargo("clippy", &args))
 }
 
-/// Compiles everything with the lints of clippy: the tests, and the lister without S3.
+/// Compiles with the lints of clippy: tests, programs, examples, and the lister without S3. The
+/// extension module is compiled for its tests.
 fn build() -> Result<()> {
     test_programs::build()?;
-    let alone = ["build", "-q", "-p", "s3haul-list", "--no-default-features", "--lib"];
-    process::run(process::strict(&mut process::cargo(&alone)))
+    let strictly = |mut cargo: Command| process::run(process::strict(&mut cargo));
+    // Beside the tests, some of which use what programs do not.
+    strictly(process::cargo(&["build", "-q", "--workspace", "--bins", "--examples"]))?;
+    strictly(process::bench_cargo("build", &["-q", "--workspace", "--bins"]))?;
+    strictly(process::cargo(&["build", "-q", "-p", "s3haul-list", "--no-default-features"]))
 }
 
 /// One mostly downloads and the other mostly compiles.
@@ -95,9 +102,18 @@ fn servers_and_deny() -> Result<()> {
     std::thread::scope(|scope| {
         let servers = scope.spawn(servers::run);
         let denied = deny::run();
-        servers.join().unwrap_or_else(|_| bail!("what installs the servers panicked"))?;
-        denied
+        let installed = servers.join().unwrap_or_else(|_| bail!("it came to no end"));
+        all([("servers", installed), ("deny", denied)])
     })
+}
+
+/// Fails with all errors of several parts of a step.
+pub(crate) fn all<const N: usize>(parts: [(&str, Result<()>); N]) -> Result<()> {
+    let errors = parts
+        .into_iter()
+        .filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error:#}")));
+    let errors: Vec<_> = errors.collect();
+    if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
 }
 
 /// Only libraries: the command and the library share the name `s3haul` and would overwrite each

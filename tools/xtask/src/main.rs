@@ -30,7 +30,7 @@ Development tasks.
 Usage: cargo xtask <TASK>
 
 Tasks:
-  check [--keep-going]    format, tidy and clippy: the quick part of `test`
+  check [--keep-going]    format, tidy and clippy: what `test` looks for first
   test [--keep-going]     all that must pass before a change lands
   soak [OPTION]...        random commands next to the real aws: --sequences, --seed, --server;
                           or whole jobs in simulated weather: --jobs, --seed, --canary BUG;

@@ -10,7 +10,7 @@ use support::install::{self, Environment, Folder};
 use support::servers::Servers;
 use support::{process, term};
 
-use crate::builders;
+use crate::{builders, checks};
 
 /// What the tests of the package need, and what builds it.
 const ENVIRONMENT: Environment = Environment {
@@ -74,35 +74,40 @@ pub(crate) fn test() -> Result<()> {
         .arg(sources);
     process::run(&mut mypy)?;
     // They wait more than they work, above all those on Ray: side by side.
-    let run =
-        |tests: &mut Command| process::run_quietly(tests.envs(Servers::locate().test_variables()));
+    let run = |name: &str, tests: &mut Command| {
+        tests.envs(Servers::locate().test_variables());
+        process::run_quietly(tests).map(|output| say(name, &output))
+    };
     std::thread::scope(|scope| {
         let oldest = scope.spawn(|| test_oldest(&wheel));
-        let ray = scope.spawn(|| run(&mut tests_of(&python, "tests/test_ray.py")));
-        let most = run(tests_of(&python, "tests").arg("--ignore-glob=*/test_ray.py"));
-        let gone = |_| Err(anyhow!("the tests came to no end"));
+        let ray = scope.spawn(|| run("on Ray", &mut tests_of(&python, "tests/test_ray.py")));
+        let mut most = tests_of(&python, "tests");
+        let on_ray = process::root().join("python/tests/test_ray.py");
+        let most = run("all but Ray", most.arg("--ignore").arg(on_ray));
+        let gone = |_| Err(anyhow!("they came to no end"));
         let (ray, oldest) = (ray.join().unwrap_or_else(gone), oldest.join().unwrap_or_else(gone));
-        term::line(&format!("python: {}", last_line(&most?)));
-        term::line(&format!("python: on Ray: {}", last_line(&ray?)));
-        term::line(&format!("python: with Python {OLDEST}: {}", last_line(&oldest?)));
-        Ok(())
+        checks::all([("the tests", most), ("those on Ray", ray), ("the oldest Python", oldest)])
     })
 }
 
+/// Where pytest says how many passed.
+fn say(name: &str, output: &str) {
+    term::line(&format!("python: {name}: {}", output.lines().last().unwrap_or_default()));
+}
+
 /// The same with the oldest Python and the embedded server alone.
-fn test_oldest(wheel: &Path) -> Result<String> {
-    let Some(oldest) = oldest() else { return Ok("not here, and not tested".to_owned()) };
+fn test_oldest(wheel: &Path) -> Result<()> {
+    let name = format!("with Python {OLDEST}");
+    let Some(oldest) = oldest() else {
+        say(&name, "not here, and not tested");
+        return Ok(());
+    };
     let venv = process::target().join("python/oldest");
     process::run_quietly(Command::new(oldest).args(["-m", "venv", "--clear"]).arg(&venv))?;
     let python = venv.join("bin/python");
     pip_install(&python, &FOR_OLDEST.map(OsStr::new))?;
     install_wheel(&python, wheel)?;
-    process::run_quietly(&mut tests_of(&python, "tests"))
-}
-
-/// Where pytest says how many passed.
-fn last_line(output: &str) -> &str {
-    output.lines().last().unwrap_or_default()
+    process::run_quietly(&mut tests_of(&python, "tests")).map(|output| say(&name, &output))
 }
 
 fn tests_of(python: &Path, tests: &str) -> Command {

@@ -3,7 +3,7 @@
 //!
 //! `cargo test` runs one test program after the other, and many of ours wait most of the time: for
 //! servers to start, for time limits, for killed connections. Run side by side they need half the
-//! time on two cores. What a program prints is shown as a whole when it ends.
+//! time on two cores. What a test program prints is shown as a whole when it ends.
 
 use std::collections::VecDeque;
 use std::fmt;

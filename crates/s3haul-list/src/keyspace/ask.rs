@@ -21,6 +21,8 @@ pub struct KeyspaceOptions {
     pub concurrency: usize,
     /// What an earlier listing found, where there was one. Not used with a delimiter.
     pub boundaries: Vec<Boundary>,
+    /// It was a listing of other keys, which are expected here, too.
+    pub is_expected_copy: bool,
     /// Keys of a full page: what the keys between boundaries are counted in.
     pub page_size: u32,
     /// In the order of keys: pages that may be held back until those before them are there.

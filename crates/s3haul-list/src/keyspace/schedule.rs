@@ -51,7 +51,7 @@ impl Keyspace {
     /// found.
     fn requests_max(&self) -> usize {
         let limit = self.options.concurrency.max(1);
-        if self.options.is_eager {
+        if self.is_eager() {
             return limit;
         }
         let earned = 2.0 * self.budget.useful_pages();
@@ -64,7 +64,15 @@ impl Keyspace {
         const PAGES_FOR_ONE: f64 = 4.0;
         let probes = self.folders.asked().count() as f64;
         let allowed = (self.budget.useful_pages() / PAGES_FOR_ONE).powi(2);
-        self.options.is_eager || self.budget.spent() + probes + 1.0 <= allowed
+        self.is_eager() || self.budget.spent() + probes + 1.0 <= allowed
+    }
+
+    /// Whether the listing is taken to be long: from the beginning, or once some pages have shown
+    /// that it is what was expected.
+    fn is_eager(&self) -> bool {
+        const PAGES_THAT_SHOW: f64 = 3.0;
+        self.options.is_eager
+            || self.options.is_expected_copy && self.budget.useful_pages() >= PAGES_THAT_SHOW
     }
 
     /// Whether pages held back and those under way fill the window.

@@ -254,6 +254,7 @@ fn options() -> KeyspaceOptions {
         is_eager: true,
         concurrency: 8,
         boundaries: Vec::new(),
+        is_expected_copy: false,
         page_size: 20,
         window_pages: None,
     }
@@ -306,13 +307,13 @@ fn any_options() -> impl Strategy<Value = KeyspaceOptions> {
     let prefix = prop::sample::select(vec!["", "", "", "a", "a/", "a/b", "long", "b/"]);
     let after = prop::sample::select(vec!["", "", "", "a", "a/1", "b", "longlo"]);
     let through = prop::sample::select(vec!["", "", "", "a/2", "b", "c", "longlonz", "0"]);
-    let flags = (any::<bool>(), any::<bool>(), prop::option::of(1..20_usize));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), prop::option::of(1..20_usize));
     (prefix, after, through, flags, 1..64_usize, any_boundaries()).prop_map(
         |(
             prefix,
             after,
             through,
-            (is_eager, is_grouped, window_pages),
+            (is_eager, is_grouped, is_expected_copy, window_pages),
             concurrency,
             boundaries,
         )| {
@@ -327,6 +328,7 @@ fn any_options() -> impl Strategy<Value = KeyspaceOptions> {
                 is_eager,
                 concurrency,
                 boundaries,
+                is_expected_copy,
                 page_size: 20,
                 window_pages,
             }
@@ -408,6 +410,26 @@ fn what_a_listing_learns_is_of_use_to_the_next() {
         keys.sort();
         let (requests, pages) = again(&keys);
         assert!(requests * 100 <= pages * 125, "{requests} for {pages} pages");
+    }
+}
+
+/// A target that is expected to hold what the source holds, and has nothing or little so far.
+#[test]
+fn a_copy_that_is_short_costs_few_requests() {
+    let keys: Vec<Entry> = (0..8_000).map(|key| (format!("{key:07}"), 0)).collect();
+    let boundaries = Run::new(options(), &keys, 20, 7).finish().recorder.boundaries(20);
+    let requests = |keys: &[Entry], window_pages| {
+        let boundaries = boundaries.clone();
+        let options =
+            KeyspaceOptions { boundaries, is_expected_copy: true, window_pages, ..options() };
+        let options = KeyspaceOptions { is_eager: false, concurrency: 16, ..options };
+        Run::new(options, keys, 20, 5).finish().requests
+    };
+    for window_pages in [None, Some(128)] {
+        assert_eq!(requests(&[], window_pages), 1);
+        assert_eq!(requests(&keys[..30], window_pages), 2);
+        let whole = requests(&keys, window_pages);
+        assert!(whole * 100 <= 400 * 110, "{whole}");
     }
 }
 

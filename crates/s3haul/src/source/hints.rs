@@ -2,7 +2,8 @@
 //!
 //! A listing that has ended leaves a file with keys of its prefix and the number of others between
 //! them; the next one of the same prefix begins everywhere at once. A file that is old, damaged or
-//! of another bucket costs time: what is listed does not depend on it. Nothing is kept where
+//! of another bucket costs time: what is listed does not depend on it. The target of a sync that is
+//! not known itself begins with what is known of the source. Nothing is kept where
 //! [`keep_in`] was not called, of listings of a few pages, and of ranges of a prefix.
 
 use std::fs;
@@ -21,6 +22,8 @@ use s3haul_wire::Client;
 const VERSION: u32 = 1;
 /// Files that are kept: those that were written last.
 const FILES_MAX: usize = 256;
+/// Longest key of S3: <https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html>.
+const KEY_BYTES_MAX: usize = 1_024;
 /// Longest file that is read.
 const BYTES_MAX: u64 = 8 << 20;
 
@@ -115,15 +118,17 @@ impl Original {
         let mut original = ListRequest { prefix, ..ListRequest::default() };
         Hints::recall(&self.client, &self.bucket, Listed::Objects, &mut original).await;
         request.boundaries = moved(original.boundaries, &original.prefix, &request.prefix);
+        request.is_expected_copy = true;
         let count = request.boundaries.len();
         tracing::debug!(count, "boundaries of the last listing of the source");
     }
 }
 
-/// The boundaries of a prefix as those of another.
+/// The boundaries of a prefix as those of another; keys that would be too long for S3 are left out.
 fn moved(boundaries: Vec<Boundary>, from: &str, to: &str) -> Vec<Boundary> {
     let moved = boundaries.into_iter().filter_map(|Boundary { key, keys }| {
-        key.strip_prefix(from).map(|name| Boundary { key: format!("{to}{name}"), keys })
+        let key = format!("{to}{}", key.strip_prefix(from)?);
+        (key.len() <= KEY_BYTES_MAX).then_some(Boundary { key, keys })
     });
     moved.collect()
 }
@@ -249,8 +254,13 @@ mod tests {
     #[test]
     fn what_an_original_has_is_moved_to_its_copy() {
         let boundary = |key: &str| Boundary { key: key.to_owned(), keys: 7 };
-        let original = vec![boundary("a/1"), boundary("b/1"), boundary("b/2")];
-        assert_eq!(moved(original, "b/", "copy/b/"), [boundary("copy/b/1"), boundary("copy/b/2")]);
+        let original = vec![boundary("a/1"), boundary("b/12345"), boundary("b/2")];
+        let long = "l".repeat(1_020);
+        assert_eq!(moved(original.clone(), "b/", &long), [boundary(&format!("{long}2"))]);
+        assert_eq!(
+            moved(original, "b/", "copy/b/"),
+            [boundary("copy/b/12345"), boundary("copy/b/2")]
+        );
     }
 
     #[test]

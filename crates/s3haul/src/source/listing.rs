@@ -44,7 +44,8 @@ pub(crate) struct NamesRequest<'a> {
     pub(crate) versions: Option<VersionRule>,
     /// A listing that brings no key says by a last page whether there is any at all.
     pub(crate) proves_emptiness: bool,
-    /// Root of the source, whose names are expected here, too: those of the target of a sync.
+    /// Of the target of a sync or comparison: the root of its source, which should have the same
+    /// names.
     pub(crate) source_root: Option<&'a str>,
 }
 

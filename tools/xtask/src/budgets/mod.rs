@@ -52,11 +52,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let program = build()?;
     let path = process::root().join("tools/xtask/budgets.json");
-    let counted = std::thread::scope(|scope| {
-        let counts = PATHS.each_ref().map(|path| scope.spawn(|| count(&program, path)));
-        let joined = counts.map(|count| count.join().unwrap_or_else(|_| bail!("it panicked")));
-        joined.into_iter().collect::<Result<Vec<_>>>()
-    })?;
+    let counted = PATHS.iter().map(|path| count(&program, path)).collect::<Result<Vec<_>>>()?;
     if bless {
         let table = Table { budgets: counted };
         table.write(&path)?;
@@ -71,8 +67,8 @@ pub(crate) fn check() -> Result<()> {
     run(&[])
 }
 
-/// Builds them over the dependencies of the tests: an example, so that these have the features that
-/// tests ask for, and are compiled once.
+/// Building an example, too, gives dependencies the features of the tests, so that they are
+/// compiled once; what these features cost is counted.
 fn build() -> Result<PathBuf> {
     let step = ["build", "--quiet", "--workspace", "--bin", "hot_paths", "--example", "in_memory"];
     let mut cargo = process::cargo(&step);
