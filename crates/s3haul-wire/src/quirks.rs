@@ -59,10 +59,10 @@ pub const QUIRKS: [Quirk; 9] = [
         source: "`cargo xtask soak --kill`",
     },
     Quirk {
-        service: "Garage, R2",
-        does: "Answers have no `x-amz-request-id`.",
+        service: "Garage 2.5, R2",
+        does: "Answers have no `x-amz-request-id`, and Garage's refusal of a condition no body.",
         answer: "Believed once an answer of the host was a document of S3's.",
-        source: "reports; not tested here",
+        source: "`check-server` on Garage; for R2 reports, not tested here",
     },
     Quirk {
         service: "Ceph",

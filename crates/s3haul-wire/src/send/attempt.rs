@@ -208,7 +208,10 @@ impl<'r> Run<'r> {
         }
         let operation = self.request.operation.name;
         let known = text.as_deref().unwrap_or_default();
-        if text.is_ok() && answer::is_foreign_refusal(head.status, &head.headers, known) {
+        // One that marks no answer need not have a document for it either.
+        let is_plain = known.is_empty() && site.host.dialect().may_be_unmarked() == Some(true);
+        let is_foreign = answer::is_foreign_refusal(head.status, &head.headers, known);
+        if text.is_ok() && is_foreign && !is_plain {
             return self.disbelieve(Doubt::NoMark, head.status, &head.headers, known);
         }
         if root_name(known).is_some_and(is_error_root) {

@@ -298,3 +298,21 @@ async fn a_refused_condition_without_a_mark_is_no_s3s() {
         assert_eq!(world.seen().len(), 1);
     }
 }
+
+/// As Garage does.
+#[tokio::test(start_paused = true)]
+async fn a_service_that_marks_no_answer_refuses_conditions_without_a_document() {
+    for (body, expected) in
+        [("", ErrorKind::PreconditionFailed), ("<html>412</html>", ErrorKind::NotS3)]
+    {
+        let world = World::new(move |seen| match seen.number {
+            0 => bare(200, "", "<LocationConstraint>garage</LocationConstraint>"),
+            _ => bare(412, "", body),
+        });
+        let client = client(&world);
+        client.get_bucket_location("b").await.unwrap();
+        let get = GetObject { bucket: "b", key: "k", ..GetObject::default() };
+        let error = client.get_object(get).await.unwrap_err();
+        assert_eq!(error.kind(), expected, "{error}");
+    }
+}
