@@ -95,8 +95,11 @@ impl Keyspace {
         }
         if is_empty(&keyspace.options) {
             keyspace.segments.remove(SegmentId(0));
-        } else if !keyspace.cut_as_before() && keyspace.options.is_eager {
-            keyspace.cut_blindly();
+        } else if !keyspace.cut_as_before() {
+            keyspace.options.is_expected_copy = false;
+            if keyspace.options.is_eager {
+                keyspace.cut_blindly();
+            }
         }
         keyspace
     }

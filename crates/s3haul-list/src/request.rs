@@ -56,8 +56,9 @@ pub struct ListRequest {
     ///
     /// [`Listing::take_boundaries`]: crate::Listing::take_boundaries
     pub boundaries: Vec<Boundary>,
-    /// The boundaries are those of another prefix, whose names are expected here, too. A few pages
-    /// must be found before more requests go out: the listing may be short all the same.
+    /// The boundaries come from another prefix, of which this one is expected to be a copy. As it
+    /// may be empty all the same, the listing begins with one request and goes by the boundaries
+    /// once it has found a few pages.
     pub is_expected_copy: bool,
     /// Bounds requests in flight together with others': each request holds one.
     pub permits: Option<Arc<Semaphore>>,

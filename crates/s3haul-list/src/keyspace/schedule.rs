@@ -67,12 +67,12 @@ impl Keyspace {
         self.is_eager() || self.budget.spent() + probes + 1.0 <= allowed
     }
 
-    /// Whether the listing is taken to be long: from the beginning, or once some pages have shown
-    /// that it is what was expected.
+    /// Whether the listing is taken to be long: from the beginning, or as the copy that it is
+    /// expected to be, once some pages were found.
     fn is_eager(&self) -> bool {
-        const PAGES_THAT_SHOW: f64 = 3.0;
+        const COPY_PAGES_MIN: f64 = 3.0;
         self.options.is_eager
-            || self.options.is_expected_copy && self.budget.useful_pages() >= PAGES_THAT_SHOW
+            || self.options.is_expected_copy && self.budget.useful_pages() >= COPY_PAGES_MIN
     }
 
     /// Whether pages held back and those under way fill the window.

@@ -418,18 +418,25 @@ fn what_a_listing_learns_is_of_use_to_the_next() {
 fn a_copy_that_is_short_costs_few_requests() {
     let keys: Vec<Entry> = (0..8_000).map(|key| (format!("{key:07}"), 0)).collect();
     let boundaries = Run::new(options(), &keys, 20, 7).finish().recorder.boundaries(20);
-    let requests = |keys: &[Entry], window_pages| {
-        let boundaries = boundaries.clone();
-        let options =
-            KeyspaceOptions { boundaries, is_expected_copy: true, window_pages, ..options() };
-        let options = KeyspaceOptions { is_eager: false, concurrency: 16, ..options };
+    let requests = |keys: &[Entry], boundaries: &[Boundary], window_pages| {
+        let options = KeyspaceOptions {
+            boundaries: boundaries.to_vec(),
+            is_expected_copy: true,
+            is_eager: false,
+            concurrency: 16,
+            window_pages,
+            ..options()
+        };
         Run::new(options, keys, 20, 5).finish().requests
     };
     for window_pages in [None, Some(128)] {
-        assert_eq!(requests(&[], window_pages), 1);
-        assert_eq!(requests(&keys[..30], window_pages), 2);
-        let whole = requests(&keys, window_pages);
+        assert_eq!(requests(&[], &boundaries, window_pages), 1);
+        assert_eq!(requests(&keys[..30], &boundaries, window_pages), 2);
+        let whole = requests(&keys, &boundaries, window_pages);
         assert!(whole * 100 <= 400 * 110, "{whole}");
+        // Nothing is known of the original either: as any listing that may be short.
+        let short = requests(&keys[..100], &[], window_pages);
+        assert!(short <= 6, "{short} requests for 5 pages");
     }
 }
 

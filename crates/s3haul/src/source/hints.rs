@@ -2,8 +2,8 @@
 //!
 //! A listing that has ended leaves a file with keys of its prefix and the number of others between
 //! them; the next one of the same prefix begins everywhere at once. A file that is old, damaged or
-//! of another bucket costs time: what is listed does not depend on it. The target of a sync that is
-//! not known itself begins with what is known of the source. Nothing is kept where
+//! of another bucket costs time: what is listed does not depend on it. Where the target of a sync
+//! or comparison has no file, its listing uses that of the source. Nothing is kept where
 //! [`keep_in`] was not called, of listings of a few pages, and of ranges of a prefix.
 
 use std::fs;
