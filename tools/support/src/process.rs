@@ -11,9 +11,6 @@ use crate::term;
 /// The manifest of the benchmarks.
 pub const BENCH_MANIFEST: &str = "tools/bench/Cargo.toml";
 
-/// Has cargo optimise our own crates in a development build.
-pub const OPTIMISED: [&str; 2] = ["--config", "tools/optimised.toml"];
-
 /// The workspace's root, two folders above this package: where cargo runs us, else where we were
 /// built.
 ///
@@ -68,6 +65,12 @@ pub fn strict(command: &mut Command) -> &mut Command {
         .env("CLIPPY_ARGS", "-Dwarnings")
         .env("CARGO_INCREMENTAL", "0")
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
+}
+
+/// Has cargo optimise our own crates in a development build, over the dependencies of other such
+/// builds.
+pub fn optimised(command: &mut Command) -> &mut Command {
+    command.args(["--config", "tools/optimised.toml"]).env("CARGO_INCREMENTAL", "0")
 }
 
 /// Runs a program with its output shown; fails when it does.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use md5::{Digest as _, Md5};
+use s3haul_wire::units::hex;
 
 /// How long names are used.
 const FRESH: Duration = Duration::from_secs(30);
@@ -42,7 +43,7 @@ impl Cache {
 
     fn file(&self, address: &str) -> PathBuf {
         let digest = Md5::digest(format!("{}\0{address}", self.identity));
-        self.folder.join(format!("{:032x}", u128::from_be_bytes(digest.into())))
+        self.folder.join(hex(&digest))
     }
 
     /// The names below an address, if they were listed a moment ago.

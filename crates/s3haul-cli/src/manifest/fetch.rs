@@ -9,7 +9,7 @@ use s3haul::{Error, ErrorKind};
 use s3haul_wire::Client;
 use s3haul_wire::error::Result;
 use s3haul_wire::ops::{Conditions, GetObject};
-use s3haul_wire::units::ByteRange;
+use s3haul_wire::units::{ByteRange, hex};
 use tokio::runtime::Handle;
 
 /// Times that one object is continued after its connection broke.
@@ -29,7 +29,7 @@ pub(super) fn fetch(client: &Client, object: &ObjectName) -> Result<(File, Strin
         file.write_all(piece).map_err(unwritten)
     }))?;
     file.rewind().map_err(unwritten)?;
-    Ok((file, format!("{:032x}", u128::from_be_bytes(digest.finalize().into()))))
+    Ok((file, hex(&digest.finalize())))
 }
 
 /// Reads an object piece by piece; one whose connection breaks is continued where it stopped, on

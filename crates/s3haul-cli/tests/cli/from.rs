@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use md5::{Digest as _, Md5};
+use s3haul_wire::units::hex;
 use serde_json::json;
 
 use crate::support::{Bench, stderr, stdout};
@@ -209,7 +210,7 @@ fn put_inventory(bench: &Bench, format: &str, schema: &str, parts: &[(&str, &[u8
         std::fs::write(bench.folder().join("part"), bytes).unwrap();
         let key = format!("box/daily/data/{name}");
         bench.ok(&format!("cp part s3://inv/{key} --only-show-errors"));
-        let md5 = format!("{:032x}", u128::from_be_bytes(Md5::digest(bytes).into()));
+        let md5 = hex(&Md5::digest(bytes));
         files.push(json!({"key": key, "size": bytes.len(), "MD5checksum": md5}));
     }
     let document = json!({

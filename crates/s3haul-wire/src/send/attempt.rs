@@ -208,7 +208,7 @@ impl<'r> Run<'r> {
         }
         let operation = self.request.operation.name;
         let known = text.as_deref().unwrap_or_default();
-        // One that marks no answer need not have a document for it either.
+        // A service without request IDs may refuse a condition without a document, too.
         let is_plain = known.is_empty() && site.host.dialect().may_be_unmarked() == Some(true);
         let is_foreign = answer::is_foreign_refusal(head.status, &head.headers, known);
         if text.is_ok() && is_foreign && !is_plain {

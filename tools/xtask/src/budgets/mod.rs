@@ -71,8 +71,7 @@ pub(crate) fn check() -> Result<()> {
 /// compiled once; what these features cost is counted.
 fn build() -> Result<PathBuf> {
     let step = ["build", "--quiet", "--workspace", "--bin", "hot_paths", "--example", "in_memory"];
-    let mut cargo = process::cargo(&step);
-    process::run(cargo.args(process::OPTIMISED).env("CARGO_INCREMENTAL", "0"))?;
+    process::run(process::optimised(&mut process::cargo(&step)))?;
     Ok(process::target().join("debug/hot_paths"))
 }
 

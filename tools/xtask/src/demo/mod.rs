@@ -50,7 +50,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn build() -> Result<PathBuf> {
     term::line("building s3haul, optimised without what takes long");
     let mut build = process::cargo(&["build", "-q", "-p", "s3haul-cli"]);
-    process::run(build.args(process::OPTIMISED).env("CARGO_INCREMENTAL", "0"))?;
+    process::run(process::optimised(&mut build))?;
     Ok(process::target().join("debug").join("s3haul"))
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use md5::{Digest as _, Md5};
+use s3haul_wire::units::hex;
 use serde_json::json;
 
 use crate::harness::{Ctx, cases};
@@ -106,7 +107,7 @@ fn inventories(ctx: &Ctx<'_>) {
             "files": [{
                 "key": "inventory/data/part",
                 "size": part.len(),
-                "MD5checksum": format!("{:032x}", u128::from_be_bytes(Md5::digest(&part).into())),
+                "MD5checksum": hex(&Md5::digest(&part)),
             }],
         });
         ctx.remote.put("inventory/manifest.json", document.to_string().as_bytes());
