@@ -1,9 +1,9 @@
-"""Prints the table of docs/design/08-crates.md: what each crate of the command costs.
+"""Prints the figures of docs/design/08-crates.md: what each crate of the command costs.
 
     python3 tools/support/crates.py TIMINGS BINARY
 
 TIMINGS is the page that `cargo test --workspace --no-run --timings` leaves of a build from nothing,
-BINARY the command that it builds.
+BINARY the command that it builds. What each crate is for is written there by hand.
 """
 
 import collections
@@ -59,6 +59,19 @@ def seconds(page):
     return taken
 
 
+def libraries():
+    """The name of each crate's library, which its symbols bear: `md5` for `md-5`."""
+    command = ["cargo", "metadata", "--format-version", "1"]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    kinds = {"lib", "rlib", "proc-macro"}
+    return {
+        package["name"]: target["name"].replace("-", "_")
+        for package in found["packages"]
+        for target in package["targets"]
+        if kinds & set(target["kind"])
+    }
+
+
 def sizes(binary):
     """Bytes of code that bear the name of each crate."""
     command = ["nm", "-S", "-C", "--defined-only", binary]
@@ -69,10 +82,10 @@ def sizes(binary):
             continue
         crate = re.match(r"[<&\[*(]*(?:mut |const |dyn )*(\w+)::", name)
         if crate:
-            found[crate[1].replace("_", "-")] += int(size, 16)
+            found[crate[1]] += int(size, 16)
             continue
         library = [owner for pattern, owner in C_LIBRARIES if re.match(pattern, name)]
-        found[library[0] if library else "other"] += int(size, 16)
+        found[f"C of {library[0]}" if library else "other"] += int(size, 16)
     return found
 
 
@@ -80,23 +93,23 @@ def main():
     edges = tree()
     root = next(crate for crate in edges if crate[0] == ROOT)
     own = {crate for crate in edges if crate[0].startswith("s3haul")}
-    taken, size = seconds(sys.argv[1]), sizes(sys.argv[2])
+    taken, size, library = seconds(sys.argv[1]), sizes(sys.argv[2]), libraries()
     everything = reached(edges, root)
     aside = {name for names in FAMILIES.values() for name in names}
     rows = []
     for crate in sorted(set().union(*(edges[crate] for crate in own)) - own):
         if crate[0] in aside:
             continue
-        family = [other for other in everything if other[0] in [crate[0], *FAMILIES.get(crate[0], [])]]
+        family = [crate, *(other for other in everything if other[0] in FAMILIES.get(crate[0], []))]
         brought = everything - reached(edges, root, family)
-        code = sum(size[name] for name in {name.replace("_", "-").removesuffix("-sys") for name, _ in brought})
+        code = size[f"C of {crate[0]}"] + sum(size[library[name]] for name in {name for name, _ in brought})
         users = sorted(user[0].removeprefix("s3haul-") for user in own if crate in edges[user])
         rows.append((sum(taken[other] for other in brought), crate[0], len(brought), code, users))
     print("| crate | crates | compiling, s | code, kB | of |\n|---|---|---|---|---|")
     for time, name, count, code, users in sorted(rows, reverse=True):
         print(f"| {name} | {count} | {time:.1f} | {code / 1000:.0f} | {', '.join(users)} |")
     for crate in sorted(own):
-        print(f"| *{crate[0]}* | | {taken[crate]:.1f} | {size[crate[0]] / 1000:.0f} | |")
+        print(f"| *{crate[0]}* | | {taken[crate]:.1f} | {size[library[crate[0]]] / 1000:.0f} | |")
     print(f"\n{len(everything)} crates, {sum(taken[crate] for crate in everything):.0f} s")
 
 

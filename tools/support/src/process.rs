@@ -56,8 +56,8 @@ pub fn bench_cargo(subcommand: &str, args: &[&str]) -> Command {
 /// Has cargo compile the workspace through clippy, whose warnings are errors: one compilation gives
 /// both the lints and the programs. It leaves out what would make the next compilation quicker, and
 /// what debuggers read; clippy's driver leaves out optimisations of rustc's own and the checks for
-/// null and misaligned pointers. Libraries lie beside those of a plain `cargo build`, programs
-/// replace it.
+/// null and misaligned pointers. Libraries lie beside those of a plain `cargo build`; programs
+/// overwrite its programs.
 pub fn strict(command: &mut Command) -> &mut Command {
     command
         .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
@@ -67,8 +67,8 @@ pub fn strict(command: &mut Command) -> &mut Command {
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
 }
 
-/// Has cargo optimise our own crates in a development build, over the dependencies of other such
-/// builds.
+/// Has cargo optimise the crates that `tools/optimised.toml` names, in a development build that
+/// shares its dependencies with the tests.
 pub fn optimised(command: &mut Command) -> &mut Command {
     command.args(["--config", "tools/optimised.toml"]).env("CARGO_INCREMENTAL", "0")
 }

@@ -102,7 +102,7 @@ fn servers_and_deny() -> Result<()> {
     std::thread::scope(|scope| {
         let servers = scope.spawn(servers::run);
         let denied = deny::run();
-        let installed = servers.join().unwrap_or_else(|_| bail!("it came to no end"));
+        let installed = servers.join().unwrap_or_else(|_| bail!("the thread panicked"));
         all([("servers", installed), ("deny", denied)])
     })
 }

@@ -84,7 +84,7 @@ pub(crate) fn test() -> Result<()> {
         let mut most = tests_of(&python, "tests");
         let on_ray = process::root().join("python/tests/test_ray.py");
         let most = run("all but Ray", most.arg("--ignore").arg(on_ray));
-        let gone = |_| Err(anyhow!("they came to no end"));
+        let gone = |_| Err(anyhow!("the thread panicked"));
         let (ray, oldest) = (ray.join().unwrap_or_else(gone), oldest.join().unwrap_or_else(gone));
         checks::all([("the tests", most), ("those on Ray", ray), ("the oldest Python", oldest)])
     })

@@ -69,7 +69,7 @@ pub(crate) fn run() -> Result<()> {
     let run = Mutex::new(Run { work, tally: Tally::default(), failed: Vec::new() });
     std::thread::scope(|scope| {
         for _ in 0..LANES {
-            scope.spawn(|| work_off(&run));
+            scope.spawn(|| run_lane(&run));
         }
     });
     let Run { tally, failed, .. } = run.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +170,7 @@ fn program(message: &str) -> Option<Program> {
 enum Work {
     /// A test program, whose report is summed with those of the others.
     Program(Command),
-    /// Tests of another kind, which say themselves what they do.
+    /// Tests of another kind, which print their own results.
     Task(&'static str, fn() -> Result<()>),
 }
 
@@ -181,7 +181,7 @@ struct Run {
     failed: Vec<String>,
 }
 
-fn work_off(run: &Mutex<Run>) {
+fn run_lane(run: &Mutex<Run>) {
     let lock = || run.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let Some(work) = lock().work.pop_front() else { return };

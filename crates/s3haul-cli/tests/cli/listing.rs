@@ -376,10 +376,14 @@ fn many_pages_are_all_there_once_in_any_order_and_in_order() {
 /// Requests of a listing, by its metrics.
 fn list_requests(bench: &Bench, args: &str) -> (String, u64) {
     let printed = bench.ok(&format!("{args} --metrics-file m.prom"));
+    (printed, counted(bench))
+}
+
+fn counted(bench: &Bench) -> u64 {
     let text = bench.read("m.prom");
     let listed = r#"s3haul_requests_total{operation="ListObjectsV2",status="200"} "#;
     let count = text.lines().find_map(|line| line.strip_prefix(listed)).unwrap();
-    (printed, count.parse().unwrap())
+    count.parse().unwrap()
 }
 
 fn hints(bench: &Bench) -> Vec<std::path::PathBuf> {
@@ -415,17 +419,23 @@ fn what_a_listing_finds_out_is_of_use_to_the_next_of_any_command() {
     is_known("summarize s3://synthetic --max-concurrent-requests 64", 110);
     is_known("ls --recursive s3://synthetic --max-concurrent-requests 64", 115);
     is_known("compare s3://synthetic s3://synthetic --max-concurrent-requests 256", 2 * 115);
-    // A source teaches its target, here a service that was never listed.
+    // A target uses the boundaries of its source, here on a service that was never listed.
     let copy = Bench::synthetic("uuid:200000");
     let target = copy.variable("AWS_ENDPOINT_URL");
     let compare = "compare s3://synthetic s3://synthetic --debug";
     let output = bench.run(&format!("{compare} --target-endpoint-url {target}"));
     assert_eq!(output.status.code(), Some(0));
     let log = support::stderr(&output);
-    let taught = log.lines().find_map(|line| line.split_once("listing of the source count="));
-    let count: u64 = taught.unwrap().1.trim().parse().unwrap();
+    let used = log.lines().find_map(|line| line.split_once("listing of the source count="));
+    let count: u64 = used.unwrap().1.trim().parse().unwrap();
     assert!(count > PAGES / 4, "{count} boundaries");
     assert_eq!(hints(&bench).len(), 2);
+    // An empty target costs one request, whatever its source holds.
+    let compare = "compare s3://synthetic s3://synthetic/none/ --max-concurrent-requests 256";
+    let output = bench.run(&format!("{compare} --metrics-file m.prom"));
+    assert_eq!(output.status.code(), Some(1));
+    let count = counted(&bench);
+    assert!(count <= PAGES * 115 / 100 + 1, "{count} requests");
     // Whatever is in the file.
     for nonsense in ["", "{}", r#"{"version":1,"boundaries":[[0,"5",7],[1,"~",900000]]}"#] {
         std::fs::write(file, nonsense).unwrap();

@@ -21,7 +21,7 @@ pub struct KeyspaceOptions {
     pub concurrency: usize,
     /// What an earlier listing found, where there was one. Not used with a delimiter.
     pub boundaries: Vec<Boundary>,
-    /// That was a listing of another prefix, whose names are expected in this one, too.
+    /// Whether the boundaries are those of another prefix, whose names are expected in this one.
     pub is_expected_copy: bool,
     /// Keys of a full page: what the keys between boundaries are counted in.
     pub page_size: u32,

@@ -51,7 +51,7 @@ impl Keyspace {
     /// found.
     fn requests_max(&self) -> usize {
         let limit = self.options.concurrency.max(1);
-        if self.is_eager() {
+        if self.is_taken_as_long() {
             return limit;
         }
         let earned = 2.0 * self.budget.useful_pages();
@@ -64,12 +64,12 @@ impl Keyspace {
         const PAGES_FOR_ONE: f64 = 4.0;
         let probes = self.folders.asked().count() as f64;
         let allowed = (self.budget.useful_pages() / PAGES_FOR_ONE).powi(2);
-        self.is_eager() || self.budget.spent() + probes + 1.0 <= allowed
+        self.is_taken_as_long() || self.budget.spent() + probes + 1.0 <= allowed
     }
 
     /// Whether the listing is taken to be long: from the beginning, or as the copy that it is
     /// expected to be, once some pages were found.
-    fn is_eager(&self) -> bool {
+    fn is_taken_as_long(&self) -> bool {
         const COPY_PAGES_MIN: f64 = 3.0;
         self.options.is_eager
             || self.options.is_expected_copy && self.budget.useful_pages() >= COPY_PAGES_MIN

@@ -107,9 +107,9 @@ pub(crate) struct Original {
 }
 
 impl Original {
-    /// Gives a request of the copy, whose names stand behind `root`, what the last listing of the
-    /// original found out, where none of the copy itself is known.
-    pub(crate) async fn teach(&self, root: &str, request: &mut ListRequest) {
+    /// Gives a request for the copy, whose names follow `root`, the boundaries of the original's
+    /// last listing, unless the copy has boundaries of its own.
+    pub(crate) async fn copy_boundaries(&self, root: &str, request: &mut ListRequest) {
         let Some(below) = request.prefix.strip_prefix(root) else { return };
         if !request.boundaries.is_empty() {
             return;

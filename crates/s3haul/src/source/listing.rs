@@ -143,7 +143,7 @@ pub(crate) struct NameListing {
     current: Option<Box<Pages>>,
     /// Where the current range leaves what it found out.
     hints: Option<Hints>,
-    /// Of which this is expected to be a copy.
+    /// The prefix of which this one is expected to be a copy.
     original: Option<Original>,
     /// Takes versions, where these are listed.
     selector: Option<VersionSelector>,
@@ -313,7 +313,7 @@ impl NameListing {
         let listed = if self.selector.is_some() { Listed::Versions } else { Listed::Objects };
         self.hints = Hints::recall(&client, bucket, listed, &mut request).await;
         if let Some(original) = &self.original {
-            Box::pin(original.teach(&self.root, &mut request)).await;
+            Box::pin(original.copy_boundaries(&self.root, &mut request)).await;
         }
         self.current = Some(Box::new(match self.selector {
             Some(_) => Pages::Versions(list(versions(client, bucket), request)),
