@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -234,6 +235,10 @@ fn parse_go_version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
+/// Whether this process has fetched the lists of packages. It is held while something is
+/// installed: apt-get does not run twice at once.
+static UPDATED: Mutex<bool> = Mutex::new(false);
+
 /// Installs packages of the system where that is possible, else says which are needed.
 pub fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
     let advice = format!("{what} is needed: install {}", packages.join(" "));
@@ -241,8 +246,12 @@ pub fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
         bail!("{advice}");
     }
     term::line(&format!("{what} is missing; installing it with apt-get"));
-    let mut update = Command::new("apt-get");
-    process::run_quietly(update.args(["update", "-q"])).with_context(|| advice.clone())?;
+    let mut updated = UPDATED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*updated {
+        let mut update = Command::new("apt-get");
+        process::run_quietly(update.args(["update", "-q"])).with_context(|| advice.clone())?;
+        *updated = true;
+    }
     let mut install = Command::new("apt-get");
     install.env("DEBIAN_FRONTEND", "noninteractive");
     install.args(["install", "-q", "-y", "--no-install-recommends"]).args(packages);

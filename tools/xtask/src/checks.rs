@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::{budgets, deny, test_programs, tidy};
+use crate::{budgets, deny, python, test_programs, tidy};
 use support::{process, servers, term};
 
 /// How much is run.
@@ -28,10 +28,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", extents: BOTH, run: fmt },
     Step { name: "tidy", extents: BOTH, run: tidy::run },
     Step { name: "clippy", extents: &[Extent::Quick], run: clippy },
-    Step { name: "build", extents: &[Extent::Full], run: build },
-    Step { name: "servers and deny", extents: &[Extent::Full], run: servers_and_deny },
-    Step { name: "doc", extents: &[Extent::Full], run: doc },
-    Step { name: "budgets", extents: &[Extent::Full], run: budgets::check },
+    Step { name: "build and install", extents: &[Extent::Full], run: build_and_install },
     Step { name: "test", extents: &[Extent::Full], run: test_programs::run },
 ];
 
@@ -86,6 +83,20 @@ fn clippy() -> Result<()> {
     process::run(&mut process::bench_cargo("clippy", &args))
 }
 
+/// Compiles, and installs what tests need of others. Each waits now and then, for a linker or the
+/// network, and leaves the cores to the others.
+fn build_and_install() -> Result<()> {
+    std::thread::scope(|scope| {
+        let servers = scope.spawn(servers::run);
+        let tools = scope.spawn(install_tools);
+        let built = build();
+        let gone = |_| bail!("the thread panicked");
+        let (servers, tools) =
+            (servers.join().unwrap_or_else(gone), tools.join().unwrap_or_else(gone));
+        all([("build", built), ("servers", servers), ("tools", tools)])
+    })
+}
+
 /// Compiles with the lints of clippy: tests, programs, examples, and the lister without S3. The
 /// extension module is compiled for its tests.
 fn build() -> Result<()> {
@@ -97,14 +108,10 @@ fn build() -> Result<()> {
     strictly(process::cargo(&["build", "-q", "-p", "s3haul-list", "--no-default-features"]))
 }
 
-/// One mostly downloads and the other mostly compiles.
-fn servers_and_deny() -> Result<()> {
-    std::thread::scope(|scope| {
-        let servers = scope.spawn(servers::run);
-        let denied = deny::run();
-        let installed = servers.join().unwrap_or_else(|_| bail!("the thread panicked"));
-        all([("servers", installed), ("deny", denied)])
-    })
+fn install_tools() -> Result<()> {
+    test_programs::install()?;
+    python::install()?;
+    deny::run()
 }
 
 /// Fails with all errors of several parts of a step.
@@ -114,6 +121,11 @@ pub(crate) fn all<const N: usize>(parts: [(&str, Result<()>); N]) -> Result<()> 
         .filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error:#}")));
     let errors: Vec<_> = errors.collect();
     if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
+}
+
+/// What compiles beside the tests, one after the other, as each would wait for the other.
+pub(crate) fn doc_and_budgets() -> Result<()> {
+    all([("doc", doc()), ("budgets", budgets::check())])
 }
 
 /// Only libraries: the command and the library share the name `s3haul` and would overwrite each

@@ -61,6 +61,12 @@ fn need_browser() -> Result<()> {
     Ok(())
 }
 
+/// Installs what its tests need.
+pub(crate) fn install() -> Result<()> {
+    need_browser()?;
+    environment().map(drop)
+}
+
 /// Builds a wheel of the development profile, installs it and runs its tests.
 pub(crate) fn test() -> Result<()> {
     need_browser()?;

@@ -1,5 +1,5 @@
-//! Builds and runs the workspace's tests, those of the Python package and a few kills, several
-//! programs at a time.
+//! Builds and runs the workspace's tests, those of the Python package, a few kills, and what else
+//! there is to check, several programs at a time.
 //!
 //! `cargo test` runs one test program after the other, and many of ours wait most of the time: for
 //! servers to start, for time limits, for killed connections. Run side by side they need half the
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use support::servers::Servers;
 use support::{install, process, term};
 
-use crate::{kill, python};
+use crate::{checks, kill, python};
 
 /// What runs at once: it waits more than it works, on two cores as well.
 const LANES: usize = 4;
@@ -44,11 +44,9 @@ const LONGEST_FIRST: [&str; 6] =
     ["cli", "conformance", "transfer_sim", "security", "controller", "listing"];
 
 /// Builds all tests, then runs them, the examples in the documentation, the tests of the Python
-/// package and a few kills.
+/// package, a few kills, and makes the documentation and counts instructions.
 pub(crate) fn run() -> Result<()> {
-    if cfg!(target_os = "linux") {
-        install_programs()?;
-    }
+    install()?;
     let mut programs = build()?;
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
@@ -63,7 +61,8 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     let mut work: VecDeque<_> = commands.into_iter().map(Work::Program).collect();
-    // As long as the first two.
+    // The first two take as long, the third compiles.
+    work.push_front(Work::Task("doc and budgets", checks::doc_and_budgets));
     work.push_front(Work::Task("python", python::test));
     work.push_back(Work::Task("kills", kill::a_few));
     let run = Mutex::new(Run { work, tally: Tally::default(), failed: Vec::new() });
@@ -81,7 +80,10 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Installs the programs that tests run, as far as they are missing.
-fn install_programs() -> Result<()> {
+pub(crate) fn install() -> Result<()> {
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
     for (program, probe, package) in NEEDED {
         if !process::exists(program, probe) {
             install::apt_install(program, &[package])?;

@@ -1,7 +1,11 @@
 # Random trees and random command lines through the real `aws s3`, in this process, and through the
 # command under test: the same exit status, the same lines, the same files, the same objects.
-import contextlib, hashlib, io, random, shutil, subprocess, time
+import contextlib, functools, hashlib, io, random, shutil, subprocess, time
+import botocore.session
 from awscli.clidriver import create_clidriver
+
+# What describes the services is read once, not for each command.
+botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 
 # Where a body is empty MinIO waits for it for a minute after such a request's head.
 os.environ["BOTO_EXPERIMENTAL__NO_EMPTY_CONTINUE"] = "true"
