@@ -13,6 +13,7 @@ mod find;
 mod global;
 mod job;
 mod jobs;
+mod late;
 mod list;
 mod list_buckets;
 mod listing;
@@ -42,6 +43,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::drop_in;
+
+use late::Late;
 
 pub(crate) use browse::BrowseArgs;
 pub(crate) use buckets::{MbArgs, RbArgs, VersioningCommand, WebsiteArgs};
@@ -122,39 +125,39 @@ pub(crate) enum Command {
     /// With --recursive all files or objects under the source are copied, many at a time. An
     /// s3:// source may hold * and ?, which match any characters. One of the paths may be - for
     /// standard input or output.
-    Cp(Box<CpArgs>),
+    Cp(Late<CpArgs>),
     /// Move files to S3, objects to files, or objects to objects.
     ///
     /// Each source is removed once its target is safe.
-    Mv(Box<MvArgs>),
+    Mv(Late<MvArgs>),
     /// Copy what differs from one folder or prefix to another.
     ///
     /// Both sides are listed and merged name by name. What is new or changed in the source is
     /// transferred, and with --delete what the source does not have is removed from the target.
-    Sync(Box<SyncArgs>),
+    Sync(Late<SyncArgs>),
     /// Show where two folders, prefixes or buckets differ.
     ///
     /// Both sides are listed and merged name by name: what only one has, and what differs in size
     /// or in `ETag`s that can be compared. Empty objects whose keys end in a slash stand for
     /// folders and are left out. The exit status is 0 if there is no difference, and 1 if there is
     /// one.
-    Compare(Box<CompareArgs>),
+    Compare(Late<CompareArgs>),
     /// Prove that two folders, prefixes or buckets hold the same bytes.
     ///
     /// Like `compare`, but everything is compared by content: by `ETag`s and stored checksums
     /// where they prove it, else both sides are read.
-    Verify(Box<VerifyArgs>),
+    Verify(Late<VerifyArgs>),
     /// Remove objects.
     ///
     /// Without --recursive the named object is removed; it is no error if there is none. With it
     /// all objects below the address are. In a bucket with versioning that hides them behind delete
     /// markers; --versions, --noncurrent and --delete-markers-only remove for good. On a terminal,
     /// confirmation is requested before versions or a whole bucket are removed.
-    Rm(Box<RmArgs>),
+    Rm(Late<RmArgs>),
     /// Bring back objects that were removed, in a bucket with versioning.
     ///
     /// Removes the delete markers that hide them: without --recursive those of the named object.
-    Undelete(Box<UndeleteArgs>),
+    Undelete(Late<UndeleteArgs>),
     /// Show or change the tags of objects, many at a time.
     ///
     /// With --recursive the command applies to all objects below the address, with * and ? to those
@@ -171,12 +174,12 @@ pub(crate) enum Command {
     /// itself (in parts above 5 GB), which keeps all that is not named here, except the ACL unless
     /// --keep-acl is given; a versioned bucket keeps the old version, too. Archived objects have to
     /// be restored first.
-    Set(Box<SetArgs>),
+    Set(Late<SetArgs>),
     /// Restore objects from the archive classes of Glacier, or show whether they are restored.
     ///
     /// Objects that are not archived or already restored are skipped; a restore that is in progress
     /// counts as done. Retrieval is billed in addition to the requests that --dryrun counts.
-    Restore(Box<RestoreArgs>),
+    Restore(Late<RestoreArgs>),
     /// List buckets, or the objects under a prefix.
     ///
     /// Objects are listed up to the next slash, with PRE for what lies deeper. An address may
@@ -187,27 +190,27 @@ pub(crate) enum Command {
     ///
     /// Lines are those of `ls --recursive`, by default in the order in which pages arrive. An
     /// address may hold * and ?, which match any characters.
-    List(Box<ListArgs>),
+    List(Late<ListArgs>),
     /// List the versions and delete markers of an object, or of all objects under an address.
     ///
     /// Lines and formats are those of `list --versions`, in the order of the keys and of each key
     /// the newest first. With --recursive, and for addresses that end in a slash or hold * or ?,
     /// all keys under the address are listed; without, those of the named object.
-    Versions(Box<VersionsArgs>),
+    Versions(Late<VersionsArgs>),
     /// Find objects by name, size, age, storage class, tags and metadata.
     ///
     /// Prints the addresses of what meets all conditions, as it is found. Most of them are decided
     /// by the listing alone; --tag and --metadata cost a request for each object that meets the
     /// others. The exit status is 0 also if nothing is found, and 1 if an object could not be
     /// looked at.
-    Find(Box<FindArgs>),
+    Find(Late<FindArgs>),
     /// Count what is under an address: folders, storage classes, ages, sizes and more.
     ///
     /// All objects are listed, many pages at a time, and nothing is printed unless the listing
     /// is complete. An address may hold * and ?, which match any characters. The exit status is
     /// 1 if a key was given and nothing found.
     #[command(visible_alias = "du")]
-    Summarize(Box<SummarizeArgs>),
+    Summarize(Late<SummarizeArgs>),
     /// Look around in a bucket on the whole terminal, and tidy it up.
     ///
     /// Folders with their bytes and objects, while they are still being listed; previews and
@@ -232,9 +235,9 @@ pub(crate) enum Command {
     /// Scripts start with `js:`. They can only compute: they have no access to files or the
     /// network. docs/s3p.md describes how they are called and what limits they have.
     #[command(visible_aliases = ["reduce", "map-reduce"])]
-    Map(Box<MapArgs>),
+    Map(Late<MapArgs>),
     /// Call a JavaScript function for each object, and print what it prints.
-    Each(Box<EachArgs>),
+    Each(Late<EachArgs>),
     /// Make a bucket.
     ///
     /// It is made in the region of --region or of the configuration.
@@ -270,7 +273,7 @@ pub(crate) enum Command {
     /// Write standard input to an object.
     ///
     /// The same as `cp - S3Uri`.
-    Pipe(Box<PipeArgs>),
+    Pipe(Late<PipeArgs>),
     /// Run the commands of a file, one a line, in one process and many at a time.
     ///
     /// Lines are commands as they are typed, `cp a.txt s3://bucket/a.txt`, with the quotes and
@@ -278,7 +281,7 @@ pub(crate) enum Command {
     /// They run in no order, over the same connections and within the same limits. All lines of a
     /// file are checked before the first one runs. Those that fail are reported with their line
     /// numbers, and the exit status is 1 if there are any.
-    Run(Box<RunArgs>),
+    Run(Late<RunArgs>),
     /// Run a job that was written to a file.
     ///
     /// A job is a command with its options as JSON. --print-job writes it.
@@ -388,14 +391,14 @@ impl Command {
 
 /// The definition of the command line.
 pub(crate) fn command() -> clap::Command {
-    Cli::<TopCommand>::command()
+    late::whole::<Cli<TopCommand>>()
 }
 
 /// Parses a command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
     let args = drop_in::with_help(args.into_iter().collect(), command);
     if args.iter().any(|word| word == "s3") {
-        return parse_with(&mut command(), args);
+        return parse_with(&mut Cli::<TopCommand>::command(), args);
     }
     // Half of the definition, and so half of the milliseconds that it takes to make.
     let parsed = Cli::<Command>::try_parse_from(&args);
@@ -446,12 +449,10 @@ fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
         ErrorKind::DisplayVersion => return own_version(error),
         _ => return drop_in::with_hint(without_keys(error), args),
     };
-    if !is_short {
-        return error;
-    }
     let is_aws = args.first().is_some_and(drop_in::is_aws);
     let definition = if is_aws { command().bin_name("aws") } else { command() };
-    short_help::shorten(definition).try_get_matches_from(args).err().unwrap_or(error)
+    let definition = if is_short { short_help::shorten(definition) } else { definition };
+    definition.try_get_matches_from(args).err().unwrap_or(error)
 }
 
 /// The version of the program, also behind a command, whose name clap would print instead.

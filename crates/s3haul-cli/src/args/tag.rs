@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use s3haul::job::value::RowFormat;
 
-use super::ObjectsArgs;
+use super::{Late, ObjectsArgs};
 
 /// What to do with tags.
 #[derive(Debug, Subcommand)]
@@ -11,21 +11,21 @@ pub(crate) enum TagCommand {
     /// Print the tags of objects, in the order in which the answers come.
     ///
     /// Takes one request for each object.
-    Get(Box<TagGetArgs>),
+    Get(Late<TagGetArgs>),
     /// Replace all tags of objects.
     ///
     /// Takes one request for each object.
-    Set(Box<TagWriteArgs>),
+    Set(Late<TagWriteArgs>),
     /// Add tags to objects and keep those that they have; one with the same key gets the new value.
     ///
     /// Takes a request for each object to read its tags, and another one to write them where
     /// something changes. Changes made by other programs between the two are lost.
-    Add(Box<TagWriteArgs>),
+    Add(Late<TagWriteArgs>),
     /// Remove tags from objects and keep the others.
     ///
     /// Takes a request for each object to read its tags, and another one to write them where
     /// something changes; with --all only one, to remove them.
-    Remove(Box<TagRemoveArgs>),
+    Remove(Late<TagRemoveArgs>),
 }
 
 impl TagCommand {
