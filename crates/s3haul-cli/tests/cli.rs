@@ -17,6 +17,9 @@ mod completions;
 #[path = "cli/conditions.rs"]
 mod conditions;
 #[cfg(target_os = "linux")]
+#[path = "cli/costs.rs"]
+mod costs;
+#[cfg(target_os = "linux")]
 #[path = "cli/divided.rs"]
 mod divided;
 #[cfg(target_os = "linux")]
