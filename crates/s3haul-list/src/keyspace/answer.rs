@@ -3,16 +3,19 @@
 use super::budget::KNOWN;
 use super::estimate::Estimator;
 use super::folders::depth_of;
+use super::model::Model;
+use super::place::Place;
 use super::segment::{Origin, Phase, Stuck};
 use super::{KeyRange, Keyspace};
 use crate::keyspace::ask::{Keys, ProbeId, SegmentId, Taken};
-use crate::keyspace::utf8::folder_of;
+use crate::keyspace::utf8::{common_prefix, folder_of};
 
 /// Keys of a page that the model learns from while little is known.
 const SAMPLE_EARLY: usize = 30;
 /// Keys of a page that the model learns from later.
 const SAMPLE: usize = 8;
-/// Of the later pages only each so many is looked through for folders; all keys of it.
+/// Of the later pages only each so many is looked through for folders, all keys of it, and learnt
+/// from, where all teach the same.
 const COUNTED_EVERY: u64 = 4;
 /// Pages more than an earlier listing had of a part, after which that says nothing any more.
 const PAGES_MORE_MAX: f64 = 2.0;
@@ -130,12 +133,15 @@ impl Keyspace {
         let first = keys.get(0);
         let state = self.segments.get_mut(segment).expect("only live segments are asked");
         let is_early = self.budget.useful_pages() < PAGES_EARLY;
-        let sample = if is_early { SAMPLE_EARLY } else { SAMPLE };
-        let step = (keys.len() / sample).max(1);
-        let sample = (0..keys.len()).step_by(step).map(|index| keys.get(index));
-        self.model.learn(&state.after, sample);
-        self.model.end_page(first, last);
-        if is_early || !state.is_answered || self.answers.is_multiple_of(COUNTED_EVERY) {
+        let is_due = !state.is_answered || self.answers.is_multiple_of(COUNTED_EVERY);
+        if is_early || is_due || !is_flat_and_regular(&self.model, first, last) {
+            let sample = if is_early { SAMPLE_EARLY } else { SAMPLE };
+            let step = (keys.len() / sample).max(1);
+            let sample = (0..keys.len()).step_by(step).map(|index| keys.get(index));
+            self.model.learn(&state.after, sample);
+            self.model.end_page(first, last);
+        }
+        if is_due || is_early {
             let all = (0..keys.len()).map(|index| keys.get(index));
             state.names_seen = self.folders.count_page(first, last, all);
         }
@@ -219,6 +225,14 @@ impl Keyspace {
             None => self.options.range.through.clone(),
         }
     }
+}
+
+/// Whether a page is of no folder, and within names whose characters fill their alphabet evenly:
+/// there each page teaches the same.
+fn is_flat_and_regular(model: &Model, first: &str, last: &str) -> bool {
+    let is_flat = [first, last].iter().all(|key| memchr::memchr(b'/', key.as_bytes()).is_none());
+    let shared = &first.as_bytes()[..common_prefix(first, last)];
+    is_flat && model.is_regular(model.token(Place::after(shared)).0)
 }
 
 /// Keys without the listing's prefix.

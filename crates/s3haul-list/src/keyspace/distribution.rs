@@ -56,12 +56,15 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn add(&mut self, symbol: u8) {
+    /// Counts a symbol, and gives how often it had come before.
+    pub(super) fn add(&mut self, symbol: u8) -> u32 {
         self.total += 1;
-        match self.symbols.iter_mut().find(|(known, _)| *known == symbol) {
-            Some((_, count)) => *count += 1,
-            None => self.symbols.push((symbol, 1)),
+        if let Some((_, count)) = self.symbols.iter_mut().find(|(known, _)| *known == symbol) {
+            *count += 1;
+            return *count - 1;
         }
+        self.symbols.push((symbol, 1));
+        0
     }
 
     pub(super) fn of(&self, symbol: u8) -> u32 {

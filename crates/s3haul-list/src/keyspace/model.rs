@@ -116,9 +116,8 @@ impl Model {
         let depth = place.contexts(Scope::Depth);
         let folder = place.contexts(Scope::Folder);
         let counts = self.contexts.touch(depth.offset);
-        let expected = (counts.total > 0)
-            .then(|| (counts.of(byte) as f32 + 0.05) / (counts.total as f32 + 3.2));
-        counts.add(byte);
+        let (total, count) = (counts.total, counts.add(byte));
+        let expected = (total > 0).then(|| (count as f32 + 0.05) / (total as f32 + 3.2));
         let pool = self.contexts.touch(folder.pool);
         if let (Some(expected), 1..) = (expected, pool.total) {
             pool.log_likelihood += expected.ln();
