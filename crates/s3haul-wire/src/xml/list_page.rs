@@ -11,8 +11,8 @@ const STORAGE_CLASSES_MAX: usize = 64;
 const NO_VERSION: &str = "null";
 /// Bytes of an entry's XML beside its key, at least.
 const ENTRY_BYTES: usize = 190;
-/// Length of a quoted MD5.
-const ETAG_BYTES: usize = 34;
+/// Length of a quoted MD5, or that of an upload of up to a thousand parts.
+const ETAG_BYTES: usize = 38;
 
 /// One object of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
