@@ -19,18 +19,18 @@ const SIZE_TOO_WIDE: u64 = 10_000_000_000;
 /// Appends a line for each object of a page: when it was modified, its size, and its key as it is.
 pub(super) fn push_lines(buffer: &mut Vec<u8>, page: &ListPage, time: &mut LocalTime) {
     buffer.reserve(page.len() * (HEAD_BYTES + 1) + page.text_of_keys().len());
-    for object in page.iter() {
+    for ((key, size), (last_modified_s, _)) in page.keys().zip(page.sizes()).zip(page.times()) {
         let mut head = [b' '; HEAD_BYTES];
-        head[..TIME_BYTES].copy_from_slice(&time.text(object.last_modified_s, b' '));
-        if object.size < SIZE_TOO_WIDE {
-            write_size(object.size, &mut head[..HEAD_BYTES - 1]);
+        head[..TIME_BYTES].copy_from_slice(&time.text(last_modified_s, b' '));
+        if size < SIZE_TOO_WIDE {
+            write_size(size, &mut head[..HEAD_BYTES - 1]);
             buffer.extend_from_slice(&head);
         } else {
             buffer.extend_from_slice(&head[..=TIME_BYTES]);
-            buffer.extend_from_slice(object.size.to_string().as_bytes());
+            buffer.extend_from_slice(size.to_string().as_bytes());
             buffer.push(b' ');
         }
-        buffer.extend_from_slice(object.key.as_bytes());
+        buffer.extend_from_slice(key.as_bytes());
         buffer.push(b'\n');
     }
 }
