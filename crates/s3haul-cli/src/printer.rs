@@ -152,6 +152,19 @@ impl Printer {
         }
     }
 
+    /// Writes whole lines to standard output at once, uncopied where nothing is to be done to them.
+    pub(crate) fn write(&self, lines: &[u8]) {
+        let mut buffers = self.lock();
+        let is_odd = self.output_is_terminal || buffers.bar.is_some() || buffers.covered > 0;
+        if is_odd || self.takers.is_some() {
+            drop(buffers);
+            self.output(|buffer| buffer.extend_from_slice(lines));
+            return self.flush();
+        }
+        self.write_out(&mut buffers);
+        self.write_output(lines);
+    }
+
     /// Lets `write` append whole lines to standard error; what was meant for standard output
     /// before is written before.
     pub(crate) fn error(&self, write: impl FnOnce(&mut Vec<u8>)) {

@@ -40,8 +40,7 @@ impl Output {
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<ControlFlow<()>, Failure> {
         match self {
             Self::Printer(printer) => {
-                printer.output(|buffer| buffer.extend_from_slice(bytes));
-                printer.flush();
+                printer.write(bytes);
                 if printer.output_is_closed() {
                     return Ok(ControlFlow::Break(()));
                 }
