@@ -3,7 +3,8 @@
 //! Pages are worked on by blocking threads, so that parsing answers and working on them use
 //! different cores: by one thread where the order of keys counts, else by one a core. Each thread
 //! makes a worker of its own, which need be neither `Sync` nor `Send`, and returns at the end
-//! what it gathered. Between them is a bounded queue: when workers are slow, the listing waits.
+//! what it gathered. Between them is a bounded queue of batches: when workers are slow, the listing
+//! waits.
 //!
 //! Dropping the future ends it all (Ctrl-C does). After an error no worker's result is returned,
 //! because the listing is not whole.
@@ -11,14 +12,16 @@
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_channel::{Receiver, Sender};
 use s3haul::hints::{Hints, Listed};
 use s3haul::script::{Limits, Runtime};
-use s3haul_list::{ListRequest, Notice, Order, list, objects, versions};
+use s3haul_list::{ListRequest, Notice, Order, PageRange, list, objects, versions};
 use s3haul_wire::ops::{ListPage, ListedObject, VersionPage};
 use s3haul_wire::{Client, Error};
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, timeout_at};
 
 use super::asker::Asker;
 use crate::failure::Failure;
@@ -32,8 +35,13 @@ use crate::settings::{ListingSettings, Selection};
 const LISTING_SHARE: usize = 4;
 /// Pages that are asked about at a time at least: of each there may be few objects to ask about.
 const ASKING_WORKERS: usize = 16;
-/// Pages that wait for each worker.
-const PAGES_PER_WORKER: usize = 2;
+/// Batches of pages that wait for each worker.
+const BATCHES_PER_WORKER: usize = 1;
+/// Pages of a batch at most: a thread is woken for each batch, which costs about as much as to
+/// print a page.
+const BATCH_PAGES: usize = 8;
+/// How long a page waits for others of its batch.
+const BATCH_WAIT: Duration = Duration::from_millis(5);
 
 type Listing<P> = s3haul_list::Listing<P, Error>;
 
@@ -259,8 +267,9 @@ where
     W: PageWorker<P>,
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
-    let count = workers(order, asker.is_some());
-    let (sender, pages) = async_channel::bounded(count * PAGES_PER_WORKER);
+    let is_asking = asker.is_some();
+    let count = workers(order, is_asking);
+    let (sender, pages) = async_channel::bounded(count * BATCHES_PER_WORKER);
     let make = Arc::new(make);
     let mut tasks = JoinSet::new();
     for _ in 0..count {
@@ -272,7 +281,9 @@ where
     // Beside the listing, on the threads that receive: this is another thread, and to wake it for
     // each page costs more than to hand the page on.
     let mut hand_out_task = JoinSet::new();
-    hand_out_task.spawn(hand_out(listing, sender, tell));
+    // Where a worker waits for answers about each page, no other page waits with it.
+    let batch_pages = if is_asking { 1 } else { BATCH_PAGES };
+    hand_out_task.spawn(hand_out(listing, batch_pages, sender, tell));
     let listed = match hand_out_task.join_next().await {
         Some(Err(error)) => carry_on(error),
         Some(Ok(listed)) => listed,
@@ -320,14 +331,17 @@ fn workers(order: Order, is_asking: bool) -> usize {
 /// Sends pages to idle workers until the listing ends or no worker is left.
 async fn hand_out<P>(
     (mut listing, hints): (Listing<P>, Option<Hints>),
-    sender: Sender<P>,
+    batch_pages: usize,
+    sender: Sender<Vec<P>>,
     tell: impl Fn(Notice),
 ) -> Result<(), Failure> {
-    while let Some(piece) = listing.next().await {
+    while let Some(first) = listing.next().await {
+        let (pages, end) = batch(first, &mut listing, batch_pages).await;
         listing.take_notices().into_iter().for_each(&tell);
-        if sender.send(piece?.page).await.is_err() {
+        if !pages.is_empty() && sender.send(pages).await.is_err() {
             return Ok(());
         }
+        end?;
     }
     // The workers need not wait for it.
     drop(sender);
@@ -335,6 +349,28 @@ async fn hand_out<P>(
         hints.keep(listing.take_boundaries()).await;
     }
     Ok(())
+}
+
+/// A page and those that come soon after it, up to an error.
+async fn batch<P>(
+    first: Result<PageRange<P>, Error>,
+    listing: &mut Listing<P>,
+    batch_pages: usize,
+) -> (Vec<P>, Result<(), Error>) {
+    let (mut pages, mut next) = (Vec::new(), Some(first));
+    let until = Instant::now() + BATCH_WAIT;
+    while let Some(piece) = next {
+        match piece {
+            Ok(piece) => pages.push(piece.page),
+            Err(error) => return (pages, Err(error)),
+        }
+        if pages.len() >= batch_pages {
+            break;
+        }
+        // Nothing is lost where the time is up.
+        next = timeout_at(until, listing.next()).await.unwrap_or_default();
+    }
+    (pages, Ok(()))
 }
 
 fn tell(notice: &Notice, is_json: bool, printer: &Printer) {
@@ -348,7 +384,7 @@ fn tell(notice: &Notice, is_json: bool, printer: &Printer) {
 fn work<P: Entries, W: PageWorker<P>>(
     make: &impl Fn() -> Result<W, Failure>,
     selector: Selector,
-    pages: &Receiver<P>,
+    pages: &Receiver<Vec<P>>,
 ) -> Result<W::Done, Failure> {
     let done = make().and_then(|worker| work_through(worker, selector, pages));
     if done.is_err() {
@@ -360,12 +396,14 @@ fn work<P: Entries, W: PageWorker<P>>(
 fn work_through<P: Entries, W: PageWorker<P>>(
     mut worker: W,
     mut selector: Selector,
-    pages: &Receiver<P>,
+    pages: &Receiver<Vec<P>>,
 ) -> Result<W::Done, Failure> {
-    while let Ok(page) = pages.recv_blocking() {
-        if worker.page(&selector.select(&page)?)?.is_break() {
-            pages.close();
-            break;
+    while let Ok(batch) = pages.recv_blocking() {
+        for page in batch {
+            if worker.page(&selector.select(&page)?)?.is_break() {
+                pages.close();
+                return worker.finish();
+            }
         }
     }
     worker.finish()
