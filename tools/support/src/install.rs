@@ -195,7 +195,9 @@ fn pip_install(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
 /// Installs into a Python environment that is there.
 fn pip(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
     let mut pip = Command::new(venv.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(what);
+    // What is imported is compiled then, and most is not.
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
+    pip.args(what);
     process::run_quietly(&mut pip)?;
     Ok(())
 }

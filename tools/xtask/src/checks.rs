@@ -29,6 +29,8 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", extents: BOTH, run: tidy::run },
     Step { name: "clippy", extents: &[Extent::Quick], run: clippy },
     Step { name: "build and install", extents: &[Extent::Full], run: build_and_install },
+    Step { name: "doc", extents: &[Extent::Full], run: doc },
+    Step { name: "budgets", extents: &[Extent::Full], run: budgets::check },
     Step { name: "test", extents: &[Extent::Full], run: test_programs::run },
 ];
 
@@ -121,11 +123,6 @@ pub(crate) fn all<const N: usize>(parts: [(&str, Result<()>); N]) -> Result<()> 
         .filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error:#}")));
     let errors: Vec<_> = errors.collect();
     if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
-}
-
-/// What compiles beside the tests, one after the other, as each would wait for the other.
-pub(crate) fn doc_and_budgets() -> Result<()> {
-    all([("doc", doc()), ("budgets", budgets::check())])
 }
 
 /// Only libraries: the command and the library share the name `s3haul` and would overwrite each

@@ -1,5 +1,5 @@
-//! Builds and runs the workspace's tests, those of the Python package, a few kills, and what else
-//! there is to check, several programs at a time.
+//! Builds and runs the workspace's tests, those of the Python package and a few kills, several
+//! programs at a time.
 //!
 //! `cargo test` runs one test program after the other, and many of ours wait most of the time: for
 //! servers to start, for time limits, for killed connections. Run side by side they need half the
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use support::servers::Servers;
 use support::{install, process, term};
 
-use crate::{checks, kill, python};
+use crate::{kill, python};
 
 /// What runs at once: it waits more than it works, on two cores as well.
 const LANES: usize = 4;
@@ -44,7 +44,7 @@ const LONGEST_FIRST: [&str; 6] =
     ["cli", "conformance", "transfer_sim", "security", "controller", "listing"];
 
 /// Builds all tests, then runs them, the examples in the documentation, the tests of the Python
-/// package, a few kills, and makes the documentation and counts instructions.
+/// package and a few kills.
 pub(crate) fn run() -> Result<()> {
     install()?;
     let mut programs = build()?;
@@ -61,8 +61,7 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     let mut work: VecDeque<_> = commands.into_iter().map(Work::Program).collect();
-    // The first two take as long, the third compiles.
-    work.push_front(Work::Task("doc and budgets", checks::doc_and_budgets));
+    // As long as the first two.
     work.push_front(Work::Task("python", python::test));
     work.push_back(Work::Task("kills", kill::a_few));
     let run = Mutex::new(Run { work, tally: Tally::default(), failed: Vec::new() });
