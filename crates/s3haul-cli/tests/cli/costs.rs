@@ -101,7 +101,7 @@ fn an_object_costs_few_system_calls() {
             let sockets = for_one([&few, &many], &OF_SOCKETS);
             println!("{what} over {name}: {files:.2} calls of files, {sockets:.2} of sockets");
             assert!(files <= of_files && sockets <= of_sockets, "{few:?} {many:?}");
-            assert!(files >= 4.0 && sockets >= 2.0, "something is not counted: {many:?}");
+            assert!(files >= 4.0 && sockets >= 1.5, "something is not counted: {many:?}");
         }
     }
 }
