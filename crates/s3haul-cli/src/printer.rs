@@ -2,9 +2,10 @@
 //!
 //! Lines are collected in buffers and written in big pieces: at once on a terminal, else when a
 //! buffer is full, when [`Printer::flush`] is called (a ticker does, ten times a second) and at
-//! the end. A progress bar is taken away while lines are written, so nothing tears. Once
-//! standard output is closed, further output to it is dropped and [`Printer::output_is_closed`]
-//! returns true. Control sequences other than colours do not reach a terminal.
+//! the end; what is a big piece already goes past the buffers ([`Printer::write`]). A progress bar
+//! is taken away while lines are written, so nothing tears. Once standard output is closed, further
+//! output to it is dropped and [`Printer::output_is_closed`] returns true. Control sequences other
+//! than colours do not reach a terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -152,17 +153,17 @@ impl Printer {
         }
     }
 
-    /// Writes whole lines to standard output at once, uncopied where nothing is to be done to them.
+    /// Writes whole lines to standard output at once, without a copy where they go out as they are.
     pub(crate) fn write(&self, lines: &[u8]) {
         let mut buffers = self.lock();
-        let is_odd = self.output_is_terminal || buffers.bar.is_some() || buffers.covered > 0;
-        if is_odd || self.takers.is_some() {
-            drop(buffers);
-            self.output(|buffer| buffer.extend_from_slice(lines));
-            return self.flush();
+        let is_shared = buffers.bar.is_some() || buffers.covered > 0;
+        if !self.output_is_terminal && self.takers.is_none() && !is_shared {
+            self.write_out(&mut buffers);
+            return self.write_output(lines);
         }
-        self.write_out(&mut buffers);
-        self.write_output(lines);
+        drop(buffers);
+        self.output(|buffer| buffer.extend_from_slice(lines));
+        self.flush();
     }
 
     /// Lets `write` append whole lines to standard error; what was meant for standard output

@@ -4,6 +4,7 @@
 //! Nothing the machine has installed elsewhere is relied on except `go`, `cargo` and `python3`
 //! themselves.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -158,13 +159,6 @@ impl Folder {
         Ok(())
     }
 
-    /// Installs a wheel into the Python environment, in place of what is there of its package, and
-    /// nothing that it depends on.
-    pub fn install_wheel(&self, wheel: &Path) -> Result<()> {
-        let flags = ["--force-reinstall", "--no-deps"].map(std::ffi::OsStr::new);
-        pip(&self.venv(), &[flags[0], flags[1], wheel.as_os_str()])
-    }
-
     /// The machine's Go where it is new enough, else one installed into this folder.
     pub fn find_go(&self) -> Result<PathBuf> {
         let local = process::run_quietly(Command::new("go").args(["env", "GOTOOLCHAIN"]))
@@ -187,15 +181,21 @@ impl Folder {
 }
 
 /// Makes a Python environment and installs into it.
-fn pip_install(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
+fn pip_install(venv: &Path, what: &[&OsStr]) -> Result<()> {
     process::run_quietly(Command::new("python3").args(["-m", "venv"]).arg(venv))?;
-    pip(venv, what)
+    pip(&venv.join("bin/python"), what)
 }
 
-/// Installs into a Python environment that is there.
-fn pip(venv: &Path, what: &[&std::ffi::OsStr]) -> Result<()> {
-    let mut pip = Command::new(venv.join("bin/python"));
-    // What is imported is compiled then, and most is not.
+/// Installs a wheel into the environment of this Python, in place of what is there of its package,
+/// and nothing that it depends on.
+pub fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
+    pip(python, &["--force-reinstall".as_ref(), "--no-deps".as_ref(), wheel.as_os_str()])
+}
+
+/// Installs into the environment of this Python.
+pub fn pip(python: &Path, what: &[&OsStr]) -> Result<()> {
+    let mut pip = Command::new(python);
+    // Python compiles a module when it is imported; most never are.
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
     pip.args(what);
     process::run_quietly(&mut pip)?;
@@ -237,7 +237,7 @@ fn parse_go_version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Whether this process has fetched the lists of packages. It is held while something is
+/// Whether this process has tried to fetch the lists of packages. It is held while something is
 /// installed: apt-get does not run twice at once.
 static UPDATED: Mutex<bool> = Mutex::new(false);
 
@@ -248,11 +248,11 @@ pub fn apt_install(what: &str, packages: &[&str]) -> Result<()> {
         bail!("{advice}");
     }
     term::line(&format!("{what} is missing; installing it with apt-get"));
-    let mut updated = UPDATED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !*updated {
+    let mut was_tried = UPDATED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*was_tried {
+        *was_tried = true;
         let mut update = Command::new("apt-get");
         process::run_quietly(update.args(["update", "-q"])).with_context(|| advice.clone())?;
-        *updated = true;
     }
     let mut install = Command::new("apt-get");
     install.env("DEBIAN_FRONTEND", "noninteractive");

@@ -110,10 +110,10 @@ fn build() -> Result<()> {
     strictly(process::cargo(&["build", "-q", "-p", "s3haul-list", "--no-default-features"]))
 }
 
+/// And checks the dependencies, since `cargo-deny` is compiled here.
 fn install_tools() -> Result<()> {
-    test_programs::install()?;
-    python::install()?;
-    deny::run()
+    let (programs, python) = (test_programs::install(), python::install().map(drop));
+    all([("programs", programs), ("Python", python), ("deny", deny::run())])
 }
 
 /// Fails with all errors of several parts of a step.

@@ -36,14 +36,13 @@ const FOR_DASHBOARD: &str = "matplotlib==3.11.2";
 
 /// Makes the pictures of the documentation.
 pub(crate) fn screenshots() -> Result<()> {
-    need_browser()?;
     if cfg!(target_os = "linux") && !process::exists("prometheus", "--version") {
         install::apt_install("Prometheus", &["prometheus"])?;
     }
-    let python = environment()?;
+    let python = install()?;
     let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
-    install_wheel(&python, &wheel)?;
-    pip_install(&python, &[FOR_DASHBOARD.as_ref()])?;
+    install::install_wheel(&python, &wheel)?;
+    install::pip(&python, &[FOR_DASHBOARD.as_ref()])?;
     let (tools, images) =
         (process::root().join("tools/support"), process::root().join("docs/images"));
     let mut script = Command::new(&python);
@@ -61,18 +60,17 @@ fn need_browser() -> Result<()> {
     Ok(())
 }
 
-/// Installs what its tests need.
-pub(crate) fn install() -> Result<()> {
+/// Installs what its tests need; gives the Python that has it.
+pub(crate) fn install() -> Result<PathBuf> {
     need_browser()?;
-    environment().map(drop)
+    environment()
 }
 
 /// Builds a wheel of the development profile, installs it and runs its tests.
 pub(crate) fn test() -> Result<()> {
-    need_browser()?;
-    let python = environment()?;
+    let python = install()?;
     let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
-    install_wheel(&python, &wheel)?;
+    install::install_wheel(&python, &wheel)?;
     let sources = process::root().join("python/s3haul");
     let mut mypy = Command::new(&python);
     mypy.args(["-m", "mypy", "--strict", "--no-error-summary", "--cache-dir"])
@@ -111,8 +109,8 @@ fn test_oldest(wheel: &Path) -> Result<()> {
     let venv = process::target().join("python/oldest");
     process::run_quietly(Command::new(oldest).args(["-m", "venv", "--clear"]).arg(&venv))?;
     let python = venv.join("bin/python");
-    pip_install(&python, &FOR_OLDEST.map(OsStr::new))?;
-    install_wheel(&python, wheel)?;
+    install::pip(&python, &FOR_OLDEST.map(OsStr::new))?;
+    install::install_wheel(&python, wheel)?;
     process::run_quietly(&mut tests_of(&python, "tests")).map(|output| say(&name, &output))
 }
 
@@ -229,14 +227,4 @@ fn build(python: &Path, profile: &str, folder: &str, flags: &[&str]) -> Result<P
     process::search_first(&mut maturin, &[bin])?;
     process::run(&mut maturin)?;
     only(&wheels)
-}
-
-fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
-    pip_install(python, &["--force-reinstall".as_ref(), "--no-deps".as_ref(), wheel.as_os_str()])
-}
-
-fn pip_install(python: &Path, what: &[&OsStr]) -> Result<()> {
-    let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(what);
-    process::run_quietly(&mut pip).map(drop)
 }

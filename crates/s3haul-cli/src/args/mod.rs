@@ -8,12 +8,12 @@ mod check_server;
 mod compare;
 mod completions;
 mod conditions;
+mod deferred;
 mod filters;
 mod find;
 mod global;
 mod job;
 mod jobs;
-mod late;
 mod list;
 mod list_buckets;
 mod listing;
@@ -44,7 +44,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::drop_in;
 
-use late::Late;
+use deferred::Deferred;
 
 pub(crate) use browse::BrowseArgs;
 pub(crate) use buckets::{MbArgs, RbArgs, VersioningCommand, WebsiteArgs};
@@ -125,39 +125,39 @@ pub(crate) enum Command {
     /// With --recursive all files or objects under the source are copied, many at a time. An
     /// s3:// source may hold * and ?, which match any characters. One of the paths may be - for
     /// standard input or output.
-    Cp(Late<CpArgs>),
+    Cp(Deferred<CpArgs>),
     /// Move files to S3, objects to files, or objects to objects.
     ///
     /// Each source is removed once its target is safe.
-    Mv(Late<MvArgs>),
+    Mv(Deferred<MvArgs>),
     /// Copy what differs from one folder or prefix to another.
     ///
     /// Both sides are listed and merged name by name. What is new or changed in the source is
     /// transferred, and with --delete what the source does not have is removed from the target.
-    Sync(Late<SyncArgs>),
+    Sync(Deferred<SyncArgs>),
     /// Show where two folders, prefixes or buckets differ.
     ///
     /// Both sides are listed and merged name by name: what only one has, and what differs in size
     /// or in `ETag`s that can be compared. Empty objects whose keys end in a slash stand for
     /// folders and are left out. The exit status is 0 if there is no difference, and 1 if there is
     /// one.
-    Compare(Late<CompareArgs>),
+    Compare(Deferred<CompareArgs>),
     /// Prove that two folders, prefixes or buckets hold the same bytes.
     ///
     /// Like `compare`, but everything is compared by content: by `ETag`s and stored checksums
     /// where they prove it, else both sides are read.
-    Verify(Late<VerifyArgs>),
+    Verify(Deferred<VerifyArgs>),
     /// Remove objects.
     ///
     /// Without --recursive the named object is removed; it is no error if there is none. With it
     /// all objects below the address are. In a bucket with versioning that hides them behind delete
     /// markers; --versions, --noncurrent and --delete-markers-only remove for good. On a terminal,
     /// confirmation is requested before versions or a whole bucket are removed.
-    Rm(Late<RmArgs>),
+    Rm(Deferred<RmArgs>),
     /// Bring back objects that were removed, in a bucket with versioning.
     ///
     /// Removes the delete markers that hide them: without --recursive those of the named object.
-    Undelete(Late<UndeleteArgs>),
+    Undelete(Deferred<UndeleteArgs>),
     /// Show or change the tags of objects, many at a time.
     ///
     /// With --recursive the command applies to all objects below the address, with * and ? to those
@@ -174,12 +174,12 @@ pub(crate) enum Command {
     /// itself (in parts above 5 GB), which keeps all that is not named here, except the ACL unless
     /// --keep-acl is given; a versioned bucket keeps the old version, too. Archived objects have to
     /// be restored first.
-    Set(Late<SetArgs>),
+    Set(Deferred<SetArgs>),
     /// Restore objects from the archive classes of Glacier, or show whether they are restored.
     ///
     /// Objects that are not archived or already restored are skipped; a restore that is in progress
     /// counts as done. Retrieval is billed in addition to the requests that --dryrun counts.
-    Restore(Late<RestoreArgs>),
+    Restore(Deferred<RestoreArgs>),
     /// List buckets, or the objects under a prefix.
     ///
     /// Objects are listed up to the next slash, with PRE for what lies deeper. An address may
@@ -190,27 +190,27 @@ pub(crate) enum Command {
     ///
     /// Lines are those of `ls --recursive`, by default in the order in which pages arrive. An
     /// address may hold * and ?, which match any characters.
-    List(Late<ListArgs>),
+    List(Deferred<ListArgs>),
     /// List the versions and delete markers of an object, or of all objects under an address.
     ///
     /// Lines and formats are those of `list --versions`, in the order of the keys and of each key
     /// the newest first. With --recursive, and for addresses that end in a slash or hold * or ?,
     /// all keys under the address are listed; without, those of the named object.
-    Versions(Late<VersionsArgs>),
+    Versions(Deferred<VersionsArgs>),
     /// Find objects by name, size, age, storage class, tags and metadata.
     ///
     /// Prints the addresses of what meets all conditions, as it is found. Most of them are decided
     /// by the listing alone; --tag and --metadata cost a request for each object that meets the
     /// others. The exit status is 0 also if nothing is found, and 1 if an object could not be
     /// looked at.
-    Find(Late<FindArgs>),
+    Find(Deferred<FindArgs>),
     /// Count what is under an address: folders, storage classes, ages, sizes and more.
     ///
     /// All objects are listed, many pages at a time, and nothing is printed unless the listing
     /// is complete. An address may hold * and ?, which match any characters. The exit status is
     /// 1 if a key was given and nothing found.
     #[command(visible_alias = "du")]
-    Summarize(Late<SummarizeArgs>),
+    Summarize(Deferred<SummarizeArgs>),
     /// Look around in a bucket on the whole terminal, and tidy it up.
     ///
     /// Folders with their bytes and objects, while they are still being listed; previews and
@@ -235,9 +235,9 @@ pub(crate) enum Command {
     /// Scripts start with `js:`. They can only compute: they have no access to files or the
     /// network. docs/s3p.md describes how they are called and what limits they have.
     #[command(visible_aliases = ["reduce", "map-reduce"])]
-    Map(Late<MapArgs>),
+    Map(Deferred<MapArgs>),
     /// Call a JavaScript function for each object, and print what it prints.
-    Each(Late<EachArgs>),
+    Each(Deferred<EachArgs>),
     /// Make a bucket.
     ///
     /// It is made in the region of --region or of the configuration.
@@ -273,7 +273,7 @@ pub(crate) enum Command {
     /// Write standard input to an object.
     ///
     /// The same as `cp - S3Uri`.
-    Pipe(Late<PipeArgs>),
+    Pipe(Deferred<PipeArgs>),
     /// Run the commands of a file, one a line, in one process and many at a time.
     ///
     /// Lines are commands as they are typed, `cp a.txt s3://bucket/a.txt`, with the quotes and
@@ -281,7 +281,7 @@ pub(crate) enum Command {
     /// They run in no order, over the same connections and within the same limits. All lines of a
     /// file are checked before the first one runs. Those that fail are reported with their line
     /// numbers, and the exit status is 1 if there are any.
-    Run(Late<RunArgs>),
+    Run(Deferred<RunArgs>),
     /// Run a job that was written to a file.
     ///
     /// A job is a command with its options as JSON. --print-job writes it.
@@ -391,7 +391,7 @@ impl Command {
 
 /// The definition of the command line.
 pub(crate) fn command() -> clap::Command {
-    late::whole::<Cli<TopCommand>>()
+    deferred::eager::<Cli<TopCommand>>()
 }
 
 /// Parses a command line, the program's name first.

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use s3haul::job::value::RowFormat;
 
-use super::{Late, ObjectsArgs};
+use super::{Deferred, ObjectsArgs};
 
 /// What to do with tags.
 #[derive(Debug, Subcommand)]
@@ -11,21 +11,21 @@ pub(crate) enum TagCommand {
     /// Print the tags of objects, in the order in which the answers come.
     ///
     /// Takes one request for each object.
-    Get(Late<TagGetArgs>),
+    Get(Deferred<TagGetArgs>),
     /// Replace all tags of objects.
     ///
     /// Takes one request for each object.
-    Set(Late<TagWriteArgs>),
+    Set(Deferred<TagWriteArgs>),
     /// Add tags to objects and keep those that they have; one with the same key gets the new value.
     ///
     /// Takes a request for each object to read its tags, and another one to write them where
     /// something changes. Changes made by other programs between the two are lost.
-    Add(Late<TagWriteArgs>),
+    Add(Deferred<TagWriteArgs>),
     /// Remove tags from objects and keep the others.
     ///
     /// Takes a request for each object to read its tags, and another one to write them where
     /// something changes; with --all only one, to remove them.
-    Remove(Late<TagRemoveArgs>),
+    Remove(Deferred<TagRemoveArgs>),
 }
 
 impl TagCommand {

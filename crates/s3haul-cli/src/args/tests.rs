@@ -19,6 +19,36 @@ fn the_definition_holds() {
     command().debug_assert();
 }
 
+/// What each command takes, by the words of the command.
+fn flags(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+    for arg in command.get_arguments() {
+        let names = (arg.get_id(), arg.get_long_and_visible_aliases(), arg.get_short());
+        let rules = (arg.is_hide_set(), arg.is_required_set(), arg.get_help_heading());
+        found.push(format!("{path} {names:?} {rules:?} {:?}", arg.get_num_args()));
+    }
+    let about = (command.get_about(), command.get_long_about());
+    found.push(format!("{path} {about:?} {:?}", command.get_visible_aliases().collect::<Vec<_>>()));
+    for inner in command.get_subcommands() {
+        flags(inner, &format!("{path} {}", inner.get_name()), found);
+    }
+}
+
+#[test]
+fn deferred_flags_are_those_of_the_whole_definition() {
+    let [deferred, whole] = [Cli::<TopCommand>::command(), command()].map(|mut definition| {
+        definition.build();
+        let mut found = Vec::new();
+        flags(&definition, "", &mut found);
+        found.sort();
+        found
+    });
+    assert!(deferred.len() > 1_000, "{}", deferred.len());
+    for (deferred, whole) in deferred.iter().zip(&whole) {
+        assert_eq!(deferred, whole);
+    }
+    assert_eq!(deferred.len(), whole.len());
+}
+
 #[test]
 fn global_flags_go_anywhere_and_s3_may_stand_before() {
     for line in [

@@ -85,5 +85,5 @@ pub(crate) struct VersionsArgs {
 /// Does not show the flags of `list` that go without saying.
 fn hide_implied(arg: Arg) -> Arg {
     let is_implied = matches!(arg.get_id().as_str(), "versions" | "sort");
-    arg.hide(is_implied)
+    if is_implied { arg.hide(true) } else { arg }
 }

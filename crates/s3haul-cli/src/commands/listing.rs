@@ -35,11 +35,11 @@ use crate::settings::{ListingSettings, Selection};
 const LISTING_SHARE: usize = 4;
 /// Pages that are asked about at a time at least: of each there may be few objects to ask about.
 const ASKING_WORKERS: usize = 16;
-/// Batches of pages that wait for each worker.
-const BATCHES_PER_WORKER: usize = 1;
-/// Pages of a batch at most: a thread is woken for each batch, which costs about as much as to
-/// print a page.
+/// Pages of a batch at most: a thread is woken for each batch, which costs about as much as
+/// printing a page.
 const BATCH_PAGES: usize = 8;
+/// Pages of one batch for each worker at most, where there are many.
+const BATCHED_PAGES: usize = 64;
 /// How long a page waits for others of its batch.
 const BATCH_WAIT: Duration = Duration::from_millis(5);
 
@@ -49,6 +49,9 @@ type Listing<P> = s3haul_list::Listing<P, Error>;
 pub(crate) trait PageWorker<P = ListPage> {
     /// What it has at the end.
     type Done: Send + 'static;
+
+    /// Whether a page may take so long that each has to go to the next idle worker.
+    const IS_SLOW: bool = false;
 
     /// Takes a page. After `Break` the listing ends early and counts as complete, as when the
     /// output is closed.
@@ -267,9 +270,10 @@ where
     W: PageWorker<P>,
     F: Fn() -> Result<W, Failure> + Send + Sync + 'static,
 {
-    let is_asking = asker.is_some();
-    let count = workers(order, is_asking);
-    let (sender, pages) = async_channel::bounded(count * BATCHES_PER_WORKER);
+    let is_slow = W::IS_SLOW || selection.script.is_some() || asker.is_some();
+    let count = workers(order, asker.is_some());
+    // One batch waits for each worker.
+    let (sender, pages) = async_channel::bounded(count);
     let make = Arc::new(make);
     let mut tasks = JoinSet::new();
     for _ in 0..count {
@@ -281,8 +285,7 @@ where
     // Beside the listing, on the threads that receive: this is another thread, and to wake it for
     // each page costs more than to hand the page on.
     let mut hand_out_task = JoinSet::new();
-    // Where a worker waits for answers about each page, no other page waits with it.
-    let batch_pages = if is_asking { 1 } else { BATCH_PAGES };
+    let batch_pages = if is_slow { 1 } else { (BATCHED_PAGES / count).clamp(1, BATCH_PAGES) };
     hand_out_task.spawn(hand_out(listing, batch_pages, sender, tell));
     let listed = match hand_out_task.join_next().await {
         Some(Err(error)) => carry_on(error),
@@ -367,7 +370,7 @@ async fn batch<P>(
         if pages.len() >= batch_pages {
             break;
         }
-        // Nothing is lost where the time is up.
+        // `next` may be dropped while it waits.
         next = timeout_at(until, listing.next()).await.unwrap_or_default();
     }
     (pages, Ok(()))

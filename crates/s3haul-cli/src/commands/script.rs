@@ -64,6 +64,7 @@ struct Lines {
 
 impl PageWorker for Lines {
     type Done = bool;
+    const IS_SLOW: bool = true;
 
     fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
         let objects: Vec<ListedObject<'_>> = page.iter().collect();
@@ -118,6 +119,7 @@ struct Join {
 
 impl PageWorker for Join {
     type Done = ();
+    const IS_SLOW: bool = true;
 
     fn page(&mut self, page: &SelectedPage<'_>) -> Result<ControlFlow<()>, Failure> {
         let objects: Vec<ListedObject<'_>> = page.iter().collect();

@@ -14,26 +14,33 @@ use crate::support::{Bench, stderr};
 const FEW: u16 = 50;
 const MANY: u16 = 350;
 
-/// Calls by name. How often threads wait and wake each other (by `write`, too) and memory is mapped
-/// is not the same each time.
+/// Calls by name.
 type Calls = BTreeMap<String, f64>;
 
-const OF_FILES: [&str; 15] = [
-    "close",
-    "flock",
-    "fstat",
-    "ftruncate",
-    "lseek",
-    "newfstatat",
-    "open",
-    "openat",
-    "pread64",
-    "pwrite64",
-    "read",
-    "renameat",
-    "renameat2",
-    "statx",
-    "utimensat",
+/// How often threads start, wait and wake each other (by `write`, too) and memory is mapped depends
+/// on what else the machine does.
+const VARYING: [&str; 21] = [
+    "brk",
+    "clone3",
+    "epoll_ctl",
+    "epoll_wait",
+    "exit",
+    "exit_group",
+    "futex",
+    "gettid",
+    "madvise",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "prctl",
+    "restart_syscall",
+    "rseq",
+    "rt_sigprocmask",
+    "sched_getaffinity",
+    "sched_yield",
+    "set_robust_list",
+    "sigaltstack",
+    "write",
 ];
 const OF_SOCKETS: [&str; 6] = ["readv", "recvfrom", "recvmsg", "sendmsg", "sendto", "writev"];
 
@@ -77,10 +84,17 @@ fn traced(bench: &Bench, args: &str) -> Option<Calls> {
     Some(bench.read("calls").lines().filter_map(row).collect())
 }
 
-/// Calls of these names for one object more.
-fn for_one([few, many]: [&Calls; 2], names: &[&str]) -> f64 {
-    let of = |calls: &Calls| names.iter().filter_map(|name| calls.get(*name)).sum::<f64>();
-    (of(many) - of(few)) / f64::from(MANY - FEW)
+/// Calls for one object more: of sockets, and all others that do not vary.
+fn for_one([few, many]: [&Calls; 2]) -> [f64; 2] {
+    let is_of_socket = |name: &str| OF_SOCKETS.contains(&name);
+    let is_other = |name: &str| !is_of_socket(name) && !VARYING.contains(&name) && name != "total";
+    let each = |is_counted: &dyn Fn(&str) -> bool| {
+        let of = |calls: &Calls| -> f64 {
+            calls.iter().filter(|(name, _)| is_counted(name)).map(|(_, count)| count).sum()
+        };
+        (of(many) - of(few)) / f64::from(MANY - FEW)
+    };
+    [each(&is_of_socket), each(&is_other)]
 }
 
 #[test]
@@ -88,7 +102,9 @@ fn an_object_costs_few_system_calls() {
     for (name, bench) in servers(&[]) {
         write_files(&bench, "few", FEW);
         write_files(&bench, "many", MANY);
-        for (what, of_files, of_sockets) in [("up", 6.8, 3.0), ("down", 10.8, 4.0)] {
+        // A record of TLS holds the head of an answer, and the next one its body.
+        let more_reads = if name == "TLS" { 1.0 } else { 0.0 };
+        for (what, sockets_max, others_max) in [("up", 2.5, 6.5), ("down", 2.5, 10.5)] {
             let command = |set| match what {
                 "up" => format!("cp {set} s3://box/{set}"),
                 _ => format!("cp s3://box/{set} down/{set}"),
@@ -97,11 +113,11 @@ fn an_object_costs_few_system_calls() {
             else {
                 return println!("skipped: strace may not trace here");
             };
-            let files = for_one([&few, &many], &OF_FILES);
-            let sockets = for_one([&few, &many], &OF_SOCKETS);
-            println!("{what} over {name}: {files:.2} calls of files, {sockets:.2} of sockets");
-            assert!(files <= of_files && sockets <= of_sockets, "{few:?} {many:?}");
-            assert!(files >= 4.0 && sockets >= 1.5, "something is not counted: {many:?}");
+            let [sockets, others] = for_one([&few, &many]);
+            println!("{what} over {name}: {sockets:.2} calls of sockets, {others:.2} others");
+            assert!(sockets <= sockets_max + more_reads, "{few:?} {many:?}");
+            assert!(others <= others_max, "{few:?} {many:?}");
+            assert!(sockets >= 1.5 && others >= 5.5, "something is not counted: {many:?}");
         }
     }
 }
@@ -131,9 +147,10 @@ fn a_connection_costs_little_memory() {
         let (few, few_kib) = watched(&bench, 32);
         let (many, many_kib) = watched(&bench, 512);
         let kib = (many_kib - few_kib) / (many - few);
-        println!(
+        let text = format!(
             "{name}: {few} and {many} connections, {few_kib} and {many_kib} KiB, {kib:.0} each"
         );
-        assert!(many - few >= 100.0 && kib <= 128.0, "{kib} KiB for a connection");
+        println!("{text}");
+        assert!(many - few >= 100.0 && kib <= 100.0, "{text}");
     }
 }

@@ -14,8 +14,8 @@ use crate::keyspace::utf8::{common_prefix, folder_of};
 const SAMPLE_EARLY: usize = 30;
 /// Keys of a page that the model learns from later.
 const SAMPLE: usize = 8;
-/// Of the later pages only each so many is looked through for folders, all keys of it, and learnt
-/// from, where all teach the same.
+/// One in so many of the later pages is scanned whole for folders. Where all pages teach the same
+/// only these are learnt from.
 const COUNTED_EVERY: u64 = 4;
 /// Pages more than an earlier listing had of a part, after which that says nothing any more.
 const PAGES_MORE_MAX: f64 = 2.0;

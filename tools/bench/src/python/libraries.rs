@@ -134,6 +134,7 @@ pub(super) fn selected(names: &[String]) -> Result<Vec<Library>> {
 /// that are there are taken. Returns the interpreter.
 pub(super) fn install(wheel: Option<&Path>, is_allowed: bool) -> Result<PathBuf> {
     let folder = Folder::new("peers/python");
+    let python = folder.venv().join("bin/python");
     if is_allowed {
         if !folder.has_python(&ENVIRONMENT) {
             folder.create()?;
@@ -141,9 +142,8 @@ pub(super) fn install(wheel: Option<&Path>, is_allowed: bool) -> Result<PathBuf>
             folder.install_python(&ENVIRONMENT)?;
         }
         let wheel = wheel.map_or_else(built_wheel, |wheel| Ok(wheel.to_owned()))?;
-        folder.install_wheel(&wheel)?;
+        install::install_wheel(&python, &wheel)?;
     }
-    let python = folder.venv().join("bin/python");
     ensure!(python.is_file(), "the libraries are not installed");
     Ok(python)
 }

@@ -1,5 +1,5 @@
-//! Flags that are defined when their command is used: to define those of all commands takes most of
-//! the time of a start.
+//! Flags that are defined when their command is used: defining those of all large commands takes
+//! most of the time of a start.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -10,23 +10,23 @@ use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 
 thread_local! {
     /// Whether flags are to be defined at once.
-    static AT_ONCE: Cell<bool> = const { Cell::new(false) };
+    static IS_EAGER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The definition with the flags of all commands. Help needs it: where flags come late, those of
-/// all commands stand before those of the command.
-pub(super) fn whole<C: CommandFactory>() -> Command {
-    AT_ONCE.set(true);
+/// The definition with the flags of all commands. Help needs it: clap adds the flags that all
+/// commands share before deferred ones, and shows them in that order.
+pub(super) fn eager<C: CommandFactory>() -> Command {
+    IS_EAGER.set(true);
     let definition = C::command();
-    AT_ONCE.set(false);
+    IS_EAGER.set(false);
     definition
 }
 
 /// The flags of one command.
 #[derive(Debug)]
-pub(crate) struct Late<T>(Box<T>);
+pub(crate) struct Deferred<T>(Box<T>);
 
-impl<T> Deref for Late<T> {
+impl<T> Deref for Deferred<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -34,13 +34,13 @@ impl<T> Deref for Late<T> {
     }
 }
 
-impl<T: Args> Args for Late<T> {
+impl<T: Args> Args for Deferred<T> {
     fn augment_args(command: Command) -> Command {
-        if AT_ONCE.get() {
+        if IS_EAGER.get() {
             return T::augment_args(command);
         }
         command.defer(|command| {
-            // What is said of the type is for the readers of the code.
+            // Those of the command, which the comment on the type would replace.
             let about = Resettable::from(command.get_about().cloned());
             let long_about = Resettable::from(command.get_long_about().cloned());
             T::augment_args(command).about(about).long_about(long_about)
@@ -52,9 +52,14 @@ impl<T: Args> Args for Late<T> {
     }
 }
 
-impl<T: FromArgMatches> FromArgMatches for Late<T> {
+impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         T::from_arg_matches(matches).map(Box::new).map(Self)
+    }
+
+    // By default this one would clone them.
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
+        T::from_arg_matches_mut(matches).map(Box::new).map(Self)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
