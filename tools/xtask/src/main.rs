@@ -14,6 +14,7 @@ mod fuzz;
 mod kill;
 mod picture;
 mod python;
+mod rustdoc;
 mod services;
 mod soak;
 mod test_programs;
@@ -61,7 +62,7 @@ Tasks:
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
+    match if rustdoc::is_asked_for() { rustdoc::run(&args) } else { run(&args) } {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             term::error(&format!("{error:#}"));

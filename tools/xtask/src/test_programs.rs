@@ -18,7 +18,7 @@ use serde::Deserialize;
 use support::servers::Servers;
 use support::{install, process, term};
 
-use crate::{kill, python};
+use crate::{kill, python, rustdoc};
 
 /// What runs at once: it waits more than it works, on two cores as well.
 const LANES: usize = 4;
@@ -51,9 +51,7 @@ pub(crate) fn run() -> Result<()> {
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
     let mut commands: Vec<_> = programs.iter().map(Program::command).collect();
-    let mut examples = process::cargo(&["test", "-q", "--workspace", "--doc"]);
-    process::strict(&mut examples);
-    commands.push(examples);
+    commands.push(rustdoc::examples_and_pages()?);
     for command in &mut commands {
         command.envs(Servers::locate().test_variables());
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
