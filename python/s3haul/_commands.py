@@ -169,11 +169,13 @@ class Commands(Call):
             force_glacier_transfer: Try to transfer objects of the Glacier archive classes too,
                 instead of skipping them with a warning.
             ignore_glacier_warnings: Skip objects of the Glacier archive classes without a warning.
-            checksum_mode: Verify downloads against the checksum stored in S3.
+            checksum_mode: Verify downloads against the checksum stored in S3, which is the default,
+                even if the profile says `response_checksum_validation = when_required`.
             metadata_directive: In copies from S3 to S3, keep the metadata of the source object
                 (COPY) or replace it with what the flags set (REPLACE).
             copy_props: What a copy from S3 to S3 carries over: nothing (none), metadata
-                (metadata-directive), or metadata and tags (default).
+                (metadata-directive), or metadata and tags (default). Annotations (all) are not
+                supported yet.
             preserve: Keep modification time, mode and owner of uploaded files in the metadata of
                 the objects, and give downloaded files the time and the permissions (not the owner)
                 that are found there. Names and forms are those of rclone: mtime, mode, uid and gid.
@@ -262,8 +264,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -498,11 +500,13 @@ class Commands(Call):
             force_glacier_transfer: Try to transfer objects of the Glacier archive classes too,
                 instead of skipping them with a warning.
             ignore_glacier_warnings: Skip objects of the Glacier archive classes without a warning.
-            checksum_mode: Verify downloads against the checksum stored in S3.
+            checksum_mode: Verify downloads against the checksum stored in S3, which is the default,
+                even if the profile says `response_checksum_validation = when_required`.
             metadata_directive: In copies from S3 to S3, keep the metadata of the source object
                 (COPY) or replace it with what the flags set (REPLACE).
             copy_props: What a copy from S3 to S3 carries over: nothing (none), metadata
-                (metadata-directive), or metadata and tags (default).
+                (metadata-directive), or metadata and tags (default). Annotations (all) are not
+                supported yet.
             preserve: Keep modification time, mode and owner of uploaded files in the metadata of
                 the objects, and give downloaded files the time and the permissions (not the owner)
                 that are found there. Names and forms are those of rclone: mtime, mode, uid and gid.
@@ -586,8 +590,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -818,11 +822,13 @@ class Commands(Call):
             force_glacier_transfer: Try to transfer objects of the Glacier archive classes too,
                 instead of skipping them with a warning.
             ignore_glacier_warnings: Skip objects of the Glacier archive classes without a warning.
-            checksum_mode: Verify downloads against the checksum stored in S3.
+            checksum_mode: Verify downloads against the checksum stored in S3, which is the default,
+                even if the profile says `response_checksum_validation = when_required`.
             metadata_directive: In copies from S3 to S3, keep the metadata of the source object
                 (COPY) or replace it with what the flags set (REPLACE).
             copy_props: What a copy from S3 to S3 carries over: nothing (none), metadata
-                (metadata-directive), or metadata and tags (default).
+                (metadata-directive), or metadata and tags (default). Annotations (all) are not
+                supported yet.
             preserve: Keep modification time, mode and owner of uploaded files in the metadata of
                 the objects, and give downloaded files the time and the permissions (not the owner)
                 that are found there. Names and forms are those of rclone: mtime, mode, uid and gid.
@@ -917,8 +923,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -1089,8 +1095,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._compared(
@@ -1203,8 +1209,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._compared(
@@ -1290,10 +1296,12 @@ class Commands(Call):
     ) -> Result:
         """Remove objects.
 
-        Without --recursive the named object is removed; it is no error if there is none. With it
-        all objects below the address are. In a bucket with versioning that hides them behind delete
-        markers; --versions, --noncurrent and --delete-markers-only remove for good. On a terminal,
-        confirmation is requested before versions or a whole bucket are removed.
+        Without --recursive the named object is removed; it is no error if there is none. With it,
+        all objects below the address are removed. An address with * or ? removes all objects that
+        match it; --raw takes these characters literally, as aws does. In a bucket with versioning
+        objects are hidden behind delete markers; --versions, --noncurrent and --delete-markers-only
+        remove for good. On a terminal, confirmation is requested before versions or a whole bucket
+        are removed.
 
         Args:
             path: An object, or with --recursive a prefix.
@@ -1360,8 +1368,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -1515,8 +1523,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -1657,8 +1665,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -1795,8 +1803,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -1945,8 +1953,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -2096,8 +2104,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -2315,8 +2323,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -2430,7 +2438,7 @@ class Commands(Call):
         """Restore objects from the archive classes of Glacier, or show whether they are restored.
 
         Objects that are not archived or already restored are skipped; a restore that is in progress
-        counts as done. Retrieval is billed in addition to the requests that --dryrun counts.
+        counts as done. Retrieval is billed in addition to the requests; --dryrun shows both.
 
         Args:
             path: An object, or with --recursive a prefix.
@@ -2492,8 +2500,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
             engine: Has the nodes of a Ray cluster do it, in shards: see `s3haul.ray.run`.
             address: Address of the cluster, as `ray.init` takes it.
@@ -2610,8 +2618,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -2719,8 +2727,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._rows(
@@ -2829,8 +2837,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._rows(
@@ -2953,8 +2961,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._rows(
@@ -3079,8 +3087,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3140,8 +3148,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3182,8 +3190,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3220,13 +3228,13 @@ class Commands(Call):
             bucket_region: List only buckets of this region.
             count: Count the objects and bytes of each bucket, by listing all of it.
             concurrency: Send at most this many requests at a time; by default what the profile
-                sets.
+                sets, 64 at most.
             max_concurrent_requests: Send at most this many requests at a time, by default 512.
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3319,17 +3327,17 @@ class Commands(Call):
                 other values as JSON, nothing for null and undefined. By default the object itself
                 is printed.
             reduce: Joins two results into one, `js:(a, b) => …`; the last result is printed. Calls
-                come one after another, in no defined order unless --sort is given. By default all
-                results are collected in a list.
-            finally_: Computes the output from the result of --reduce: `js:(result) => …`.
+                come one after another, in no defined order unless --sort is given.
+            finally_: Computes the output from the result of --reduce, or else from a list of all
+                results: `js:(result) => …`.
             default: Print this if there is no result, for example because there are no objects.
             sort: Process objects in the order of their keys instead of the order of arrival.
             max_concurrent_requests: Send at most this many requests at a time, by default 512.
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._text(
@@ -3438,8 +3446,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._text(
@@ -3499,8 +3507,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3540,8 +3548,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3575,8 +3583,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3607,8 +3615,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3639,8 +3647,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3678,8 +3686,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3725,8 +3733,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(
@@ -3771,8 +3779,8 @@ class Commands(Call):
                 Within this limit the number adapts to what the service can serve.
             max_requests_per_second: Send at most this many requests per second.
             max_memory: Use at most about this much memory, such as 512MiB, by holding less data and
-                sending fewer requests at a time. By default the limits of the container and of
-                `ulimit -v` apply.
+                sending fewer requests at a time; 112MiB is the least. By default the limits of the
+                container and of `ulimit -v` apply.
             max_bandwidth: Transfer at most this much per second, such as 50MB/s or 400Mb/s.
         """
         return self._query(

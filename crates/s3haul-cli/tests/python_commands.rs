@@ -397,15 +397,16 @@ fn reference(found: &[(String, &Command)]) -> String {
     let mut text = "# The functions of the Python package\n\n\
         Made from the definition of the command line, as the functions themselves: \
         [python.md](python.md) says how they are used, and what there is beside them. All \
-        parameters but paths and URLs are given by name. `s3haul.aio` has the same functions as \
-        coroutines.\n"
+        parameters but paths and URLs are given by name. In `s3haul.aio` they are coroutines, and \
+        listings are iterated with `async for`.\n"
         .to_owned();
     for (name, command, kind, parameters) in &functions {
         let positionals = positionals(command);
         let paths: Vec<_> = positionals.iter().map(|(name, ..)| name.as_str()).collect();
         let about = text_of(command.get_about());
         let returned = kind.type_name(false);
-        write!(text, "\n## `{name}({}, …) -> {returned}`\n\n", paths.join(", ")).unwrap();
+        let arguments: Vec<_> = paths.into_iter().chain(["…"]).collect();
+        write!(text, "\n## `{name}({}) -> {returned}`\n\n", arguments.join(", ")).unwrap();
         writeln!(text, "{}.", about.trim_end_matches('.')).unwrap();
         let (common, own): (Vec<_>, Vec<_>) = parameters.iter().partition(|p| is_common(p));
         if !own.is_empty() {

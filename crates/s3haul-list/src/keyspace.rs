@@ -104,11 +104,6 @@ impl Keyspace {
         keyspace
     }
 
-    /// Changes how many requests may be in flight; what is in flight stays.
-    pub fn set_concurrency(&mut self, concurrency: usize) {
-        self.options.concurrency = concurrency;
-    }
-
     /// Requests asked for and not answered.
     pub fn in_flight(&self) -> usize {
         self.in_flight

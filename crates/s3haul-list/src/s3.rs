@@ -119,7 +119,6 @@ impl Objects {
             continuation_token: query.cursor.as_ref().map(|cursor| match cursor {
                 ObjectCursor::Token(at) | ObjectCursor::Marker(at) => at.as_str(),
             }),
-            fetch_owner: false,
         };
         match version {
             Version::Two => self.client.list_objects_unchecked(input).await,

@@ -67,7 +67,8 @@ pub(crate) struct GlobalArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests_per_second: Option<u32>,
     /// Use at most about this much memory, such as 512MiB, by holding less data and sending fewer
-    /// requests at a time. By default the limits of the container and of `ulimit -v` apply.
+    /// requests at a time; 112MiB is the least. By default the limits of the container and of
+    /// `ulimit -v` apply.
     #[arg(long, global = true, value_name = "SIZE")]
     pub(crate) max_memory: Option<String>,
     /// Transfer at most this much per second, such as 50MB/s or 400Mb/s.

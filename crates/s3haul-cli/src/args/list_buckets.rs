@@ -20,7 +20,8 @@ pub(crate) struct ListBucketsArgs {
     /// Write columns (text), a JSON object a line (jsonl) or comma-separated values (csv).
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<RowFormat>,
-    /// Send at most this many requests at a time; by default what the profile sets.
+    /// Send at most this many requests at a time; by default what the profile
+    /// sets, 64 at most.
     #[arg(long, value_name = "REQUESTS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) concurrency: Option<u32>,

@@ -149,10 +149,12 @@ pub(crate) enum Command {
     Verify(Deferred<VerifyArgs>),
     /// Remove objects.
     ///
-    /// Without --recursive the named object is removed; it is no error if there is none. With it
-    /// all objects below the address are. In a bucket with versioning that hides them behind delete
-    /// markers; --versions, --noncurrent and --delete-markers-only remove for good. On a terminal,
-    /// confirmation is requested before versions or a whole bucket are removed.
+    /// Without --recursive the named object is removed; it is no error if there is none. With it,
+    /// all objects below the address are removed. An address with * or ? removes all objects that
+    /// match it; --raw takes these characters literally, as aws does. In a bucket with versioning
+    /// objects are hidden behind delete markers; --versions, --noncurrent and --delete-markers-only
+    /// remove for good. On a terminal, confirmation is requested before versions or a whole bucket
+    /// are removed.
     Rm(Deferred<RmArgs>),
     /// Bring back objects that were removed, in a bucket with versioning.
     ///
@@ -178,7 +180,7 @@ pub(crate) enum Command {
     /// Restore objects from the archive classes of Glacier, or show whether they are restored.
     ///
     /// Objects that are not archived or already restored are skipped; a restore that is in progress
-    /// counts as done. Retrieval is billed in addition to the requests that --dryrun counts.
+    /// counts as done. Retrieval is billed in addition to the requests; --dryrun shows both.
     Restore(Deferred<RestoreArgs>),
     /// List buckets, or the objects under a prefix.
     ///
@@ -331,16 +333,17 @@ pub(crate) enum Command {
     CheckServer(CheckServerArgs),
     /// Serve a folder as an S3 endpoint on this machine, for trying and testing.
     ///
-    /// The folders in it are buckets, their files are objects. Prints shell commands to standard
-    /// output that set the environment to reach the server.
+    /// Each folder in it that was made through the server is a bucket. Files that were put there in
+    /// another way are not served. Prints shell commands to standard output that set the
+    /// environment to reach the server.
     Serve(ServeArgs),
     /// Print a script that has a shell complete commands, flags, profiles, buckets and keys.
     ///
     /// For bash put `source <(s3haul completions bash)` into ~/.bashrc; for zsh the same with zsh
     /// into ~/.zshrc, after `compinit`; for fish run `s3haul completions fish >
     /// ~/.config/fish/completions/s3haul.fish`. Buckets and keys take a request each; what a moment
-    /// ago was listed is kept in the cache folder. What takes longer than a second, needs a program
-    /// for its credentials, or fails, is not completed.
+    /// ago was listed is kept in the cache folder. What takes longer than 0.7 seconds, needs a
+    /// program for its credentials, or fails, is not completed.
     Completions(CompletionsArgs),
 }
 

@@ -17,11 +17,11 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) map: Option<String>,
     /// Joins two results into one, `js:(a, b) => …`; the last result is printed. Calls come one
-    /// after another, in no defined order unless --sort is given. By default all results are
-    /// collected in a list.
+    /// after another, in no defined order unless --sort is given.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) reduce: Option<String>,
-    /// Computes the output from the result of --reduce: `js:(result) => …`.
+    /// Computes the output from the result of --reduce, or else from a list of all results:
+    /// `js:(result) => …`.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) finally: Option<String>,
     /// Print this if there is no result, for example because there are no objects.

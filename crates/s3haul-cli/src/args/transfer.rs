@@ -62,7 +62,8 @@ pub(crate) struct CopyArgs {
     /// Skip objects of the Glacier archive classes without a warning.
     #[arg(long)]
     pub(crate) ignore_glacier_warnings: bool,
-    /// Verify downloads against the checksum stored in S3.
+    /// Verify downloads against the checksum stored in S3, which is the default, even if the
+    /// profile says `response_checksum_validation = when_required`.
     #[arg(long, value_name = "MODE", value_parser = ["ENABLED"])]
     pub(crate) checksum_mode: Option<String>,
     /// In copies from S3 to S3, keep the metadata of the source object (COPY) or replace it with
@@ -70,7 +71,7 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "DIRECTIVE", value_parser = ["COPY", "REPLACE"])]
     pub(crate) metadata_directive: Option<String>,
     /// What a copy from S3 to S3 carries over: nothing (none), metadata (metadata-directive), or
-    /// metadata and tags (default).
+    /// metadata and tags (default). Annotations (all) are not supported yet.
     #[arg(long, value_name = "WHAT")]
     #[arg(value_parser = ["none", "metadata-directive", "default", "all"])]
     pub(crate) copy_props: Option<String>,

@@ -160,7 +160,9 @@ fn leaves_done(job: &Job) -> bool {
         && match &job.task {
             Task::Sync(_) => true,
             Task::Copy(task) => task.transfer.no_overwrite,
-            Task::Move(_) | Task::Remove(_) | Task::Undelete(_) => is_listed,
+            // It would give a name again that an object had which is moved by now.
+            Task::Move(task) => is_listed && task.to_key.is_none(),
+            Task::Remove(_) | Task::Undelete(_) => is_listed,
             _ => false,
         }
 }

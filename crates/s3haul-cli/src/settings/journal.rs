@@ -77,6 +77,12 @@ impl JournalSettings {
                  run its command again"
             )));
         }
+        if names_anew(&request.job) {
+            return Err(Failure::other(
+                "the job cannot be resumed: with --to-key only one run knows which new names it \
+                 has given",
+            ));
+        }
         let kept = KeptJournal::Resumed(resumed.journal);
         Ok(Self { kept, named_folder })
     }
@@ -104,6 +110,8 @@ fn new_journal(
         (reads_names(&request.job), "where standard input, an object or a report names them"),
         (has_password(machine.environment.words()), "where an address holds a user or a password"),
         (waits(&request.job.task), "where restores are waited for"),
+        // A second run would not know which new names the first one has given away.
+        (names_anew(&request.job), "with --to-key"),
         (request.has_keys(), "with an SSE-C key, which is never written"),
         (folder.is_none(), "without a home directory"),
     ];
@@ -125,6 +133,17 @@ fn new_journal(
         manifest,
         from_beginning: args.journal.is_some(),
     })
+}
+
+/// Whether new names are found while the job runs; a plan has them.
+fn names_anew(job: &Job) -> bool {
+    let finds = match &job.task {
+        Task::Copy(task) => task.to_key.is_some(),
+        Task::Move(task) => task.to_key.is_some(),
+        Task::Sync(task) => task.to_key.is_some(),
+        _ => false,
+    };
+    finds && job.reports.apply.is_none()
 }
 
 fn is_stream(task: &Task) -> bool {

@@ -204,6 +204,27 @@ fn what_failed_is_tried_again() {
 }
 
 #[test]
+fn what_was_the_same_by_its_bytes_is_not_looked_at_again() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --quiet --no-progress");
+    bench.ok("cp --recursive s3://box/x/ down --quiet --no-progress");
+    // A folder is in the way of a file.
+    bench.remove("down/6/1490");
+    bench.file("down/6/1490/x", "in the way");
+    let failed = bench.run("sync --checksum s3://box/x/ down --no-progress --journal kept");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    let job: Value = serde_json::from_str(&bench.ok("jobs ls --json --journal kept")).unwrap();
+    let id = job["id"].as_str().unwrap();
+    bench.remove("down/6/1490/x");
+    std::fs::remove_dir(bench.folder().join("down/6/1490")).unwrap();
+    for n in (0..FILES).filter(|n| n % 7 == 2) {
+        bench.file(&format!("down/2/{n:04}"), &format!("what is {n}"));
+    }
+    let resumed = bench.lines(&format!("jobs resume {id} --no-progress --journal kept"));
+    assert_eq!(resumed, ["download: s3://box/x/6/1490 to down/6/1490"]);
+}
+
+#[test]
 fn a_job_is_run_by_one_process_at_a_time() {
     let bench = bench();
     let mut child = bench.spawn(&format!("cp --recursive in s3://box/x/ {PACE}"));
@@ -356,6 +377,9 @@ fn what_keeps_no_journal_refuses_one() {
         "cp --recursive in s3://box/x/ --retry-failed report.csv",
         "cp --recursive in s3://box/x/ --no-journal",
         "restore --recursive s3://box/ --days 1 --wait",
+        "cp --recursive s3://box/ s3://box/y/ --to-key {key}.b",
+        "mv --recursive s3://box/ gone --to-key {name}",
+        "sync s3://box/ down --to-key {name}",
         &format!("cp --recursive in s3://box/x/ --sse-c AES256 --sse-c-key {key}"),
     ] {
         for flag in ["--resume", "--journal jobs"] {

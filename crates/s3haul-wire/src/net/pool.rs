@@ -54,8 +54,10 @@ pub(crate) struct Host {
     addresses: Addresses,
     resolving: tokio::sync::Mutex<()>,
     was_reached: AtomicBool,
-    /// Since when no new connection came about, while none does.
+    /// Since when no new connection came about and nothing was answered, while none does.
     failing_since: Mutex<Option<Instant>>,
+    /// Whether there is such a time, without the lock.
+    is_failing: AtomicBool,
     circuit: Circuit,
     dialect: Dialect,
     waits: Arc<Waits>,
@@ -163,12 +165,22 @@ impl Host {
     }
 
     fn note_dial(&self, is_connected: bool) {
-        let mut failing_since = lock(&self.failing_since);
         if is_connected {
             self.was_reached.store(true, Ordering::Relaxed);
+            return self.note_life();
+        }
+        let mut failing_since = lock(&self.failing_since);
+        failing_since.get_or_insert_with(Instant::now);
+        self.is_failing.store(true, Ordering::Relaxed);
+    }
+
+    /// A new connection, or an answer over an old one: what refuses connections for want of room
+    /// goes on answering, and is not gone.
+    pub(crate) fn note_life(&self) {
+        if self.is_failing.load(Ordering::Relaxed) {
+            let mut failing_since = lock(&self.failing_since);
             *failing_since = None;
-        } else {
-            failing_since.get_or_insert_with(Instant::now);
+            self.is_failing.store(false, Ordering::Relaxed);
         }
     }
 
@@ -242,6 +254,7 @@ impl Pool {
             resolving: tokio::sync::Mutex::default(),
             was_reached: AtomicBool::new(false),
             failing_since: Mutex::default(),
+            is_failing: AtomicBool::new(false),
             circuit: Circuit::default(),
             dialect: Dialect::default(),
             waits: Arc::clone(&self.dialer.env.waits),

@@ -24,8 +24,6 @@ pub struct ListObjects<'a> {
     pub continuation_token: Option<&'a str>,
     /// Keys a page, at most 1,000.
     pub max_keys: Option<u32>,
-    /// Ask for owners.
-    pub fetch_owner: bool,
 }
 
 /// Input of `ListObjectVersions`.
@@ -69,8 +67,6 @@ impl Client {
         .maybe("start-after", input.start_after)
         .maybe("continuation-token", input.continuation_token);
         let request = with_max_keys(request, input.max_keys);
-        let request =
-            if input.fetch_owner { request.query("fetch-owner", "true") } else { request };
         let answer = self.call(&request).await?;
         let page = list_reader::objects(&answer.body);
         let mut page = page.map_err(|_| self.damaged(&request, &answer))?;

@@ -337,6 +337,7 @@ impl<'r> Run<'r> {
             let broken = match exchange.await {
                 Ok(response) => {
                     circuit.note_answer();
+                    site.host.note_life();
                     self.shared.env.waits.note_answer();
                     site.host.dialect().heard();
                     permit.answered(response.status(), self.payload.len());

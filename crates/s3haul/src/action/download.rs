@@ -162,7 +162,7 @@ async fn download_all(
     let mut collapsed = PathClaims::default();
     while let Ok(batch) = actions.recv().await {
         for action in batch {
-            if let Err(error) = collapsed.claim(&engine, &action).await {
+            if let Err(error) = collapsed.claim(&engine, &target, &action).await {
                 conclude(&engine, &target, action, Err(error.into())).await;
             } else if engine.settings.is_multipart(action.size) {
                 start_large(&engine, &target, action, &mut tasks).await;
@@ -291,7 +291,7 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
         file.sync()?;
     }
     target.refuse_unexpected(&object.action.relative, object.action.expected.as_deref())?;
-    Ok(file.commit(object.finish)?)
+    Ok(if is_move { file.commit_name(object.finish)? } else { file.commit(object.finish)? })
 }
 
 /// Removes the source of a move and reports the outcome of the object. The bytes of a successful

@@ -73,7 +73,8 @@ fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
             return leave(action, Outcome::Skipped);
         }
         Err(CreateError::Escape(escape)) => {
-            return engine.report.warning(escape.warning());
+            engine.report.warning(escape.warning());
+            return leave(action, Outcome::Skipped);
         }
         Err(CreateError::Failed(error)) => Err(error),
         Ok(()) => Ok(()),

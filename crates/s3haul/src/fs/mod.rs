@@ -22,7 +22,7 @@ pub mod write;
 
 pub use busy::busy_threads;
 pub use meta::{FileAttributes, FileIdentity, FileInfo, FileKind};
-pub use read::{WholeFile, open_source, open_with_identity, read_range, read_whole, skip_warning};
+pub use read::{WholeFile, open_source, open_with_identity, read_whole, skip_warning};
 pub use walk::{FileBatch, LocalFile, Walk, WalkOptions};
 pub use write::{
     Access, Committed, CreateError, Escape, EscapeReason, Finish, KeptIf, PendingFile, TargetRoot,

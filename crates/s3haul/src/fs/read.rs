@@ -39,7 +39,8 @@ pub fn open_source(path: &Path) -> Result<File> {
     Ok(File::from(fd))
 }
 
-/// Opens a regular file and returns it with its state; parts are then read with [`read_range`].
+/// Opens a regular file and returns it with its state; parts are then read with
+/// [`read_range_into`].
 pub fn open_with_identity(path: &Path) -> Result<(File, FileIdentity)> {
     let file = open_source(path)?;
     let stat = rustix::fs::fstat(&file)
@@ -106,13 +107,8 @@ fn read_to_end_of(file: &File, path: &Path, size: u64, mut buffer: Vec<u8>) -> R
     Ok(buffer)
 }
 
-/// Reads exactly one range of an open file, at any position, from any thread.
-pub fn read_range(file: &File, path: &Path, range: ByteRange) -> Result<Bytes> {
-    let buffer = Vec::with_capacity(capacity(range.len(), path)?);
-    read_range_into(file, path, range, buffer).map(Bytes::from)
-}
-
-/// Reads exactly one range of an open file into an empty buffer that has room for it.
+/// Reads exactly one range of an open file, at any position, from any thread, into an empty buffer
+/// that has room for it.
 ///
 /// # Errors
 ///
@@ -210,9 +206,10 @@ mod tests {
     fn ranges_are_exact_and_a_short_file_is_no_part() {
         let file = file_of(b"0123456789");
         let open = open_source(file.path()).unwrap();
-        let range = |start, end| read_range(&open, file.path(), ByteRange { start, end });
-        assert_eq!(range(3, 7).unwrap(), "3456");
-        assert_eq!(range(0, 10).unwrap(), "0123456789");
+        let range =
+            |start, end| read_range_into(&open, file.path(), ByteRange { start, end }, Vec::new());
+        assert_eq!(range(3, 7).unwrap(), b"3456");
+        assert_eq!(range(0, 10).unwrap(), b"0123456789");
         let error = range(8, 11).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::SourceChanged);
         assert!(error.to_string().contains("ends at byte 10"), "{error}");

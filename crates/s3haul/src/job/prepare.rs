@@ -237,12 +237,9 @@ fn split_wildcard(spec: &TransferSpec) -> (String, Option<Wildcard>) {
     let Ok(name) = s3_uri::parse(&spec.source) else { return literal() };
     let Some(first) = name.key.find(['*', '?']) else { return literal() };
     let root = name.key[..first].rfind('/').map_or("", |slash| &name.key[..=slash]);
-    let pattern = if spec.recursive && !name.key.ends_with('*') {
-        format!("{}/*", name.key.trim_end_matches('/'))
-    } else {
-        name.key.clone()
-    };
-    (format!("{}{}/{root}", s3_uri::SCHEME, name.bucket), Wildcard::parse(&pattern))
+    let wildcard =
+        if spec.recursive { Wildcard::parse_tree(&name.key) } else { Wildcard::parse(&name.key) };
+    (format!("{}{}/{root}", s3_uri::SCHEME, name.bucket), wildcard)
 }
 
 fn facts(path: &str, working_directory: &str) -> LocalFacts {

@@ -88,6 +88,8 @@ pub struct Journal {
     begun: Instant,
     from_beginning: bool,
     is_kept: AtomicBool,
+    /// Whether a limit counts the removals of all runs.
+    counts_removals: AtomicBool,
     /// The end of the run was written, and nothing comes after it.
     is_finished: AtomicBool,
     /// The journal ended before the job, and this is why.
@@ -194,6 +196,7 @@ impl Journal {
             begun: Instant::now(),
             from_beginning: false,
             is_kept: AtomicBool::new(false),
+            counts_removals: AtomicBool::new(false),
             is_finished: AtomicBool::new(false),
             broken: Mutex::default(),
         }
@@ -237,8 +240,9 @@ impl Journal {
         self.resumed.as_ref().is_some_and(|left| left.has_looked_at(name))
     }
 
-    /// Removals that were done, by all runs.
-    pub(crate) fn removed(&self) -> u64 {
+    /// Removals that were done, by all runs; those from now on are written down one by one.
+    pub(crate) fn count_removals(&self) -> u64 {
+        self.counts_removals.store(true, Ordering::Relaxed);
         self.written().state.totals().removed
     }
 
@@ -350,8 +354,10 @@ impl Journal {
         }
         written.state.apply(change);
         let Some(log) = &mut written.log else { return };
-        // What is removed is not listed again: whether that was written down makes no difference.
-        let is_seen = matches!(change, Change::Concluded(_, Conclusion::Removed));
+        // What is removed is not listed again: whether that was written down makes no difference,
+        // unless removals are counted.
+        let is_seen = matches!(change, Change::Concluded(_, Conclusion::Removed))
+            && !self.counts_removals.load(Ordering::Relaxed);
         if !is_seen && let Err(source) = log.push(change) {
             let path = self.folder.join(&self.id);
             written.log = None;
@@ -617,6 +623,25 @@ mod tests {
             journal.end_with(&JournalError::Io { doing: "write", path, source });
             journal.finish(None, ending);
             assert_eq!(folder.path().read_dir().unwrap().count() > 0, is_left, "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn removals_that_a_limit_counts_are_known_after_a_kill() {
+        for counts in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let id = "20260101-000000-jobwhich";
+            let killed = journal(folder.path(), id);
+            killed.begin(None);
+            if counts {
+                assert_eq!(killed.count_removals(), 0);
+            }
+            for number in 0..100 {
+                killed.ended(&ObjectEvent { action: ActionKind::Delete, ..object(number) });
+            }
+            // Neither a snapshot nor the end is written.
+            let totals = folder::status(folder.path(), id).unwrap().totals;
+            assert_eq!(totals.removed, if counts { 100 } else { 0 });
         }
     }
 

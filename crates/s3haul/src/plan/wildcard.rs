@@ -8,7 +8,8 @@ use super::glob::{self, Text, Token};
 #[derive(Clone, Debug)]
 pub struct Wildcard {
     prefix: String,
-    tokens: Vec<Token>,
+    /// A key that any of these matches behind the prefix is meant.
+    patterns: Vec<Vec<Token>>,
     /// Length of the prefix up to and with its last `/`.
     root_length: usize,
 }
@@ -20,9 +21,25 @@ impl Wildcard {
         let (prefix, pattern) = key.split_at(first);
         Some(Self {
             prefix: prefix.to_owned(),
-            tokens: glob::compile_wildcard(pattern),
+            patterns: vec![glob::compile_wildcard(pattern)],
             root_length: prefix.rfind('/').map_or(0, |slash| slash + 1),
         })
+    }
+
+    /// The same for whole trees: what the pattern matches, and all that lies below it. A pattern
+    /// that ends in `/` means the latter alone.
+    pub fn parse_tree(key: &str) -> Option<Self> {
+        let tree = Self::parse(key)?;
+        let below = glob::compile_wildcard(&format!(
+            "{}/*",
+            key[tree.prefix.len()..].trim_end_matches('/')
+        ));
+        let patterns = if key.ends_with('/') {
+            vec![below]
+        } else {
+            tree.patterns.into_iter().chain([below]).collect()
+        };
+        Some(Self { patterns, ..tree })
     }
 
     /// What to list: the key up to the first wildcard.
@@ -33,7 +50,7 @@ impl Wildcard {
     /// Whether a key matches the whole pattern.
     pub fn matches(&self, key: &str) -> bool {
         key.strip_prefix(self.prefix.as_str())
-            .is_some_and(|rest| glob::matches(&self.tokens, Text::new("", rest)))
+            .is_some_and(|rest| self.patterns.iter().any(|pattern| matches(pattern, rest)))
     }
 
     /// Name that a matching key gets below the target: what follows the last `/` before the first
@@ -41,6 +58,10 @@ impl Wildcard {
     pub fn relative<'a>(&self, key: &'a str) -> &'a str {
         if key.starts_with(self.prefix.as_str()) { &key[self.root_length..] } else { key }
     }
+}
+
+fn matches(pattern: &[Token], rest: &str) -> bool {
+    glob::matches(pattern, Text::new("", rest))
 }
 
 #[cfg(test)]
@@ -66,6 +87,20 @@ mod tests {
         assert_eq!(wildcard.relative("ab/c"), "ab/c");
         assert_eq!(Wildcard::parse("*").unwrap().prefix(), "");
         assert_eq!(Wildcard::parse("logs/*").unwrap().relative("logs/x/y"), "x/y");
+    }
+
+    #[test]
+    fn a_tree_has_what_matches_and_what_lies_below() {
+        let is_in = |pattern: &str, key: &str| Wildcard::parse_tree(pattern).unwrap().matches(key);
+        assert!(is_in("2025/*.jpg", "2025/a.jpg"));
+        assert!(is_in("2025/*.jpg", "2025/a.jpg/thumbnail"));
+        assert!(!is_in("2025/*.jpg", "2025/a.jpgx"));
+        assert!(is_in("202?", "2025/a"));
+        assert!(!is_in("202?", "2025a"));
+        assert!(is_in("202*/", "2025/a"));
+        assert!(!is_in("202*/", "2025"));
+        assert!(is_in("202*", "2025"));
+        assert!(Wildcard::parse_tree("2025/a.jpg").is_none());
     }
 
     #[test]

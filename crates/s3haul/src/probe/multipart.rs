@@ -13,7 +13,7 @@ use super::room::{Room, status};
 pub(super) const PROBES: &[Probe] = &[
     probe!(Multipart Data "multipart" multipart:
         "An object is made of parts that were uploaded one by one.",
-        "Uploads above --multipart-threshold fail."),
+        "Uploads above `multipart_threshold` (8 MiB) fail."),
     probe!(Multipart Feature "multipart-parts" parts:
         "The parts of an open upload are listed.",
         "Large uploads cannot be resumed, and `uploads ls --sizes` fails."),

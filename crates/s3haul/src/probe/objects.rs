@@ -34,7 +34,7 @@ pub(super) const PROBES: &[Probe] = &[
         "Answers to bulk removals are larger."),
     probe!(Objects Feature "copy" copy:
         "An object is copied within the service, with its metadata.",
-        "`cp`, `mv` and `sync` from prefix to prefix fail; `--relay` sends the bytes through \
+        "`cp`, `mv` and `sync` from prefix to prefix fail; `--stream` sends the bytes through \
          this machine."),
     probe!(Objects Feature "copy-replace" copy_replace:
         "A copy of an object onto itself replaces its metadata.",
@@ -50,7 +50,7 @@ pub(super) const PROBES: &[Probe] = &[
         "`compare` and `verify` read objects where an ETag would do."),
     probe!(Objects Feature "tags" tags:
         "Tags are stored with an object and changed later.",
-        "`tag`, `--tags` and `find --tag` fail."),
+        "`tag` and `find --tag` fail, and copies lose tags."),
     probe!(Objects Feature "acl" acl:
         "The ACL of an object is returned.",
         "`--acl`, `--grants` and `set --acl` fail."),

@@ -160,7 +160,6 @@ impl<'a> Room<'a> {
             start_after: start_after.as_deref(),
             continuation_token: page.token,
             max_keys: page.max_keys,
-            fetch_owner: false,
         };
         let listed = self.client().list_objects_unchecked(input).await?;
         let name = |key: &str| key.strip_prefix(&self.folder).unwrap_or(key).to_owned();

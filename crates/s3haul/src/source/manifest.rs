@@ -227,7 +227,8 @@ fn listed(entry: &ManifestEntry) -> ListedObject<'_> {
 
 /// Whether an earlier run of a shard moved an object that is gone.
 async fn was_moved(job: &Prepared, engine: &Engine, key: &str, error: &Error) -> bool {
-    let is_moved = job.spec.shard.is_some() && engine.settings.is_move && is_missing(error);
+    let may_be_done = job.spec.shard.as_ref().is_some_and(|shard| shard.may_be_done());
+    let is_moved = may_be_done && engine.settings.is_move && is_missing(error);
     let relative = key.strip_prefix(job.source_key()).unwrap_or_default();
     match job.plan.action {
         ActionKind::Copy if is_moved => {

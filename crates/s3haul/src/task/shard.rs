@@ -80,8 +80,11 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
     if spec.sync.max_delete != RemovalLimit::None {
         return Some("--max-delete counts the removals of one process");
     }
-    if spec.to_key.is_some() && learns {
-        return Some("--to-key has to know all names, where new ones may be names of sources");
+    if spec.to_key.is_some() && (learns || spec.names.is_none()) {
+        return Some(
+            "--to-key has to know all names, so that no two objects get one: a plan has them \
+             (`s3haul plan`, `job start --apply`)",
+        );
     }
     if spec.command == TransferCommand::Move && job.names_one() {
         return Some("it moves one object");

@@ -239,11 +239,29 @@ async fn wildcards_choose_keys_unless_raw() {
     }
     assert_eq!(world.cp("s3://bucket/logs/*.gz", "out").await.done, 3, "{:?}", world.log.lines());
     assert_eq!(world.files(), ["out/*.gz", "out/a.gz", "out/deep/c.gz"]);
+    let spec = tree(&world, TransferCommand::Copy, "s3://bucket/*/d?ep", Some("deep"));
+    world.run(spec).await.unwrap();
+    let spec = tree(&world, TransferCommand::Copy, "s3://bucket/logs/*.txt", Some("deep"));
+    world.run(spec).await.unwrap();
+    assert_eq!(world.files()[..2], ["deep/b.txt", "deep/logs/deep/c.gz"]);
     let spec = world.spec(TransferCommand::Remove, "s3://bucket/logs/*.gz", None);
     world.run(TransferSpec { raw: true, ..spec.clone() }).await.unwrap();
     assert_eq!(world.keys().await.len(), 4);
     world.run(spec).await.unwrap();
     assert_eq!(world.keys().await, ["logs/b.txt", "other/d.gz"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_move_writes_over_no_file_of_a_key_that_was_moved_before() {
+    let world = World::new();
+    world.object("x/a/b", b"plain").await;
+    let spec = tree(&world, TransferCommand::Move, "s3://bucket/x", Some("out"));
+    assert_eq!(world.run(spec.clone()).await.unwrap().done, 1);
+    world.object("x/a//b", b"other").await;
+    let summary = world.run(spec).await.unwrap();
+    assert_eq!((summary.done, summary.failed), (0, 1), "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["x/a//b"]);
+    assert_eq!(std::fs::read(world.path("out/a/b")).unwrap(), b"plain");
 }
 
 #[tokio::test(start_paused = true)]

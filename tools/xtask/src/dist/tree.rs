@@ -27,6 +27,11 @@ pub(super) const DOCUMENTS: &str = "share/doc/s3haul";
 pub(super) const SBOM: &str = "s3haul.cdx.json";
 pub(super) const NOTICES: &str = "THIRD-PARTY.txt";
 
+/// Whether a file of the documentation is a page, or a picture on one.
+fn is_page(name: &str) -> bool {
+    [".md", ".svg", ".png", ".json"].iter().any(|end| name.ends_with(end))
+}
+
 /// A staged installation.
 pub(super) struct Tree {
     /// The architecture, as in `x86_64`.
@@ -56,6 +61,13 @@ impl Tree {
         copy(binary, "bin/s3haul")?;
         for name in ["LICENSE", "README.md", "CHANGELOG.md"] {
             copy(&process::root().join(name), &format!("{DOCUMENTS}/{name}"))?;
+        }
+        // What help texts and the README name.
+        for folder in ["docs", "docs/images", "docs/design"] {
+            let pages = process::root().join(folder);
+            for page in names(&pages)?.iter().filter(|name| is_page(name)) {
+                copy(&pages.join(page), &format!("{DOCUMENTS}/{folder}/{page}"))?;
+            }
         }
         let sbom = builders::sbom(binary)?;
         fs::write(tree.place(&format!("{DOCUMENTS}/{NOTICES}"))?, notices::of(&sbom)?)?;

@@ -194,10 +194,12 @@ fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
     };
     // The engine is let go last.
     let Writing { engine, file, finish, .. } = writing;
+    let finish = finish.into_inner().unwrap_or_else(|| Finish::at(modified_s));
     if engine.settings.is_move {
         file.sync()?;
+        return file.commit_name(finish);
     }
-    file.commit(finish.into_inner().unwrap_or_else(|| Finish::at(modified_s)))
+    file.commit(finish)
 }
 
 async fn start(

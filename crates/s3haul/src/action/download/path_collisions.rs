@@ -6,11 +6,14 @@
 //! For the others the names are remembered ([`NAMES_MAX`] at most; what comes after fails), and
 //! whether there is a key of the plain spelling is read from the listing after it, one page for
 //! as many of them as it covers. A plain key counts even where filters leave it out of the job:
-//! what is in doubt fails rather than being overwritten.
+//! what is in doubt fails rather than being overwritten. So it does in a move where there is a file
+//! already.
 
 use std::collections::HashMap;
 
+use super::target::DownloadTarget;
 use crate::engine::core::Engine;
+use crate::engine::limits::blocking;
 use crate::plan::action::DownloadAction;
 use crate::plan::versions::{VersionRule, VersionSelector};
 use s3haul_wire::error::{Error, ErrorKind, Result};
@@ -36,8 +39,15 @@ struct Listed {
 }
 
 impl PathClaims {
-    /// Takes the file of an action for its key; fails where it belongs to another.
-    pub(crate) async fn claim(&mut self, engine: &Engine, action: &DownloadAction) -> Result<()> {
+    /// Takes the file of an action for its key; fails where it belongs to another. A move fails
+    /// where there is a file already: its key may have been moved away, by an earlier run or a
+    /// moment ago, and is not listed any more.
+    pub(crate) async fn claim(
+        &mut self,
+        engine: &Engine,
+        target: &DownloadTarget,
+        action: &DownloadAction,
+    ) -> Result<()> {
         let Some(plain) = &action.plain_key else { return Ok(()) };
         if let Some(owner) = self.keys.get(&action.relative) {
             return Err(taken(action, owner));
@@ -53,6 +63,16 @@ impl PathClaims {
         };
         if is_taken {
             return Err(taken(action, plain));
+        }
+        if engine.settings.is_move {
+            let (target, relative) = (target.clone(), action.relative.clone());
+            if blocking(move || target.exists(&relative)).await {
+                let message = format!(
+                    "`{}` would overwrite the file `{}`, which may be that of a key that was moved",
+                    action.key, action.relative
+                );
+                return Err(Error::new(ErrorKind::Local, message));
+            }
         }
         self.keys.insert(action.relative.clone(), action.key.clone());
         Ok(())

@@ -291,6 +291,23 @@ impl PendingFile {
         Ok(())
     }
 
+    /// As [`Self::commit`] of a file that was synced, and waits until its name is on the disk, too.
+    pub fn commit_name(self, finish: Finish) -> Result<Committed> {
+        let (is_sequential, path) = (self.is_sequential(), self.place.path.clone());
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(&self.place.parent, ".", flags, Mode::empty());
+        let committed = self.commit(finish)?;
+        // Not every folder may be read, nor every file system asked.
+        if let Ok(folder) = folder
+            && !is_sequential
+            && let Err(errno) = rustix::fs::fsync(folder)
+            && !matches!(errno, Errno::INVAL | Errno::NOTSUP | Errno::BADF)
+        {
+            return Err(Error::local("could not write the name of", &path, errno.into()));
+        }
+        Ok(committed)
+    }
+
     /// Waits until the contents are on the disk: for a move, which removes the only other copy, and
     /// because network file systems report some failed writes only then.
     pub fn sync(&self) -> Result<()> {

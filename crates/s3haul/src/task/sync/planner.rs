@@ -77,7 +77,9 @@ pub(crate) async fn plan<A: Action, D: Action>(
     (mut source, mut target): (SideStream, SideStream),
     plan: Plan<A, D>,
 ) {
-    let removed = engine.report.journal().map_or(0, Journal::removed);
+    let limit = job.spec.sync.max_delete;
+    let journal = engine.report.journal().filter(|_| limit != RemovalLimit::None);
+    let removed = journal.map_or(0, Journal::count_removals);
     let mut planner = Planner {
         job,
         engine,
@@ -89,7 +91,7 @@ pub(crate) async fn plan<A: Action, D: Action>(
             held: Vec::new(),
             bytes: 0,
         },
-        guard: RemovalGuard::new(job.spec.sync.max_delete).after(removed),
+        guard: RemovalGuard::new(limit).after(removed),
         refusal: None,
         has_warned_of_overlap: false,
         begun: Vec::new(),
@@ -241,6 +243,8 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
                 }
                 Ok(None) => {
                     if let Some(journal) = self.engine.report.journal() {
+                        // A pair may be looked at before its page has been written down.
+                        journal.begun(std::mem::take(&mut self.begun));
                         journal.same(pair.source.get().mark(journal, false));
                     }
                 }
