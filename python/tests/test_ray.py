@@ -29,6 +29,8 @@ HEALTH = {
     "health_check_failure_threshold": 3,
 }
 STORE_BYTES = 80 * 2**20
+#: How often a node is started until it is there in time.
+STARTS_MAX = 6
 #: Many short shards, and dead workers that are soon noticed.
 SHORT = {"shards": 6, "budget": 0.3, "lease": 1.0}
 
@@ -48,7 +50,7 @@ def cluster(embedded: Service) -> Iterator[Any]:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         environment.update(os.environ)
         head = {"num_cpus": 0, "object_store_memory": STORE_BYTES, "_system_config": HEALTH}
-        cluster = Cluster(initialize_head=True, head_node_args=head)
+        cluster = started(lambda: Cluster(initialize_head=True, head_node_args=head))
         for _ in range(2):
             add_node(cluster)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
@@ -62,7 +64,18 @@ def add_node(cluster: Any) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        return cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+        return started(lambda: cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES))
+
+
+def started(start: Callable[[], Any]) -> Any:
+    """Ray waits half a minute for a node, and a busy machine may take longer."""
+    for _ in range(STARTS_MAX - 1):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out" not in str(error).lower():
+                raise
+    return start()
 
 
 @pytest.fixture
