@@ -51,7 +51,7 @@ pub(crate) fn run() -> Result<()> {
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
     let mut commands: Vec<_> = programs.iter().map(Program::command).collect();
-    commands.push(rustdoc::examples_and_pages()?);
+    commands.push(rustdoc::examples_and_pages());
     for command in &mut commands {
         command.envs(Servers::locate().test_variables());
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {

@@ -54,10 +54,7 @@ pub(crate) struct Host {
     addresses: Addresses,
     resolving: tokio::sync::Mutex<()>,
     was_reached: AtomicBool,
-    /// Since when no new connection came about and nothing was answered, while none does.
-    failing_since: Mutex<Option<Instant>>,
-    /// Whether there is such a time, without the lock.
-    is_failing: AtomicBool,
+    failing: Failing,
     circuit: Circuit,
     dialect: Dialect,
     waits: Arc<Waits>,
@@ -137,6 +134,34 @@ impl Lease {
     }
 }
 
+/// Since when no new connection came about and nothing was answered, while none does.
+#[derive(Debug, Default)]
+struct Failing {
+    since: Mutex<Option<Instant>>,
+    /// Whether there is such a time, without the lock.
+    is_on: AtomicBool,
+}
+
+impl Failing {
+    fn begin(&self) {
+        let mut since = lock(&self.since);
+        since.get_or_insert_with(Instant::now);
+        self.is_on.store(true, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        if self.is_on.load(Ordering::Relaxed) {
+            let mut since = lock(&self.since);
+            *since = None;
+            self.is_on.store(false, Ordering::Relaxed);
+        }
+    }
+
+    fn lasts(&self, at_least: Duration) -> bool {
+        lock(&self.since).is_some_and(|since| since.elapsed() >= at_least)
+    }
+}
+
 impl Host {
     /// Whether a connection to it ever came about.
     pub(crate) fn was_reached(&self) -> bool {
@@ -146,7 +171,7 @@ impl Host {
     /// Whether the host was reached before and has now accepted no connection for so long that
     /// requests should no longer be retried.
     pub(crate) fn is_gone(&self) -> bool {
-        lock(&self.failing_since).is_some_and(|since| since.elapsed() >= GONE_AFTER)
+        self.failing.lasts(GONE_AFTER)
     }
 
     /// Circuit breaker of the host.
@@ -167,21 +192,16 @@ impl Host {
     fn note_dial(&self, is_connected: bool) {
         if is_connected {
             self.was_reached.store(true, Ordering::Relaxed);
-            return self.note_life();
+            self.failing.end();
+        } else {
+            self.failing.begin();
         }
-        let mut failing_since = lock(&self.failing_since);
-        failing_since.get_or_insert_with(Instant::now);
-        self.is_failing.store(true, Ordering::Relaxed);
     }
 
     /// A new connection, or an answer over an old one: what refuses connections for want of room
     /// goes on answering, and is not gone.
     pub(crate) fn note_life(&self) {
-        if self.is_failing.load(Ordering::Relaxed) {
-            let mut failing_since = lock(&self.failing_since);
-            *failing_since = None;
-            self.is_failing.store(false, Ordering::Relaxed);
-        }
+        self.failing.end();
     }
 
     fn keep(&self, connection: Box<Connection>) {
@@ -253,8 +273,7 @@ impl Pool {
             addresses: Addresses::default(),
             resolving: tokio::sync::Mutex::default(),
             was_reached: AtomicBool::new(false),
-            failing_since: Mutex::default(),
-            is_failing: AtomicBool::new(false),
+            failing: Failing::default(),
             circuit: Circuit::default(),
             dialect: Dialect::default(),
             waits: Arc::clone(&self.dialer.env.waits),
@@ -357,5 +376,28 @@ impl Pool {
     #[cfg(test)]
     pub(crate) fn open_connections(&self) -> usize {
         self.open.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_failure_lasts_from_the_first_until_something_works() {
+        let failing = Failing::default();
+        let pass = || tokio::time::advance(GONE_AFTER.mul_f32(0.6));
+        failing.end();
+        failing.begin();
+        pass().await;
+        failing.begin();
+        assert!(!failing.lasts(GONE_AFTER));
+        pass().await;
+        assert!(failing.lasts(GONE_AFTER), "the second failure begins nothing anew");
+        failing.end();
+        assert!(!failing.lasts(GONE_AFTER));
+        failing.begin();
+        pass().await;
+        assert!(!failing.lasts(GONE_AFTER));
     }
 }
