@@ -1,6 +1,9 @@
 # Thin on purpose: every rule is a subcommand of `cargo xtask`.
 .PHONY: demo test check servers bench wheel docs
 
+# The tests start Python a thousand times: its modules are compiled once, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 XTASK := cargo run -q -p xtask --
 
 demo: ; @$(XTASK) demo

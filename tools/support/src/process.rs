@@ -147,7 +147,7 @@ pub fn search_first(command: &mut Command, folders: &[&Path]) -> Result<()> {
 }
 
 /// Name and arguments of a program.
-pub fn describe(command: &Command) -> String {
+fn describe(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let mut text = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for argument in command.get_args() {

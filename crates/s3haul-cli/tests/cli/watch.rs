@@ -24,12 +24,18 @@ fn bench() -> Bench {
 /// Starts a job that keeps a journal from the beginning; gives its name.
 fn slow_job(bench: &Bench, command: &str) -> (Child, String) {
     let journals = bench.journals().display();
+    let ids = || -> Vec<String> {
+        let lines = bench.lines("jobs ls --json");
+        let job = |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        lines.iter().map(|line| job(line)["id"].as_str().unwrap().to_owned()).collect()
+    };
+    // On a slow machine, a job before this one has lasted long enough to keep a journal, too.
+    let before = ids();
     let mut job = bench.spawn(&format!("{command} {PACE} --journal {journals}"));
     let begun = Instant::now();
     loop {
-        if let Some(line) = bench.lines("jobs ls --json").first() {
-            let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            return (job, line["id"].as_str().unwrap().to_owned());
+        if let Some(id) = ids().into_iter().find(|id| !before.contains(id)) {
+            return (job, id);
         }
         assert!(job.try_wait().unwrap().is_none() && begun.elapsed() < DEADLINE, "no journal");
     }
