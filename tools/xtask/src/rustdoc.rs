@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use support::process;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     process::run(rustdoc().args(args))?;
     if !args.iter().any(|arg| arg == "--test") {
-        return Ok(());
+        bail!("cargo asks rustdoc for examples in another way than by `--test`: {args:?}");
     }
     let folder = process::target().join("doc");
     process::run(rustdoc().args(of_pages(args, &folder)))

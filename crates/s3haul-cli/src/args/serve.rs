@@ -20,7 +20,7 @@ pub(crate) struct ServeArgs {
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Listen on this IP address or `localhost`; port 0 takes a free one. An address that other
-    /// machines reach takes --access-key and --secret-key as well.
+    /// machines reach needs --access-key and --secret-key as well.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000", value_parser = address)]
     pub(crate) address: SocketAddr,
     /// Keep objects in memory and lose them at the end.

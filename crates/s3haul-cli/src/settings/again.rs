@@ -19,6 +19,8 @@ pub(crate) struct Again {
     retried: Option<PathBuf>,
     /// A second run does only what is left.
     leaves_done: bool,
+    /// A second run could move one object over another one, unless it writes over nothing.
+    may_replace: bool,
     /// It does what a plan says.
     is_plan: bool,
     /// It was typed as `aws s3 …`.
@@ -36,6 +38,8 @@ enum Typed {
     #[default]
     Elsewhere,
 }
+
+const NO_OVERWRITE: &str = "--no-overwrite";
 
 /// What is to be typed, in a sentence.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,6 +67,7 @@ impl Again {
             report: reports.report.clone(),
             retried: reports.retry_failed.clone(),
             leaves_done: leaves_done(&request.job),
+            may_replace: may_replace(&request.job),
             is_plan: reports.apply.is_some(),
             as_aws: words.iter().any(|word| word == "s3"),
         }
@@ -99,12 +104,21 @@ impl Again {
             return Advice { command: None, text };
         }
         let command = match &self.typed {
+            Typed::Words(words) if self.may_replace => {
+                Some(line(&with_flags(words, [NO_OVERWRITE.into()])))
+            }
             Typed::Words(words) => Some(line(words)),
             Typed::Secret | Typed::Elsewhere => None,
         };
         let what =
             command.as_ref().map_or("the same command".to_owned(), |line| format!("`{line}`"));
-        let text = if self.leaves_done {
+        let text = if self.may_replace {
+            let with = if command.is_none() { " with --no-overwrite" } else { "" };
+            format!(
+                "{what}{with} tries again what failed; without that flag it could move one object \
+                 over another"
+            )
+        } else if self.leaves_done {
             format!("{what} tries again what failed, and leaves what is done")
         } else if self.retried.is_some() {
             format!("{what} tries again all that it was given")
@@ -128,8 +142,7 @@ impl Again {
         words.retain(|word| !is_flag(word.as_bytes(), "--resume"));
         let flags = [("--retry-failed", report), ("--report", &next_report(report))];
         let flags = flags.map(|(flag, path)| joined(flag, path.as_os_str()));
-        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-        words.splice(end..end, flags.into_iter().flatten());
+        let words = with_flags(&words, flags.into_iter().flatten());
         let program = std::iter::once(OsString::from("s3haul"));
         args::parse(program.chain(words.iter().cloned())).ok()?;
         Some(line(&words))
@@ -160,11 +173,24 @@ fn leaves_done(job: &Job) -> bool {
         && match &job.task {
             Task::Sync(_) => true,
             Task::Copy(task) => task.transfer.no_overwrite,
-            // It would give a name again that an object had which is moved by now.
-            Task::Move(task) => is_listed && task.to_key.is_none(),
+            Task::Move(task) => is_listed && (task.to_key.is_none() || task.transfer.no_overwrite),
             Task::Remove(_) | Task::Undelete(_) => is_listed,
             _ => false,
         }
+}
+
+/// Whether a second run may give a new name to another object than the first one did, whose object
+/// is there and nowhere else.
+fn may_replace(job: &Job) -> bool {
+    let Task::Move(task) = &job.task else { return false };
+    task.to_key.is_some() && !task.transfer.no_overwrite && job.reports.apply.is_none()
+}
+
+/// Words with flags behind the others.
+fn with_flags(words: &[OsString], flags: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (before, paths) = words.split_at(end);
+    before.iter().cloned().chain(flags).chain(paths.iter().cloned()).collect()
 }
 
 /// Whether a word is a flag, which may be shortened.

@@ -77,10 +77,11 @@ impl JournalSettings {
                  run its command again"
             )));
         }
-        if names_anew(&request.job) {
+        if gives_new_names(&request.job) {
             return Err(Failure::other(
                 "the job cannot be resumed: with --to-key only one run knows which new names it \
-                 has given",
+                 has given. Run its command again, a `mv` with --no-overwrite; `s3haul uploads` \
+                 finds what it left open",
             ));
         }
         let kept = KeptJournal::Resumed(resumed.journal);
@@ -110,8 +111,7 @@ fn new_journal(
         (reads_names(&request.job), "where standard input, an object or a report names them"),
         (has_password(machine.environment.words()), "where an address holds a user or a password"),
         (waits(&request.job.task), "where restores are waited for"),
-        // A second run would not know which new names the first one has given away.
-        (names_anew(&request.job), "with --to-key"),
+        (gives_new_names(&request.job), "with --to-key"),
         (request.has_keys(), "with an SSE-C key, which is never written"),
         (folder.is_none(), "without a home directory"),
     ];
@@ -135,8 +135,9 @@ fn new_journal(
     })
 }
 
-/// Whether new names are found while the job runs; a plan has them.
-fn names_anew(job: &Job) -> bool {
+/// Whether new names are found while the job runs: only that run knows which ones it has given. A
+/// plan has them.
+fn gives_new_names(job: &Job) -> bool {
     let finds = match &job.task {
         Task::Copy(task) => task.to_key.is_some(),
         Task::Move(task) => task.to_key.is_some(),

@@ -91,7 +91,11 @@ impl LsSettings {
     /// For a job.
     pub(crate) fn of_job(frame: Frame, task: &LsTask) -> Result<Self, Failure> {
         let object = address(&task.source)?;
-        let selection = Selection::new(&object, &task.select)?;
+        let selection = if task.recursive {
+            Selection::of_tree(&object, &task.select)?
+        } else {
+            Selection::new(&object, &task.select)?
+        };
         if object.bucket.is_empty() && !selection.is_all() {
             return Err(Failure::usage(
                 "filters and conditions are about objects: name a bucket to list its objects",

@@ -145,7 +145,20 @@ pub(crate) struct Selection {
 impl Selection {
     /// Of the objects under an address.
     pub(super) fn new(object: &ObjectName, select: &Select) -> Result<Self, Failure> {
-        let wildcard = Wildcard::parse(&object.key).filter(|_| !select.raw);
+        Self::of(object, Wildcard::parse(&object.key), select)
+    }
+
+    /// Of the same with `--recursive`.
+    pub(super) fn of_tree(object: &ObjectName, select: &Select) -> Result<Self, Failure> {
+        Self::of(object, Wildcard::parse_tree(&object.key), select)
+    }
+
+    fn of(
+        object: &ObjectName,
+        wildcard: Option<Wildcard>,
+        select: &Select,
+    ) -> Result<Self, Failure> {
+        let wildcard = wildcard.filter(|_| !select.raw);
         let prefix = wildcard.as_ref().map_or(object.key.as_str(), Wildcard::prefix);
         let root_length = prefix.rfind('/').map_or(0, |slash| slash + 1);
         let root = &prefix[..root_length];

@@ -139,7 +139,9 @@ fn question(spec: &TransferSpec) -> Option<String> {
         None => "all objects",
     };
     let key = s3_uri::parse(&spec.source).ok()?.key;
-    let is_all = |key: &str| key.is_empty() || (!spec.raw && key.chars().all(|c| c == '*'));
+    let is_all = |key: &str| {
+        key.is_empty() || (!spec.raw && key.contains('*') && key.chars().all(|c| "*?".contains(c)))
+    };
     let takes_all = (spec.recursive || !key.is_empty())
         && is_all(&key)
         && spec.filters.is_empty()

@@ -95,6 +95,7 @@ fn what_is_advised_does_what_failed_and_nothing_else() {
         ("sync s3://box t", "leaves what is done"),
         ("mv --recursive s3://box t", "leaves what is done"),
         ("cp --recursive s3://box t --no-overwrite", "leaves what is done"),
+        ("mv --recursive s3://box t --to-key {dir}/{name}", "without that flag"),
         ("cp --recursive s3://box t", all),
     ] {
         let bench = bench(5);

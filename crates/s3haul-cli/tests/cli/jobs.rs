@@ -41,10 +41,9 @@ fn wait_for(bench: &Bench, objects: u64, child: &mut Child) -> String {
     let begun = Instant::now();
     while begun.elapsed() < WAIT_MAX {
         assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
-        if let Some(job) = jobs(bench).first()
-            && job["state"] == "running"
-            && job["objects"].as_u64().unwrap() >= objects
-        {
+        let is_there =
+            |job: &&Value| job["state"] == "running" && job["objects"].as_u64().unwrap() >= objects;
+        if let Some(job) = jobs(bench).iter().find(is_there) {
             return job["id"].as_str().unwrap().to_owned();
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -67,7 +66,7 @@ fn kill_in_parts(bench: &Bench, args: &str) -> String {
     let mut child = bench.spawn(args);
     let begun = Instant::now();
     // Some parts are done once the journal has seen three seconds.
-    while jobs(bench).first().is_none_or(|job| job["in_parts"] != 1)
+    while jobs(bench).iter().all(|job| job["in_parts"] != 1)
         || begun.elapsed() < Duration::from_secs(3)
     {
         assert!(child.try_wait().unwrap().is_none(), "the command ended too early");
@@ -499,6 +498,43 @@ fn synced_and_lost(trace: &str) -> (Vec<String>, Vec<String>) {
     }
     let lost = renamed.split_off(synced);
     (renamed, lost)
+}
+
+/// By a trace: a thread that names a file syncs the file before and the folder right after.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_moved_file_and_its_name_are_on_the_disk_before_its_object_is_removed() {
+    let bench = bench();
+    bench.ok("cp --recursive in/0 s3://box/x/ --no-progress --quiet");
+    let mut strace = bench.program("strace");
+    let traced = "trace=renameat,fsync,fdatasync";
+    strace.args(["-f", "-y", "-qq", "-o", "trace", "-e", traced, "-e", "signal=none"]);
+    strace.arg(env!("CARGO_BIN_EXE_s3haul"));
+    strace.args(["mv", "--recursive", "s3://box/x/", "down", "--no-progress", "--no-journal"]);
+    match strace.output() {
+        Ok(output) if output.status.success() => {}
+        other => return println!("skipped: strace may not trace here: {other:?}"),
+    }
+    let mut calls: HashMap<String, Vec<String>> = HashMap::new();
+    for line in bench.read("trace").lines().filter(|line| !line.contains("resumed>")) {
+        let (thread, call) = line.split_once(' ').unwrap();
+        calls.entry(thread.to_owned()).or_default().push(call.trim().to_owned());
+    }
+    let mut moved = 0;
+    for calls in calls.values() {
+        for (at, call) in calls.iter().enumerate().filter(|(_, call)| call.starts_with("renameat"))
+        {
+            let folder = call.split(['<', '>']).nth(1).unwrap();
+            let is_file = |call: &str| call.starts_with("fdatasync(") && call.contains(folder);
+            assert!(at > 0 && is_file(&calls[at - 1]), "{calls:?}");
+            let end = format!("<{folder}>");
+            let is_folder = |call: &String| call.starts_with("fsync(") && call.contains(&end);
+            assert!(calls.get(at + 1).is_some_and(is_folder), "{calls:?}");
+            moved += 1;
+        }
+    }
+    assert_eq!(moved, FILES.div_ceil(7));
+    assert!(bench.lines("ls s3://box/").is_empty());
 }
 
 #[cfg(target_os = "linux")]

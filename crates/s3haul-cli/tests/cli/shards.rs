@@ -341,6 +341,8 @@ fn what_cannot_be_done_in_shards_is_refused_before_anything_is_written() {
         ("rm s3://box/x/ --from names.csv", "absolute path"),
         ("ls s3://box", "one by one"),
         ("mv s3://box/x/a s3://box/b", "moves one object"),
+        ("mv --recursive s3://box/x/ s3://ops/y/ --to-key {name}", "the same one"),
+        ("sync s3://box/x/ down --to-key {name}", "the same one"),
     ];
     bench.file("names.csv", "key\nx/a\n");
     for (command, reason) in commands {
@@ -497,6 +499,11 @@ fn what_a_plan_says_is_done_by_workers_also_after_kills() {
         ("cp --recursive s3://box/z/ down --plan", "compare s3://box/z/ down"),
         ("cp --recursive in s3://box/up/ --plan", "compare in s3://box/up/"),
         ("tag set --recursive s3://box/z/ --tags a=b --plan", "compare s3://box/x/ s3://box/z/"),
+        (
+            "mv --recursive s3://box/up/ s3://box/ --to-key new/{key} --plan",
+            "compare in s3://box/new/",
+        ),
+        ("sync s3://box/x/ s3://ops/a/ --to-key b/{key} --plan", "compare in s3://ops/b/a/"),
     ]
     .into_iter()
     .enumerate()

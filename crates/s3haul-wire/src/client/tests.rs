@@ -3,7 +3,7 @@
 mod secrets;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Method;
@@ -145,6 +145,35 @@ async fn a_host_that_was_never_reached_is_given_up_soon() {
     assert_eq!(error.effort().attempts, 1);
     world.refused.lock().unwrap().clear();
     fresh.call(&get()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_answers_is_not_gone_though_it_takes_no_more_connections() {
+    let is_failing = Arc::new(AtomicBool::new(false));
+    let fails = Arc::clone(&is_failing);
+    let world = World::new(move |_| {
+        let fails = fails.swap(false, Ordering::Relaxed);
+        // Slowly enough for two requests to want two connections.
+        let reply = if fails { Reply::error(500, "InternalError") } else { Reply::ok("") };
+        reply.after(Duration::from_millis(100))
+    });
+    let client = client(&world);
+    client.call(&get()).await.unwrap();
+    let addresses = world.addresses.lock().unwrap().clone();
+    *world.refused.lock().unwrap() = addresses;
+    // One of the two is tried again over the connection that there is.
+    let (get, again) = (get(), get());
+    let (first, second) = tokio::join!(client.call(&get), client.call(&again));
+    assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+    assert_eq!(world.connections.load(Ordering::Relaxed), 1);
+    // An idle connection is kept for three seconds and a half.
+    for _ in 0..12 {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        client.call(&get).await.unwrap();
+    }
+    is_failing.store(true, Ordering::Relaxed);
+    client.call(&get).await.unwrap();
+    assert_eq!(world.connections.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -168,8 +168,8 @@ impl Host {
         self.was_reached.load(Ordering::Relaxed)
     }
 
-    /// Whether the host was reached before and has now accepted no connection for so long that
-    /// requests should no longer be retried.
+    /// Whether the host was reached before, and for so long now has neither accepted a connection
+    /// nor answered that requests should no longer be retried.
     pub(crate) fn is_gone(&self) -> bool {
         self.failing.lasts(GONE_AFTER)
     }
@@ -192,7 +192,7 @@ impl Host {
     fn note_dial(&self, is_connected: bool) {
         if is_connected {
             self.was_reached.store(true, Ordering::Relaxed);
-            self.failing.end();
+            self.note_life();
         } else {
             self.failing.begin();
         }

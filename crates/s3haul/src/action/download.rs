@@ -291,7 +291,7 @@ fn save(target: &DownloadTarget, object: &Received, is_move: bool) -> SaveResult
         file.sync()?;
     }
     target.refuse_unexpected(&object.action.relative, object.action.expected.as_deref())?;
-    Ok(if is_move { file.commit_name(object.finish)? } else { file.commit(object.finish)? })
+    Ok(if is_move { file.commit_durably(object.finish)? } else { file.commit(object.finish)? })
 }
 
 /// Removes the source of a move and reports the outcome of the object. The bytes of a successful

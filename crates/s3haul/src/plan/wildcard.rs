@@ -29,17 +29,16 @@ impl Wildcard {
     /// The same for whole trees: what the pattern matches, and all that lies below it. A pattern
     /// that ends in `/` means the latter alone.
     pub fn parse_tree(key: &str) -> Option<Self> {
-        let tree = Self::parse(key)?;
-        let below = glob::compile_wildcard(&format!(
-            "{}/*",
-            key[tree.prefix.len()..].trim_end_matches('/')
-        ));
-        let patterns = if key.ends_with('/') {
-            vec![below]
-        } else {
-            tree.patterns.into_iter().chain([below]).collect()
-        };
-        Some(Self { patterns, ..tree })
+        let mut tree = Self::parse(key)?;
+        let below = format!("{}/*", key[tree.prefix.len()..].trim_end_matches('/'));
+        if key.ends_with('/') {
+            tree.patterns.clear();
+        }
+        // What ends in `*` takes what lies below by itself.
+        if !key.ends_with('*') {
+            tree.patterns.push(glob::compile_wildcard(&below));
+        }
+        Some(tree)
     }
 
     /// What to list: the key up to the first wildcard.
@@ -49,8 +48,9 @@ impl Wildcard {
 
     /// Whether a key matches the whole pattern.
     pub fn matches(&self, key: &str) -> bool {
-        key.strip_prefix(self.prefix.as_str())
-            .is_some_and(|rest| self.patterns.iter().any(|pattern| matches(pattern, rest)))
+        key.strip_prefix(self.prefix.as_str()).is_some_and(|rest| {
+            self.patterns.iter().any(|pattern| glob::matches(pattern, Text::new("", rest)))
+        })
     }
 
     /// Name that a matching key gets below the target: what follows the last `/` before the first
@@ -58,10 +58,6 @@ impl Wildcard {
     pub fn relative<'a>(&self, key: &'a str) -> &'a str {
         if key.starts_with(self.prefix.as_str()) { &key[self.root_length..] } else { key }
     }
-}
-
-fn matches(pattern: &[Token], rest: &str) -> bool {
-    glob::matches(pattern, Text::new("", rest))
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ use crate::location::ObjectName;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::plan::s3_uri::is_directory_bucket;
-use crate::select::choose::chooser_that_learns;
 use crate::shard::{cut_files, cut_keys, cut_rows};
 use crate::source::entries::is_listed;
 use crate::source::report::check_plan;
@@ -70,7 +69,6 @@ pub async fn cut_job(
 /// Why a job has to be done as a whole, if so.
 fn refusal(job: &Prepared) -> Option<&'static str> {
     let spec = &job.spec;
-    let learns = spec.command == TransferCommand::Sync || chooser_that_learns(job).is_some();
     if job.plan.is_stream() {
         return Some("a standard stream is read or written by one process");
     }
@@ -80,10 +78,10 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
     if spec.sync.max_delete != RemovalLimit::None {
         return Some("--max-delete counts the removals of one process");
     }
-    if spec.to_key.is_some() && (learns || spec.names.is_none()) {
+    if spec.to_key.is_some() && spec.names.is_none() {
         return Some(
-            "--to-key has to know all names, so that no two objects get one: a plan has them \
-             (`s3haul plan`, `job start --apply`)",
+            "--to-key has to know all names, so that no two objects get the same one: a plan has \
+             them (`s3haul plan`, `job start --apply`)",
         );
     }
     if spec.command == TransferCommand::Move && job.names_one() {

@@ -27,8 +27,12 @@ pub(super) const DOCUMENTS: &str = "share/doc/s3haul";
 pub(super) const SBOM: &str = "s3haul.cdx.json";
 pub(super) const NOTICES: &str = "THIRD-PARTY.txt";
 
-/// Whether a file of the documentation is a page, or a picture on one.
-fn is_page(name: &str) -> bool {
+/// The folders of the documentation, which help texts, the README and other pages name.
+const PAGES: [&str; 6] =
+    ["docs", "docs/images", "docs/design", "docs/bench", "docs/bench/limit", "docs/grafana"];
+
+/// Whether a file of the documentation is a page, or something that a page shows or hands out.
+fn is_shipped(name: &str) -> bool {
     [".md", ".svg", ".png", ".json"].iter().any(|end| name.ends_with(end))
 }
 
@@ -62,10 +66,9 @@ impl Tree {
         for name in ["LICENSE", "README.md", "CHANGELOG.md"] {
             copy(&process::root().join(name), &format!("{DOCUMENTS}/{name}"))?;
         }
-        // What help texts and the README name.
-        for folder in ["docs", "docs/images", "docs/design"] {
+        for folder in PAGES {
             let pages = process::root().join(folder);
-            for page in names(&pages)?.iter().filter(|name| is_page(name)) {
+            for page in names(&pages)?.iter().filter(|name| is_shipped(name)) {
                 copy(&pages.join(page), &format!("{DOCUMENTS}/{folder}/{page}"))?;
             }
         }

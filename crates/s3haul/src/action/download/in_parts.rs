@@ -197,7 +197,7 @@ fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
     let finish = finish.into_inner().unwrap_or_else(|| Finish::at(modified_s));
     if engine.settings.is_move {
         file.sync()?;
-        return file.commit_name(finish);
+        return file.commit_durably(finish);
     }
     file.commit(finish)
 }

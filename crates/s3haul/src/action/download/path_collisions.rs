@@ -64,11 +64,13 @@ impl PathClaims {
         if is_taken {
             return Err(taken(action, plain));
         }
-        if engine.settings.is_move {
+        // What a plan would write over was looked at.
+        if engine.settings.is_move && action.expected.is_none() {
             let (target, relative) = (target.clone(), action.relative.clone());
             if blocking(move || target.exists(&relative)).await {
                 let message = format!(
-                    "`{}` would overwrite the file `{}`, which may be that of a key that was moved",
+                    "`{}` would overwrite the file `{}`, which may hold an object moved earlier: \
+                     remove the file, or move this object by itself under another name",
                     action.key, action.relative
                 );
                 return Err(Error::new(ErrorKind::Local, message));

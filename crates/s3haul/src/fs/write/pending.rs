@@ -291,21 +291,31 @@ impl PendingFile {
         Ok(())
     }
 
-    /// As [`Self::commit`] of a file that was synced, and waits until its name is on the disk, too.
-    pub fn commit_name(self, finish: Finish) -> Result<Committed> {
+    /// As [`Self::commit`], and waits until the file's name is on the disk, for a file that was
+    /// synced before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::commit`], and when the folder cannot be synced; the file is in its place
+    /// then. A folder that may not be read, or a file system that syncs none, is no error. Folders
+    /// that were made for the file are on the disk with it on ext4, XFS and Btrfs, whose logs have
+    /// what came before; POSIX does not promise that.
+    pub fn commit_durably(self, finish: Finish) -> Result<Committed> {
+        let _busy = Busy::begin();
         let (is_sequential, path) = (self.is_sequential(), self.place.path.clone());
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::openat(&self.place.parent, ".", flags, Mode::empty());
+        let failed =
+            |errno: Errno| Error::local("could not sync the folder of", &path, errno.into());
+        let folder = match rustix::fs::openat(&self.place.parent, ".", flags, Mode::empty()) {
+            Ok(folder) => Some(folder),
+            Err(Errno::ACCESS) => None,
+            Err(errno) => return Err(failed(errno)),
+        };
         let committed = self.commit(finish)?;
-        // Not every folder may be read, nor every file system asked.
-        if let Ok(folder) = folder
-            && !is_sequential
-            && let Err(errno) = rustix::fs::fsync(folder)
-            && !matches!(errno, Errno::INVAL | Errno::NOTSUP | Errno::BADF)
-        {
-            return Err(Error::local("could not write the name of", &path, errno.into()));
+        match folder.filter(|_| !is_sequential).map(rustix::fs::fsync) {
+            None | Some(Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF)) => Ok(committed),
+            Some(Err(errno)) => Err(failed(errno)),
         }
-        Ok(committed)
     }
 
     /// Waits until the contents are on the disk: for a move, which removes the only other copy, and

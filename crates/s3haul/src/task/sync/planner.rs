@@ -8,7 +8,6 @@ use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
 use crate::job::prepare::Prepared;
-use crate::journal::Journal;
 use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
 use crate::plan::expected::{Expected, TargetState};
@@ -79,7 +78,10 @@ pub(crate) async fn plan<A: Action, D: Action>(
 ) {
     let limit = job.spec.sync.max_delete;
     let journal = engine.report.journal().filter(|_| limit != RemovalLimit::None);
-    let removed = journal.map_or(0, Journal::count_removals);
+    let removed = journal.map_or(0, |journal| {
+        journal.count_removals();
+        journal.removed()
+    });
     let mut planner = Planner {
         job,
         engine,
