@@ -53,6 +53,30 @@ async fn only_what_differs_goes_up_and_only_asked_for_removals_are_done() {
     assert_eq!(sync(&world, "in", "s3://bucket/x", size_only).await.done, 0);
 }
 
+/// The file of `a//-x` is no leftover, though no key is spelled like it, and the place of its own
+/// name comes before that key: not even where removals wait for the end of the listing, and the
+/// object is here again by then.
+#[tokio::test(start_paused = true)]
+async fn the_file_of_a_key_with_an_empty_component_is_not_removed() {
+    let world = World::new();
+    world.object("x/a/.between", b"1").await;
+    world.object("x/a//-x", b"1").await;
+    for n in 0..2500 {
+        world.object(&format!("x/b/{n:04}"), b"1").await;
+    }
+    let half = SyncOptions { max_delete: RemovalLimit::Percent(50.0), ..deleting() };
+    assert_eq!(sync(&world, "s3://bucket/x", "out", SyncOptions::default()).await.done, 2502);
+    for _ in 0..2 {
+        let slow = Fault::new(Effect::Delay(Duration::from_secs(5)));
+        world.sim.weather().push(slow.operation("ListObjectsV2").skip(1).times(4));
+        world.file("out/a/b", b"1");
+        let summary = sync(&world, "s3://bucket/x", "out", half.clone()).await;
+        assert_eq!((summary.failed, summary.warnings), (0, 0), "{:?}", world.log.lines());
+        assert!(world.path("out/a/-x").is_file(), "{:?}", world.log.lines());
+        assert!(!world.path("out/a/b").exists());
+    }
+}
+
 /// What a killed download left is nothing that anybody wants: it does not go up, and goes where a
 /// target is to be as its source.
 #[tokio::test(start_paused = true)]

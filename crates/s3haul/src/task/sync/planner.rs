@@ -1,5 +1,6 @@
 //! What a `sync` decides on each name, and the queues that it goes to.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::check::{Checked, Checks};
 use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
+use crate::fs::collapse;
 use crate::job::prepare::Prepared;
 use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
@@ -161,7 +163,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         let source = joined.source();
         let Some(entry) = source.or(joined.target()) else { return false };
         let name = entry.relative();
-        if !journal.has_looked_at(name) {
+        if !journal.has_looked_at(name) || self.may_be_removed_again(name) {
             return false;
         }
         // Removals that wait for the end are decided anew; none has been done before it.
@@ -171,6 +173,12 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
             None => journal.has_settled(name, entry.mark(journal, true), false),
             Some(_) => journal.has_settled(name, entry.mark(journal, false), false),
         }
+    }
+
+    /// Whether the file of a key has another name, which this run takes for a leftover.
+    fn may_be_removed_again(&self, name: &str) -> bool {
+        let makes_files = self.job.plan.target_directory().is_some();
+        makes_files && self.job.spec.sync.delete && matches!(collapse(name), Cow::Owned(_))
     }
 
     /// What was decided has to be done.
