@@ -19,8 +19,8 @@ pub(crate) struct Again {
     retried: Option<PathBuf>,
     /// A second run does only what is left.
     leaves_done: bool,
-    /// A second run could move one object over another one, unless it writes over nothing.
-    may_replace: bool,
+    /// A second run would give new names to what the first one has moved.
+    renames_again: bool,
     /// It does what a plan says.
     is_plan: bool,
     /// It was typed as `aws s3 …`.
@@ -38,8 +38,6 @@ enum Typed {
     #[default]
     Elsewhere,
 }
-
-const NO_OVERWRITE: &str = "--no-overwrite";
 
 /// What is to be typed, in a sentence.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,7 +65,7 @@ impl Again {
             report: reports.report.clone(),
             retried: reports.retry_failed.clone(),
             leaves_done: leaves_done(&request.job),
-            may_replace: may_replace(&request.job),
+            renames_again: renames_again(&request.job),
             is_plan: reports.apply.is_some(),
             as_aws: words.iter().any(|word| word == "s3"),
         }
@@ -103,22 +101,19 @@ impl Again {
             );
             return Advice { command: None, text };
         }
+        if self.renames_again {
+            let text = "the same command could move one object over another, or give what it has \
+                        moved another new name; with --report FILE, what fails can be tried again \
+                        by itself";
+            return Advice { command: None, text: text.to_owned() };
+        }
         let command = match &self.typed {
-            Typed::Words(words) if self.may_replace => {
-                Some(line(&with_flags(words, [NO_OVERWRITE.into()])))
-            }
             Typed::Words(words) => Some(line(words)),
             Typed::Secret | Typed::Elsewhere => None,
         };
         let what =
             command.as_ref().map_or("the same command".to_owned(), |line| format!("`{line}`"));
-        let text = if self.may_replace {
-            let with = if command.is_none() { " with --no-overwrite" } else { "" };
-            format!(
-                "{what}{with} tries again what failed; without that flag it could move one object \
-                 over another"
-            )
-        } else if self.leaves_done {
+        let text = if self.leaves_done {
             format!("{what} tries again what failed, and leaves what is done")
         } else if self.retried.is_some() {
             format!("{what} tries again all that it was given")
@@ -173,17 +168,16 @@ fn leaves_done(job: &Job) -> bool {
         && match &job.task {
             Task::Sync(_) => true,
             Task::Copy(task) => task.transfer.no_overwrite,
-            Task::Move(task) => is_listed && (task.to_key.is_none() || task.transfer.no_overwrite),
+            Task::Move(task) => is_listed && task.to_key.is_none(),
             Task::Remove(_) | Task::Undelete(_) => is_listed,
             _ => false,
         }
 }
 
 /// Whether a second run may give a new name to another object than the first one did, whose object
-/// is there and nowhere else.
-fn may_replace(job: &Job) -> bool {
-    let Task::Move(task) = &job.task else { return false };
-    task.to_key.is_some() && !task.transfer.no_overwrite && job.reports.apply.is_none()
+/// is there and nowhere else, or to what the first one has moved.
+fn renames_again(job: &Job) -> bool {
+    matches!(&job.task, Task::Move(task) if task.to_key.is_some())
 }
 
 /// Words with flags behind the others.

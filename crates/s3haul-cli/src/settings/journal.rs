@@ -80,8 +80,8 @@ impl JournalSettings {
         if gives_new_names(&request.job) {
             return Err(Failure::other(
                 "the job cannot be resumed: with --to-key only one run knows which new names it \
-                 has given. Run its command again, a `mv` with --no-overwrite; `s3haul uploads` \
-                 finds what it left open",
+                 has given. A `cp` or `sync` can be run again; `s3haul uploads` finds what it left \
+                 open",
             ));
         }
         let kept = KeptJournal::Resumed(resumed.journal);

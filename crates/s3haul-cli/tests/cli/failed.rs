@@ -95,7 +95,6 @@ fn what_is_advised_does_what_failed_and_nothing_else() {
         ("sync s3://box t", "leaves what is done"),
         ("mv --recursive s3://box t", "leaves what is done"),
         ("cp --recursive s3://box t --no-overwrite", "leaves what is done"),
-        ("mv --recursive s3://box t --to-key {dir}/{name}", "without that flag"),
         ("cp --recursive s3://box t", all),
     ] {
         let bench = bench(5);
@@ -108,6 +107,15 @@ fn what_is_advised_does_what_failed_and_nothing_else() {
         let done = 5 + usize::from(promise == all);
         assert_eq!(stdout(&again).lines().count(), done, "{words}: {again:?}");
     }
+}
+
+#[test]
+fn a_move_that_gives_new_names_is_not_advised_to_be_run_again() {
+    let bench = bench(5);
+    let output = bench.run("mv --recursive s3://box t --to-key {dir}/{name}");
+    let last = said(&output).pop().unwrap_or_default();
+    assert!(last.contains("could move one object over another"), "{output:?}");
+    assert!(!last.contains('`'), "{output:?}");
 }
 
 #[test]

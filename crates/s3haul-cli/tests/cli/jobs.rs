@@ -159,6 +159,26 @@ fn a_move_that_found_its_bytes_at_the_target_is_done_where_its_source_is_gone() 
     assert_eq!(bench.status("compare in s3://box/y/"), 0);
 }
 
+/// The disk may have gone since the job began: what it saw then is no proof.
+#[test]
+fn an_empty_source_empties_nothing_where_a_sync_is_resumed() {
+    let bench = bench();
+    for n in 0..REMOVED {
+        bench.file(&format!("old/{n}"), "old");
+    }
+    bench.ok("cp --recursive old s3://box/x/zz/ --no-progress --quiet");
+    // More than the queue holds, so that the removals are not planned when the job is killed.
+    (0..3_000).for_each(|n| bench.file(&format!("in/8/{n}"), "text"));
+    let pace = PACE.replace("--quiet", "--only-show-errors");
+    let id = kill_at(&bench, 200, &format!("sync in s3://box/x/ --delete {pace}"));
+    std::fs::remove_dir_all(bench.path("in")).unwrap();
+    std::fs::create_dir(bench.path("in")).unwrap();
+    let resumed = bench.run(&format!("jobs resume {id}"));
+    assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
+    assert!(stderr(&resumed).contains("in` is empty"), "{resumed:?}");
+    assert_eq!(bench.lines("list s3://box/x/zz/ --format keys").len(), REMOVED);
+}
+
 #[test]
 fn a_sync_that_is_interrupted_twice_ends_with_resume() {
     let bench = bench();
@@ -166,9 +186,10 @@ fn a_sync_that_is_interrupted_twice_ends_with_resume() {
     for n in 0..REMOVED {
         bench.file(&format!("down/3/{n}.old"), "old");
     }
-    // Its file is not spelled like it: each run takes it for a leftover.
-    bench.ok("cp in/0/0000 s3://box/x/0//-odd --no-progress --quiet");
-    bench.ok("cp in/0/0000 s3://box/x/0/.odd --no-progress --quiet");
+    // Their files are not spelled like them, and come long before or after them in order.
+    for key in ["0//-odd", "0/.odd", "./zodd"] {
+        bench.ok(&format!("cp in/0/0000 s3://box/x/{key} --no-progress --quiet"));
+    }
     let command = format!("sync s3://box/x/ down --delete {PACE}");
     let mut child = bench.spawn(&command);
     wait_for(&bench, 400, &mut child);
@@ -178,12 +199,14 @@ fn a_sync_that_is_interrupted_twice_ends_with_resume() {
     kill_at(&bench, 900, &format!("{command} --resume"));
     let last = bench.run("sync s3://box/x/ down --delete --no-progress --resume");
     assert!(last.status.success(), "{last:?}");
-    // 900 were done, removals among them, and what was done is not done again but the odd one.
+    // 900 were done, removals among them, and what was done is not done again.
     let (lines, left) = (stdout(&last).lines().count(), FILES + REMOVED + 3 - 900);
     assert!(lines <= left, "{lines} lines for {left} objects");
     let compared = bench.status("compare s3://box/x/ down --exclude *odd");
     assert_eq!(compared, 0, "what is gone was removed, too");
-    assert_eq!(bench.read("down/0/-odd"), bench.read("in/0/0000"));
+    for file in ["down/0/-odd", "down/0/.odd", "down/zodd"] {
+        assert_eq!(bench.read(file), bench.read("in/0/0000"), "{file}");
+    }
     let is_sync = |job: &Value| job["command"].as_str().unwrap().starts_with("s3haul sync ");
     let syncs: Vec<_> = jobs(&bench).into_iter().filter(is_sync).collect();
     assert_eq!(syncs.len(), 1, "it is one job: {syncs:?}");

@@ -1,10 +1,7 @@
 //! Removal of local files that the source does not have (`sync --delete`).
 //!
 //! Names are resolved below the target folder and never lead out of it: a file that is reached
-//! through a link to elsewhere stays, with a warning. So does, without one, the file of a key that
-//! is not spelled like it: of `a//-b`, say, which comes after the place of `a/-b` in the order of
-//! keys (after others the planner knows it).
-//! Folders are never removed.
+//! through a link to elsewhere stays, with a warning. Folders are never removed.
 
 use std::sync::Arc;
 
@@ -69,14 +66,7 @@ fn remove(engine: &Engine, root: &TargetRoot, action: RemoveFileAction) {
             return engine.conclude(action.event(engine, root), result);
         }
     }
-    // Held until the file is gone: what is taken later is written later.
-    let respelled = engine.respelled();
-    if respelled.contains_key(&action.relative) {
-        return leave(action, Outcome::Skipped);
-    }
-    let removed = root.remove(&action.relative);
-    drop(respelled);
-    let result = match removed {
+    let result = match root.remove(&action.relative) {
         Err(CreateError::Escape(escape)) if escape.reason == EscapeReason::InUse => {
             // A leftover when it was found, and by now a file on its way: most likely of this job,
             // which downloads the same name again.

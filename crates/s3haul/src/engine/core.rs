@@ -1,9 +1,8 @@
 //! What all actions of a job share: settings, clients, limits, reporter.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -43,8 +42,6 @@ pub(crate) struct Engine {
     pub(crate) buffers: Arc<Buffers>,
     pub(crate) report: Arc<Reporter>,
     pub(crate) uploads: Arc<OpenUploads>,
-    /// Keys that are written to files whose names are spelled otherwise, by these names.
-    respelled: Mutex<HashMap<String, String>>,
     /// Ends the job: what is in flight is given up.
     pub(crate) stop: CancellationToken,
     content_types: Arc<OnceLock<ContentTypes>>,
@@ -106,7 +103,6 @@ impl Engine {
             inline_reads: OnceLock::new(),
             tags_asked: AtomicBool::new(false),
             copy_checked: AtomicBool::new(false),
-            respelled: Mutex::default(),
             conditions_refused: AtomicBool::new(false),
             tags_warned: AtomicBool::new(false),
             _alive: alive,
@@ -144,11 +140,6 @@ impl Engine {
         }
         let wanted = self.source.requests_wanted().max(self.target.requests_wanted());
         wanted.min(self.limits.requests_max())
-    }
-
-    /// Keys that are written to files whose names are spelled otherwise, by these names.
-    pub(crate) fn respelled(&self) -> MutexGuard<'_, HashMap<String, String>> {
-        self.respelled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Leave to read pieces of large files on the threads that send them, from the first call on

@@ -18,7 +18,8 @@ use crate::plan::paths::{
 use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
-use crate::script::rename::{Chooser, Names, SharedChooser};
+use crate::script::Template;
+use crate::script::rename::{Chooser, Names, SharedChooser, ToKey};
 use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
@@ -302,7 +303,24 @@ fn chooser_of(
         _ => Names::Keys,
     };
     let is_move = spec.command == TransferCommand::Move;
-    Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref(), names, is_move)
+    let same = names == Names::KeysOfSameBucket && is_move && spec.to_key.is_none();
+    let keep = (same && spec.manifest.is_none() && spec.names.is_none() && overlaps(plan))
+        .then(|| Template::parse("{key}").map(ToKey::Template))
+        .transpose()
+        .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
+    Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref().or(keep.as_ref()), names, is_move)
+}
+
+/// Whether one of two trees lies within the other, so that an object of the source may be moved over
+/// another one.
+fn overlaps(plan: &PathPlan) -> bool {
+    let (Side::Object(source), Some(Side::Object(target))) = (&plan.source, &plan.target) else {
+        return false;
+    };
+    let (source, target) = (&source.key, &target.key);
+    plan.is_directory
+        && source != target
+        && (source.starts_with(target.as_str()) || target.starts_with(source.as_str()))
 }
 
 fn filter_of(spec: &TransferSpec, plan: &PathPlan, path_prefix: &str) -> Filter {

@@ -136,6 +136,8 @@ impl Chooser {
         for index in selected {
             let Candidate { object, name } = candidates[index];
             decisions[index] = match &self.to_key {
+                // It had no name before: it fails by itself.
+                Some(ToKey::Template(_)) if name.is_empty() => Decision::Keep,
                 Some(ToKey::Template(template)) => {
                     Decision::Rename(fill(template, name, object.last_modified_s)?)
                 }

@@ -6,7 +6,7 @@
 //! neither side, so that they are neither transferred nor removed.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::listing::{NameListing, NamesRequest};
@@ -21,6 +21,10 @@ use crate::script::Program;
 use crate::select::script::Selection;
 use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
+
+/// Files remembered at most that have other names than their keys; beyond that, none that could be
+/// such a file is removed.
+const RESPELLED_MAX: usize = 1_000_000;
 
 /// Where the names of a side come from.
 enum Source {
@@ -64,6 +68,8 @@ pub(crate) struct SideStream {
     gaps: BTreeSet<String>,
     /// Keys come down as files: `a//b` is the file `a/b`, which is there then too.
     becomes_files: bool,
+    /// Files of such keys whose own names come before the keys.
+    respelled: HashSet<String>,
     /// What the merge is to see.
     range: KeyRange,
 }
@@ -105,6 +111,7 @@ impl SideStream {
             seen: 0,
             gaps: BTreeSet::new(),
             becomes_files: false,
+            respelled: HashSet::new(),
             range: KeyRange::default(),
         }
     }
@@ -115,7 +122,14 @@ impl SideStream {
         Self { range, ..self }
     }
 
-    /// Takes names for those of the files that they become, as far as these come later in order.
+    /// Whether a file was of a key that is spelled otherwise and comes later in order, as `a//-b`
+    /// comes after `a/-b`; `None` if such keys were too many.
+    pub(crate) fn is_respelled(&self, file: &str) -> Option<bool> {
+        (self.respelled.len() < RESPELLED_MAX).then(|| self.respelled.contains(file))
+    }
+
+    /// Takes names for those of the files that they become: those that come later in order are
+    /// there by then, for the others see [`Self::is_respelled`].
     pub(crate) fn becoming_files(mut self, becomes_files: bool) -> Self {
         self.becomes_files = becomes_files;
         self
@@ -216,9 +230,8 @@ impl SideStream {
         };
         let relative = entry.relative();
         let is_wanted = self.filter.includes(relative);
-        let file = if self.becomes_files { collapse(relative) } else { Cow::Borrowed("") };
-        if let Cow::Owned(file) = file {
-            self.gaps.insert(file);
+        if self.becomes_files {
+            note_file(relative, &mut self.gaps, &mut self.respelled);
         }
         self.seen += 1;
         if !self.range.reaches(relative) {
@@ -270,6 +283,26 @@ impl SideStream {
 /// removed.
 fn is_marker(entry: &Entry<'_>) -> bool {
     matches!(entry, Entry::Object(object) if object.listed.is_folder_marker())
+}
+
+/// Notes the file of a key that is spelled otherwise. Keys that begin with `/` are not received, but
+/// the AWS tools may have received them.
+fn note_file(key: &str, gaps: &mut BTreeSet<String>, respelled: &mut HashSet<String>) {
+    let below = key.trim_start_matches('/');
+    let file = collapse(below);
+    if below.len() == key.len() && matches!(file, Cow::Borrowed(_)) {
+        return;
+    }
+    if may_follow(&file) && respelled.len() < RESPELLED_MAX {
+        respelled.insert(file.as_ref().to_owned());
+    }
+    gaps.insert(file.into_owned());
+}
+
+/// Whether the file of a key with an empty or `.` component more could have this name, and the key
+/// come later in order.
+pub(crate) fn may_follow(file: &str) -> bool {
+    file.split('/').any(|part| part.as_bytes().first().is_some_and(|first| *first < b'/'))
 }
 
 /// Whether a name is that of a folder that holds another.

@@ -18,6 +18,7 @@ use crate::location::ObjectName;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
 use crate::plan::s3_uri::is_directory_bucket;
+use crate::select::choose::chooser_that_learns;
 use crate::shard::{cut_files, cut_keys, cut_rows};
 use crate::source::entries::is_listed;
 use crate::source::report::check_plan;
@@ -82,6 +83,13 @@ fn refusal(job: &Prepared) -> Option<&'static str> {
         return Some(
             "--to-key has to know all names, so that no two objects get the same one: a plan has \
              them (`s3haul plan`, `job start --apply`)",
+        );
+    }
+    if spec.names.is_none() && chooser_that_learns(job).is_some() {
+        return Some(
+            "one prefix of the move lies within the other, so that all names have to be known \
+             before one object is moved over another: a plan has them (`s3haul plan`, \
+             `job start --apply`)",
         );
     }
     if spec.command == TransferCommand::Move && job.names_one() {

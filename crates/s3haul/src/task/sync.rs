@@ -66,17 +66,20 @@ async fn run<A: Action, D: Action>(
     ((removals, removing), make_removal): ((Queue<D>, impl Future<Output = ()>), MakeRemoval<D>),
 ) {
     let Some((source, target)) = sides(job, engine) else { return };
-    let seen = source.seen + u64::from(has_names_elsewhere(job, engine).await);
+    let seen = u64::from(has_names_elsewhere(job, engine).await);
     let sides = (source.having_seen(seen), target);
     let plan = Plan { make_transfer, make_removal, transfers, removals };
     tokio::join!(planner::plan(job, engine, sides, plan), transferring, removing);
 }
 
-/// Whether a folder has names that may lie outside of a shard's range: an empty range is no empty
-/// source. A listing finds that out by itself.
+/// Whether a folder has names that may lie outside of what is walked of it: an empty range of a
+/// shard is no empty source, nor is what an earlier run left. A listing finds that out by itself.
+/// What the earlier run saw does not count: the disk may have gone since.
 async fn has_names_elsewhere(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
     let Side::Local(folder) = &job.plan.source else { return false };
-    if job.spec.shard.is_none() || !job.spec.sync.delete {
+    let is_whole =
+        job.spec.shard.is_none() && engine.report.journal().and_then(Journal::settled).is_none();
+    if is_whole || !job.spec.sync.delete {
         return false;
     }
     let options =
@@ -97,14 +100,18 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
     let removes_files = job.spec.sync.delete && job.plan.action == ActionKind::Download;
     let settled = engine.report.journal().and_then(Journal::settled).cloned().unwrap_or_default();
     let range = job.range();
-    let after = settled.name.as_str().max(&range.after);
+    let after = |place| match place {
+        // Keys that an earlier run dealt with have files that come later in order.
+        Place::Source if removes_files => &range.after,
+        _ => settled.name.as_str().max(&range.after),
+    };
     let open = |side: &Side, filter: Arc<Filter>, place| {
         Some(match side {
             Side::Local(folder) => {
                 let options = WalkOptions {
                     follow_symlinks: job.spec.follow_symlinks,
                     takes_temporary: removes_files,
-                    after: after.to_owned(),
+                    after: after(place).to_owned(),
                     through: range.through.clone(),
                     is_target: place == Place::Target,
                     ..WalkOptions::default()
@@ -114,7 +121,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
             Side::Object(name) => {
                 let through = range.through.as_deref();
                 let names = names_request(job, place, &name.key, &filter);
-                let request = NamesRequest { after, through, ..names };
+                let request = NamesRequest { after: after(place), through, ..names };
                 SideStream::of_prefix(engine, request, Arc::clone(&filter))
             }
             Side::Stream => return None,
@@ -122,7 +129,7 @@ fn sides(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Option<(SideStream, SideS
     };
     let source = open(&job.plan.source, filter, Place::Source)?;
     let target = open(job.plan.target.as_ref()?, target_filter, Place::Target)?;
-    let source = source.becoming_files(removes_files).having_seen(settled.source_seen);
+    let source = source.becoming_files(removes_files);
     let target = target.having_seen(settled.target_seen);
     let (script, conditions) = (job.spec.filter.as_ref(), &job.spec.conditions);
     let selected =

@@ -7,7 +7,9 @@
 //! whether there is a key of the plain spelling is read from the listing after it, one page for
 //! as many of them as it covers. A plain key counts even where filters leave it out of the job:
 //! what is in doubt fails rather than being overwritten. So it does in a move where there is a file
-//! already.
+//! already, unless a plan says so.
+
+use std::collections::HashMap;
 
 use super::target::DownloadTarget;
 use crate::engine::core::Engine;
@@ -20,9 +22,11 @@ use s3haul_wire::ops::{ListObjects, ListVersions};
 /// Names remembered at most, about 200 MB of them.
 const NAMES_MAX: usize = 1_000_000;
 
-/// Takes files for keys that are not spelled like them; [`Engine::respelled`] has what is taken.
+/// The files that belong to keys that are not spelled like them.
 #[derive(Debug, Default)]
 pub(crate) struct PathClaims {
+    /// Key of each relative name.
+    keys: HashMap<String, String>,
     listed: Listed,
 }
 
@@ -45,15 +49,12 @@ impl PathClaims {
         action: &DownloadAction,
     ) -> Result<()> {
         let Some(plain) = &action.plain_key else { return Ok(()) };
-        {
-            let respelled = engine.respelled();
-            if let Some(owner) = respelled.get(&action.relative) {
-                return Err(taken(action, owner));
-            }
-            if respelled.len() >= NAMES_MAX {
-                let message = format!("more than {NAMES_MAX} keys have empty or `.` components");
-                return Err(Error::new(ErrorKind::Local, message));
-            }
+        if let Some(owner) = self.keys.get(&action.relative) {
+            return Err(taken(action, owner));
+        }
+        if self.keys.len() >= NAMES_MAX {
+            let message = format!("more than {NAMES_MAX} keys have empty or `.` components");
+            return Err(Error::new(ErrorKind::Local, message));
         }
         let root = plain.strip_suffix(action.relative.as_str()).unwrap_or_default();
         let is_taken = match engine.settings.versions {
@@ -75,7 +76,7 @@ impl PathClaims {
                 return Err(Error::new(ErrorKind::Local, message));
             }
         }
-        engine.respelled().insert(action.relative.clone(), action.key.clone());
+        self.keys.insert(action.relative.clone(), action.key.clone());
         Ok(())
     }
 }

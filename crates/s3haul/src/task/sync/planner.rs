@@ -1,6 +1,5 @@
 //! What a `sync` decides on each name, and the queues that it goes to.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use super::check::{Checked, Checks};
 use crate::action::queue::{Action, Closed, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, EntryBatch};
-use crate::fs::collapse;
+use crate::event::ActionKind;
 use crate::job::prepare::Prepared;
 use crate::journal::state::Mark;
 use crate::plan::compare::{Reason, difference};
@@ -17,13 +16,13 @@ use crate::plan::join::Presence;
 use crate::plan::removals::{Permit, RemovalGuard, RemovalLimit};
 use crate::select::choose::Taken;
 use crate::source::pair::{Joined, Looked, Visitor, merge};
-use crate::source::side::SideStream;
+use crate::source::side::{SideStream, may_follow};
 use crate::task::pipeline::{MakeAction, SLICE_BYTES};
 use s3haul_wire::error::{Error, ErrorKind};
 
 /// Actions gathered before they are queued.
 const GATHERED_MAX: usize = 256;
-/// Removals that may wait for the end of the target's listing, for a limit in percent.
+/// Removals that may wait for the end of both listings.
 const HELD_MAX: usize = 1_000_000;
 
 /// Makes the action for what is to be removed; `None` for an entry of another kind.
@@ -64,10 +63,20 @@ struct Planner<'a, A, D> {
 struct Decided<A, D> {
     transfers: Vec<A>,
     removals: Vec<D>,
-    /// Removals that wait for the end of the target's listing.
+    /// Removals that wait for the end of the target's listing, for a limit in percent.
     held: Vec<D>,
+    /// Removals of files that a later key of the source may be written to.
+    doubtful: Vec<Doubtful<D>>,
     /// Bytes of the transfers.
     bytes: u64,
+}
+
+/// The removal of a file that a key of the source may be written to, though it is spelled otherwise
+/// and comes later in order: `a//-b` to `a/-b`.
+struct Doubtful<D> {
+    file: String,
+    mark: Option<Mark>,
+    removal: D,
 }
 
 /// Plans a `sync`: merges both sides to their end, or to the first error. That is reported as
@@ -93,6 +102,7 @@ pub(crate) async fn plan<A: Action, D: Action>(
             transfers: Vec::new(),
             removals: Vec::new(),
             held: Vec::new(),
+            doubtful: Vec::new(),
             bytes: 0,
         },
         guard: RemovalGuard::new(limit).after(removed),
@@ -106,7 +116,7 @@ pub(crate) async fn plan<A: Action, D: Action>(
     match merged {
         Err(error) => engine.report.fatal(error),
         Ok(ControlFlow::Continue(())) if flushed.is_ok() => {
-            planner.release(target.seen).await;
+            planner.release(&source, target.seen).await;
             engine.report.plan_complete();
         }
         // The receiving side is closed, or a shard has ended.
@@ -163,11 +173,12 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         let source = joined.source();
         let Some(entry) = source.or(joined.target()) else { return false };
         let name = entry.relative();
-        if !journal.has_looked_at(name) || self.may_be_removed_again(name) {
+        if !journal.has_looked_at(name) {
             return false;
         }
         // Removals that wait for the end are decided anew; none has been done before it.
-        let is_held = matches!(self.job.spec.sync.max_delete, RemovalLimit::Percent(_));
+        let is_held = matches!(self.job.spec.sync.max_delete, RemovalLimit::Percent(_))
+            || self.is_doubtful(name);
         match source {
             None if is_held => journal.settled().is_some_and(|settled| name <= &*settled.name),
             None => journal.has_settled(name, entry.mark(journal, true), false),
@@ -175,10 +186,9 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         }
     }
 
-    /// Whether the file of a key has another name, which this run takes for a leftover.
-    fn may_be_removed_again(&self, name: &str) -> bool {
-        let makes_files = self.job.plan.target_directory().is_some();
-        makes_files && self.job.spec.sync.delete && matches!(collapse(name), Cow::Owned(_))
+    /// Whether a key that comes later in order may be written to the file of this name.
+    fn is_doubtful(&self, name: &str) -> bool {
+        self.job.plan.action == ActionKind::Download && may_follow(name)
     }
 
     /// What was decided has to be done.
@@ -312,25 +322,57 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
             let expected = Expected::new(entry.state(), TargetState::Unknown);
             removal = removal.map(|removal| removal.expecting(expected));
         }
+        let Some(removal) = removal else { return };
+        let mark = self.engine.report.journal().map(|journal| entry.mark(journal, true));
+        if !self.is_doubtful(entry.relative()) {
+            return self.ask_for(removal, mark);
+        }
+        if self.may_hold() {
+            let file = entry.relative().to_owned();
+            self.decided.doubtful.push(Doubtful { file, mark, removal });
+        }
+    }
+
+    /// Has something removed, now or at the end, if it is within the limit.
+    fn ask_for(&mut self, removal: D, mark: Option<Mark>) {
         match self.guard.ask() {
             Permit::Now => {
-                self.begin(entry, true);
-                self.decided.removals.extend(removal);
+                self.begun.extend(mark);
+                self.decided.removals.push(removal);
             }
-            Permit::Later if self.decided.held.len() < HELD_MAX => {
-                // One that is never done keeps the job from going on behind it.
-                if self.decided.held.is_empty() {
-                    self.begun.push(Mark::HELD);
+            Permit::Later => {
+                if self.may_hold() {
+                    self.decided.held.push(removal);
                 }
-                self.decided.held.extend(removal);
             }
-            Permit::Later => self.refusal = Some(Refusal::TooManyHeld),
             Permit::Refused => self.refusal = Some(Refusal::Limit),
         }
     }
 
+    /// Whether one removal more may wait for the end.
+    fn may_hold(&mut self) -> bool {
+        let Decided { held, doubtful, .. } = &self.decided;
+        match held.len() + doubtful.len() {
+            // One that is never done keeps the job from going on behind it.
+            0 => self.begun.push(Mark::HELD),
+            HELD_MAX.. => self.refusal = Some(Refusal::TooManyHeld),
+            _ => {}
+        }
+        self.refusal.is_none()
+    }
+
     /// Removes what waited for the end, if it is within the limit.
-    async fn release(&mut self, names: u64) {
+    async fn release(&mut self, source: &SideStream, names: u64) {
+        for Doubtful { file, mark, removal } in std::mem::take(&mut self.decided.doubtful) {
+            match source.is_respelled(&file) {
+                Some(false) if self.refusal.is_none() => self.ask_for(removal, mark),
+                Some(_) => {}
+                None => self.refusal = Some(Refusal::TooManyHeld),
+            }
+        }
+        if self.push_all().await.is_err() {
+            return;
+        }
         let held = std::mem::take(&mut self.decided.held);
         if self.refusal.is_some() {
             return;
@@ -359,8 +401,8 @@ impl Refusal {
                 job.spec.source
             ),
             (Self::TooManyHeld, _) => format!(
-                "more than {HELD_MAX} removals are waiting for the end of the listing: nothing was \
-                 removed; give --max-delete a number instead of a percentage"
+                "more than {HELD_MAX} removals are waiting for the end of the listing: these were \
+                 left in place; with a percentage as --max-delete, give a number instead"
             ),
             (Self::Limit, RemovalLimit::Percent(percent)) => format!(
                 "more than {percent} % of the target would be removed (--max-delete): nothing was \
