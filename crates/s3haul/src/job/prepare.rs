@@ -311,8 +311,8 @@ fn chooser_of(
     Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref().or(keep.as_ref()), names, is_move)
 }
 
-/// Whether one of two trees lies within the other, so that an object of the source may be moved over
-/// another one.
+/// Whether one of two trees lies within the other, so that an object of the source may be moved
+/// over another one.
 fn overlaps(plan: &PathPlan) -> bool {
     let (Side::Object(source), Some(Side::Object(target))) = (&plan.source, &plan.target) else {
         return false;

@@ -285,8 +285,8 @@ fn is_marker(entry: &Entry<'_>) -> bool {
     matches!(entry, Entry::Object(object) if object.listed.is_folder_marker())
 }
 
-/// Notes the file of a key that is spelled otherwise. Keys that begin with `/` are not received, but
-/// the AWS tools may have received them.
+/// Notes the file of a key that is spelled otherwise. Keys that begin with `/` are not received,
+/// but the AWS tools may have received them.
 fn note_file(key: &str, gaps: &mut BTreeSet<String>, respelled: &mut HashSet<String>) {
     let below = key.trim_start_matches('/');
     let file = collapse(below);
