@@ -51,7 +51,7 @@ pub(crate) fn run() -> Result<()> {
     let place = |name: &str| LONGEST_FIRST.iter().position(|long| *long == name);
     programs.sort_by_key(|program| place(&program.name).unwrap_or(LONGEST_FIRST.len()));
     let mut commands: Vec<_> =
-        programs.iter().map(|program| (program.name.clone(), program.command())).collect();
+        programs.iter().map(|program| (program.to_string(), program.command())).collect();
     commands.push(("examples".to_owned(), rustdoc::examples_and_pages()));
     for (_, command) in &mut commands {
         command.envs(Servers::locate().test_variables());
@@ -115,6 +115,14 @@ impl Program {
         command.args(["-n", "5"]).arg(&self.executable).arg("-q");
         command.current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
         command
+    }
+}
+
+impl fmt::Display for Program {
+    /// Its package and its target, such as `s3haul-cli/conformance`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let package = self.package.file_name().unwrap_or_default().to_string_lossy();
+        write!(f, "{package}/{}", self.name)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use s3haul::job::value::{Job, Task};
 
-use super::journal::has_password;
+use super::journal::{has_password, moves_below_itself};
 use super::{JobRequest, Machine};
 use crate::args;
 use crate::render::escape::quoted;
@@ -137,7 +137,8 @@ impl Again {
         words.retain(|word| !is_flag(word.as_bytes(), "--resume"));
         let flags = [("--retry-failed", report), ("--report", &next_report(report))];
         let flags = flags.map(|(flag, path)| joined(flag, path.as_os_str()));
-        let words = with_flags(&words, flags.into_iter().flatten());
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        words.splice(end..end, flags.into_iter().flatten());
         let program = std::iter::once(OsString::from("s3haul"));
         args::parse(program.chain(words.iter().cloned())).ok()?;
         Some(line(&words))
@@ -168,7 +169,7 @@ fn leaves_done(job: &Job) -> bool {
         && match &job.task {
             Task::Sync(_) => true,
             Task::Copy(task) => task.transfer.no_overwrite,
-            Task::Move(task) => is_listed && task.to_key.is_none(),
+            Task::Move(_) => is_listed && !renames_again(job),
             Task::Remove(_) | Task::Undelete(_) => is_listed,
             _ => false,
         }
@@ -177,14 +178,7 @@ fn leaves_done(job: &Job) -> bool {
 /// Whether a second run may give a new name to another object than the first one did, whose object
 /// is there and nowhere else, or to what the first one has moved.
 fn renames_again(job: &Job) -> bool {
-    matches!(&job.task, Task::Move(task) if task.to_key.is_some())
-}
-
-/// Words with flags behind the others.
-fn with_flags(words: &[OsString], flags: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let (before, paths) = words.split_at(end);
-    before.iter().cloned().chain(flags).chain(paths.iter().cloned()).collect()
+    moves_below_itself(job) || matches!(&job.task, Task::Move(task) if task.to_key.is_some())
 }
 
 /// Whether a word is a flag, which may be shortened.

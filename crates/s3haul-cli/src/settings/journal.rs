@@ -112,6 +112,7 @@ fn new_journal(
         (has_password(machine.environment.words()), "where an address holds a user or a password"),
         (waits(&request.job.task), "where restores are waited for"),
         (gives_new_names(&request.job), "with --to-key"),
+        (moves_below_itself(&request.job), "where a prefix is moved to one below it"),
         (request.has_keys(), "with an SSE-C key, which is never written"),
         (folder.is_none(), "without a home directory"),
     ];
@@ -145,6 +146,30 @@ fn gives_new_names(job: &Job) -> bool {
         _ => false,
     };
     finds && job.reports.apply.is_none()
+}
+
+/// Whether a prefix is moved to one below it: what one run has moved is a source of the next one.
+pub(super) fn moves_below_itself(job: &Job) -> bool {
+    let Task::Move(task) = &job.task else { return false };
+    let is_one_service = job.services.source.endpoint_url == job.services.target.endpoint_url;
+    if !is_one_service || job.reports.apply.is_some() {
+        return false;
+    }
+    let parsed = |path: &str| s3_uri::is_s3(path).then(|| s3_uri::parse(path).ok()).flatten();
+    let (Some(source), Some(target)) = (parsed(&task.source), parsed(&task.target)) else {
+        return false;
+    };
+    let folder = |key: &str| match key.trim_end_matches('/') {
+        "" => String::new(),
+        key => format!("{key}/"),
+    };
+    let root = match source.key.find(['*', '?']).filter(|_| !task.select.raw) {
+        Some(wildcard) => folder(source.key[..wildcard].rsplit_once('/').map_or("", |it| it.0)),
+        None if task.recursive => folder(&source.key),
+        None => return false,
+    };
+    let target = (target.bucket, folder(&target.key));
+    target.0 == source.bucket && target.1 != root && target.1.starts_with(&root)
 }
 
 fn is_stream(task: &Task) -> bool {

@@ -18,6 +18,12 @@ impl JobRequest {
         let listing = &mut list.listing;
         let key = address(&listing.path)?.key;
         let has_pattern = !listing.raw && key.contains(['*', '?']);
+        if has_pattern && args.recursive && !key.ends_with('*') {
+            return Err(Failure::usage(
+                "with a pattern, --recursive has no effect here: end the pattern with `*` to see \
+                 what lies below its matches",
+            ));
+        }
         if !has_pattern && !key.is_empty() && !key.ends_with('/') {
             if args.recursive {
                 listing.path.push('/');

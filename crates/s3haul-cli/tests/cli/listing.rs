@@ -134,6 +134,21 @@ fn odd_keys_are_read_back_from_every_format() {
 }
 
 #[test]
+fn a_pattern_lists_what_lies_below_with_recursive() {
+    let bench = Bench::with_objects(&["2024", "2024/a", "2025/b/c", "other/2024/d"]);
+    let keys = |args: &str| -> Vec<String> {
+        let key = |line: &String| line.rsplit(' ').next().unwrap().to_owned();
+        bench.lines(args).iter().map(key).collect()
+    };
+    assert_eq!(keys("ls s3://box/202?"), ["2024"]);
+    assert_eq!(keys("ls --recursive s3://box/202?"), ["2024", "2024/a", "2025/b/c"]);
+    assert_eq!(keys("ls --recursive s3://box/202?/"), ["2024/a", "2025/b/c"]);
+    let refused = bench.run("versions --recursive s3://box/202?");
+    assert_eq!(refused.status.code(), Some(252), "{refused:?}");
+    assert!(support::stderr(&refused).contains("end the pattern with `*`"), "{refused:?}");
+}
+
+#[test]
 fn a_listing_is_that_of_ls_in_its_order_or_any() {
     let bench = odd();
     let ls = bench.ok("ls --recursive --summarize --human-readable s3://box");

@@ -331,6 +331,7 @@ mod terminal {
         for args in [
             "rm --recursive s3://box",
             "rm s3://box/*",
+            "rm s3://box/?*",
             "rm --versions s3://box/a",
             "rm --recursive --noncurrent s3://box/b",
             "rb --force --versions s3://box",

@@ -32,8 +32,8 @@ const IDLE_MAX: Duration = Duration::from_millis(3_500);
 /// once more over a new one.
 const UNLOOKED_WITHIN: Duration = Duration::from_millis(1);
 
-/// A host to which no connection comes about for this long is gone: what is still to be sent fails
-/// at its first attempt, so that a job whose server died ends soon.
+/// A host that accepts no connection and sends no answer for this long is gone: what is still to be
+/// sent fails at its first attempt, so that a job whose server died ends soon.
 const GONE_AFTER: Duration = Duration::from_secs(30);
 
 /// All connections of a client.

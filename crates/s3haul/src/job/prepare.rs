@@ -18,8 +18,7 @@ use crate::plan::paths::{
 use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
 use crate::plan::wildcard::Wildcard;
-use crate::script::Template;
-use crate::script::rename::{Chooser, Names, SharedChooser, ToKey};
+use crate::script::rename::{Chooser, Names, SharedChooser};
 use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
@@ -298,29 +297,28 @@ fn chooser_of(
     let names = match plan.action {
         ActionKind::Download => Names::Paths,
         ActionKind::Copy if is_one_service && source_bucket == bucket_of(plan.target.as_ref()) => {
-            Names::KeysOfSameBucket
+            overlap(spec, plan).map_or(Names::KeysOfSameBucket, Names::KeysOfSameTree)
         }
         _ => Names::Keys,
     };
     let is_move = spec.command == TransferCommand::Move;
-    let same = names == Names::KeysOfSameBucket && is_move && spec.to_key.is_none();
-    let keep = (same && spec.manifest.is_none() && spec.names.is_none() && overlaps(plan))
-        .then(|| Template::parse("{key}").map(ToKey::Template))
-        .transpose()
-        .map_err(|error| Error::new(ErrorKind::Config, error.to_string()))?;
-    Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref().or(keep.as_ref()), names, is_move)
+    Chooser::new(spec.filter.as_ref(), spec.to_key.as_ref(), names, is_move)
 }
 
-/// Whether one of two trees lies within the other, so that an object of the source may be moved
-/// over another one.
-fn overlaps(plan: &PathPlan) -> bool {
+/// The target of a move within a bucket of which one tree lies within the other, so that an object
+/// could be moved over another one of the source.
+fn overlap(spec: &TransferSpec, plan: &PathPlan) -> Option<String> {
     let (Side::Object(source), Some(Side::Object(target))) = (&plan.source, &plan.target) else {
-        return false;
+        return None;
     };
-    let (source, target) = (&source.key, &target.key);
-    plan.is_directory
-        && source != target
-        && (source.starts_with(target.as_str()) || target.starts_with(source.as_str()))
+    let (source, target) = (source.key.as_str(), target.key.as_str());
+    let is_tree = spec.command == TransferCommand::Move
+        && plan.is_directory
+        && spec.to_key.is_none()
+        && spec.manifest.is_none()
+        && spec.names.is_none();
+    let is_overlap = source != target && (source.starts_with(target) || target.starts_with(source));
+    (is_tree && is_overlap).then(|| target.to_owned())
 }
 
 fn filter_of(spec: &TransferSpec, plan: &PathPlan, path_prefix: &str) -> Filter {

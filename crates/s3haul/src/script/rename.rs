@@ -46,12 +46,15 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// What kind of names there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
     /// Keys of another bucket.
     Keys,
     /// Keys of the bucket that the sources are in.
     KeysOfSameBucket,
+    /// The same where names are kept, and moved to keys that begin with this, some of which may be
+    /// sources.
+    KeysOfSameTree(String),
     /// Paths below a folder, where `a//b` is `a/b`.
     Paths,
 }
@@ -89,7 +92,8 @@ impl Chooser {
             _ => None,
         };
         let programs: Vec<_> = filter.into_iter().chain(script).cloned().collect();
-        if programs.is_empty() && to_key.is_none() {
+        let is_same_tree = matches!(names, Names::KeysOfSameTree(_));
+        if programs.is_empty() && to_key.is_none() && !is_same_tree {
             return Ok(None);
         }
         let runtime = (!programs.is_empty())
@@ -136,8 +140,6 @@ impl Chooser {
         for index in selected {
             let Candidate { object, name } = candidates[index];
             decisions[index] = match &self.to_key {
-                // It had no name before: it fails by itself.
-                Some(ToKey::Template(_)) if name.is_empty() => Decision::Keep,
                 Some(ToKey::Template(template)) => {
                     Decision::Rename(fill(template, name, object.last_modified_s)?)
                 }
@@ -149,6 +151,16 @@ impl Chooser {
 
     fn find_collisions(&mut self, candidates: &[Candidate<'_>], decisions: &mut [Decision]) {
         for (candidate, decision) in candidates.iter().zip(decisions) {
+            if let (Decision::Keep, Names::KeysOfSameTree(root)) = (&decision, &self.names) {
+                let key = candidate.object.key;
+                if key.starts_with(root.as_str()) && !self.sources.contains(key) {
+                    // It was moved there a moment ago.
+                    *decision = Decision::Skip;
+                } else if self.sources.contains(candidate.name) {
+                    *decision = Decision::Collides(candidate.name.to_owned());
+                }
+                continue;
+            }
             let Decision::Rename(name) = decision else { continue };
             let place = match self.names {
                 Names::Paths => collapse(name),
@@ -169,7 +181,11 @@ impl Chooser {
     }
 
     fn learns(&self) -> bool {
-        self.names == Names::KeysOfSameBucket && self.to_key.is_some()
+        match self.names {
+            Names::KeysOfSameTree(_) => true,
+            Names::KeysOfSameBucket => self.to_key.is_some(),
+            _ => false,
+        }
     }
 
     /// Whether all sources have to be learned before any is decided on.
@@ -189,7 +205,13 @@ impl Chooser {
             _ => None,
         };
         for (index, object) in objects.enumerate() {
-            if selected.as_ref().is_none_or(|selected| selected.binary_search(&index).is_ok()) {
+            // No other key can be that of a target.
+            let may_be_target = match &chooser.names {
+                Names::KeysOfSameTree(root) => object.key.starts_with(root.as_str()),
+                _ => true,
+            };
+            let is_taken = |selected: &Vec<usize>| selected.binary_search(&index).is_ok();
+            if may_be_target && selected.as_ref().is_none_or(is_taken) {
                 chooser.sources.insert(object.key);
             }
         }
@@ -324,6 +346,27 @@ mod tests {
         let other = Chooser::new(None, Some(&next), Names::Keys, true).unwrap().unwrap();
         assert!(!Chooser::needs_sources(&other));
         assert_eq!(choose(&other, &["f1", "f2"]), [renamed("f2"), renamed("f3")]);
+    }
+
+    #[test]
+    fn within_a_tree_no_source_is_a_target_and_what_was_moved_is_no_source() {
+        let names = Names::KeysOfSameTree("a/old/".to_owned());
+        let chooser = Chooser::new(None, None, names, true).unwrap().unwrap();
+        assert!(Chooser::needs_sources(&chooser));
+        Chooser::learn(&chooser, objects(&["a/f", "a/g", "a/old/f"])).unwrap();
+        let moved = |key| Candidate {
+            object: ListedObject { key, ..ListedObject::default() },
+            name: match key {
+                "a/f" => "a/old/f",
+                "a/g" => "a/old/g",
+                "a/old/f" => "a/old/old/f",
+                _ => "a/old/old/g",
+            },
+        };
+        let decisions =
+            Chooser::choose(&chooser, &["a/f", "a/g", "a/old/f", "a/old/g"].map(moved)).unwrap();
+        let keep = Decision::Keep;
+        assert_eq!(decisions, [collides("a/old/f"), keep.clone(), keep, Decision::Skip]);
     }
 
     #[test]

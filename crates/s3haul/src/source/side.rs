@@ -22,8 +22,8 @@ use crate::select::script::Selection;
 use s3haul_list::KeyRange;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
-/// Files remembered at most that have other names than their keys; beyond that, none that could be
-/// such a file is removed.
+/// Files remembered at most that have other names than their keys; with more, no file that could be
+/// such a one is removed.
 const RESPELLED_MAX: usize = 1_000_000;
 
 /// Where the names of a side come from.
@@ -122,14 +122,14 @@ impl SideStream {
         Self { range, ..self }
     }
 
-    /// Whether a file was of a key that is spelled otherwise and comes later in order, as `a//-b`
-    /// comes after `a/-b`; `None` if such keys were too many.
-    pub(crate) fn is_respelled(&self, file: &str) -> Option<bool> {
-        (self.respelled.len() < RESPELLED_MAX).then(|| self.respelled.contains(file))
+    /// Whether a file may be that of a key that is spelled otherwise and was seen after the place
+    /// of its own name, as `a//-b` comes after `a/-b`.
+    pub(crate) fn may_be_respelled(&self, file: &str) -> bool {
+        self.respelled.len() >= RESPELLED_MAX || self.respelled.contains(file)
     }
 
     /// Takes names for those of the files that they become: those that come later in order are
-    /// there by then, for the others see [`Self::is_respelled`].
+    /// there by then, for the others see [`Self::may_be_respelled`].
     pub(crate) fn becoming_files(mut self, becomes_files: bool) -> Self {
         self.becomes_files = becomes_files;
         self

@@ -6,6 +6,7 @@ use s3haul::job::{
     FilterRule, RemovalLimit, Rule, Summary, SyncOptions, TransferCommand, TransferSpec,
 };
 use s3haul_sim::{Effect, Fault};
+use s3haul_wire::ObjectProperties;
 
 use crate::world::World;
 
@@ -77,6 +78,20 @@ async fn the_file_of_a_key_with_an_empty_component_is_not_removed() {
         assert!(!removed.iter().any(|line| line.starts_with("Delete ") && line.contains("/-x ")));
         assert!(!world.path("out/a/b").exists());
     }
+}
+
+/// It is received no more, and what is there was received before.
+#[tokio::test(start_paused = true)]
+async fn the_file_of_an_archived_key_with_an_empty_component_is_not_removed() {
+    let world = World::new();
+    world.object("x/a/.between", b"1").await;
+    let storage_class = Some("GLACIER".to_owned());
+    let archived = ObjectProperties { storage_class, ..ObjectProperties::default() };
+    world.object_with("x/a//-x", b"1", &archived).await;
+    world.file("out/a/-x", b"1");
+    let summary = sync(&world, "s3://bucket/x", "out", deleting()).await;
+    assert_eq!((summary.done, summary.failed), (1, 0), "{:?}", world.log.lines());
+    assert_eq!(world.files(), ["out/a/-x", "out/a/.between"]);
 }
 
 /// What a killed download left is nothing that anybody wants: it does not go up, and goes where a

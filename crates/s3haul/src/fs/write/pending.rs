@@ -301,8 +301,11 @@ impl PendingFile {
     /// that were made for the file are on the disk with it on ext4, XFS and Btrfs, whose logs have
     /// what came before; POSIX does not promise that.
     pub fn commit_durably(self, finish: Finish) -> Result<Committed> {
+        if self.is_sequential() {
+            return self.commit(finish);
+        }
         let _busy = Busy::begin();
-        let (is_sequential, path) = (self.is_sequential(), self.place.path.clone());
+        let path = self.place.path.clone();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let failed =
             |errno: Errno| Error::local("could not sync the folder of", &path, errno.into());
@@ -312,7 +315,7 @@ impl PendingFile {
             Err(errno) => return Err(failed(errno)),
         };
         let committed = self.commit(finish)?;
-        match folder.filter(|_| !is_sequential).map(rustix::fs::fsync) {
+        match folder.map(rustix::fs::fsync) {
             None | Some(Ok(()) | Err(Errno::INVAL | Errno::NOTSUP | Errno::BADF)) => Ok(committed),
             Some(Err(errno)) => Err(failed(errno)),
         }

@@ -191,10 +191,10 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         self.job.plan.action == ActionKind::Download && may_follow(name)
     }
 
-    /// What was decided has to be done.
-    fn begin(&mut self, entry: Entry<'_>, is_removal: bool) {
+    /// What was decided on an entry of the source has to be done.
+    fn begin(&mut self, entry: Entry<'_>) {
         if let Some(journal) = self.engine.report.journal() {
-            self.begun.push(entry.mark(journal, is_removal));
+            self.begun.push(entry.mark(journal, false));
         }
     }
 
@@ -224,7 +224,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
     ) {
         let Some(taken) = Taken::of_row(batch, row) else { return };
         let source = taken.entry;
-        self.begin(source, false);
+        self.begin(source);
         let Some(action) = (self.plan.make_transfer)(self.job, self.engine, taken) else { return };
         let action = action.because(reason);
         self.decided.bytes += action.bytes();
@@ -248,7 +248,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
             && let Some(pair) = joined.pair()
         {
             let ended = checks.submit(pair).await;
-            self.begin(source, false);
+            self.begin(source);
             self.take(ended);
         }
     }
@@ -364,10 +364,8 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
     /// Removes what waited for the end, if it is within the limit.
     async fn release(&mut self, source: &SideStream, names: u64) {
         for Doubtful { file, mark, removal } in std::mem::take(&mut self.decided.doubtful) {
-            match source.is_respelled(&file) {
-                Some(false) if self.refusal.is_none() => self.ask_for(removal, mark),
-                Some(_) => {}
-                None => self.refusal = Some(Refusal::TooManyHeld),
+            if self.refusal.is_none() && !source.may_be_respelled(&file) {
+                self.ask_for(removal, mark);
             }
         }
         if self.push_all().await.is_err() {
