@@ -200,9 +200,11 @@ fn of_folder<'a>(
                 printer.warn_of_unverified();
             }
             let question = TransferSettings::of_job(&request, &settings.machine())?.question;
-            let (args, machine) = (args.clone(), settings.machine());
+            let (args, service) = (args.clone(), shards::service_flags(global));
+            let machine = settings.machine();
             let start = move |interrupt: Arc<Interrupt>| {
-                let start = shards::start(args, (request, machine), settings.client, printer);
+                let start =
+                    shards::start(args, service, (request, machine), settings.client, printer);
                 Box::pin(async move {
                     tokio::select! {
                         result = start => result,
@@ -219,18 +221,17 @@ fn of_folder<'a>(
     let run = move |interrupt: Arc<Interrupt>| {
         Box::pin(async move {
             let opened = shards::open(&worker.job, settings.client.clone()).await?;
-            let text = opened.plan().job.to_string();
-            let request = JobRequest::shared(&settings, &global, &text)?;
+            let request = JobRequest::shared(&settings, &global, &opened.plan().job.to_string())?;
             if request.is_unverified() {
                 printer.warn_of_unverified();
             }
-            let machine = settings.machine();
             let work = shards::ShardWork {
                 worker: opened,
                 request,
-                machine,
+                machine: settings.machine(),
                 as_json,
                 retries,
+                is_proven: false,
                 manifest: None,
                 printer,
             };

@@ -15,7 +15,7 @@ use s3haul::shard::{FolderError, JobFolder, Worker};
 use s3haul_wire::ClientConfig;
 use s3haul_wire::ops::HeadObject;
 
-pub(super) use start::start;
+pub(super) use start::{service_flags, start};
 pub(super) use status::{Status, show, task, watch};
 pub(super) use work::ShardWork;
 
@@ -56,10 +56,12 @@ impl From<FolderError> for Failure {
     }
 }
 
-/// The folder that a job reads, where it is one of this machine.
-fn source_of(spec: &TransferSpec) -> Option<PathBuf> {
-    let path = (!s3_uri::is_s3(&spec.source)).then(|| spec.working_dir.join(&spec.source))?;
-    Some(path).filter(|_| spec.recursive || spec.command == TransferCommand::Sync)
+/// The folders that a job reads and writes, where they are those of a file system.
+fn folders_of(spec: &TransferSpec) -> (Option<PathBuf>, Option<PathBuf>) {
+    let is_tree = spec.recursive || spec.command == TransferCommand::Sync;
+    let folder =
+        |side: &String| (is_tree && !s3_uri::is_s3(side)).then(|| spec.working_dir.join(side));
+    (folder(&spec.source), spec.target.as_ref().and_then(folder))
 }
 
 /// The file that names the objects of a job, if one does.

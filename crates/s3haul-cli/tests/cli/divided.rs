@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::shards::run_of;
 use crate::support::{Bench, stdout};
 
 /// Bytes of a large object: eight parts, and some.
@@ -113,8 +114,8 @@ fn a_large_object_is_sent_by_several_workers() {
             "{command}: {job}"
         );
         // Begun and ended once, and a file for each of the nine pieces.
-        assert_eq!(files_in(&bench.path(&folder).join("part")), 11, "{command}");
-        assert_eq!(files_in(&bench.path(&folder).join("claim")), 0, "{command}");
+        assert_eq!(files_in(&bench.path(&run_of(&bench, &folder)).join("part")), 11, "{command}");
+        assert_eq!(files_in(&bench.path(&run_of(&bench, &folder)).join("claim")), 0, "{command}");
         assert_is(&bench, url, &large);
         assert_eq!(uploads(&bench), 0, "{command}");
     }
@@ -125,7 +126,7 @@ fn a_large_object_is_sent_by_several_workers() {
 fn what_a_killed_worker_sent_of_an_object_is_not_sent_again() {
     let mut bench = bench();
     start(&bench, "cp --recursive in s3://box/x/", "jobs/a");
-    let part = bench.path("jobs/a/part");
+    let part = bench.path(&run_of(&bench, "jobs/a")).join("part");
     for pieces in [2, 5] {
         let mut worker = bench.spawn("worker --job jobs/a --max-concurrent-requests 1");
         let begun = Instant::now();
@@ -155,7 +156,7 @@ fn a_move_whose_end_was_not_written_is_no_failure() {
         start(&bench, &format!("mv --recursive {source} s3://box/{folder}/"), folder);
         work(&bench, folder, 1);
         // As if the worker had died between the removal of the source and its commit.
-        let part = bench.path(folder).join("part");
+        let part = bench.path(&run_of(&bench, folder)).join("part");
         let names = part.read_dir().unwrap().map(|entry| entry.unwrap().path());
         let ended = |path: &std::path::PathBuf| path.to_string_lossy().ends_with("-end");
         std::fs::remove_file(names.into_iter().find(ended).unwrap()).unwrap();
@@ -178,7 +179,7 @@ fn an_object_that_changes_while_it_is_sent_becomes_one_state_of_it() {
         ("jobs/object", "s3://box/from/", "s3://box/from/large", 1),
     ] {
         start(&bench, &format!("cp --recursive {source} s3://box/x/"), folder);
-        let part = bench.path(folder).join("part");
+        let part = bench.path(&run_of(&bench, folder)).join("part");
         let mut worker = bench.spawn(&format!("worker --job {folder} --max-concurrent-requests 1"));
         let begun = Instant::now();
         while files_in(&part) < 3 && begun.elapsed() < WAIT_MAX {
@@ -221,7 +222,7 @@ fn an_object_that_a_file_names_twice_is_done_once() {
 
 /// Has a worker send pieces of the large object, and no more.
 fn send_some(bench: &Bench, folder: &str) {
-    let part = bench.path(folder).join("part");
+    let part = bench.path(&run_of(bench, folder)).join("part");
     while files_in(&part) < 3 {
         let once = bench.run(&format!("worker --job {folder} --once"));
         assert!(once.status.success(), "{once:?}");

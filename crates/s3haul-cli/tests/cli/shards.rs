@@ -53,6 +53,17 @@ fn work(bench: &Bench, folder: &str, workers: usize, flags: &str) -> Vec<String>
     lines
 }
 
+/// The folder of the run of a job.
+pub(crate) fn run_of(bench: &Bench, folder: &str) -> String {
+    let job = if folder.starts_with("s3://") {
+        bench.ok(&format!("cat {folder}/job.json"))
+    } else {
+        bench.read(&format!("{folder}/job.json"))
+    };
+    let job: Value = serde_json::from_str(&job).unwrap();
+    format!("{folder}/{}", job["run"].as_str().unwrap())
+}
+
 /// What `jobs show` says of a job.
 fn shown(bench: &Bench, folder: &str) -> Value {
     let lines = bench.lines(&format!("jobs show {folder} --json"));
@@ -136,7 +147,7 @@ fn what_killed_workers_leave_is_done_by_others() {
     assert_eq!((&job["state"], &job["shards_left"]), (&"done".into(), &0.into()), "{job}");
     assert_eq!(job["objects"], FILES as u64, "each counts once");
     assert_eq!(bench.status("compare in s3://box/x/"), 0);
-    assert_eq!(objects(&bench, "s3://ops/jobs/killed/claim/"), 0);
+    assert_eq!(objects(&bench, &format!("{}/claim/", run_of(&bench, folder))), 0);
 }
 
 #[test]
@@ -514,7 +525,7 @@ fn what_a_plan_says_is_done_by_workers_also_after_kills() {
         start_plan(&bench, &plan, &folder, "--shards 4 --budget 0.2 --lease 0.5");
         let mut killed =
             bench.spawn(&format!("worker --job {folder} --max-requests-per-second 150"));
-        let claims = format!("{folder}/claim/");
+        let claims = format!("{}/claim/", run_of(&bench, &folder));
         let begun = Instant::now();
         while objects(&bench, &claims) == 0 && begun.elapsed() < WAIT_MAX {
             std::thread::sleep(Duration::from_millis(10));
@@ -554,4 +565,65 @@ fn workers_do_only_the_plan_that_was_looked_at() {
     let changed = bench.run("worker --job s3://ops/b");
     assert!(stderr(&changed).contains("has changed since the job was begun"), "{changed:?}");
     assert_eq!(shown(&bench, "s3://ops/b")["shards_done"], 0);
+}
+
+#[test]
+fn a_worker_is_told_how_the_folder_is_reached() {
+    let bench = bench();
+    bench.file("job.json", &bench.ok("cp --recursive in s3://box/x/ --print-job"));
+    bench.file("ca.pem", "");
+    let flags = "--profile p --region eu-west-1 --no-verify-ssl --ca-bundle ca.pem";
+    bench.file("config", "[profile p]\n");
+    let command = format!("job start job.json --at {} {flags}", bench.path("jobs/a").display());
+    let mut command = bench.command(&command);
+    let started = command.env("AWS_CONFIG_FILE", bench.path("config")).output().unwrap();
+    assert_eq!(
+        stdout(&started),
+        format!(
+            "s3haul worker --job {} --profile p --region eu-west-1 --ca-bundle {} \
+             --no-verify-ssl\n",
+            bench.path("jobs/a").display(),
+            bench.path("ca.pem").display()
+        ),
+        "{started:?}"
+    );
+}
+
+#[test]
+fn a_worker_whose_target_is_another_folder_writes_nothing() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    start(&bench, "cp --recursive s3://box/x/ mnt/new", "s3://ops/a", "");
+    // As on a machine that has the mount point and not the file system.
+    std::fs::rename(bench.path("mnt"), bench.path("elsewhere")).unwrap();
+    std::fs::create_dir_all(bench.path("mnt/new")).unwrap();
+    let refused = bench.run("worker --job s3://ops/a");
+    assert_eq!(refused.status.code(), Some(255), "{refused:?}");
+    assert!(stderr(&refused).contains("is not the folder that the job was begun with"));
+    assert_eq!(std::fs::read_dir(bench.path("mnt/new")).unwrap().count(), 0);
+    std::fs::remove_dir_all(bench.path("mnt")).unwrap();
+    std::fs::rename(bench.path("elsewhere"), bench.path("mnt")).unwrap();
+    work(&bench, "s3://ops/a", 1, "");
+    assert_eq!(bench.status("compare s3://box/x/ mnt/new"), 0);
+}
+
+#[test]
+fn a_machine_at_which_all_fails_leaves_the_job_to_others() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    start(&bench, "cp --recursive s3://box/x/ out", "s3://ops/a", "--shards 4");
+    // Nothing can be written where a file is in the way of the folders.
+    for name in std::iter::once("half".to_owned()).chain((0..9).map(|n| n.to_string())) {
+        bench.file(&format!("out/{name}"), "in the way");
+    }
+    let failed = bench.run("worker --job s3://ops/a");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    assert!(stderr(&failed).contains("is left to other workers"), "{failed:?}");
+    let job = shown(&bench, "s3://ops/a");
+    assert_eq!((&job["failed"], &job["state"]), (&0.into(), &"running".into()), "{job}");
+    for file in bench.names_in("out") {
+        std::fs::remove_file(bench.path("out").join(file)).unwrap();
+    }
+    work(&bench, "s3://ops/a", 1, "");
+    assert_eq!(bench.status("compare s3://box/x/ out"), 0);
 }

@@ -76,6 +76,21 @@ pub enum FolderError {
         /// The folder.
         name: String,
     },
+    /// There was one.
+    #[error("the job of `{name}` was removed while it ran: what this worker was at is left")]
+    Removed {
+        /// The folder.
+        name: String,
+    },
+    /// There is another one now.
+    #[error(
+        "the job of `{name}` was replaced by another run while this worker was at it: begin the \
+         worker again to take part in that"
+    )]
+    Replaced {
+        /// The folder.
+        name: String,
+    },
     /// There is no job.
     #[error("`{name}` is not the folder of a job: it has no job.json")]
     Missing {
@@ -101,6 +116,17 @@ impl JobFolder {
         match self {
             Self::Bucket { prefix, .. } => prefix.to_string(),
             Self::Directory(path) => path.display().to_string(),
+        }
+    }
+
+    /// A folder in it.
+    pub(super) fn below(&self, name: &str) -> Self {
+        match self {
+            Self::Bucket { client, prefix: ObjectName { bucket, key, .. } } => Self::Bucket {
+                client: client.clone(),
+                prefix: ObjectName::new(bucket.clone(), format!("{key}{name}/")),
+            },
+            Self::Directory(path) => Self::Directory(path.join(name)),
         }
     }
 

@@ -14,14 +14,22 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::divided::{Begun, Divided, Progress, Step};
 
 /// The format that this library writes, and the newest that it reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// Names that a folder is known by, at most.
+const NAMES_MAX: usize = 32;
+/// What every file system of some kinds has at its root.
+const NAMES_OF_ALL: [&str; 2] = ["lost+found", ".Trash-0"];
 
 /// A job that is done in shards, as it was begun: `job.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Format of the folder: 1.
+    /// Format of the folder: 2. Until 1 there were no runs.
     pub format: u32,
+    /// Folder of this run in that of the job: of a job that is begun again nothing is taken for
+    /// what an earlier one did, and what workers of that still write counts for nothing.
+    #[serde(default)]
+    pub run: String,
     /// The job, with absolute paths: see [`crate::job::value::Job`].
     pub job: Value,
     /// Seconds after which a shard begins nothing more.
@@ -35,17 +43,21 @@ pub struct Plan {
     pub manifest: Option<String>,
     /// The folder that it reads: where it is another, it would have nothing to do.
     #[serde(default)]
-    pub source: Option<SourceFolder>,
+    pub source: Option<SharedFolder>,
+    /// The folder that it writes: where it is another, what is done would be there alone.
+    #[serde(default)]
+    pub target: Option<SharedFolder>,
 }
 
 /// By what a folder is known on other machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SourceFolder {
-    /// Its inode, which is the same wherever one file system is mounted.
+pub struct SharedFolder {
+    /// Its inode, which is the same wherever one file system is mounted, but for some that are
+    /// programs (FUSE).
     pub inode: u64,
-    /// A name in it; none where it is empty.
-    pub name: Option<String>,
+    /// Names in it, some of them if there are many.
+    pub names: Vec<String>,
 }
 
 /// What became of a shard: `commit/ID`.
@@ -152,8 +164,17 @@ struct Head {
 impl Plan {
     /// A plan of the format that this library writes.
     pub fn new(job: Value, cuts: Vec<String>) -> Self {
-        let (manifest, source) = (None, None);
-        Self { format: FORMAT, job, budget_s: 60.0, lease_s: 30.0, cuts, manifest, source }
+        Self {
+            format: FORMAT,
+            run: format!("{:016x}", fastrand::u64(..)),
+            job,
+            budget_s: 60.0,
+            lease_s: 30.0,
+            cuts,
+            manifest: None,
+            source: None,
+            target: None,
+        }
     }
 
     /// As it is stored.
@@ -177,27 +198,45 @@ impl Plan {
             let reason = "budget and lease have from 0.1 to 86400 seconds".to_owned();
             return Err(LedgerError::Unreadable { name: "job.json".to_owned(), reason });
         }
+        if !plan.run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            let reason = "a run is called by letters and digits".to_owned();
+            return Err(LedgerError::Unreadable { name: "job.json".to_owned(), reason });
+        }
         Ok(plan)
     }
 }
 
-impl SourceFolder {
+impl SharedFolder {
     /// What a folder is known by now; none where it is none. Blocks.
     pub fn of(folder: &Path) -> Option<Self> {
-        let inode = std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?.ino();
+        let inode = inode(folder)?;
         let names = std::fs::read_dir(folder)
             .ok()?
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        Some(Self { inode, name: names.min() })
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| !NAMES_OF_ALL.contains(&name.as_str()));
+        Some(Self { inode, names: names.take(NAMES_MAX).collect() })
     }
 
-    /// Whether a folder is this one: by either, because names may be removed, and not every file
-    /// system keeps inodes. Blocks.
+    /// Whether a folder is this one, by its inode or any of its names: a job may remove some, and
+    /// not every file system keeps inodes. One that was empty is known by its inode alone. Blocks.
     pub fn is_at(&self, folder: &Path) -> bool {
-        let is_there = |name: &String| folder.join(name).symlink_metadata().is_ok();
-        self.name.as_ref().is_none_or(is_there)
-            || Self::of(folder).is_some_and(|found| found.inode == self.inode)
+        inode(folder) == Some(self.inode) || self.names.iter().any(|name| has(folder, name))
     }
+
+    /// The same for one whose missing names are removed elsewhere: other folders may have some of
+    /// its names, and none has all. Blocks.
+    pub fn is_surely_at(&self, folder: &Path) -> bool {
+        let has_all = || self.names.iter().all(|name| has(folder, name));
+        inode(folder) == Some(self.inode) || !self.names.is_empty() && has_all()
+    }
+}
+
+fn inode(folder: &Path) -> Option<u64> {
+    std::fs::metadata(folder).ok().filter(std::fs::Metadata::is_dir).map(|facts| facts.ino())
+}
+
+fn has(folder: &Path, name: &str) -> bool {
+    folder.join(name).symlink_metadata().is_ok()
 }
 
 impl Commit {
@@ -460,9 +499,38 @@ mod tests {
         let job = serde_json::json!({"version": 1});
         let plan = Plan::new(job, vec!["a".to_owned()]);
         assert_eq!(Plan::from_json(&plan.to_json()), Ok(plan));
-        let newer = Plan::from_json(b"{\"format\": 2, \"more\": 1}");
-        assert_eq!(newer, Err(LedgerError::Newer { found: 2 }));
+        let newer = Plan::from_json(b"{\"format\": 3, \"more\": 1}");
+        assert_eq!(newer, Err(LedgerError::Newer { found: 3 }));
+        let mut escaping = Plan::new(serde_json::json!({}), Vec::new());
+        escaping.run = "../other".to_owned();
+        let escaping = Plan::from_json(&escaping.to_json());
+        assert!(matches!(escaping, Err(LedgerError::Unreadable { .. })));
         assert!(matches!(Plan::from_json(b"{}"), Err(LedgerError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn a_folder_is_known_by_its_inode_or_its_names() {
+        let root = tempfile::tempdir().unwrap();
+        let make = |name: &str, files: &[&str]| {
+            let folder = root.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            for file in files {
+                std::fs::write(folder.join(file), "").unwrap();
+            }
+            folder
+        };
+        let (data, copy) = (make("data", &["a", "b"]), make("copy", &["b", "c"]));
+        let (empty, other) = (make("empty", &[]), make("other", &[]));
+        let known = SharedFolder::of(&data).unwrap();
+        assert!(known.is_at(&data) && known.is_surely_at(&data));
+        assert!(known.is_at(&copy) && !known.is_surely_at(&copy));
+        assert!(!known.is_at(&empty) && !known.is_at(&root.path().join("none")));
+        std::fs::write(copy.join("a"), "").unwrap();
+        assert!(known.is_surely_at(&copy));
+        // A mount point whose file system is missing is as empty as a new target.
+        let known = SharedFolder::of(&empty).unwrap();
+        assert!(known.is_at(&empty) && !known.is_at(&other) && !known.is_surely_at(&other));
+        assert_eq!(SharedFolder::of(&data.join("a")), None);
     }
 
     #[test]

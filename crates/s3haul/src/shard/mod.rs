@@ -6,15 +6,16 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `job.json` | the [`Plan`]: the job, and where it was cut at first |
+//! | `job.json` | the [`Plan`]: the job, its run, and where it was cut at first |
 //! | `commit/ID` | a [`Commit`], made only where there is none: of two runs of a shard one counts |
 //! | `part/ID-…` | what was done of a large object, whose parts several workers send ([`Divided`]) |
 //! | `claim/ID` | the worker of a shard; advice only, so that others take another one |
 //! | `retry/ID` | the [`Commit`] of a later run of what failed |
 //!
-//! `ID` stands for the position that a shard begins after. From plan and commits follows what is
-//! left ([`Ledger`], pure): the ranges of the commits and those left are the whole source, without
-//! gap or overlap, whatever worker died or did something twice.
+//! All but `job.json` are in a folder that is called as the run. `ID` stands for the position that
+//! a shard begins after. From plan and commits follows what is left ([`Ledger`], pure): the ranges
+//! of the commits and those left are the whole source, without gap or overlap, whatever worker died
+//! or did something twice.
 
 mod cut;
 mod divided;
@@ -34,7 +35,7 @@ use crate::engine::portion::Portion;
 pub use cut::{cut_files, cut_keys, cut_rows};
 pub use divided::{Begun, Divided, Step};
 pub use folder::{FolderError, JobFolder};
-pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SourceFolder, Work};
+pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SharedFolder, Work};
 pub use s3haul_list::KeyRange;
 pub use worker::{Claimed, Member, Turn, Worker};
 

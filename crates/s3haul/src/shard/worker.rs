@@ -36,6 +36,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// A worker of a job.
 #[derive(Debug)]
 pub struct Worker {
+    /// Where the job is.
+    home: JobFolder,
+    /// Where the files of its run are.
     folder: JobFolder,
     plan: Plan,
     name: String,
@@ -89,13 +92,15 @@ pub struct Claimed {
 
 impl Worker {
     /// A worker of the job of a folder.
-    pub async fn open(folder: JobFolder) -> Result<Self, FolderError> {
-        let text = folder.read("job.json").await?;
-        let missing = || FolderError::Missing { name: folder.name() };
+    pub async fn open(home: JobFolder) -> Result<Self, FolderError> {
+        let text = home.read("job.json").await?;
+        let missing = || FolderError::Missing { name: home.name() };
         let plan = Plan::from_json(&text.ok_or_else(missing)?);
-        let plan = plan.map_err(|source| broken(&folder, source))?;
+        let plan = plan.map_err(|source| broken(&home, source))?;
+        let folder = if plan.run.is_empty() { home.clone() } else { home.below(&plan.run) };
         Ok(Self {
             ledger: Ledger::new(plan.cuts.clone()),
+            home,
             folder,
             plan,
             name: name(),
@@ -113,7 +118,17 @@ impl Worker {
 
     /// The folder's name.
     pub fn folder(&self) -> String {
-        self.folder.name()
+        self.home.name()
+    }
+
+    /// Fails where the folder no longer has the run that was opened.
+    async fn check(&self) -> Result<(), FolderError> {
+        let name = self.home.name();
+        match self.home.read("job.json").await? {
+            None => Err(FolderError::Removed { name }),
+            Some(text) if Plan::from_json(&text).as_ref() == Ok(&self.plan) => Ok(()),
+            Some(_) => Err(FolderError::Replaced { name }),
+        }
     }
 
     /// A worker that knows what an earlier one of the same job has read and seen.
@@ -139,11 +154,12 @@ impl Worker {
     /// Reads the commits that are new; gives what is left. Steps of large objects come first: they
     /// take longest.
     pub async fn look(&mut self) -> Result<Vec<Work>, FolderError> {
+        self.check().await?;
         let found = self.folder.list("commit").await?;
         let found: HashSet<_> = found.into_iter().map(|(id, _)| format!("commit/{id}")).collect();
         let is_commit = |name: &&String| name.starts_with("commit/");
         if !self.read.iter().filter(is_commit).all(|name| found.contains(name)) {
-            // Commits stay: the folder was emptied, and the job begun anew.
+            // No job removes its commits.
             self.ledger = Ledger::new(self.plan.cuts.clone());
             self.read.clear();
         }
@@ -224,12 +240,16 @@ impl Worker {
         before: &Commit,
         retry: Commit,
     ) -> Result<(), FolderError> {
+        // A shard that is done again as a whole does some of it a second time.
+        let newly = retry.done.min(before.failed.saturating_sub(retry.failed));
+        let is_more = retry.done > newly;
+        let all = if is_more { before.bytes.max(retry.bytes) } else { before.bytes + retry.bytes };
         // The sum of all retries: what the first commit has is not in it.
         let first = self.ledger.first(work);
         let (done, bytes) = first.map_or((0, 0), |first| (first.done, first.bytes));
         let retry = Commit {
-            done: retry.done + before.done - done,
-            bytes: retry.bytes + before.bytes - bytes,
+            done: before.done + newly - done,
+            bytes: all - bytes,
             worker: self.name.clone(),
             ..retry
         };
@@ -347,6 +367,7 @@ impl Worker {
     /// Commits what became of a shard, or of a large object at its end. False if another run of it
     /// was first: then that one counts.
     pub async fn commit(&mut self, claimed: Claimed, commit: Commit) -> Result<bool, FolderError> {
+        self.check().await?;
         let name = place_of(&claimed.work);
         let is_first = self.folder.create(&name, &commit.to_json()).await?;
         if is_first && matches!(claimed.work, Work::Range(_)) {
@@ -587,7 +608,8 @@ mod tests {
         }
         assert!(matches!(one.next(None).await.unwrap(), Turn::Done));
         assert_eq!(one.ledger().totals().done, 4);
-        assert_eq!(root.path().join("claim").read_dir().unwrap().count(), 0);
+        let claims = root.path().join(&one.plan().run).join("claim");
+        assert_eq!(claims.read_dir().unwrap().count(), 0);
     }
 
     #[tokio::test]
@@ -601,13 +623,36 @@ mod tests {
         let mut two = Worker::open(folder.clone()).await.unwrap().knowing(one);
         assert_eq!(two.ledger().totals().done, 1);
         assert_eq!(two.look().await.unwrap().len(), 1);
-        std::fs::remove_dir_all(root.path().join("commit")).unwrap();
+        std::fs::remove_dir_all(root.path().join(&two.plan().run).join("commit")).unwrap();
         assert_eq!(two.look().await.unwrap().len(), 2);
         let other = tempfile::tempdir().unwrap();
         let folder = JobFolder::Directory(other.path().to_owned());
         folder.begin(&Plan::new(json!({}), vec!["f".to_owned()]).to_json()).await.unwrap();
         let mut three = Worker::open(folder).await.unwrap().knowing(two);
         assert_eq!(range_in(&three.look().await.unwrap()[0]).through.as_deref(), Some("f"));
+    }
+
+    #[tokio::test]
+    async fn objects_of_a_retry_count_once() {
+        let root = tempfile::tempdir().unwrap();
+        let mut worker = Worker::open(begun(root.path()).await).await.unwrap();
+        let shard = run(&mut worker, 0.0).await;
+        let work = shard.work.clone();
+        let first = Commit { done: 300, failed: 150, bytes: 3000, ..commit_of(&range_of(&shard)) };
+        assert!(worker.commit(shard, first).await.unwrap());
+        // All of it again, since not all failures are known by name; then those that are.
+        for (done, failed, bytes, expected) in
+            [(440, 10, 4400, (440, 4400)), (10, 0, 100, (450, 4500))]
+        {
+            let (_, before) = worker.ledger().failed().next().unwrap();
+            let retry = Commit { done, failed, bytes, ..Commit::default() };
+            worker.retried(&work, &before, retry).await.unwrap();
+            let totals = worker.ledger().totals();
+            assert_eq!(
+                (totals.done, totals.bytes, totals.failed),
+                (expected.0, expected.1, failed)
+            );
+        }
     }
 
     #[tokio::test]
@@ -675,6 +720,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_worker_of_an_earlier_run_counts_for_nothing_in_the_next() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = begun(root.path()).await;
+        let mut one = Worker::open(folder.clone()).await.unwrap();
+        let shard = run(&mut one, 0.0).await;
+        let range = range_of(&shard);
+        std::fs::remove_dir_all(root.path()).unwrap();
+        let removed = one.look().await.unwrap_err();
+        assert!(matches!(removed, FolderError::Removed { .. }), "{removed}");
+        begun(root.path()).await;
+        let replaced = one.commit(shard, commit_of(&range)).await.unwrap_err();
+        assert!(matches!(replaced, FolderError::Replaced { .. }), "{replaced}");
+        let mut two = Worker::open(folder).await.unwrap();
+        assert_eq!(two.look().await.unwrap().len(), 2);
+        assert!(!run(&mut two, 0.0).await.again);
+    }
+
+    #[tokio::test]
     async fn folders_without_a_job_and_with_strange_files_are_errors() {
         let root = tempfile::tempdir().unwrap();
         let folder = JobFolder::Directory(root.path().join("none"));
@@ -682,7 +745,8 @@ mod tests {
         assert!(missing.to_string().contains("has no job.json"), "{missing}");
         let folder = begun(root.path()).await;
         let mut worker = Worker::open(folder.clone()).await.unwrap();
-        folder.write("commit/strange", b"{}").await.unwrap();
+        let strange = format!("{}/commit/strange", worker.plan().run);
+        folder.write(&strange, b"{}").await.unwrap();
         let error = worker.look().await.unwrap_err().to_string();
         assert!(error.contains("`commit/strange` cannot be read"), "{error}");
     }

@@ -1,28 +1,29 @@
 //! `job start`: a job is cut into shards and written into its folder.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use s3haul::job::{TransferSpec, cut_job};
 use s3haul::plan::s3_uri;
-use s3haul::shard::{FolderError, JobFolder, KeyRange, Plan, SourceFolder, Worker};
+use s3haul::shard::{FolderError, JobFolder, KeyRange, Plan, SharedFolder, Worker};
 use s3haul_wire::{ClientConfig, Error, ErrorKind};
 use serde_json::Value;
 
-use super::{folder, manifest_state, note, opened, rows_of, source_of};
-use crate::args::JobStartArgs;
+use super::{folder, folders_of, manifest_state, note, opened, rows_of};
+use crate::args::{GlobalArgs, JobStartArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::escape::quoted;
-use crate::settings::{JobRequest, Machine, TransferSettings};
+use crate::settings::{JobRequest, Machine, TransferSettings, command_line};
 
 /// How long a listing is looked at to find where it is cut.
 const CUT_TIME: Duration = Duration::from_secs(10);
 
-/// Begins a job.
+/// Begins a job. How its folder is reached goes into the command of the workers.
 pub(in crate::commands) async fn start(
     args: JobStartArgs,
+    service: Vec<OsString>,
     (request, machine): (JobRequest, Machine),
     config: ClientConfig,
     printer: &Printer,
@@ -52,19 +53,59 @@ pub(in crate::commands) async fn start(
         let (spec, clients) = opened(settings)?;
         let budget = (args.shards as usize, CUT_TIME);
         let manifest = manifest_state(place.as_ref(), &clients).await?;
-        let source = source_of(&spec).as_deref().and_then(SourceFolder::of);
+        let (source, target) = shared_folders(&spec)?;
         let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
         let cuts = cuts.map_err(refused)?;
         let count = cuts.len() + 1;
         let (budget_s, lease_s) = (args.budget, args.lease);
-        let plan = Plan { budget_s, lease_s, manifest, source, ..Plan::new(job, cuts) };
+        let plan = Plan { budget_s, lease_s, manifest, source, target, ..Plan::new(job, cuts) };
         folder.begin(&plan.to_json()).await?;
         let noun = if count == 1 { "shard" } else { "shards" };
         note(printer, &format!("note: the job in `{}` has {count} {noun} to begin with", args.at));
     }
-    let command = format!("s3haul worker --job {}\n", quoted(folder.name().trim_end_matches('/')));
-    printer.output(|buffer| buffer.extend_from_slice(command.as_bytes()));
+    let mut words =
+        ["worker", "--job", folder.name().trim_end_matches('/')].map(OsString::from).to_vec();
+    words.extend(service);
+    let command = command_line(words.iter().map(OsString::as_os_str));
+    printer.output(|buffer| buffer.extend_from_slice(format!("{command}\n").as_bytes()));
     Ok(exit::SUCCESS)
+}
+
+/// The flags that have a worker reach the folder as `job start` did.
+pub(in crate::commands) fn service_flags(global: &GlobalArgs) -> Vec<OsString> {
+    let mut flags = Vec::new();
+    let values = [
+        ("--profile", &global.profile),
+        ("--region", &global.region),
+        ("--endpoint-url", &global.endpoint_url),
+    ];
+    for (flag, value) in values {
+        flags.extend(value.iter().flat_map(|value| [flag.into(), value.into()]));
+    }
+    if let Some(path) = &global.ca_bundle {
+        // Workers are begun in other folders.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        flags.extend(["--ca-bundle".into(), path.into_os_string()]);
+    }
+    let switches =
+        [("--no-sign-request", global.no_sign_request), ("--no-verify-ssl", global.no_verify_ssl)];
+    flags.extend(switches.into_iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| flag.into()));
+    flags
+}
+
+/// What the folders of a job are known by on other machines. The one that it writes is made, so
+/// that workers find it.
+fn shared_folders(
+    spec: &TransferSpec,
+) -> Result<(Option<SharedFolder>, Option<SharedFolder>), Failure> {
+    let (source, target) = folders_of(spec);
+    if let Some(target) = &target {
+        std::fs::create_dir_all(target).map_err(|error| {
+            Failure::other(format!("could not make `{}`: {error}", target.display()))
+        })?;
+    }
+    let known = |folder: Option<PathBuf>| folder.as_deref().and_then(SharedFolder::of);
+    Ok((known(source), known(target)))
 }
 
 /// Refuses a folder whose files the job itself would copy, move or remove.

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use s3haul::event::EventSink;
-use s3haul::job::{Manifest, Streams, Summary, cut_job};
+use s3haul::job::{Manifest, Streams, Summary, TransferSpec, cut_job};
 use s3haul::location::ObjectName;
 use s3haul::plan::s3_uri;
-use s3haul::shard::{Begun, Claimed, Commit, Divided, KeyRange, Shard, Step, Turn, Work, Worker};
+use s3haul::shard::{
+    Begun, Claimed, Commit, Divided, KeyRange, Plan, Shard, Step, Turn, Work, Worker,
+};
 use s3haul_wire::ErrorKind;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::status::Status;
 use super::transfer;
-use super::{SharedClients, clients, manifest_state, note, opened, push_line, rows_of, source_of};
+use super::{SharedClients, clients, folders_of, manifest_state, note, opened, push_line, rows_of};
 use crate::args::WorkerArgs;
 use crate::exit;
 use crate::failure::Failure;
@@ -40,6 +42,8 @@ pub(in crate::commands) struct ShardWork<'a> {
     pub(in crate::commands) as_json: bool,
     /// What failed is tried again at the end.
     pub(in crate::commands) retries: bool,
+    /// It has done something: what fails from now on is not because of its machine.
+    pub(in crate::commands) is_proven: bool,
     /// The file that names the objects, once it was opened.
     pub(in crate::commands) manifest: Option<Arc<dyn Manifest>>,
     pub(in crate::commands) printer: &'a Arc<Printer>,
@@ -79,7 +83,8 @@ impl ShardWork<'_> {
         let failed: Vec<_> = self.worker.ledger().failed().collect();
         for (work, before) in failed {
             let shard = Arc::new(Shard::retrying(&work, &before));
-            let Some(commit) = self.run_part(&shard, interrupt).await? else { return Ok(()) };
+            let ran = self.run_part(&shard, false, interrupt).await?;
+            let Some(commit) = ran else { return Ok(()) };
             let Commit { after, through, reached, .. } = before.clone();
             let retry = Commit { after, through, reached, ..commit };
             self.print_end(&work, &retry, true);
@@ -133,7 +138,9 @@ impl ShardWork<'_> {
         let shard = Arc::new(Shard::of_claim(&claimed, budget));
         let stopped = interrupt.token().child_token();
         let by_either = Interrupt::by(stopped.clone());
-        let part = Box::pin(self.run_part(&shard, &by_either));
+        // Nothing is left to others twice, who may be no better.
+        let leaves = !self.is_proven && !self.retries && !claimed.again;
+        let part = Box::pin(self.run_part(&shard, leaves, &by_either));
         let ran = until_lost(part, &claimed.lost, &stopped).await;
         if claimed.lost.is_cancelled() {
             note(self.printer, "note: the shard was taken over by another worker");
@@ -227,10 +234,12 @@ impl ShardWork<'_> {
         Ok(())
     }
 
-    /// Runs a part of the job; gives what came of it, or none if it was interrupted.
+    /// Runs a part of the job; gives what came of it, or none if it was interrupted. One of which
+    /// all failed for want of something that other machines may have can be left to them.
     async fn run_part(
         &mut self,
         shard: &Arc<Shard>,
+        leaves: bool,
         interrupt: &Interrupt,
     ) -> Result<Option<Commit>, Failure> {
         let mut settings = self.settings().await?;
@@ -250,6 +259,10 @@ impl ShardWork<'_> {
             return Err(failures.left().with_status(exit::FAILED));
         }
         let Summary { done, skipped, failed, warnings, bytes, .. } = summary;
+        if leaves && done == 0 && failures.are_of_machine() {
+            return Err(failures.left().with_status(exit::FAILED));
+        }
+        self.is_proven |= done > 0;
         Ok(Some(Commit {
             done,
             skipped,
@@ -267,14 +280,7 @@ impl ShardWork<'_> {
     async fn settings(&mut self) -> Result<TransferSettings, Failure> {
         let mut settings = TransferSettings::of_job(&self.request, &self.machine)?;
         let plan = self.worker.plan();
-        let source = source_of(&settings.spec).zip(plan.source.as_ref());
-        if let Some((path, _)) = source.filter(|(path, source)| !source.is_at(path)) {
-            return Err(Failure::other(format!(
-                "`{}` is not the folder that the job was begun with: is its file system mounted \
-                 on this machine?",
-                path.display()
-            )));
-        }
+        check_folders(&settings.spec, plan)?;
         if let Some(place) = rows_of(&settings) {
             let clients = clients(settings.client.clone(), settings.source_client.clone())?;
             if manifest_state(Some(&place), &clients).await? != plan.manifest {
@@ -385,6 +391,21 @@ impl ShardWork<'_> {
             _ => exit::FAILED,
         })
     }
+}
+
+/// Fails where a folder of the job is another one on this machine.
+fn check_folders(spec: &TransferSpec, plan: &Plan) -> Result<(), Failure> {
+    let (source, target) = folders_of(spec);
+    let source = source.zip(plan.source.as_ref()).filter(|(path, source)| {
+        !if spec.sync.delete { source.is_surely_at(path) } else { source.is_at(path) }
+    });
+    let target = target.zip(plan.target.as_ref()).filter(|(path, target)| !target.is_at(path));
+    let Some((path, _)) = source.or(target) else { return Ok(()) };
+    Err(Failure::other(format!(
+        "`{}` is not the folder that the job was begun with: is its file system mounted on this \
+         machine?",
+        path.display()
+    )))
 }
 
 /// Whether something failed because of this machine: others may well do it.

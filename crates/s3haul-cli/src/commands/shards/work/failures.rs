@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use s3haul::event::{Event, EventSink, Outcome};
-use s3haul_wire::Error;
+use s3haul_wire::{Error, ErrorKind};
 
 use crate::failure::Failure;
 
@@ -17,6 +17,25 @@ pub(super) struct ShardFailures {
     objects: Mutex<Vec<s3haul::shard::Failure>>,
     fatal: Mutex<Option<Failure>>,
     has_refused_keys: AtomicBool,
+    /// What failed first because of the machine, and whether anything failed otherwise.
+    of_machine: Mutex<Option<Failure>>,
+    has_others: AtomicBool,
+}
+
+/// Whether something failed for want of what other machines may have: a permission, a disk, a way
+/// to the service.
+fn is_of_machine(kind: ErrorKind) -> bool {
+    use ErrorKind as Kind;
+    matches!(
+        kind,
+        Kind::AccessDenied
+            | Kind::Certificate
+            | Kind::Config
+            | Kind::Credentials
+            | Kind::Local
+            | Kind::Timeout
+            | Kind::Transport
+    )
 }
 
 /// Whether the code of an error says that the keys of this machine are not accepted.
@@ -41,9 +60,17 @@ impl ShardFailures {
         self.has_refused_keys.load(Ordering::Relaxed)
     }
 
+    /// Whether all that failed did so because of the machine.
+    pub(super) fn are_of_machine(&self) -> bool {
+        let is_some = self.of_machine.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        is_some && !self.has_others.load(Ordering::Relaxed)
+    }
+
     /// Why a shard did not come to its end.
     pub(super) fn left(&self) -> Failure {
-        match self.fatal.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let of_machine = || self.of_machine.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match fatal.or_else(of_machine) {
             Some(fatal) => Failure {
                 message: format!("{}; the shard is left to other workers", fatal.message),
                 ..fatal
@@ -72,6 +99,12 @@ impl EventSink for ShardFailures {
         if refuses_keys(error.code()) {
             self.fail(error);
             self.has_refused_keys.store(true, Ordering::Relaxed);
+        }
+        if is_of_machine(error.kind()) {
+            let mut first = self.of_machine.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert_with(|| error.duplicate().into());
+        } else {
+            self.has_others.store(true, Ordering::Relaxed);
         }
         let mut failures = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() < FAILURES_MAX {
