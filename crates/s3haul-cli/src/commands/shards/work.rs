@@ -139,7 +139,8 @@ impl ShardWork<'_> {
         let stopped = interrupt.token().child_token();
         let by_either = Interrupt::by(stopped.clone());
         // Nothing is left to others twice, who may be no better.
-        let leaves = !self.is_proven && !self.retries && !claimed.again;
+        let is_range = matches!(claimed.work, Work::Range(_));
+        let leaves = is_range && !self.is_proven && !self.retries && !claimed.again;
         let part = Box::pin(self.run_part(&shard, leaves, &by_either));
         let ran = until_lost(part, &claimed.lost, &stopped).await;
         if claimed.lost.is_cancelled() {
