@@ -53,10 +53,11 @@ pub(in crate::commands) async fn start(
         let (spec, clients) = opened(settings)?;
         let budget = (args.shards as usize, CUT_TIME);
         let manifest = manifest_state(place.as_ref(), &clients).await?;
-        let (source, target) = shared_folders(&spec)?;
+        let folders = folders_of(&spec);
         let cuts = cut_job(spec, &clients, &KeyRange::default(), budget).await;
         let cuts = cuts.map_err(refused)?;
         let count = cuts.len() + 1;
+        let (source, target) = shared(folders)?;
         let (budget_s, lease_s) = (args.budget, args.lease);
         let plan = Plan { budget_s, lease_s, manifest, source, target, ..Plan::new(job, cuts) };
         folder.begin(&plan.to_json()).await?;
@@ -95,10 +96,9 @@ pub(in crate::commands) fn service_flags(global: &GlobalArgs) -> Vec<OsString> {
 
 /// What the folders of a job are known by on other machines. The one that it writes is made, so
 /// that workers find it.
-fn shared_folders(
-    spec: &TransferSpec,
+fn shared(
+    (source, target): (Option<PathBuf>, Option<PathBuf>),
 ) -> Result<(Option<SharedFolder>, Option<SharedFolder>), Failure> {
-    let (source, target) = folders_of(spec);
     if let Some(target) = &target {
         std::fs::create_dir_all(target).map_err(|error| {
             Failure::other(format!("could not make `{}`: {error}", target.display()))
