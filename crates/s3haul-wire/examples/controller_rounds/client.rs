@@ -5,6 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use s3haul_wire::controller::{Ask, Bounds, Class, Controller, Grant, Outcome};
 
+use crate::simulation::Stream;
+
 /// A key, in the order of partitions.
 pub(crate) type Key = [u8; 8];
 
@@ -123,21 +125,39 @@ impl Client for Ours {
 pub(crate) struct Several {
     jobs: Vec<Ours>,
     apart: Duration,
+    /// Keys from one of a job to the first that is its again.
+    repeat: u64,
 }
 
 impl Several {
     pub(crate) fn new(count: usize, apart: Duration, class: Class, in_flight_max: u32) -> Self {
         let jobs = (0..count).map(|_| Ours::new(class, in_flight_max)).collect();
-        Self { jobs, apart }
+        Self { jobs, apart, repeat: u64::MAX }
     }
 
-    /// The keys of a job.
-    pub(crate) fn width(&self) -> u64 {
-        u64::MAX / self.jobs.len() as u64 + 1
+    /// Gives each job its part of the keys of every one of so many partitions.
+    pub(crate) fn in_each_of(mut self, partitions: u64) -> Self {
+        self.repeat = u64::MAX / partitions;
+        self
+    }
+
+    /// What each job wants of one of them.
+    pub(crate) fn streams(&self, partition: u64, per_second: f64) -> Vec<Stream> {
+        let width = self.width();
+        let of = |job| {
+            let first = self.repeat * partition + width * job;
+            Stream { first, last: first + (width - 1), per_second }
+        };
+        (0..self.jobs.len() as u64).map(of).collect()
+    }
+
+    /// The keys of a job in a partition.
+    fn width(&self) -> u64 {
+        self.repeat / self.jobs.len() as u64
     }
 
     fn job_of(&self, key: Key) -> usize {
-        (u64::from_be_bytes(key) / self.width()) as usize
+        (u64::from_be_bytes(key) % self.repeat / self.width()) as usize
     }
 }
 

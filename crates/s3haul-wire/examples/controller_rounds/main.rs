@@ -29,12 +29,13 @@ const USAGE: &str = "controller_rounds [--seed 1] [--table steady] [--client our
 type Table = fn(&[tables::Named], u64);
 
 /// The tables by name.
-const TABLES: [(&str, Table); 6] = [
+const TABLES: [(&str, Table); 7] = [
     ("steady", tables::steady),
     ("changes", tables::changes),
     ("storms", tables::storms),
     ("hot", tables::hot),
     ("shared", tables::shared),
+    ("workers", tables::workers),
     ("small", tables::small),
 ];
 

@@ -31,8 +31,8 @@ pub(crate) fn reached(run: &Simulation<'_>, begin: u64, share: f64) -> Option<f6
 pub(crate) fn hot_figures(client: &mut dyn Client, seed: u64) -> Figures {
     let mut service = Partitions::new(16, WRITES, 30.0, seed);
     let width = u64::MAX / 16;
-    let hot = Stream { first: 5 * width, last: 6 * width - 1 };
-    let rest = Stream { first: 6 * width, last: u64::MAX };
+    let hot = Stream::endless(5 * width, 6 * width - 1);
+    let rest = Stream::endless(6 * width, u64::MAX);
     let mut run = Simulation::new(&mut service, client, &[hot, rest], seed);
     run.run_until(50);
     run.figures(300, 500)
@@ -119,14 +119,42 @@ pub(crate) fn storm_throughout(share: f64, make: impl Fn() -> Box<dyn Client>, s
 pub(crate) fn shared_figures(jobs: usize, seed: u64) -> Figures {
     let mut service = Partitions::new(1, WRITES, 30.0, seed);
     let mut clients = Several::new(jobs, Duration::from_secs(3), Class::Write, 512);
-    let width = clients.width();
-    let of = |job: usize| {
-        let first = width * job as u64;
-        Stream { first, last: first.saturating_add(width - 1) }
-    };
-    let streams: Vec<Stream> = (0..jobs).map(of).collect();
+    let streams = clients.streams(0, f64::INFINITY);
     let mut run = Simulation::new(&mut service, &mut clients, &streams, seed);
     let begin = jobs * 3 + 10;
     run.run_until(begin as u64 + 30);
     run.figures(begin * 10, begin * 10 + 300)
+}
+
+/// Writes a second that the partition takes which workers share.
+pub(crate) const SHARED: f64 = 1_500.0;
+/// Writes a second that workers together want of a partition that would give more.
+pub(crate) const COLD: f64 = 900.0;
+
+/// Workers that begin at once on one partition, each with shards of its own, and want as much as it
+/// gives: the first ten seconds, and from there to the end. With `cold` writes a second they want
+/// so many of a second partition, too; their streams of it come after those of the first.
+pub(crate) fn worker_figures(
+    workers: usize,
+    cold: Option<f64>,
+    seconds: u64,
+    seed: u64,
+) -> [Figures; 2] {
+    let partitions = 1 + u64::from(cold.is_some());
+    let mut service = Partitions::new(partitions, SHARED, 30.0, seed);
+    let clients = Several::new(workers, Duration::ZERO, Class::Write, 512);
+    let mut clients = clients.in_each_of(partitions);
+    let mut streams = clients.streams(0, f64::INFINITY);
+    if let Some(cold) = cold {
+        streams.extend(clients.streams(1, cold / workers as f64));
+    }
+    let mut run = Simulation::new(&mut service, &mut clients, &streams, seed);
+    run.run_until(seconds);
+    [run.figures(0, 100), run.figures(100, seconds as usize * 10)]
+}
+
+/// Shares of what the first partition gives and of what is wanted of the second.
+pub(crate) fn worker_shares(figures: &Figures, workers: usize) -> (f64, f64) {
+    let (hot, cold) = figures.done.split_at(workers);
+    (hot.iter().sum::<f64>() / SHARED, cold.iter().sum::<f64>() / COLD)
 }

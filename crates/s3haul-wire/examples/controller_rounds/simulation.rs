@@ -17,15 +17,24 @@ const PARKED_MAX: u32 = 512;
 /// What waits for its range asks again after this time at the earliest.
 const PARKED_MIN: Duration = Duration::from_millis(5);
 
-/// Endless demand for objects of one range of keys.
+/// Demand for objects of one range of keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream {
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// New objects a second; what is late is made up for.
+    pub(crate) per_second: f64,
+}
+
+impl Stream {
+    /// Endless demand.
+    pub(crate) const fn endless(first: u64, last: u64) -> Self {
+        Self { first, last, per_second: f64::INFINITY }
+    }
 }
 
 /// All keys.
-pub(crate) const EVERYWHERE: Stream = Stream { first: 0, last: u64::MAX };
+pub(crate) const EVERYWHERE: Stream = Stream::endless(0, u64::MAX);
 
 /// What comes at a time: an answer, or the end of a pause before a retry.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +70,8 @@ pub(crate) struct Simulation<'s> {
     random: Rng,
     planned: Vec<Vec<Planned>>,
     parked: Vec<u32>,
+    /// Objects of each stream that were begun.
+    begun: Vec<u64>,
     in_flight: u32,
     now_ms: u64,
     pub(crate) tenths: Vec<Tenth>,
@@ -80,6 +91,7 @@ impl<'s> Simulation<'s> {
             random: Rng::with_seed(seed ^ 0x5eed),
             planned: vec![Vec::new(); AHEAD_MS as usize],
             parked: vec![0; streams.len()],
+            begun: vec![0; streams.len()],
             in_flight: 0,
             now_ms: 0,
             tenths: Vec::new(),
@@ -150,13 +162,19 @@ impl<'s> Simulation<'s> {
         let now = Duration::from_millis(self.now_ms);
         let mut open: Vec<usize> = (0..self.streams.len()).collect();
         while !open.is_empty() {
-            open.retain(|&stream| self.parked[stream] < PARKED_MAX && self.send_one(now, stream));
+            open.retain(|&stream| self.is_wanted(stream) && self.send_one(now, stream));
         }
+    }
+
+    /// Whether a stream has an object that may be begun.
+    fn is_wanted(&self, stream: usize) -> bool {
+        let due = self.streams[stream].per_second * (self.now_ms + 1) as f64 / 1000.0;
+        self.parked[stream] < PARKED_MAX && (self.begun[stream] as f64) < due
     }
 
     /// Sends or parks the next object of a stream.
     fn send_one(&mut self, now: Duration, stream: usize) -> bool {
-        let Stream { first, last } = self.streams[stream];
+        let Stream { first, last, .. } = self.streams[stream];
         let key = self.random.u64(first..=last);
         let sent_ms = self.now_ms;
         let item = Planned { key, sent_ms, stream, attempt: 0, kind: Kind::Parked };
@@ -168,6 +186,7 @@ impl<'s> Simulation<'s> {
             }
             Grant::Full => return false,
         }
+        self.begun[stream] += 1;
         true
     }
 

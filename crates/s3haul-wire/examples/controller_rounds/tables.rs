@@ -5,8 +5,8 @@ use s3haul_wire::controller::Class;
 use crate::client::{Client, Fixed, Ours};
 use crate::rivals::{BbrLike, EpochAimd, Gradient, SdkAdaptive};
 use crate::runs::{
-    CAP, READS, SMALL, WRITES, best_fixed, hot_figures, reached, shared_figures, small_figures,
-    storm, storm_throughout,
+    CAP, COLD, READS, SMALL, WRITES, best_fixed, hot_figures, reached, shared_figures,
+    small_figures, storm, storm_throughout, worker_figures, worker_shares,
 };
 use crate::service::Partitions;
 use crate::simulation::{EVERYWHERE, Figures, Simulation};
@@ -189,5 +189,38 @@ pub(crate) fn shared(_clients: &[Named], seed: u64) {
         let rates = [figures.all, least, most].map(|rate| format!("{rate:.0}"));
         let refused = format!("{:.1} %", figures.refused_share * 100.0);
         row(&format!("{jobs} jobs"), &[rates.to_vec(), vec![refused]].concat());
+    }
+}
+
+/// Seeds of the table of workers, from the one given on.
+const WORKER_SEEDS: u64 = 8;
+
+/// Workers of one job that share a partition, and those that have a hot and a cold one.
+pub(crate) fn workers(_clients: &[Named], seed: u64) {
+    println!("\nWorkers of ours that begin at once, 30 ms, 512 in flight at most each, least and");
+    println!("most of {WORKER_SEEDS} seeds. One partition of 1,500 writes/s: share of it (percent");
+    println!("refused). A hot one beside a cold one of which 900/s are wanted: the same of the");
+    println!("hot one, and done of what is wanted of the cold one:");
+    let columns =
+        ["one", "hot", "cold"].map(|of| ["0–10 s", "10–60 s"].map(|time| format!("{of}, {time}")));
+    header(columns.as_flattened());
+    for workers in [2, 3, 10, 50] {
+        let runs = |cold| -> Vec<[Figures; 2]> {
+            let seeds = seed..seed + WORKER_SEEDS;
+            seeds.map(|seed| worker_figures(workers, cold, 60, seed)).collect()
+        };
+        let (one, both) = (runs(None), runs(Some(COLD)));
+        let range = |runs: &[[Figures; 2]], time: usize, of: &dyn Fn(&Figures) -> f64| {
+            let all = || runs.iter().map(|run| of(&run[time]) * 100.0);
+            let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+            format!("{least:.1}–{most:.1}")
+        };
+        let hot = |runs: &[[Figures; 2]], time| {
+            let share = range(runs, time, &|figures| worker_shares(figures, workers).0);
+            format!("{share} % ({})", range(runs, time, &|figures| figures.refused_share))
+        };
+        let cold = |time| range(&both, time, &|figures| worker_shares(figures, workers).1) + " %";
+        let cells = [hot(&one, 0), hot(&one, 1), hot(&both, 0), hot(&both, 1), cold(0), cold(1)];
+        row(&format!("{workers} workers"), &cells);
     }
 }

@@ -249,3 +249,40 @@ fn jobs_that_share_a_limit_all_give_way() {
         assert!(least >= fair * 0.2, "{what}");
     }
 }
+
+/// The seeds of runs with workers. With the last one chance is hard on them: of 24 seeds it has the
+/// most refused.
+const WORKER_SEEDS: [u64; 4] = [1, 2, 3, 8];
+
+/// The mean of what several seeds give.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Three workers of a job begin at once, and no governor divides the limit between them.
+#[test]
+fn workers_fill_a_partition_together() {
+    let refused = WORKER_SEEDS.map(|seed| {
+        let [begin, rest] = runs::worker_figures(3, None, 30, seed);
+        println!("seed {seed}: {begin:?}, {rest:?}");
+        assert!(runs::worker_shares(&begin, 3).0 >= 0.95, "seed {seed}: {begin:?}");
+        assert!(runs::worker_shares(&rest, 3).0 >= 0.95, "seed {seed}: {rest:?}");
+        assert!(rest.refused_share <= 0.015, "seed {seed}: {rest:?}");
+        rest.refused_share
+    });
+    assert!(mean(&refused) <= 0.01, "seeds {WORKER_SEEDS:?}: {refused:?}");
+}
+
+/// What is wanted of a partition that has room is done beside one that refuses.
+#[test]
+fn workers_with_a_hot_range_do_not_slow_a_cold_one() {
+    let refused = WORKER_SEEDS.map(|seed| {
+        let [begin, rest] = runs::worker_figures(3, Some(runs::COLD), 30, seed);
+        println!("seed {seed}: {begin:?}, {rest:?}");
+        let (hot, cold) = runs::worker_shares(&rest, 3);
+        assert!(hot >= 0.95 && cold >= 0.95, "seed {seed}: {hot:.3}, {cold:.3}: {rest:?}");
+        assert!(runs::worker_shares(&begin, 3).1 >= 0.9, "seed {seed}: {begin:?}");
+        rest.refused_share
+    });
+    assert!(refused.iter().all(|share| *share <= 0.01), "{WORKER_SEEDS:?}: {refused:?}");
+}
