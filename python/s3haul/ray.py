@@ -223,10 +223,12 @@ class _Tasks:
             time.sleep(seconds)
             return
         ended, _ = self._ray.wait(list(self._running), timeout=seconds)
+        if self._governor is not None:
+            going = [number for task, number in self._running.items() if task not in ended]
+            # Each time: a share may come to be known after its task has ended.
+            self._governor.keep.remote(going, self._count)
         for task in ended:
-            number = self._running.pop(task)
-            if self._governor is not None:
-                self._governor.end.remote(number)
+            del self._running[task]
             try:
                 for row in self._ray.get(task):
                     _log.error("%s failed: %s", row["subject"], row["error"])
@@ -350,20 +352,15 @@ def _shard(
     return [row for line in lines for row in line.get("failures", ())]
 
 
-_last_share: int | None = None
-
-
 def _leased(governor: Any, task: int, share: int) -> int:
-    """The requests a second of this task; without an answer those of the last one here."""
-    global _last_share
+    """The requests a second of this task; without an answer its even share."""
     ray = package("ray", "s3haul.ray.run()")
     while True:
         try:
             leased: int = ray.get(governor.lease.remote(task, share), timeout=_ANSWER_S)
         except ray.exceptions.RayError:
-            return _last_share or share
+            return share
         if leased:
-            _last_share = leased
             return leased
         time.sleep(_LOOK_S)
 
@@ -384,7 +381,8 @@ class _Governor:
     """Shares a number of requests a second over the tasks that run.
 
     Each has its share until it ends; together they have no more than the rate. One that is
-    restarted knows of no shares, so that they may be more until tasks end.
+    restarted knows of no shares: they may be more until the tasks that have them end, but none is
+    more than the even share at the time when its task was started.
     """
 
     def __init__(self, rate: int) -> None:
@@ -393,13 +391,21 @@ class _Governor:
 
     def lease(self, task: int, share: int) -> int:
         """The share of a task, or 0 as long as others have more than half of it."""
-        self.end(task)
+        self._shares.pop(task, None)
         rest = self._rate - sum(self._shares.values())
         if 2 * rest < share:
             return 0
         self._shares[task] = min(share, rest)
         return self._shares[task]
 
-    def end(self, task: int) -> None:
-        """Frees the share of a task."""
-        self._shares.pop(task, None)
+    def keep(self, running: Sequence[int], newest: int) -> None:
+        """Frees the shares of all tasks up to the newest one but of those that run.
+
+        All, and not of one that ends: while there was no governor, what it was asked waits, and
+        comes to the next one even after the task that asked has ended.
+        """
+        self._shares = {
+            task: share
+            for task, share in self._shares.items()
+            if task > newest or task in running
+        }

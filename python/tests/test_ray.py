@@ -367,6 +367,11 @@ def test_shares_of_the_rate_are_never_more_than_the_rate() -> None:
     assert [governor.lease(task, 25) for task in range(4)] == [25] * 4
     # The others have what they have until they end.
     assert governor.lease(4, 20) == 0
-    governor.end(0)
+    governor.keep([1, 2, 3, 4], 4)
     assert governor.lease(5, 15) == 15
     assert governor.lease(4, 20) == 10
+    # One that is asked for a task that has ended meanwhile, as one that was lost and is back is.
+    governor.keep([4, 5], 5)
+    assert governor.lease(1, 80) == 75
+    governor.keep([4, 5], 5)
+    assert governor.lease(6, 80) == 75
