@@ -35,7 +35,8 @@ Tasks:
   test [--keep-going]     all that must pass before a change lands
   soak [OPTION]...        random commands next to the real aws: --sequences, --seed, --server;
                           or whole jobs in simulated weather: --jobs, --seed, --canary BUG;
-                          or real kills: --kill [N], --seed, --server embedded|versitygw, --binary
+                          or real kills: --kill [N], --seed, --server embedded|versitygw, --binary;
+                          or jobs on a Ray cluster of this machine: --cluster [ROUNDS]
   deny                    licences, banned crates, sources, advisories
   fuzz [NAME]...          the fuzz targets under libFuzzer, a minute each or --seconds N
   tidy                    the module graph, and style rules that clippy does not know

@@ -34,14 +34,26 @@ const FOR_OLDEST: [&str; 2] = ["boto3==1.43.11", "pytest==9.2.0"];
 /// What draws the dashboard.
 const FOR_DASHBOARD: &str = "matplotlib==3.11.2";
 
+/// The tests on Ray.
+const ON_RAY: &str = "tests/test_ray.py";
+
+/// How often what is lost is lost in a soak, by default.
+const ROUNDS: u64 = 20;
+
+/// How much a soak on Ray moves, where the environment does not say otherwise.
+const SOAK: [(&str, &str); 3] = [
+    ("S3HAUL_TEST_RAY_KEYS", "200000"),
+    ("S3HAUL_TEST_RAY_FILES", "20000"),
+    ("S3HAUL_TEST_RAY_LARGE_MIB", "1024"),
+];
+
 /// Makes the pictures of the documentation.
 pub(crate) fn screenshots() -> Result<()> {
     if cfg!(target_os = "linux") && !process::exists("prometheus", "--version") {
         install::apt_install("Prometheus", &["prometheus"])?;
     }
     let python = install()?;
-    let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
-    install::install_wheel(&python, &wheel)?;
+    install_package(&python)?;
     install::pip(&python, &[FOR_DASHBOARD.as_ref()])?;
     let (tools, images) =
         (process::root().join("tools/support"), process::root().join("docs/images"));
@@ -69,8 +81,7 @@ pub(crate) fn install() -> Result<PathBuf> {
 /// Builds a wheel of the development profile, installs it and runs its tests.
 pub(crate) fn test() -> Result<()> {
     let python = install()?;
-    let wheel = build(&python, "dev", "dev", &AS_TESTED)?;
-    install::install_wheel(&python, &wheel)?;
+    let wheel = install_package(&python)?;
     let sources = process::root().join("python/s3haul");
     let mut mypy = Command::new(&python);
     mypy.args(["-m", "mypy", "--strict", "--no-error-summary", "--cache-dir"])
@@ -84,14 +95,41 @@ pub(crate) fn test() -> Result<()> {
     };
     std::thread::scope(|scope| {
         let oldest = scope.spawn(|| test_oldest(&wheel));
-        let ray = scope.spawn(|| run("on Ray", &mut tests_of(&python, "tests/test_ray.py")));
+        let ray = scope.spawn(|| run("on Ray", &mut tests_of(&python, ON_RAY)));
         let mut most = tests_of(&python, "tests");
-        let on_ray = process::root().join("python/tests/test_ray.py");
+        let on_ray = process::root().join("python").join(ON_RAY);
         let most = run("all but Ray", most.arg("--ignore").arg(on_ray));
         let gone = |_| Err(anyhow!("the thread panicked"));
         let (ray, oldest) = (ray.join().unwrap_or_else(gone), oldest.join().unwrap_or_else(gone));
         checks::all([("the tests", most), ("those on Ray", ray), ("the oldest Python", oldest)])
     })
+}
+
+/// `soak --cluster [ROUNDS]`: the tests on Ray, with more of everything.
+pub(crate) fn soak(args: &[String]) -> Result<()> {
+    let rounds = match args {
+        [] => ROUNDS,
+        [rounds] => rounds.parse().with_context(|| format!("`{rounds}` is no number"))?,
+        _ => bail!("`soak --cluster` takes a number of rounds and nothing else"),
+    };
+    let python = environment()?;
+    install_package(&python)?;
+    let mut tests = tests_of(&python, ON_RAY);
+    tests.arg("-v").env("S3HAUL_TEST_RAY_ROUNDS", rounds.to_string());
+    for (name, value) in SOAK {
+        if std::env::var_os(name).is_none() {
+            tests.env(name, value);
+        }
+    }
+    term::heading(&format!("soak: a Ray cluster, {rounds} rounds of what is lost"));
+    process::run(&mut tests)
+}
+
+/// Builds a wheel of the development profile and installs it.
+fn install_package(python: &Path) -> Result<PathBuf> {
+    let wheel = build(python, "dev", "dev", &AS_TESTED)?;
+    install::install_wheel(python, &wheel)?;
+    Ok(wheel)
 }
 
 /// Where pytest says how many passed.

@@ -4,23 +4,26 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::kill;
+use crate::{kill, python};
 use support::servers::Servers;
 use support::{process, term};
 
 /// Sequences of random commands a server, by default.
 const SEQUENCES: &str = "1000";
 
-const OPTIONS: &str = "--sequences, --jobs, --canary, --kill, --seed and --server";
+const OPTIONS: &str = "--sequences, --jobs, --canary, --kill, --cluster, --seed and --server";
 
 /// Random command lines through the real `aws s3` and through `s3haul`, on real servers:
 /// `--sequences N`, `--seed S` (that of the first sequence; the time if not given), `--server
 /// versitygw|minio` (both if not given). Or whole jobs in simulated weather: `--jobs N`, `--seed S`
 /// (1 if not given); with `--canary NAME` of a client with a planted bug, which must fail. Or real
-/// kills: `--kill`, see [`kill::run`]. A failure prints the seed that shows it again.
+/// kills: `--kill`, see [`kill::run`]. Or jobs on a Ray cluster: `--cluster`, see [`python::soak`].
+/// A failure prints the seed that shows it again, but of a cluster.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    if let Some((_, rest)) = args.split_first().filter(|(first, _)| *first == "--kill") {
-        return kill::run(rest);
+    match args.split_first() {
+        Some((first, rest)) if first == "--kill" => return kill::run(rest),
+        Some((first, rest)) if first == "--cluster" => return python::soak(rest),
+        _ => {}
     }
     let mut sequences = SEQUENCES.to_owned();
     let mut seed = None;
