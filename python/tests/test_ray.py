@@ -176,7 +176,7 @@ def differences(one: Contents, other: Contents) -> list[Any]:
 
 def assert_in_pieces(folder: Path) -> None:
     """Three objects were begun, sent in pieces and ended."""
-    ends = [path.name.rpartition("-")[2] for path in (folder / "part").iterdir()]
+    ends = [path.name.rpartition("-")[2] for path in folder.glob("*/part/*")]
     assert (ends.count("begin"), ends.count("end")) == (3, 3)
     assert len(ends) >= 3 * (2 + 2)
 
