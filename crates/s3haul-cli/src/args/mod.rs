@@ -87,7 +87,8 @@ pub(crate) use versions::{
 #[derive(Debug, Parser)]
 // Each command knows --version: else that would be the beginning of --versions.
 #[command(name = "s3haul", version, propagate_version = true)]
-#[command(infer_long_args = true, max_term_width = 100)]
+// As in `aws`, the last of several holds: scripts append flags to a command that has them.
+#[command(infer_long_args = true, args_override_self = true, max_term_width = 100)]
 pub(crate) struct Cli<C: Subcommand> {
     /// Flags of all commands.
     #[command(flatten)]

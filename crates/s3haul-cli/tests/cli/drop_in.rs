@@ -219,3 +219,37 @@ fn only_the_name_of_the_program_counts() {
     let output = Command::new(BINARY).arg("s3").arg("aws").output().unwrap();
     assert_eq!(output.status.code(), Some(252), "{output:?}");
 }
+
+/// Scripts of `aws` append flags to a command that has them: the last one holds there.
+#[test]
+fn the_last_of_repeated_flags_holds() {
+    let bench = Bench::with_objects(&[]);
+    for name in ["d/a", "d/b", "d/c"] {
+        bench.file(name, "x");
+    }
+    let nowhere = "--endpoint-url http://127.0.0.1:1";
+    let here = format!("--endpoint-url {}", bench.endpoint());
+    let copy = "cp --quiet --quiet d/a s3://box/k --storage-class STANDARD";
+    let rest = "--storage-class STANDARD_IA --region eu-west-1 --region us-east-1 --acl private \
+                --acl private --content-type text/a --content-type=text/b --metadata a=1 \
+                --metadata b=2";
+    assert_eq!(bench.ok(&format!("s3 {copy} {rest} {nowhere} {here}")), "");
+    let head: serde_json::Value =
+        serde_json::from_str(&bench.ok("head s3://box/k --json")).unwrap();
+    assert_eq!(head["storage_class"], "STANDARD_IA", "{head}");
+    assert_eq!(head["content_type"], "text/b", "{head}");
+    assert_eq!(head["metadata"], serde_json::json!({"b": "2"}), "{head}");
+    // Also where they stand before the command, and in commands below others.
+    let line = format!("{nowhere} s3 {here} ls s3://box --human-readable --human-readable");
+    assert!(bench.ok(&line).ends_with(" k\n"));
+    bench.ok("tag set s3://box/k --tags a=1 --dryrun --no-progress --dryrun --no-progress");
+    // Lists add up, filters count in their order, and what excludes something else still does.
+    let find = "find s3://box --metadata c=1 --metadata b=2 --min-size 9 --min-size 0";
+    assert_eq!(bench.ok(find), "");
+    assert_eq!(bench.ok(&find.replace("c=1", "b")), "s3://box/k\n");
+    let lines = bench.lines("cp --recursive d s3://box/f --exclude * --include b --exclude a");
+    assert_eq!(lines, ["upload: d/b to s3://box/f/b"]);
+    let both = "sync d s3://box --checksum --size-only --checksum";
+    assert_eq!(bench.status(both), 252);
+    assert_eq!(bench.status("cp d/a s3://box/k --acl none --acl private"), 252);
+}
