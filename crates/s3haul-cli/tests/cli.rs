@@ -293,6 +293,26 @@ fn standard_input_becomes_an_object() {
     assert_eq!(head["size"], 2);
 }
 
+/// `aws` guesses the type of files, and not that of a stream by its key.
+#[test]
+fn the_type_of_standard_input_is_not_guessed() {
+    let bench = Bench::with_objects(&[]);
+    bench.file("page.html", "in");
+    for (args, expected) in [
+        ("cp - s3://box/page.html", "binary/octet-stream"),
+        ("cp - s3://box/page.html --guess-mime-type", "binary/octet-stream"),
+        ("pipe s3://box/page.html", "binary/octet-stream"),
+        ("cp - s3://box/page.html --content-type text/x", "text/x"),
+        ("cp page.html s3://box/page.html", "text/html"),
+    ] {
+        let output = bench.run_with_input(args, "in");
+        assert_eq!(output.status.code(), Some(0), "{args}: {output:?}");
+        let head = bench.ok("head s3://box/page.html --json");
+        let head: serde_json::Value = serde_json::from_str(&head).unwrap();
+        assert_eq!(head["content_type"], expected, "{args}");
+    }
+}
+
 #[test]
 fn a_presigned_url_names_the_object() {
     let bench = Bench::with_objects(&["k"]);

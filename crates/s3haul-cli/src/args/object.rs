@@ -67,7 +67,8 @@ pub(crate) struct ObjectArgs {
     #[arg(long, value_name = "LOCATION")]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) website_redirect: Option<String>,
-    /// Guess Content-Type from the name, which is the default.
+    /// Guess Content-Type from the name, which is the default except for standard input, whose type
+    /// is never guessed.
     #[arg(long, overrides_with = "no_guess_mime_type")]
     #[arg(help_heading = "Properties of the objects written")]
     pub(crate) guess_mime_type: bool,

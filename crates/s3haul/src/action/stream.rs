@@ -52,10 +52,8 @@ async fn send_stream(
     key: &str,
     expected_size: Option<u64>,
 ) -> Result<u64> {
-    let mut properties = engine.settings.properties.clone();
-    if engine.settings.guess_mime_type && properties.content_type.is_none() {
-        properties.content_type = engine.guess_content_type(key).map(str::to_owned);
-    }
+    // A type is guessed for files only, as `aws` does: a key says little about a stream.
+    let properties = engine.settings.properties.clone();
     let tuning = &engine.settings.tuning;
     let mut reader = StreamReader { input, ahead: BytesMut::new(), ended: false };
     let share = engine.limits.budget.take(tuning.multipart_threshold).await;
