@@ -101,6 +101,9 @@ mod waiting;
 mod watch;
 #[path = "cli/weather.rs"]
 mod weather;
+#[cfg(target_os = "linux")]
+#[path = "cli/working_directory.rs"]
+mod working_directory;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;

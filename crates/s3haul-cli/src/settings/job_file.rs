@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use s3haul::job::value::{Job, OutputLines, Reports, Task};
+use s3haul::plan::paths::directory_text;
 use s3haul::plan::s3_uri;
 
 use super::frame::Keys;
@@ -121,7 +122,10 @@ impl JobRequest {
         let mut planned = Self { job: self.job.clone(), keys: self.keys.clone() };
         let apply = self.job.reports.apply.as_deref().map(absolute);
         planned.job.reports = Reports { apply, ..Reports::default() };
+        let directory = std::env::current_dir().unwrap_or_default();
         for path in planned.job.task.paths_mut() {
+            directory_text(&directory, [path.as_str()])
+                .map_err(|error| Failure::other(error.message))?;
             if s3_uri::is_s3(path) {
                 continue;
             }

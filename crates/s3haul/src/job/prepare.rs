@@ -14,6 +14,7 @@ use crate::fs::{FileInfo, FileKind};
 use crate::plan::filter::Filter;
 use crate::plan::paths::{
     Command, LocalFacts, PathArguments, PathError, PathErrorKind, PathPlan, Side, absolute,
+    directory_text,
 };
 use crate::plan::s3_uri;
 use crate::plan::versions::VersionRule;
@@ -49,8 +50,9 @@ impl Prepared {
 
     fn new_blocking(spec: TransferSpec, is_one_service: bool) -> Result<Self> {
         let (source, wildcard) = split_wildcard(&spec);
-        let directory = spec.working_dir.to_string_lossy().into_owned();
         let target = spec.target.as_deref();
+        let paths = [Some(source.as_str()), target].into_iter().flatten();
+        let directory = directory_text(&spec.working_dir, paths).map_err(path_error)?.into_owned();
         let arguments = PathArguments {
             command: match spec.command {
                 TransferCommand::Copy => Command::Cp,

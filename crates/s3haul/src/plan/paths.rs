@@ -15,7 +15,7 @@ use super::s3_uri;
 use crate::event::ActionKind;
 use crate::location::{Location, ObjectName};
 
-pub use local::{absolute, display_local, normalize, references_parent};
+pub use local::{absolute, directory_text, display_local, normalize, references_parent};
 
 /// A command that takes paths and moves or removes objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub struct PathError {
 pub enum PathErrorKind {
     /// The arguments make no sense: exit status 252.
     ParamValidation,
-    /// A local source is missing: exit status 255.
+    /// A local source is missing, or a local path cannot be had: exit status 255.
     Missing,
 }
 

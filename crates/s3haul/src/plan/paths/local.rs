@@ -1,5 +1,30 @@
 //! Local paths as Python's `os.path` handles them: by their text alone.
 
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::{PathError, PathErrorKind};
+use crate::plan::s3_uri;
+
+/// The text of the working directory, with which these path arguments become absolute. Text cannot
+/// name one that is not UTF-8: what is relative to it would lead to another directory.
+pub fn directory_text<'d, 'p>(
+    directory: &'d Path,
+    paths: impl IntoIterator<Item = &'p str>,
+) -> Result<Cow<'d, str>, PathError> {
+    let is_relative = |path: &&str| !s3_uri::is_s3(path) && !path.starts_with('/') && *path != "-";
+    match (directory.to_str(), paths.into_iter().find(is_relative)) {
+        (None, Some(path)) => Err(PathError {
+            message: format!(
+                "`{path}` is relative to a working directory whose name is not UTF-8: give an \
+                 absolute path, or start from another directory"
+            ),
+            kind: PathErrorKind::Missing,
+        }),
+        _ => Ok(directory.to_string_lossy()),
+    }
+}
+
 /// Removes `.`, empty and `..` components without looking at the disk (`os.path.normpath`).
 pub fn normalize(path: &str) -> String {
     // Exactly two slashes at the start stay two: POSIX leaves their meaning open.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::CompareSpec;
 use crate::fs::{FileInfo, FileKind};
 use crate::plan::filter::{Filter, FilterRoots};
-use crate::plan::paths::{Side, absolute};
+use crate::plan::paths::{Side, absolute, directory_text};
 use crate::plan::s3_uri;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
@@ -20,7 +20,8 @@ pub(crate) struct Root {
 
 /// Source and target. Blocks.
 pub(crate) fn roots(spec: &CompareSpec) -> Result<[Root; 2]> {
-    let directory = spec.working_dir.to_string_lossy();
+    let directory = directory_text(&spec.working_dir, [&*spec.source, &*spec.target])
+        .map_err(|error| Error::new(ErrorKind::Local, error.message))?;
     let source = side(&spec.source, &directory)?;
     let target = side(&spec.target, &directory)?;
     let roots = FilterRoots { source: filter_root(&source), target: filter_root(&target) };
