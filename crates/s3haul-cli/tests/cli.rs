@@ -64,6 +64,8 @@ mod nothing;
 mod output_gone;
 #[path = "cli/plan.rs"]
 mod plan;
+#[path = "cli/prefix_itself.rs"]
+mod prefix_itself;
 #[cfg(target_os = "linux")]
 #[path = "cli/progress.rs"]
 mod progress;

@@ -10,9 +10,10 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// Whether a key lies in the range.
+    /// Whether a key lies in the range; the empty one, which is that of a prefix itself, is the
+    /// first.
     pub fn contains(&self, key: &str) -> bool {
-        key > self.after.as_str() && self.reaches(key)
+        (self.after.is_empty() || key > self.after.as_str()) && self.reaches(key)
     }
 
     /// Whether a key lies before the range's end or is it.

@@ -16,6 +16,8 @@ pub const UNREADABLE: &str = "File/Directory is not readable.";
 pub const INVALID_TIME: &str = "File has an invalid timestamp. Passing epoch time as timestamp.";
 /// A key that would leave the target directory.
 pub const PARENT_REFERENCE: &str = "File references a parent directory.";
+/// A key whose name at the target would be empty (the AWS tools fail for it).
+pub const NO_NAME: &str = "The key is the prefix itself, and leaves no name for the target.";
 /// A directory that holds itself through a link (the AWS tools walk until the path is too long).
 pub const LOOP: &str = "Directory is a link to one of the directories it lies in.";
 /// A directory in which a server on this machine keeps its buckets (the AWS tools know none).

@@ -282,6 +282,9 @@ pub(crate) fn download_action(
         return None;
     }
     let name = taken.name.as_deref().unwrap_or(relative);
+    if is_nameless(engine, name, listed.key) {
+        return None;
+    }
     if references_parent(name) {
         engine.report.warning(warning::skipping(name, warning::PARENT_REFERENCE));
         return None;
@@ -306,16 +309,30 @@ pub(crate) fn download_action(
     })
 }
 
+/// Whether an object has no name at the target, with a warning. To copy it would be a request about
+/// the bucket.
+fn is_nameless(engine: &Engine, name: &str, key: &str) -> bool {
+    if name.is_empty() {
+        let path = format!("s3://{}/{key}", engine.settings.source_bucket);
+        engine.report.warning(warning::skipping(path, warning::NO_NAME));
+    }
+    name.is_empty()
+}
+
 /// The action for a copy; `None` for what is no object, or left out with a warning.
 pub(crate) fn copy_action(job: &Prepared, engine: &Engine, taken: Taken<'_>) -> Option<CopyAction> {
     let object = taken.entry.object()?;
     if is_archived(job, engine, &object, taken.head.as_deref()) {
         return None;
     }
+    let target_key = taken.name.unwrap_or_else(|| job.target_key(object.relative));
+    if is_nameless(engine, &target_key, object.listed.key) {
+        return None;
+    }
     Some(CopyAction {
         source_key: object.listed.key.to_owned(),
         version_id: object.version_id.map(str::to_owned),
-        target_key: taken.name.unwrap_or_else(|| job.target_key(object.relative)),
+        target_key,
         size: object.listed.size,
         etag: object.listed.etag.to_owned(),
         head: taken.head,
