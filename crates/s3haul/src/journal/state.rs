@@ -343,7 +343,8 @@ impl Left {
 
     /// Whether the earlier run looked as far as a name.
     pub(crate) fn has_looked_at(&self, name: &str) -> bool {
-        name <= self.looked.as_str()
+        // Before anything was looked at, the name is empty: so is that of the key of the prefix.
+        !self.looked.is_empty() && name <= self.looked.as_str()
     }
 
     /// Whether the earlier run has dealt with an entry. Versions have one name together: that of

@@ -172,6 +172,17 @@ fn a_source_without_order_is_looked_through_from_its_beginning() {
     assert_eq!((settled.name.as_str(), looked.as_str()), ("", ""));
 }
 
+/// The name of the key that is the prefix itself is empty, as is the name where nothing was seen.
+#[test]
+fn a_run_that_has_looked_at_nothing_has_not_settled_the_empty_name() {
+    let mut snapshot = Snapshot::default();
+    assert!(!Left::of(&snapshot).has_settled("", mark(1), false));
+    snapshot.looked = name(1);
+    assert!(Left::of(&snapshot).has_settled("", mark(1), false), "it is the first of all");
+    snapshot.pending.push(mark(1));
+    assert!(!Left::of(&snapshot).has_settled("", mark(1), false));
+}
+
 #[test]
 fn a_resumed_run_knows_how_far_the_one_before_looked() {
     let position = |number| Position { name: name(number), ..Position::default() };
