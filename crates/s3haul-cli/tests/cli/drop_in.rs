@@ -253,3 +253,21 @@ fn the_last_of_repeated_flags_holds() {
     assert_eq!(bench.status(both), 252);
     assert_eq!(bench.status("cp d/a s3://box/k --acl none --acl private"), 252);
 }
+
+/// Python's `dateutil` takes no notice of the weekday.
+#[test]
+fn the_weekday_of_a_date_does_not_matter() {
+    let bench = Bench::with_objects(&[]);
+    bench.file("f", "x");
+    for date in [
+        "Tue, 01 Jan 2030 00:00:00 GMT",
+        "Mon, 01 Jan 2030 00:00:00 GMT",
+        "Mon Jan  1 00:00:00 UTC 2030",
+    ] {
+        let mut command = bench.command("cp f s3://box/k --quiet --expires");
+        let output = command.arg(date).output().unwrap();
+        assert!(output.status.success(), "{date}: {output:?}");
+        let head = bench.ok("head s3://box/k --json");
+        assert!(head.contains("Tue, 01 Jan 2030 00:00:00 GMT"), "{date}: {head}");
+    }
+}
