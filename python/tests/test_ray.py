@@ -296,7 +296,7 @@ def test_shards_that_are_done_twice_count_once(
     def is_taken_for_dead(*call: Any) -> Any:
         if call[2] % 5 == 1:
             # Amid its shard it stands still for longer than a lease, and goes on.
-            still = "sleep 0.1; kill -STOP $0; sleep 2.5; kill -CONT $0"
+            still = "sleep 0.3; kill -STOP $0; sleep 2.5; kill -CONT $0"
             subprocess.Popen(["sh", "-c", still, str(os.getpid())])
         return s3haul.ray._shard(*call)
 
