@@ -49,7 +49,7 @@ COMMAND_S = 4 * PATIENCE_S
 SHORT: dict[str, Any] = {"shards": 6, "budget": 0.3, "lease": 1.0}
 #: Such that few of them are under way at a time, of a job that is held to a rate.
 MANY: dict[str, Any] = {**SHORT, "shards": 40}
-#: The same where a shard that is done twice would count otherwise: nobody is taken for dead.
+#: The same where a shard that is done twice would count otherwise: no worker is taken for dead.
 ALIVE: dict[str, Any] = {**MANY, "lease": COMMAND_S}
 
 #: Size and MD5 of each key.
@@ -450,7 +450,7 @@ def test_a_call_that_is_interrupted_goes_on_in_the_next(cluster: Any, filled: Bu
             raise KeyError("mine")
 
     job = filled.client.job("copy", filled.url("in/"), filled.url("out/"), recursive=True)
-    # Tasks that are cancelled leave their shards at once: nobody has to wait for the leases.
+    # Tasks that are cancelled leave their shards at once: the next call need not wait for the leases.
     call: dict[str, Any] = {"at": filled.url("job"), **ALIVE}
     # So slow that much is left.
     slow = filled.service.client(max_requests_per_second=OBJECTS // 8)
@@ -529,7 +529,7 @@ def test_shares_of_the_rate_are_never_more_than_the_rate() -> None:
     governor.keep([1, 2, 3, 4], 4)
     assert governor.lease(5, 15) == 15
     assert governor.lease(4, 20) == 10
-    # One that is asked for a task that has ended meanwhile, as one that was lost and is back is.
+    # One that was lost and is back gets questions of tasks that have ended meanwhile.
     governor.keep([4, 5], 5)
     assert governor.lease(1, 80) == 75
     governor.keep([4, 5], 5)

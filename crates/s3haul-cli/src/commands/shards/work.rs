@@ -138,7 +138,7 @@ impl ShardWork<'_> {
         let shard = Arc::new(Shard::of_claim(&claimed, budget));
         let stopped = interrupt.token().child_token();
         let by_either = Interrupt::by(stopped.clone());
-        // Nothing is left to others twice, who may be no better.
+        // Nothing is left to others twice: they may be no better.
         let is_range = matches!(claimed.work, Work::Range(_));
         let leaves = is_range && !self.is_proven && !self.retries && !claimed.again;
         let part = Box::pin(self.run_part(&shard, leaves, &by_either));

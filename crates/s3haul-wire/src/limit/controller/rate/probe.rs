@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use super::super::background::{Background, Verdict};
 use super::super::flow::Sums;
-use super::{AT_ONCE_MAX, Episode, HOLD, LOOK_EVERY, REFUSALS_MIN, RateLoop, SAFE_SHARE, State, Yielded};
+use super::{
+    AT_ONCE_MAX, Episode, HOLD, LOOK_EVERY, REFUSALS_MIN, RateLoop, SAFE_SHARE, State, Yielded,
+};
 
 /// A cut did not help where this part of the share is refused that was refused before it.
 const HELPED_BELOW: f64 = 0.4;
@@ -28,7 +30,8 @@ const PROBE_MAX: Duration = Duration::from_secs(4);
 /// anew.
 const PROBE_REST: Duration = Duration::from_secs(1);
 const RECHECK: Duration = Duration::from_secs(5);
-/// What refusals that others bring, who give way too, are fewer than then, and how long it counts.
+/// Where others give way, too, less than this part of the share is refused then; how long that
+/// counts.
 const FEWER: f64 = 0.7;
 const YIELDED: Duration = Duration::from_secs(5);
 /// What goes on in an outage of the rate before it, and its bounds in requests a second.
@@ -103,7 +106,7 @@ impl RateLoop {
     }
 
     /// Whether to give way once, before refusals are taken for those of a service in trouble: they
-    /// may be the doing of others who give way as well, and there are fewer then.
+    /// may be those of others that give way as well, and are fewer then.
     fn yields(
         &mut self,
         background: Background,
