@@ -18,7 +18,7 @@ const OPTIONS: &str = "--sequences, --jobs, --canary, --kill, --cluster, --seed 
 /// versitygw|minio` (both if not given). Or whole jobs in simulated weather: `--jobs N`, `--seed S`
 /// (1 if not given); with `--canary NAME` of a client with a planted bug, which must fail. Or real
 /// kills: `--kill`, see [`kill::run`]. Or jobs on a Ray cluster: `--cluster`, see [`python::soak`].
-/// A failure prints the seed that shows it again, but of a cluster.
+/// A failure prints the seed that shows it again, except for a cluster.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.split_first() {
         Some((first, rest)) if first == "--kill" => return kill::run(rest),

@@ -203,7 +203,7 @@ fn take_out(words: &mut Vec<OsString>, flag: &str, value: &OsStr) {
 }
 
 /// A flag with its value: two words, unless the value looks like a flag.
-fn joined(flag: &str, value: &OsStr) -> Vec<OsString> {
+pub(crate) fn joined(flag: &str, value: &OsStr) -> Vec<OsString> {
     if !value.as_bytes().starts_with(b"-") {
         return vec![flag.into(), value.to_owned()];
     }

@@ -70,6 +70,8 @@ fn a_name_that_is_empty_at_the_target_is_a_warning() {
         assert_eq!(outcome(&output), (Some(2), lines, warning.clone()), "{args}");
     }
     assert_eq!(bench.ok("cat s3://box/p/"), "bytes", "it is still there");
+    bench.ok("cp s3://box/p/ named");
+    assert_eq!(bench.read("named"), "bytes", "a file has a name of its own");
     let output = bench.run("verify s3://box/p s3://other");
     assert_eq!(output.status.code(), Some(1), "what is not there is not the same: {output:?}");
 }

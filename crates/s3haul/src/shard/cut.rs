@@ -56,7 +56,9 @@ pub async fn cut_keys(
     };
     let cuts = if is_whole { quantiles(samples, shards) } else { thin(begins(covered), shards) };
     let name = |key: String| Some(key.strip_prefix(&root.key)?.to_owned());
-    let is_inside = |name: &String| range.contains(name) && range.through.as_ref() != Some(name);
+    let is_inside = |name: &String| {
+        !name.is_empty() && range.contains(name) && range.through.as_ref() != Some(name)
+    };
     Ok(cuts.into_iter().filter_map(name).filter(is_inside).collect())
 }
 

@@ -77,15 +77,15 @@ pub enum FolderError {
         name: String,
     },
     /// There was one.
-    #[error("the job of `{name}` was removed while it ran: what this worker was at is left")]
+    #[error("the job of `{name}` was removed")]
     Removed {
         /// The folder.
         name: String,
     },
     /// There is another one now.
     #[error(
-        "the job of `{name}` was replaced by another run while this worker was at it: begin the \
-         worker again to take part in that"
+        "the job of `{name}` was replaced by another run: start the command again to take part in \
+         it"
     )]
     Replaced {
         /// The folder.

@@ -24,11 +24,10 @@ const NAMES_OF_ALL: [&str; 2] = ["lost+found", ".Trash-0"];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Format of the folder: 2. Until 1 there were no runs.
+    /// Format of the folder: 2. Format 1 had no runs.
     pub format: u32,
     /// Folder of this run in that of the job: of a job that is begun again nothing is taken for
     /// what an earlier one did, and what workers of that still write counts for nothing.
-    #[serde(default)]
     pub run: String,
     /// The job, with absolute paths: see [`crate::job::value::Job`].
     pub job: Value,
@@ -53,8 +52,8 @@ pub struct Plan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedFolder {
-    /// Its inode, which is the same wherever one file system is mounted, but for some that are
-    /// programs (FUSE).
+    /// Its inode, which is the same wherever one file system is mounted, except with some FUSE
+    /// file systems.
     pub inode: u64,
     /// Names in it, some of them if there are many.
     pub names: Vec<String>,
@@ -198,7 +197,7 @@ impl Plan {
             let reason = "budget and lease have from 0.1 to 86400 seconds".to_owned();
             return Err(LedgerError::Unreadable { name: "job.json".to_owned(), reason });
         }
-        if !plan.run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        if plan.run.is_empty() || !plan.run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             let reason = "a run is called by letters and digits".to_owned();
             return Err(LedgerError::Unreadable { name: "job.json".to_owned(), reason });
         }
@@ -223,11 +222,14 @@ impl SharedFolder {
         inode(folder) == Some(self.inode) || self.names.iter().any(|name| has(folder, name))
     }
 
-    /// The same for one whose missing names are removed elsewhere: other folders may have some of
-    /// its names, and none has all. Blocks.
+    /// The same for one whose missing names are removed elsewhere: the roots of file systems have
+    /// one inode everywhere, and other folders may have some of the names. Blocks.
     pub fn is_surely_at(&self, folder: &Path) -> bool {
-        let has_all = || self.names.iter().all(|name| has(folder, name));
-        inode(folder) == Some(self.inode) || !self.names.is_empty() && has_all()
+        let mut names = self.names.iter().map(|name| has(folder, name));
+        if inode(folder) == Some(self.inode) {
+            return self.names.is_empty() || names.any(|is_there| is_there);
+        }
+        !self.names.is_empty() && names.all(|is_there| is_there)
     }
 }
 
@@ -527,6 +529,10 @@ mod tests {
         assert!(!known.is_at(&empty) && !known.is_at(&root.path().join("none")));
         std::fs::write(copy.join("a"), "").unwrap();
         assert!(known.is_surely_at(&copy));
+        for name in &known.names {
+            std::fs::remove_file(data.join(name)).unwrap();
+        }
+        assert!(!known.is_surely_at(&data), "roots of file systems have the same inode");
         // A mount point whose file system is missing is as empty as a new target.
         let known = SharedFolder::of(&empty).unwrap();
         assert!(known.is_at(&empty) && !known.is_at(&other) && !known.is_surely_at(&other));

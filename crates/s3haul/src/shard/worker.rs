@@ -97,7 +97,7 @@ impl Worker {
         let missing = || FolderError::Missing { name: home.name() };
         let plan = Plan::from_json(&text.ok_or_else(missing)?);
         let plan = plan.map_err(|source| broken(&home, source))?;
-        let folder = if plan.run.is_empty() { home.clone() } else { home.below(&plan.run) };
+        let folder = home.below(&plan.run);
         Ok(Self {
             ledger: Ledger::new(plan.cuts.clone()),
             home,
@@ -166,14 +166,14 @@ impl Worker {
         let new: Vec<_> = found.into_iter().filter(|name| !self.read.contains(name)).collect();
         for (name, text) in self.read_all(new).await? {
             let commit = Commit::from_json(&name, &text);
-            self.ledger.add(commit.map_err(|source| broken(&self.folder, source))?);
+            self.ledger.add(commit.map_err(|source| broken(&self.home, source))?);
             self.read.insert(name);
         }
         if self.ledger.has_parts() {
             self.look_at_parts().await?;
         }
         let mut left = self.ledger.parts_left();
-        let ranges = self.ledger.left().map_err(|source| broken(&self.folder, source))?;
+        let ranges = self.ledger.left().map_err(|source| broken(&self.home, source))?;
         left.extend(ranges.into_iter().map(Work::Range));
         Ok(left)
     }
@@ -199,11 +199,11 @@ impl Worker {
                 Step::Send(piece) => _ = object.sent.insert(piece),
                 Step::Begin => {
                     let begun = serde_json::from_slice(&text).map_err(unreadable);
-                    object.begun = Some(begun.map_err(|source| broken(&self.folder, source))?);
+                    object.begun = Some(begun.map_err(|source| broken(&self.home, source))?);
                 }
                 Step::End => {
                     let end = Commit::from_json(&name, &text);
-                    object.end = Some(end.map_err(|source| broken(&self.folder, source))?);
+                    object.end = Some(end.map_err(|source| broken(&self.home, source))?);
                 }
             }
             self.read.insert(name);
@@ -227,7 +227,7 @@ impl Worker {
             let name = format!("retry/{id}");
             let text = self.folder.read(&name).await?.unwrap_or_default();
             let retry = Commit::from_json(&name, &text);
-            let retry = retry.map_err(|source| broken(&self.folder, source))?;
+            let retry = retry.map_err(|source| broken(&self.home, source))?;
             self.ledger.add_retry(id, retry);
         }
         Ok(())
@@ -381,6 +381,7 @@ impl Worker {
     /// Writes how the upload of a large object was begun. False if another was first: then its
     /// upload is the one that counts.
     pub async fn begun(&self, claimed: Claimed, begun: &Begun) -> Result<bool, FolderError> {
+        self.check().await?;
         let text = serde_json::to_vec(begun).unwrap_or_default();
         let is_first = self.folder.create(&place_of(&claimed.work), &text).await?;
         self.free(claimed).await?;

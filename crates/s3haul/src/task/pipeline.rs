@@ -282,7 +282,7 @@ pub(crate) fn download_action(
         return None;
     }
     let name = taken.name.as_deref().unwrap_or(relative);
-    if is_nameless(engine, name, listed.key) {
+    if job.plan.use_source_name && is_nameless(engine, name, listed.key) {
         return None;
     }
     if references_parent(name) {

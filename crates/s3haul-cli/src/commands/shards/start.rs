@@ -15,7 +15,7 @@ use crate::args::{GlobalArgs, JobStartArgs};
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::settings::{JobRequest, Machine, TransferSettings, command_line};
+use crate::settings::{JobRequest, Machine, TransferSettings, command_line, joined};
 
 /// How long a listing is looked at to find where it is cut.
 const CUT_TIME: Duration = Duration::from_secs(10);
@@ -81,12 +81,12 @@ pub(in crate::commands) fn service_flags(global: &GlobalArgs) -> Vec<OsString> {
         ("--endpoint-url", &global.endpoint_url),
     ];
     for (flag, value) in values {
-        flags.extend(value.iter().flat_map(|value| [flag.into(), value.into()]));
+        flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
     }
     if let Some(path) = &global.ca_bundle {
         // Workers are begun in other folders.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        flags.extend(["--ca-bundle".into(), path.into_os_string()]);
+        flags.extend(joined("--ca-bundle", path.as_os_str()));
     }
     let switches =
         [("--no-sign-request", global.no_sign_request), ("--no-verify-ssl", global.no_verify_ssl)];

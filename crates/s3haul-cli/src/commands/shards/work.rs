@@ -42,7 +42,7 @@ pub(in crate::commands) struct ShardWork<'a> {
     pub(in crate::commands) as_json: bool,
     /// What failed is tried again at the end.
     pub(in crate::commands) retries: bool,
-    /// It has done something: what fails from now on is not because of its machine.
+    /// It has done something, or counted what failed: nothing is left because of its machine.
     pub(in crate::commands) is_proven: bool,
     /// The file that names the objects, once it was opened.
     pub(in crate::commands) manifest: Option<Arc<dyn Manifest>>,
@@ -263,7 +263,7 @@ impl ShardWork<'_> {
         if leaves && done == 0 && failures.are_of_machine() {
             return Err(failures.left().with_status(exit::FAILED));
         }
-        self.is_proven |= done > 0;
+        self.is_proven |= done + failed > 0;
         Ok(Some(Commit {
             done,
             skipped,

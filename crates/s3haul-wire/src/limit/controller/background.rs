@@ -49,11 +49,6 @@ impl Background {
         self.share > 0.0
     }
 
-    /// The share.
-    pub(super) fn share(self) -> f64 {
-        self.share
-    }
-
     /// Refusals that it does not explain.
     pub(super) fn excess(self, sums: Sums) -> f64 {
         let usual = sums.sent * self.share;

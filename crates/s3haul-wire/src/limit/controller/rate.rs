@@ -87,14 +87,6 @@ struct Episode {
     seen: Sums,
 }
 
-/// What it gave way to: the share refused then, and what was before.
-#[derive(Debug, Clone, Copy)]
-struct Yielded {
-    share: f64,
-    at: Duration,
-    episode: Episode,
-}
-
 /// The rate of one range and class of operations.
 #[derive(Debug, Clone)]
 pub struct RateLoop {
@@ -106,7 +98,6 @@ pub struct RateLoop {
     cuts: u64,
     background: Background,
     episode: Option<Episode>,
-    yielded: Option<Yielded>,
     /// No probe before, and none to look at the background again.
     probe_from: Duration,
     recheck_from: Duration,
@@ -128,7 +119,6 @@ impl RateLoop {
             cuts: 0,
             background: Background::default(),
             episode: None,
-            yielded: None,
             probe_from: now,
             recheck_from: now,
             refusal_delay: 0.02,

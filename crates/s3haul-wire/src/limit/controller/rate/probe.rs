@@ -11,9 +11,7 @@ use std::time::Duration;
 
 use super::super::background::{Background, Verdict};
 use super::super::flow::Sums;
-use super::{
-    AT_ONCE_MAX, Episode, HOLD, LOOK_EVERY, REFUSALS_MIN, RateLoop, SAFE_SHARE, State, Yielded,
-};
+use super::{AT_ONCE_MAX, Episode, HOLD, LOOK_EVERY, REFUSALS_MIN, RateLoop, SAFE_SHARE, State};
 
 /// A cut did not help where this part of the share is refused that was refused before it.
 const HELPED_BELOW: f64 = 0.4;
@@ -30,10 +28,6 @@ const PROBE_MAX: Duration = Duration::from_secs(4);
 /// anew.
 const PROBE_REST: Duration = Duration::from_secs(1);
 const RECHECK: Duration = Duration::from_secs(5);
-/// Where others give way, too, less than this part of the share is refused then; how long that
-/// counts.
-const FEWER: f64 = 0.7;
-const YIELDED: Duration = Duration::from_secs(5);
 /// What goes on in an outage of the rate before it, and its bounds in requests a second.
 const OUTAGE: f64 = 0.03;
 const OUTAGE_MIN: f64 = 20.0;
@@ -82,14 +76,9 @@ impl RateLoop {
                 let known = self.background.without(high).admitted_rate();
                 self.grow_from((known * SAFE_SHARE).min(base), 0.0, now);
             }
-            Verdict::Background(background) if self.yields(background, episode, base, now) => {
-                let known = high.and(low).admitted_rate().min(high.admitted_rate());
-                self.grow_from((known * SAFE_SHARE).min(base), 0.0, now);
-            }
             Verdict::Background(background) => {
                 self.background = background;
                 self.recheck_from = now + RECHECK;
-                let episode = self.yielded.take().map_or(episode, |yielded| Some(yielded.episode));
                 if let Some(Episode { was_free: false, before, .. }) = episode {
                     self.grow_from(before.max(base), HOLD, now);
                 } else {
@@ -103,29 +92,6 @@ impl RateLoop {
                 self.state = State::Outage { before };
             }
         }
-    }
-
-    /// Whether to give way once, before refusals are taken for those of a service in trouble: they
-    /// may be those of others that give way as well, and are fewer then.
-    fn yields(
-        &mut self,
-        background: Background,
-        episode: Option<Episode>,
-        base: f64,
-        now: Duration,
-    ) -> bool {
-        if self.background.is_there() {
-            return false;
-        }
-        let lately = self.yielded.filter(|yielded| now.saturating_sub(yielded.at) < YIELDED);
-        if lately.is_some_and(|yielded| background.share() >= yielded.share * FEWER) {
-            self.yielded = lately;
-            return false;
-        }
-        let unknown = Episode { before: base, was_free: false, seen: Sums::default() };
-        let first = lately.map_or(episode.unwrap_or(unknown), |yielded| yielded.episode);
-        self.yielded = Some(Yielded { share: background.share(), at: now, episode: first });
-        true
     }
 
     /// Goes on at half of the rate before an outage once something is admitted again.
