@@ -177,16 +177,18 @@ fn of_folder<'a>(
         }
         Command::Jobs { command: JobsCommand::Show(args) } if is_folder(&args.job) => {
             let settings = Settings::load(global, environment.clone())?;
-            let show = shards::show(args.clone(), settings.client, global.json, printer);
+            let flags = shards::FolderFlags::new(global);
+            let show = shards::show(args.clone(), flags, settings.client, global.json, printer);
             return query(show).map(Some);
         }
         Command::Jobs { command: JobsCommand::Watch(args) } if is_folder(args) => {
             let settings = Settings::load(global, environment.clone())?;
             if watch::has_screen(global, printer) {
                 let (name, client) = (args.id.clone(), settings.client);
+                let flags = shards::FolderFlags::new(global);
                 let job = async move {
                     let worker = shards::open(&name, client).await?;
-                    Ok(watch::FolderJob::new(name, worker))
+                    Ok(watch::FolderJob::new(name, flags, worker))
                 };
                 return Ok(Some(on_screen(job, environment, printer)));
             }
@@ -194,25 +196,7 @@ fn of_folder<'a>(
             return query(watch).map(Some);
         }
         Command::Job { command: JobCommand::Start(args) } => {
-            let settings = Settings::load(global, environment.clone())?;
-            let request = job_to_start(global, args)?;
-            if request.is_unverified() {
-                printer.warn_of_unverified();
-            }
-            let question = TransferSettings::of_job(&request, &settings.machine())?.question;
-            let (args, service) = (args.clone(), shards::service_flags(global));
-            let machine = settings.machine();
-            let start = move |interrupt: Arc<Interrupt>| {
-                let start =
-                    shards::start(args, service, (request, machine), settings.client, printer);
-                Box::pin(async move {
-                    tokio::select! {
-                        result = start => result,
-                        () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
-                    }
-                }) as Running<'_>
-            };
-            return Ok(Some(Work::Whole(question, Box::new(start))));
+            return start_job(global, args, environment, printer).map(Some);
         }
         _ => return Ok(None),
     };
@@ -231,6 +215,7 @@ fn of_folder<'a>(
                 machine: settings.machine(),
                 as_json,
                 retries,
+                flags: shards::FolderFlags::new(&global),
                 is_proven: false,
                 manifest: None,
                 printer,
@@ -239,6 +224,33 @@ fn of_folder<'a>(
         }) as Running<'_>
     };
     Ok(Some(Work::Whole(None, Box::new(run))))
+}
+
+/// Begins a job that workers do.
+fn start_job<'a>(
+    global: &GlobalArgs,
+    args: &JobStartArgs,
+    environment: &Environment,
+    printer: &'a Arc<Printer>,
+) -> Result<Work<'a>, Failure> {
+    let settings = Settings::load(global, environment.clone())?;
+    let request = job_to_start(global, args)?;
+    if request.is_unverified() {
+        printer.warn_of_unverified();
+    }
+    let machine = settings.machine();
+    let question = TransferSettings::of_job(&request, &machine)?.question;
+    let (args, flags) = (args.clone(), shards::FolderFlags::new(global));
+    let start = move |interrupt: Arc<Interrupt>| {
+        let start = shards::start(args, flags, (request, machine), settings.client, printer);
+        Box::pin(async move {
+            tokio::select! {
+                result = start => result,
+                () = interrupt.token().cancelled_owned() => Ok(exit::INTERRUPTED),
+            }
+        }) as Running<'_>
+    };
+    Ok(Work::Whole(question, Box::new(start)))
 }
 
 /// A job on the whole terminal, until that is left.

@@ -4,6 +4,7 @@ mod start;
 mod status;
 mod work;
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,18 +16,64 @@ use s3haul::shard::{FolderError, JobFolder, Worker};
 use s3haul_wire::ClientConfig;
 use s3haul_wire::ops::HeadObject;
 
-pub(super) use start::{service_flags, start};
+pub(super) use start::start;
 pub(super) use status::{Status, show, task, watch};
 pub(super) use work::ShardWork;
 
 use super::shared::{SharedClients, clients, folder_client};
 use super::transfer;
+use crate::args::GlobalArgs;
 use crate::failure::Failure;
 use crate::manifest::ManifestFile;
 use crate::plan::PlanFile;
 use crate::printer::Printer;
 use crate::render::escape::push_name;
-use crate::settings::{ManifestPlace, TransferSettings};
+use crate::settings::{ManifestPlace, TransferSettings, command_line, joined};
+
+/// The flags by which the folder of a job was reached, for commands that go on with the job.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FolderFlags(Vec<OsString>);
+
+impl FolderFlags {
+    /// Those of a command about the folder.
+    pub(super) fn new(global: &GlobalArgs) -> Self {
+        let mut flags = Vec::new();
+        let values = [
+            ("--profile", &global.profile),
+            ("--region", &global.region),
+            ("--endpoint-url", &global.endpoint_url),
+        ];
+        for (flag, value) in values {
+            flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
+        }
+        if let Some(path) = &global.ca_bundle {
+            // Workers are begun in other folders.
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            flags.extend(joined("--ca-bundle", path.as_os_str()));
+        }
+        for (flag, is_on) in [
+            ("--no-sign-request", global.no_sign_request),
+            ("--no-verify-ssl", global.no_verify_ssl),
+        ] {
+            flags.extend(is_on.then(|| flag.into()));
+        }
+        Self(flags)
+    }
+
+    /// The command of a worker.
+    pub(super) fn worker(&self, folder: &str) -> String {
+        self.command(["worker", "--job", folder])
+    }
+
+    /// The command that ends the job alone, and tries again what failed.
+    pub(super) fn resume(&self, folder: &str) -> String {
+        self.command(["jobs", "resume", folder])
+    }
+
+    fn command(&self, words: [&str; 3]) -> String {
+        command_line(words.iter().map(AsRef::as_ref).chain(self.0.iter().map(AsRef::as_ref)))
+    }
+}
 
 /// Whether what names a job is the folder of one that workers do.
 pub(crate) fn is_folder(name: &str) -> bool {

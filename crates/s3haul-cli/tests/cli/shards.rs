@@ -590,6 +590,22 @@ fn a_worker_is_told_how_the_folder_is_reached() {
 }
 
 #[test]
+fn advice_reaches_the_folder_as_the_command_did() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    start(&bench, "cp --recursive s3://box/x/ out", "s3://ops/a", "--shards 1");
+    bench.file("out/half", "in the way");
+    let flags = "--region us-east-1 --no-verify-ssl";
+    let failed = bench.run(&format!("worker --job s3://ops/a {flags}"));
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    let resume = format!("s3haul jobs resume s3://ops/a/ {flags}");
+    assert!(stderr(&failed).contains(&format!("`{resume}` tries them again")), "{failed:?}");
+    let shown = bench.run(&format!("jobs show s3://ops/a {flags}"));
+    let resume = format!("resume:     s3haul jobs resume s3://ops/a {flags}\n");
+    assert!(stdout(&shown).contains(&resume), "{shown:?}");
+}
+
+#[test]
 fn a_worker_whose_target_is_another_folder_writes_nothing() {
     let bench = bench();
     bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");

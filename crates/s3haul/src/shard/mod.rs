@@ -21,6 +21,7 @@ mod cut;
 mod divided;
 mod folder;
 mod ledger;
+mod shared_folder;
 mod worker;
 
 use std::collections::HashSet;
@@ -35,8 +36,9 @@ use crate::engine::portion::Portion;
 pub use cut::{cut_files, cut_keys, cut_rows};
 pub use divided::{Begun, Divided, Step};
 pub use folder::{FolderError, JobFolder};
-pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, SharedFolder, Work};
+pub use ledger::{Commit, Crowd, Failure, Ledger, LedgerError, Plan, Work};
 pub use s3haul_list::KeyRange;
+pub use shared_folder::SharedFolder;
 pub use worker::{Claimed, Member, Turn, Worker};
 
 use divided::{DIVIDED_MAX, divided_from};

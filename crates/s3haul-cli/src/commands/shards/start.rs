@@ -1,6 +1,5 @@
 //! `job start`: a job is cut into shards and written into its folder.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,12 +9,12 @@ use s3haul::shard::{FolderError, JobFolder, KeyRange, Plan, SharedFolder, Worker
 use s3haul_wire::{ClientConfig, Error, ErrorKind};
 use serde_json::Value;
 
-use super::{folder, folders_of, manifest_state, note, opened, rows_of};
-use crate::args::{GlobalArgs, JobStartArgs};
+use super::{FolderFlags, folder, folders_of, manifest_state, note, opened, rows_of};
+use crate::args::JobStartArgs;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::settings::{JobRequest, Machine, TransferSettings, command_line, joined};
+use crate::settings::{JobRequest, Machine, TransferSettings};
 
 /// How long a listing is looked at to find where it is cut.
 const CUT_TIME: Duration = Duration::from_secs(10);
@@ -23,7 +22,7 @@ const CUT_TIME: Duration = Duration::from_secs(10);
 /// Begins a job. How its folder is reached goes into the command of the workers.
 pub(in crate::commands) async fn start(
     args: JobStartArgs,
-    service: Vec<OsString>,
+    flags: FolderFlags,
     (request, machine): (JobRequest, Machine),
     config: ClientConfig,
     printer: &Printer,
@@ -64,34 +63,9 @@ pub(in crate::commands) async fn start(
         let noun = if count == 1 { "shard" } else { "shards" };
         note(printer, &format!("note: the job in `{}` has {count} {noun} to begin with", args.at));
     }
-    let mut words =
-        ["worker", "--job", folder.name().trim_end_matches('/')].map(OsString::from).to_vec();
-    words.extend(service);
-    let command = command_line(words.iter().map(OsString::as_os_str));
+    let command = flags.worker(folder.name().trim_end_matches('/'));
     printer.output(|buffer| buffer.extend_from_slice(format!("{command}\n").as_bytes()));
     Ok(exit::SUCCESS)
-}
-
-/// The flags that have a worker reach the folder as `job start` did.
-pub(in crate::commands) fn service_flags(global: &GlobalArgs) -> Vec<OsString> {
-    let mut flags = Vec::new();
-    let values = [
-        ("--profile", &global.profile),
-        ("--region", &global.region),
-        ("--endpoint-url", &global.endpoint_url),
-    ];
-    for (flag, value) in values {
-        flags.extend(value.iter().flat_map(|value| joined(flag, value.as_ref())));
-    }
-    if let Some(path) = &global.ca_bundle {
-        // Workers are begun in other folders.
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        flags.extend(joined("--ca-bundle", path.as_os_str()));
-    }
-    let switches =
-        [("--no-sign-request", global.no_sign_request), ("--no-verify-ssl", global.no_verify_ssl)];
-    flags.extend(switches.into_iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| flag.into()));
-    flags
 }
 
 /// What the folders of a job are known by on other machines. The one that it writes is made, so

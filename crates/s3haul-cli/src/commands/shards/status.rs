@@ -9,13 +9,12 @@ use s3haul_wire::ClientConfig;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{SharedClients, open, push_line};
+use super::{FolderFlags, SharedClients, open, push_line};
 use crate::args::JobShowArgs;
 use crate::commands::output::Output;
 use crate::exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::escape::quoted;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::render::html::jobs as html;
 use crate::render::json;
@@ -56,6 +55,7 @@ impl Status {
 /// Shows how far a job is, and what failed.
 pub(in crate::commands) async fn show(
     args: JobShowArgs,
+    flags: FolderFlags,
     config: ClientConfig,
     as_json: bool,
     printer: &Arc<Printer>,
@@ -64,7 +64,7 @@ pub(in crate::commands) async fn show(
     let mut worker = open(&name, config).await?;
     let status = Status::of(&mut worker).await?;
     if let Some(path) = args.html {
-        write_page(&path, &name, &worker, &status, printer)?;
+        write_page(&path, (&name, &flags), &worker, &status, printer)?;
     }
     let ledger = worker.ledger();
     let failures: Vec<_> = ledger.failed().flat_map(|(_, commit)| commit.failures).collect();
@@ -90,9 +90,9 @@ pub(in crate::commands) async fn show(
             push_line(buffer, &line);
         }
         if !left.is_empty() {
-            push_line(buffer, &format!("resume:     s3haul worker --job {name}"));
+            push_line(buffer, &format!("resume:     {}", flags.worker(&name)));
         } else if totals.failed > 0 {
-            push_line(buffer, &format!("resume:     s3haul jobs resume {name}"));
+            push_line(buffer, &format!("resume:     {}", flags.resume(&name)));
         }
         if !failures.is_empty() {
             let texts = failures.iter().map(|failed| (&*failed.subject, &*failed.error));
@@ -109,7 +109,7 @@ pub(in crate::commands) async fn show(
 
 fn write_page(
     path: &Path,
-    name: &str,
+    (name, flags): (&str, &FolderFlags),
     worker: &Worker,
     status: &Status,
     printer: &Arc<Printer>,
@@ -119,8 +119,8 @@ fn write_page(
     let totals = &status.totals;
     let resume = match (status.left.is_empty(), totals.failed) {
         (true, 0) => None,
-        (true, _) => Some(format!("s3haul jobs resume {}", quoted(name))),
-        (false, _) => Some(format!("s3haul worker --job {}", quoted(name))),
+        (true, _) => Some(flags.resume(name)),
+        (false, _) => Some(flags.worker(name)),
     };
     let job = html::JobPage {
         name: name.to_owned(),

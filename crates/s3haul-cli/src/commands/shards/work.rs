@@ -18,14 +18,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::status::Status;
 use super::transfer;
-use super::{SharedClients, clients, folders_of, manifest_state, note, opened, push_line, rows_of};
+use super::{
+    FolderFlags, SharedClients, clients, folders_of, manifest_state, note, opened, push_line,
+    rows_of,
+};
 use crate::args::WorkerArgs;
 use crate::exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::manifest::ManifestFile;
 use crate::printer::Printer;
-use crate::render::escape::quoted;
 use crate::render::failures::Failures;
 use crate::render::json;
 use crate::settings::{JobRequest, Machine, TransferSettings};
@@ -42,6 +44,7 @@ pub(in crate::commands) struct ShardWork<'a> {
     pub(in crate::commands) as_json: bool,
     /// What failed is tried again at the end.
     pub(in crate::commands) retries: bool,
+    pub(in crate::commands) flags: FolderFlags,
     /// It has done something, or counted what failed: nothing is left because of its machine.
     pub(in crate::commands) is_proven: bool,
     /// The file that names the objects, once it was opened.
@@ -260,7 +263,7 @@ impl ShardWork<'_> {
             return Err(failures.left().with_status(exit::FAILED));
         }
         let Summary { done, skipped, failed, warnings, bytes, .. } = summary;
-        if leaves && done == 0 && failures.are_of_machine() {
+        if leaves && done == 0 && failures.may_differ_elsewhere() {
             return Err(failures.left().with_status(exit::FAILED));
         }
         self.is_proven |= done + failed > 0;
@@ -372,8 +375,7 @@ impl ShardWork<'_> {
             self.printer.output(|buffer| push_line(buffer, &job.line()));
         }
         if totals.failed > 0 {
-            let folder = self.worker.folder();
-            let command = format!("s3haul jobs resume {}", quoted(folder));
+            let command = self.flags.resume(&self.worker.folder());
             let mut resume = format!("`{command}` tries them again");
             if self.request.job.reports.apply.is_some() {
                 resume.push_str("; what has changed since the plan was made takes a new plan");

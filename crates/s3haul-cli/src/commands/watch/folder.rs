@@ -6,9 +6,8 @@ use std::time::Duration;
 use s3haul::shard::{Commit, KeyRange, Member, Step, Work, Worker};
 
 use super::Watched;
-use crate::commands::shards::{Status, task};
+use crate::commands::shards::{FolderFlags, Status, task};
 use crate::failure::Failure;
-use crate::render::escape::quoted;
 use crate::render::failures::{Failures, NAMED_MAX};
 use crate::watch::{Reading, Slowest, Whole, WorkerRow, rate_of};
 
@@ -22,6 +21,7 @@ const SECONDS_MIN: f64 = 0.1;
 /// A job with a folder.
 pub(in crate::commands) struct FolderJob {
     name: String,
+    flags: FolderFlags,
     worker: Worker,
     /// Looks that found something.
     looks: i64,
@@ -29,8 +29,8 @@ pub(in crate::commands) struct FolderJob {
 
 impl FolderJob {
     /// Watches a job by way of a worker that does nothing.
-    pub(in crate::commands) fn new(name: String, worker: Worker) -> Self {
-        Self { name, worker, looks: 0 }
+    pub(in crate::commands) fn new(name: String, flags: FolderFlags, worker: Worker) -> Self {
+        Self { name, flags, worker, looks: 0 }
     }
 }
 
@@ -76,18 +76,21 @@ impl Watched for FolderJob {
                 .map(|failed| (failed.subject.clone(), failed.error.clone()))
                 .collect(),
             failed_title: "failures, shard by shard",
-            resume: resume(&self.name, (left, busy), failed),
+            resume: resume((&self.name, &self.flags), (left, busy), failed),
         })
     }
 }
 
 /// What goes on with a job that nothing is at.
-fn resume(name: &str, (left, busy): (usize, usize), failed: u64) -> Option<String> {
-    let name = quoted(name);
+fn resume(
+    (name, flags): (&str, &FolderFlags),
+    (left, busy): (usize, usize),
+    failed: u64,
+) -> Option<String> {
     match (left, busy, failed) {
         (0, _, 0) | (1.., 1.., _) => None,
-        (0, ..) => Some(format!("s3haul jobs resume {name}")),
-        _ => Some(format!("s3haul worker --job {name}")),
+        (0, ..) => Some(flags.resume(name)),
+        _ => Some(flags.worker(name)),
     }
 }
 
@@ -249,7 +252,9 @@ mod tests {
 
     #[test]
     fn what_goes_on_is_said_where_nothing_is_at_work() {
-        let resume = |left, busy, failed| super::resume("s3://ops/a b", (left, busy), failed);
+        let flags = FolderFlags::default();
+        let resume =
+            |left, busy, failed| super::resume(("s3://ops/a b", &flags), (left, busy), failed);
         assert_eq!(resume(0, 0, 0), None);
         assert_eq!(resume(3, 1, 5), None);
         assert_eq!(resume(0, 0, 5).unwrap(), "s3haul jobs resume 's3://ops/a b'");

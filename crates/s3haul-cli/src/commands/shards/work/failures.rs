@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use s3haul::event::{Event, EventSink, Outcome};
-use s3haul_wire::{Error, ErrorKind};
+use s3haul_wire::ErrorKind;
 
 use crate::failure::Failure;
 
@@ -15,16 +15,17 @@ const FAILURES_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub(super) struct ShardFailures {
     objects: Mutex<Vec<s3haul::shard::Failure>>,
-    fatal: Mutex<Option<Failure>>,
+    /// Why the shard may have to be left: what ended it, else what failed first for want of what
+    /// other machines may have.
+    cause: Mutex<Option<Failure>>,
     has_refused_keys: AtomicBool,
-    /// What failed first because of the machine, and whether anything failed otherwise.
-    of_machine: Mutex<Option<Failure>>,
+    /// Something failed for another reason.
     has_others: AtomicBool,
 }
 
-/// Whether something failed for want of what other machines may have: a permission, a disk, a way
-/// to the service.
-fn is_of_machine(kind: ErrorKind) -> bool {
+/// Whether something may have failed for want of what other machines have: a permission, room on a
+/// disk, a way to the service.
+fn may_be_of_machine(kind: ErrorKind) -> bool {
     use ErrorKind as Kind;
     matches!(
         kind,
@@ -60,20 +61,18 @@ impl ShardFailures {
         self.has_refused_keys.load(Ordering::Relaxed)
     }
 
-    /// Whether all that failed did so because of the machine.
-    pub(super) fn are_of_machine(&self) -> bool {
-        let is_some = self.of_machine.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+    /// Whether all that failed did so for want of what other machines may have.
+    pub(super) fn may_differ_elsewhere(&self) -> bool {
+        let is_some = self.cause.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         is_some && !self.has_others.load(Ordering::Relaxed)
     }
 
     /// Why a shard did not come to its end.
     pub(super) fn left(&self) -> Failure {
-        let of_machine = || self.of_machine.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match fatal.or_else(of_machine) {
-            Some(fatal) => Failure {
-                message: format!("{}; the shard is left to other workers", fatal.message),
-                ..fatal
+        match self.cause.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(cause) => Failure {
+                message: format!("{}; the shard is left to other workers", cause.message),
+                ..cause
             },
             None => {
                 Failure::other("the shard did not come to its end, and is left to other workers")
@@ -82,27 +81,20 @@ impl ShardFailures {
     }
 }
 
-impl ShardFailures {
-    fn fail(&self, error: &Error) {
-        let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
-        fatal.get_or_insert_with(|| error.duplicate().into());
-    }
-}
-
 impl EventSink for ShardFailures {
     fn emit(&self, event: &Event) {
+        let cause = || self.cause.lock().unwrap_or_else(PoisonError::into_inner);
         if let Event::Fatal { error } = event {
-            self.fail(error);
+            *cause() = Some(error.duplicate().into());
         }
         let Event::Object(object) = event else { return };
         let Outcome::Failed(error) = &object.outcome else { return };
-        if refuses_keys(error.code()) {
-            self.fail(error);
+        let refuses_keys = refuses_keys(error.code());
+        if refuses_keys {
             self.has_refused_keys.store(true, Ordering::Relaxed);
         }
-        if is_of_machine(error.kind()) {
-            let mut first = self.of_machine.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert_with(|| error.duplicate().into());
+        if refuses_keys || may_be_of_machine(error.kind()) {
+            cause().get_or_insert_with(|| error.duplicate().into());
         } else {
             self.has_others.store(true, Ordering::Relaxed);
         }
