@@ -30,9 +30,9 @@ const ALL: &str = r#"{
         {"fault": "reset_before", "probability": 0.03},
         {"fault": "reset_request", "requests": ["write"], "probability": 0.05, "bytes_max": 2000},
         {"fault": "lost_response", "requests": ["write", "delete"], "probability": 0.05},
-        {"fault": "reset_body", "probability": 0.05, "bytes_max": 2000},
-        {"fault": "truncate", "probability": 0.05, "bytes_max": 200},
-        {"fault": "corrupt", "probability": 0.02, "bytes_max": 200},
+        {"fault": "reset_body", "probability": 0.03, "bytes_max": 2000},
+        {"fault": "truncate", "probability": 0.03, "bytes_max": 200},
+        {"fault": "corrupt", "probability": 0.1, "bytes_max": 200},
         {"fault": "ok_with_error", "probability": 0.2},
         {"fault": "slow_first_byte", "probability": 0.03, "pause_ms_max": 100},
         {"fault": "pause_body", "probability": 0.03, "pause_ms_max": 100, "bytes_max": 200}
