@@ -59,7 +59,7 @@ impl JobStatus {
 const READS_MAX: u32 = 8;
 /// Attempts to take a lock: to see whether a job is running, other processes take it for an
 /// instant.
-const LOCK_ATTEMPTS_MAX: u32 = 10;
+const LOCK_ATTEMPTS_MAX: u32 = 100;
 /// Pause between them.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 /// Age at which the journal of a complete job is removed.

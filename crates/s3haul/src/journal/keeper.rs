@@ -650,6 +650,34 @@ mod tests {
     }
 
     #[test]
+    fn those_that_look_while_a_job_begins_cost_it_no_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let has_ended = AtomicBool::new(false);
+        let look = || {
+            while !has_ended.load(Ordering::Relaxed) {
+                folder::jobs(folder.path(), drop);
+            }
+        };
+        let keep = |number: usize| {
+            let journal = journal(folder.path(), &format!("20260101-{number:06}-jobwhich"));
+            journal.begin(None);
+            journal.ended(&object(1));
+            journal.save(None, Ending::Open);
+            let warning = journal.take_warning();
+            journal.finish(None, Ending::Done);
+            _ = folder::remove(folder.path(), journal.id());
+            warning
+        };
+        let warnings: Vec<String> = std::thread::scope(|scope| {
+            (0..3).for_each(|_| drop(scope.spawn(look)));
+            let warnings = (0..150).filter_map(keep).collect();
+            has_ended.store(true, Ordering::Relaxed);
+            warnings
+        });
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+
+    #[test]
     fn a_journal_of_the_same_name_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         for has_ended in [false, true] {

@@ -274,7 +274,6 @@ impl Store {
 
     fn prepare(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(BUSY_TIME_MAX)?;
-        self.connection.pragma_update(None, "journal_mode", "wal")?;
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
@@ -416,6 +415,8 @@ impl Store {
 /// Makes the tables of a journal, and writes what never changes.
 fn fill(connection: &Connection, description: &Description) -> rusqlite::Result<()> {
     let Description { command, directory, job, manifest, seed, created_ms } = description;
+    // It stays so for good. Once others read the file, it is refused without any wait.
+    connection.pragma_update(None, "journal_mode", "wal")?;
     connection.execute_batch("begin immediate")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", VERSION)?;
