@@ -258,6 +258,18 @@ fn templates_and_scripts_rename_uploads_and_downloads() {
 }
 
 #[test]
+fn a_function_that_takes_the_key_for_an_object_is_noticed() {
+    let bench = buckets();
+    for command in [&["cp", "--recursive"][..], &["sync"]] {
+        let words = [command, &["s3://box", "s3://other", "--to-key", "js:o => o.key"]].concat();
+        let output = run(&bench, &words);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("`to-key` left out all 4 objects"), "{said}");
+        assert!(output.status.success() && holds(&bench, "other").is_empty());
+    }
+}
+
+#[test]
 fn new_names_do_not_lead_out_of_the_target_folder() {
     let bench = buckets();
     for name in ["'../evil'", "'a/../../evil'", "'/evil'"] {

@@ -68,6 +68,8 @@ pub(crate) struct Chooser {
     is_move: bool,
     targets: Seen,
     sources: Seen,
+    /// Objects that the function of `to-key` was called with, and those of them it named.
+    renamed: (u64, u64),
 }
 
 impl std::fmt::Debug for Chooser {
@@ -109,6 +111,7 @@ impl Chooser {
             is_move,
             targets: seen(),
             sources: seen(),
+            renamed: (0, 0),
         };
         Ok(Some(Arc::new(Mutex::new(chooser))))
     }
@@ -129,6 +132,8 @@ impl Chooser {
         if let (Some(ToKey::Script(_)), Some(runtime)) = (&self.to_key, &mut self.runtime) {
             let names = candidates.iter().map(|candidate| candidate.name);
             let renamed = runtime.rename(objects, names)?;
+            self.renamed.0 += renamed.len() as u64;
+            self.renamed.1 += renamed.iter().flatten().count() as u64;
             let decision = |name: Option<String>| name.map_or(Decision::Skip, Decision::Rename);
             return Ok(renamed.into_iter().map(decision).collect());
         }
@@ -178,6 +183,17 @@ impl Chooser {
                 *decision = Decision::Collides(std::mem::take(name));
             }
         }
+    }
+
+    /// What to say of a job that has ended: a function that names no object may be wrong.
+    pub(crate) fn warning(shared: &SharedChooser) -> Option<String> {
+        let chooser = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let (objects @ 1.., 0) = chooser.renamed else { return None };
+        let by = if chooser.has_filter { "`filter` and `to-key`" } else { "`to-key`" };
+        Some(format!(
+            "{by} left out all {objects} objects: the function of `to-key` is called with the key \
+             as text, `(key, object) => …`, and returns the new one"
+        ))
     }
 
     fn learns(&self) -> bool {
@@ -311,6 +327,23 @@ mod tests {
             [renamed("x"), collides("x"), renamed("c")]
         );
         assert_eq!(choose(&chooser, &["d/c", "e"]), [collides("c"), renamed("e")]);
+    }
+
+    #[test]
+    fn a_function_that_names_no_object_at_all_is_warned_of() {
+        let warning = |function: &str, keys: &[&[&str]]| {
+            let chooser = Chooser::new(None, Some(&to_key(function)), Names::Keys, true);
+            let chooser = chooser.unwrap().unwrap();
+            for keys in keys {
+                choose(&chooser, keys);
+            }
+            Chooser::warning(&chooser)
+        };
+        let said = warning("js:object => object.key", &[&["a", "b"], &["c"]]).unwrap();
+        assert!(said.starts_with("`to-key` left out all 3 objects: "), "{said}");
+        assert_eq!(warning("js:object => object.key", &[]), None);
+        assert_eq!(warning("js:key => key === 'c' && key", &[&["a", "b"], &["c"]]), None);
+        assert_eq!(warning("{key}", &[&["a"]]), None);
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::journal::state::PartsInProgress;
 use crate::journal::{Ending, Journal};
 use crate::location::Location;
 use crate::plan::paths::Side;
+use crate::script::rename::Chooser;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
 use crate::task::divided::{run_part, start_divided};
@@ -179,6 +180,15 @@ fn written_folder(job: &Prepared) -> Option<PathBuf> {
 }
 
 async fn run(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
+    let (chooser, report) = (job.chooser.clone(), Arc::clone(&engine.report));
+    run_task(job, engine, streams).await?;
+    if let Some(warning) = chooser.as_ref().and_then(Chooser::warning) {
+        report.note(warning);
+    }
+    Ok(())
+}
+
+async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> Result<()> {
     if job.plan.is_stream() {
         refuse_unversioned(&job, &engine).await?;
         run_stream(&job, &engine, streams).await;
