@@ -42,7 +42,7 @@ const ROUNDS: u64 = 20;
 
 /// How much a soak on Ray moves, where the environment does not say otherwise.
 const SOAK: [(&str, &str); 3] = [
-    ("S3HAUL_TEST_RAY_KEYS", "200000"),
+    ("S3HAUL_TEST_RAY_KEYS", "2000000"),
     ("S3HAUL_TEST_RAY_FILES", "20000"),
     ("S3HAUL_TEST_RAY_LARGE_MIB", "1024"),
 ];
@@ -105,7 +105,8 @@ pub(crate) fn test() -> Result<()> {
     })
 }
 
-/// `soak --cluster [ROUNDS]`: the tests on Ray, with more of everything.
+/// `soak --cluster [ROUNDS]`: the tests on Ray, with more of everything and the package as it is
+/// released.
 pub(crate) fn soak(args: &[String]) -> Result<()> {
     let rounds = match args {
         [] => ROUNDS,
@@ -113,7 +114,7 @@ pub(crate) fn soak(args: &[String]) -> Result<()> {
         _ => bail!("`soak --cluster` takes a number of rounds and nothing else"),
     };
     let python = environment()?;
-    install_package(&python)?;
+    install::install_wheel(&python, &build(&python, "release", "soak", &[])?)?;
     let mut tests = tests_of(&python, ON_RAY);
     tests.arg("-v").env("S3HAUL_TEST_RAY_ROUNDS", rounds.to_string());
     for (name, value) in SOAK {
