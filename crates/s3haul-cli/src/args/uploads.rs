@@ -59,7 +59,7 @@ pub(crate) struct UploadsAbortArgs {
     #[command(flatten)]
     pub(crate) selection: UploadsSelectionArgs,
     /// Only print what would be aborted.
-    #[arg(long)]
+    #[arg(long, alias = "dry-run")]
     pub(crate) dryrun: bool,
     /// Printing.
     #[command(flatten)]

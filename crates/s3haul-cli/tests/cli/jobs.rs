@@ -159,7 +159,8 @@ fn a_move_that_found_its_bytes_at_the_target_is_done_where_its_source_is_gone() 
     assert_eq!(bench.status("compare in s3://box/y/"), 0);
 }
 
-/// The disk may have gone since the job began: what it saw then is no proof.
+/// The disk may have gone since the job began: what it saw then is no proof, and what is left to do
+/// is done once it is back.
 #[test]
 fn an_empty_source_empties_nothing_where_a_sync_is_resumed() {
     let bench = bench();
@@ -171,12 +172,80 @@ fn an_empty_source_empties_nothing_where_a_sync_is_resumed() {
     (0..3_000).for_each(|n| bench.file(&format!("in/8/{n}"), "text"));
     let pace = PACE.replace("--quiet", "--only-show-errors");
     let id = kill_at(&bench, 200, &format!("sync in s3://box/x/ --delete {pace}"));
-    std::fs::remove_dir_all(bench.path("in")).unwrap();
+    refuses_until_it_is_back(&bench, &id);
+    assert_eq!(bench.status("compare in s3://box/x/"), 0);
+}
+
+/// Resumes a job twice while its source `in` is empty, and once when all is there again.
+fn refuses_until_it_is_back(bench: &Bench, id: &str) {
+    let count = || bench.lines("list s3://box/x/ --format keys").len();
+    let before = count();
+    std::fs::rename(bench.path("in"), bench.path("away")).unwrap();
     std::fs::create_dir(bench.path("in")).unwrap();
-    let resumed = bench.run(&format!("jobs resume {id}"));
+    let resume = format!("jobs resume {id} --max-requests-per-second 100000");
+    for _ in 0..2 {
+        let resumed = bench.run(&resume);
+        assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
+        assert!(stderr(&resumed).contains("in` is empty"), "{resumed:?}");
+    }
+    assert_eq!(count(), before);
+    std::fs::remove_dir(bench.path("in")).unwrap();
+    std::fs::rename(bench.path("away"), bench.path("in")).unwrap();
+    bench.ok(&resume);
+}
+
+#[test]
+fn a_source_that_is_away_for_a_while_is_copied_whole() {
+    for command in ["cp --recursive", "sync"] {
+        let bench = bench();
+        let pace = PACE.replace("--quiet", "--only-show-errors");
+        let id = kill_at(&bench, 200, &format!("{command} in s3://box/x/ {pace}"));
+        refuses_until_it_is_back(&bench, &id);
+        assert_eq!(bench.status("compare in s3://box/x/"), 0, "{command}");
+    }
+}
+
+#[test]
+fn a_prefix_that_is_empty_for_a_while_is_copied_whole() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    let pace = PACE.replace("--quiet", "--only-show-errors");
+    let id = kill_at(&bench, 200, &format!("sync s3://box/x/ s3://box/y/ {pace}"));
+    bench.ok("rm --recursive s3://box/x/ --quiet");
+    let resume = format!("jobs resume {id} --max-requests-per-second 100000");
+    let resumed = bench.run(&resume);
     assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
-    assert!(stderr(&resumed).contains("in` is empty"), "{resumed:?}");
-    assert_eq!(bench.lines("list s3://box/x/zz/ --format keys").len(), REMOVED);
+    assert!(stderr(&resumed).contains("x/` is empty"), "{resumed:?}");
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    bench.ok(&resume);
+    assert_eq!(bench.status("compare s3://box/x/ s3://box/y/"), 0);
+}
+
+#[test]
+fn what_was_refused_is_asked_for_again() {
+    let bench = bench();
+    bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
+    for n in 0..REMOVED {
+        bench.file(&format!("old/{n}"), "old");
+    }
+    bench.ok("cp --recursive old s3://box/x/3x/ --no-progress --quiet");
+    let kept = format!("--no-progress --journal {}", bench.journals().display());
+    let left = || bench.lines("list s3://box/x/3x/ --format keys").len();
+    let sync = bench.run(&format!("sync in s3://box/x/ --delete --max-delete 5 {kept}"));
+    let id = jobs(&bench)[0]["id"].as_str().unwrap().to_owned();
+    for refused in [sync, bench.run(&format!("jobs resume {id}"))] {
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        assert!(stderr(&refused).contains("more than 5 names"), "{refused:?}");
+        assert_eq!(left(), REMOVED - 5);
+    }
+    // An empty source, which is filled: the new file comes before all that was seen.
+    std::fs::create_dir(bench.path("new")).unwrap();
+    let refused = bench.run(&format!("sync new s3://box/x/ --delete {kept}"));
+    assert!(stderr(&refused).contains("is empty"), "{refused:?}");
+    bench.file("new/.first", "1");
+    let id = jobs(&bench)[0]["id"].as_str().unwrap().to_owned();
+    bench.ok(&format!("jobs resume {id}"));
+    assert_eq!(bench.lines("list s3://box/x/ --format keys"), ["x/.first"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::support::{Bench, stderr};
+use super::support::{Bench, stderr, stdout};
 
 /// Keys that climb, stand at the root, or are no names, each with whether it has a place below the
 /// target at all.
@@ -138,6 +138,13 @@ fn keys_that_lead_out_are_skipped_by_every_command() {
         ("mv --recursive s3://box/p/ in/deep/t", [2, 2]),
     ] {
         let trap = Trap::new();
+        // The forecast names nothing outside either.
+        let forecast = trap.run(&format!("{args} --dryrun"));
+        assert_eq!(forecast.status.code(), Some(2), "{args}: {forecast:?}");
+        for line in stdout(&forecast).lines().filter(|line| line.contains("load: s3://")) {
+            let (_, target) = line.rsplit_once(" to ").unwrap_or_default();
+            assert!(target.starts_with("in/deep/t/") && !target.contains("../"), "{line}");
+        }
         let output = trap.run(args);
         assert!(codes.contains(&output.status.code().unwrap()), "{args}: {output:?}");
         let messages = stderr(&output);

@@ -26,5 +26,5 @@ pub use read::{WholeFile, open_source, open_with_identity, read_whole, skip_warn
 pub use walk::{FileBatch, LocalFile, Walk, WalkOptions};
 pub use write::{
     Access, Committed, CreateError, Escape, EscapeReason, Finish, KeptIf, PendingFile, TargetRoot,
-    collapse, remove_file,
+    collapse, refused, remove_file,
 };

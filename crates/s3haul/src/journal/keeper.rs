@@ -230,6 +230,11 @@ impl Journal {
         left.filter(|position| !position.name.is_empty())
     }
 
+    /// Whether an earlier run found something at the source.
+    pub(crate) fn found_any(&self) -> bool {
+        self.resumed.as_ref().is_some_and(|left| left.found_any)
+    }
+
     /// Whether an earlier run has dealt with an entry.
     pub(crate) fn has_settled(&self, name: &str, mark: Mark, is_version: bool) -> bool {
         self.resumed.as_ref().is_some_and(|left| left.has_settled(name, mark, is_version))

@@ -328,14 +328,22 @@ impl Totals {
 pub(crate) struct Left {
     /// Nothing up to here has to be looked at.
     pub(crate) settled: Position,
+    /// It found something at its source.
+    pub(crate) found_any: bool,
     looked: String,
     pending: HashSet<Mark, BuildHasherDefault<OfMark>>,
 }
 
 impl Left {
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        let Snapshot { settled, position, totals, .. } = snapshot;
+        let found_any = position.source_seen > 0
+            || settled.source_seen > 0
+            || totals.objects + totals.skipped > totals.removed
+            || !snapshot.pending.is_empty();
         Self {
-            settled: snapshot.settled.clone(),
+            settled: settled.clone(),
+            found_any,
             looked: snapshot.looked.clone(),
             pending: snapshot.pending.iter().copied().collect(),
         }

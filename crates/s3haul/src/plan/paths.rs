@@ -197,15 +197,19 @@ impl PathPlan {
         if arguments.command == Command::Mv && action == ActionKind::Copy && stays {
             check_not_onto_itself(&source_text, target_text.as_deref().unwrap_or_default())?;
         }
-        if action == ActionKind::Upload && !is_stream && !arguments.source_facts.exists {
-            return Err(PathError {
-                message: format!("The user-provided path {} does not exist.", arguments.source),
-                kind: PathErrorKind::Missing,
-            });
+        // An empty path, perhaps a variable that is not set, is not the working directory.
+        let is_there = arguments.source_facts.exists && !arguments.source.is_empty();
+        if action == ActionKind::Upload && !is_stream && !is_there {
+            let message = format!("The user-provided path {} does not exist.", arguments.source);
+            return Err(PathError { message, kind: PathErrorKind::Missing });
         }
         check_directory_buckets(arguments)?;
 
         let is_directory = arguments.command == Command::Sync || arguments.recursive;
+        if is_directory && arguments.target == Some("") {
+            let message = "the target path is empty: `.` is the working directory".to_owned();
+            return Err(PathError { message, kind: PathErrorKind::Missing });
+        }
         let format = |text: &str, facts| format_side(text, facts, is_directory, arguments);
         let (source, source_takes_name) = format(&source_text, arguments.source_facts)?;
         let target = target_text.as_deref().map(|text| format(text, arguments.target_facts));

@@ -150,6 +150,33 @@ impl<'j> Entries<'j> {
     }
 }
 
+/// Whether there is anything under the source of a job: its own range, that of a shard or what an
+/// earlier run left, may be empty all the same.
+pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool> {
+    match &job.plan.source {
+        Side::Local(folder) => {
+            let follow_symlinks = job.spec.follow_symlinks;
+            let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
+            let mut files = FileStream::of_folder(engine, folder, &job.filter, options);
+            while let Some(batch) = files.next().await {
+                if !batch.is_empty() {
+                    return Ok(true);
+                }
+            }
+        }
+        Side::Object(_) => {
+            let mut listing = list(job, engine, "");
+            while let Some(page) = listing.next().await? {
+                if !page.is_empty() {
+                    return Ok(true);
+                }
+            }
+        }
+        Side::Stream => return Ok(true),
+    }
+    Ok(false)
+}
+
 /// Whether the entries of a job are listed.
 pub(crate) fn is_listed(job: &Prepared) -> bool {
     let is_given = job.spec.names.is_some() || job.spec.manifest.is_some();

@@ -22,7 +22,7 @@ pub(crate) struct Joined<'a> {
 pub(crate) struct Looked<'a> {
     /// The last name visited.
     name: &'a str,
-    source_seen: u64,
+    pub(crate) source_seen: u64,
     target_seen: u64,
 }
 

@@ -8,7 +8,7 @@ use crate::action::queue::{Closed, Planned, Queue};
 use crate::engine::core::Engine;
 use crate::entry::{Entry, ObjectEntry};
 use crate::event::ActionKind;
-use crate::fs::{collapse, warning};
+use crate::fs::{collapse, refused, warning};
 use crate::job::prepare::Prepared;
 use crate::job::spec::TransferCommand;
 use crate::journal::Journal;
@@ -290,6 +290,15 @@ pub(crate) fn download_action(
         return None;
     }
     let collapsed = collapse(name);
+    let is_forecast = job.spec.dry_run || job.spec.plans;
+    // A run has them as skipped objects in its report.
+    if is_forecast
+        && job.plan.use_source_name
+        && let Some(escape) = refused(&collapsed)
+    {
+        engine.report.warning(escape.warning());
+        return None;
+    }
     let is_respelled = taken.name.is_none() && matches!(collapsed, Cow::Owned(_));
     let plain_key = is_respelled.then(|| {
         let root = listed.key.strip_suffix(relative).unwrap_or_default();

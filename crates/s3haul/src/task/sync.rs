@@ -21,9 +21,9 @@ use crate::journal::Journal;
 use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
+use crate::source::entries::has_any;
 use crate::source::listing::NamesRequest;
 use crate::source::side::SideStream;
-use crate::source::walk::FileStream;
 use crate::task::divided::start_divided;
 use crate::task::download_target::start_downloads;
 use crate::task::pipeline::{
@@ -76,21 +76,10 @@ async fn run<A: Action, D: Action>(
 /// shard is no empty source, nor is what an earlier run left. A listing finds that out by itself.
 /// What the earlier run saw does not count: the disk may have gone since.
 async fn has_names_elsewhere(job: &Arc<Prepared>, engine: &Arc<Engine>) -> bool {
-    let Side::Local(folder) = &job.plan.source else { return false };
     let is_whole =
         job.spec.shard.is_none() && engine.report.journal().and_then(Journal::settled).is_none();
-    if is_whole || !job.spec.sync.delete {
-        return false;
-    }
-    let options =
-        WalkOptions { follow_symlinks: job.spec.follow_symlinks, ..WalkOptions::default() };
-    let mut files = FileStream::of_folder(engine, folder, &job.filter, options);
-    while let Some(batch) = files.next().await {
-        if !batch.is_empty() {
-            return true;
-        }
-    }
-    false
+    let is_folder = matches!(job.plan.source, Side::Local(_));
+    is_folder && !is_whole && job.spec.sync.delete && has_any(job, engine).await.unwrap_or(false)
 }
 
 /// Opens both sides of a job.

@@ -27,6 +27,7 @@ use crate::journal::{Ending, Journal};
 use crate::location::Location;
 use crate::plan::paths::Side;
 use crate::script::rename::Chooser;
+use crate::source::entries::has_any;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
 use crate::task::divided::{run_part, start_divided};
@@ -34,7 +35,7 @@ use crate::task::download_target::{open_target, start_downloads};
 use crate::task::pipeline::{
     copy_action, delete_action, download_action, pipeline, tag_action, upload_action,
 };
-use s3haul_wire::error::Result;
+use s3haul_wire::error::{Error, ErrorKind, Result};
 use s3haul_wire::units::RequestCounts;
 
 /// Time that the end of a job waits for what cannot be interrupted: blocking file work.
@@ -199,6 +200,9 @@ async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> 
     if let Some(part) = job.spec.shard.as_ref().and_then(|shard| shard.part()) {
         return run_part(&job, &engine, part).await;
     }
+    if has_become_empty(&job, &engine).await? {
+        return Ok(());
+    }
     let Some(names) = job.spec.names.clone() else {
         let is_sync = job.spec.command == TransferCommand::Sync;
         return if is_sync { sync(job, engine).await } else { act(&job, &engine).await };
@@ -211,6 +215,27 @@ async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> 
         report::remove(job, engine, names).await;
     }
     Ok(())
+}
+
+/// Refuses to go on with a job whose source has become empty: with nothing left to do it would
+/// count as done, while the disk may only not be mounted. Moves empty their source themselves.
+async fn has_become_empty(job: &Prepared, engine: &Arc<Engine>) -> Result<bool> {
+    let TransferSpec { command, source, names, manifest, sync, .. } = &job.spec;
+    let found_any = engine.report.journal().is_some_and(Journal::found_any);
+    let is_given = names.is_some() || manifest.is_some();
+    let is_kept = matches!(command, TransferCommand::Copy | TransferCommand::Sync);
+    let may_be_empty = is_given || !is_kept || !job.plan.is_directory || sync.allow_empty_source;
+    if !found_any || may_be_empty || has_any(job, engine).await? {
+        return Ok(false);
+    }
+    engine.report.fatal(Error::new(
+        ErrorKind::Local,
+        format!(
+            "the source `{source}` is empty, which it was not when this job began: nothing was \
+             done; if that is intended, run the command anew instead of resuming it"
+        ),
+    ));
+    Ok(true)
 }
 
 /// Does what the paths say to all that the source gives.

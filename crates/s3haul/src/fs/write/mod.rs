@@ -15,7 +15,7 @@ mod pending;
 mod root;
 
 pub(in crate::fs) use names::is_temporary;
-pub use names::{Escape, EscapeReason, collapse};
+pub use names::{Escape, EscapeReason, collapse, refused};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) use names::{split_checked, temporary_name};
 pub use pending::{Access, Committed, Finish, KeptIf, PendingFile};

@@ -84,7 +84,13 @@ pub(in crate::fs) fn split_checked(relative: &str) -> Result<(&str, &str), Escap
     Ok((directory, name))
 }
 
-/// The same for what is to be removed, which may be a temporary file.
+/// Why a relative name will not be written below a root, as far as the name says; `None` if it may
+/// be.
+pub fn refused(relative: &str) -> Option<Escape> {
+    split_checked(relative).err()
+}
+
+/// As [`split_checked`], for what is to be removed, which may be a temporary file.
 pub(in crate::fs) fn split_removable(relative: &str) -> Result<(&str, &str), Escape> {
     check(relative).map_err(|reason| Escape { name: relative.to_owned(), reason })?;
     Ok(relative.rsplit_once('/').unwrap_or(("", relative)))

@@ -181,6 +181,31 @@ fn a_missing_source_is_named_as_given() {
 }
 
 #[test]
+fn an_empty_path_is_not_the_working_directory() {
+    let plan = |command, recursive, source, target| {
+        let facts = |path: &str| if path.is_empty() { DIRECTORY } else { NOTHING };
+        PathPlan::new(&PathArguments {
+            command,
+            source,
+            target: Some(target),
+            recursive,
+            may_meet: false,
+            working_directory: "/w",
+            source_facts: facts(source),
+            target_facts: facts(target),
+        })
+    };
+    for command in [Command::Cp, Command::Mv, Command::Sync] {
+        let error = plan(command, true, "", "s3://b").unwrap_err();
+        assert_eq!(error.message, "The user-provided path  does not exist.");
+        let error = plan(command, true, "s3://b", "").unwrap_err();
+        assert!(error.message.starts_with("the target path is empty"), "{error}");
+    }
+    // As with the AWS tools.
+    assert!(plan(Command::Cp, false, "s3://b/k", "").is_ok());
+}
+
+#[test]
 fn filters_see_the_parents_of_single_names_and_the_roots_of_trees() {
     for (flags, source, target_argument, source_root, target_root, prefixes) in [
         ("", "x/f", "s3://b/p/k", "/w/x", "b/p", ("/w/x/", "b/p/")),

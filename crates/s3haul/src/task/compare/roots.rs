@@ -56,7 +56,8 @@ fn side(path: &str, working_directory: &str) -> Result<Side> {
         return Ok(Side::Object(name));
     }
     let mut folder = absolute(path, working_directory);
-    let Ok(info) = FileInfo::of_path(Path::new(&folder)) else {
+    let info = FileInfo::of_path(Path::new(&folder)).ok().filter(|_| !path.is_empty());
+    let Some(info) = info else {
         let message = format!("The user-provided path {path} does not exist.");
         return Err(Error::new(ErrorKind::Local, message));
     };

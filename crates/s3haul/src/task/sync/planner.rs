@@ -198,13 +198,15 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         }
     }
 
-    /// Notes what has to be done, and how far both sides were looked through.
+    /// Notes what has to be done, and how far both sides were looked through. A run that is resumed
+    /// asks again for what was refused, and again for what a source without names did not have.
     fn note(&mut self, looked: Looked<'_>) {
+        let may_be_missing = looked.source_seen == 0 && !self.job.spec.sync.allow_empty_source;
         if let Some(journal) = self.engine.report.journal() {
             journal.begun(std::mem::take(&mut self.begun));
             let position = looked.position();
-            // Nothing has been visited yet.
-            if !position.name.is_empty() {
+            // Without a name, nothing has been visited yet.
+            if !position.name.is_empty() && self.refusal.is_none() && !may_be_missing {
                 journal.looked(position);
             }
         }
