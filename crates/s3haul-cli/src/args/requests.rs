@@ -55,7 +55,7 @@ pub(crate) struct ObjectsArgs {
     #[arg(long)]
     pub(crate) recursive: bool,
     /// Only print what would be done.
-    #[arg(long, alias = "dry-run")]
+    #[arg(long)]
     pub(crate) dryrun: bool,
     /// Treat * and ? in the address literally, not as patterns.
     #[arg(long)]

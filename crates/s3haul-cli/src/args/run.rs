@@ -15,7 +15,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// Only check the commands and print them.
-    #[arg(long, alias = "dry-run")]
+    #[arg(long)]
     pub(crate) dryrun: bool,
     /// Start no more commands once one has failed; those that run go on to their end.
     #[arg(long)]

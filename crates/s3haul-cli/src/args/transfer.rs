@@ -32,7 +32,7 @@ pub(crate) struct CopyArgs {
     #[arg(num_args = 2, required = true, value_names = ["SOURCE", "TARGET"])]
     pub(crate) paths: Vec<String>,
     /// Only print what would be done.
-    #[arg(long, alias = "dry-run")]
+    #[arg(long)]
     pub(crate) dryrun: bool,
     /// Never replace a file or object that exists.
     #[arg(long)]

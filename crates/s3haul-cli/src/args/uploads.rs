@@ -59,7 +59,7 @@ pub(crate) struct UploadsAbortArgs {
     #[command(flatten)]
     pub(crate) selection: UploadsSelectionArgs,
     /// Only print what would be aborted.
-    #[arg(long, alias = "dry-run")]
+    #[arg(long)]
     pub(crate) dryrun: bool,
     /// Printing.
     #[command(flatten)]

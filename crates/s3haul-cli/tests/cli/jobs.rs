@@ -185,8 +185,8 @@ fn refuses_until_it_is_back(bench: &Bench, id: &str) {
     let resume = format!("jobs resume {id} --max-requests-per-second 100000");
     for _ in 0..2 {
         let resumed = bench.run(&resume);
-        assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
-        assert!(stderr(&resumed).contains("in` is empty"), "{resumed:?}");
+        assert_eq!(resumed.status.code(), Some(255), "{resumed:?}");
+        assert!(stderr(&resumed).contains("source `in` any more"), "{resumed:?}");
     }
     assert_eq!(count(), before);
     std::fs::remove_dir(bench.path("in")).unwrap();
@@ -212,10 +212,14 @@ fn a_prefix_that_is_empty_for_a_while_is_copied_whole() {
     let pace = PACE.replace("--quiet", "--only-show-errors");
     let id = kill_at(&bench, 200, &format!("sync s3://box/x/ s3://box/y/ {pace}"));
     bench.ok("rm --recursive s3://box/x/ --quiet");
+    // An object that stands for a folder is nothing to copy.
+    bench.file("empty", "");
+    bench.ok("cp --quiet empty s3://box/x/ --to-key x/");
+    assert_eq!(bench.lines("list s3://box/x/ --format keys"), ["x/"]);
     let resume = format!("jobs resume {id} --max-requests-per-second 100000");
     let resumed = bench.run(&resume);
-    assert_eq!(resumed.status.code(), Some(1), "{resumed:?}");
-    assert!(stderr(&resumed).contains("x/` is empty"), "{resumed:?}");
+    assert_eq!(resumed.status.code(), Some(255), "{resumed:?}");
+    assert!(stderr(&resumed).contains("x/` any more"), "{resumed:?}");
     bench.ok("cp --recursive in s3://box/x/ --no-progress --quiet");
     bench.ok(&resume);
     assert_eq!(bench.status("compare s3://box/x/ s3://box/y/"), 0);

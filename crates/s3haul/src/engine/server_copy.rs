@@ -65,7 +65,7 @@ fn is_onto_itself(engine: &Engine, action: &CopyAction) -> bool {
 /// rule of the command line sees it only where both paths are written alike.
 pub(crate) fn refuse_move_onto_itself(engine: &Engine, action: &CopyAction) -> Result<()> {
     if engine.settings.is_move && is_onto_itself(engine, action) {
-        return Err(Error::new(ErrorKind::Config, "Cannot mv a file onto itself"));
+        return Err(Error::new(ErrorKind::Request, "Cannot mv a file onto itself"));
     }
     Ok(())
 }

@@ -337,8 +337,8 @@ pub(crate) struct Left {
 impl Left {
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
         let Snapshot { settled, position, totals, .. } = snapshot;
-        let found_any = position.source_seen > 0
-            || settled.source_seen > 0
+        // A job looks at no name before its source has shown one.
+        let found_any = !(position.name.is_empty() && settled.name.is_empty())
             || totals.objects + totals.skipped > totals.removed
             || !snapshot.pending.is_empty();
         Self {

@@ -150,8 +150,8 @@ impl<'j> Entries<'j> {
     }
 }
 
-/// Whether there is anything under the source of a job: its own range, that of a shard or what an
-/// earlier run left, may be empty all the same.
+/// Whether the source of a job has anything at all, whatever of it an earlier run has dealt with.
+/// It stops at the first page or batch that has something, taken or not.
 pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool> {
     match &job.plan.source {
         Side::Local(folder) => {
@@ -167,7 +167,8 @@ pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool
         Side::Object(_) => {
             let mut listing = list(job, engine, "");
             while let Some(page) = listing.next().await? {
-                if !page.is_empty() {
+                let is_of_versions = job.spec.versions.is_some() && listing.listed() > 0;
+                if is_of_versions || page.iter().any(|object| !object.is_folder_marker()) {
                     return Ok(true);
                 }
             }

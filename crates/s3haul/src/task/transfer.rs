@@ -58,18 +58,17 @@ pub async fn run_transfer(
 ) -> Result<Summary> {
     let is_one_service = is_same_service(clients.source.config(), clients.target.config());
     let job = Arc::new(Prepared::new(spec, is_one_service).await?);
-    let sink = match &job.case_guard {
-        Some(guard) => Arc::new(Releasing { sink, guard: Arc::clone(guard) }) as Arc<_>,
+    let sink = match job.case_guard.clone() {
+        Some(guard) => Arc::new(Releasing { sink, guard }) as Arc<_>,
         None => sink,
     };
     let journal = job.spec.journal.clone();
     let report = Arc::new(Reporter::new(sink).journalled(journal.clone()));
-    let Clients { source, target } = clients.clone();
-    let sent_before = clients.requests_sent();
+    let (sent_before, Clients { source, target }) = (clients.requests_sent(), clients.clone());
     let (engine, ended) = Engine::new(job.settings(), source, target, Arc::clone(&report));
+    refuse_emptied(&job, &engine).await?;
     let (uploads, stop) = (Arc::clone(&engine.uploads), engine.stop.clone());
-    let target_bucket = engine.settings.target_bucket.clone();
-    let written = written_folder(&job);
+    let (target_bucket, written) = (engine.settings.target_bucket.clone(), written_folder(&job));
     let mut keeping = JoinSet::new();
     if let Some(journal) = journal.clone() {
         journal.learn(clients.target.admission());
@@ -200,9 +199,6 @@ async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> 
     if let Some(part) = job.spec.shard.as_ref().and_then(|shard| shard.part()) {
         return run_part(&job, &engine, part).await;
     }
-    if has_become_empty(&job, &engine).await? {
-        return Ok(());
-    }
     let Some(names) = job.spec.names.clone() else {
         let is_sync = job.spec.command == TransferCommand::Sync;
         return if is_sync { sync(job, engine).await } else { act(&job, &engine).await };
@@ -218,24 +214,33 @@ async fn run_task(job: Arc<Prepared>, engine: Arc<Engine>, streams: Streams) -> 
 }
 
 /// Refuses to go on with a job whose source has become empty: with nothing left to do it would
-/// count as done, while the disk may only not be mounted. Moves empty their source themselves.
-async fn has_become_empty(job: &Prepared, engine: &Arc<Engine>) -> Result<bool> {
+/// count as done, while the disk may only not be mounted. Its journal stays as it is. Moves empty
+/// their source themselves.
+async fn refuse_emptied(job: &Prepared, engine: &Arc<Engine>) -> Result<()> {
     let TransferSpec { command, source, names, manifest, sync, .. } = &job.spec;
-    let found_any = engine.report.journal().is_some_and(Journal::found_any);
-    let is_given = names.is_some() || manifest.is_some();
+    let Some(journal) = engine.report.journal().filter(|journal| journal.found_any()) else {
+        return Ok(());
+    };
     let is_kept = matches!(command, TransferCommand::Copy | TransferCommand::Sync);
-    let may_be_empty = is_given || !is_kept || !job.plan.is_directory || sync.allow_empty_source;
-    if !found_any || may_be_empty || has_any(job, engine).await? {
-        return Ok(false);
+    let is_move = *command == TransferCommand::Move;
+    let is_given = names.is_some() || manifest.is_some();
+    let may_be_empty = is_given || !job.plan.is_directory || sync.allow_empty_source;
+    // What cannot be listed now fails in the job itself.
+    if may_be_empty || !(is_kept || is_move) || has_any(job, engine).await.unwrap_or(true) {
+        return Ok(());
     }
-    engine.report.fatal(Error::new(
-        ErrorKind::Local,
-        format!(
-            "the source `{source}` is empty, which it was not when this job began: nothing was \
-             done; if that is intended, run the command anew instead of resuming it"
-        ),
-    ));
-    Ok(true)
+    if is_move {
+        engine
+            .report
+            .note(format!("the source `{source}` is empty: what was left counts as moved"));
+        return Ok(());
+    }
+    let message = format!(
+        "nothing is found in the source `{source}` any more, and nothing was done: is it mounted \
+         and readable? `s3haul jobs prune {}` drops this job",
+        journal.id()
+    );
+    Err(Error::new(ErrorKind::Local, message))
 }
 
 /// Does what the paths say to all that the source gives.
