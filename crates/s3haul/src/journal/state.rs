@@ -328,7 +328,7 @@ impl Totals {
 pub(crate) struct Left {
     /// Nothing up to here has to be looked at.
     pub(crate) settled: Position,
-    /// It found something at its source.
+    /// The earlier run found something at its source.
     pub(crate) found_any: bool,
     looked: String,
     pending: HashSet<Mark, BuildHasherDefault<OfMark>>,

@@ -68,8 +68,10 @@ pub(crate) struct Chooser {
     is_move: bool,
     targets: Seen,
     sources: Seen,
-    /// Objects that the function of `to-key` was called with, and those of them it named.
-    renamed: (u64, u64),
+    /// Objects that the function of `to-key` was called with.
+    called: u64,
+    /// Those of them that it named.
+    named: u64,
 }
 
 impl std::fmt::Debug for Chooser {
@@ -111,7 +113,8 @@ impl Chooser {
             is_move,
             targets: seen(),
             sources: seen(),
-            renamed: (0, 0),
+            called: 0,
+            named: 0,
         };
         Ok(Some(Arc::new(Mutex::new(chooser))))
     }
@@ -132,8 +135,8 @@ impl Chooser {
         if let (Some(ToKey::Script(_)), Some(runtime)) = (&self.to_key, &mut self.runtime) {
             let names = candidates.iter().map(|candidate| candidate.name);
             let renamed = runtime.rename(objects, names)?;
-            self.renamed.0 += renamed.len() as u64;
-            self.renamed.1 += renamed.iter().flatten().count() as u64;
+            self.called += renamed.len() as u64;
+            self.named += renamed.iter().flatten().count() as u64;
             let decision = |name: Option<String>| name.map_or(Decision::Skip, Decision::Rename);
             return Ok(renamed.into_iter().map(decision).collect());
         }
@@ -188,7 +191,7 @@ impl Chooser {
     /// What to say of a job that has ended: a function that names no object may be wrong.
     pub(crate) fn warning(shared: &SharedChooser) -> Option<String> {
         let chooser = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let (objects @ 1.., 0) = chooser.renamed else { return None };
+        let (objects @ 1.., 0) = (chooser.called, chooser.named) else { return None };
         let by = if chooser.has_filter { "`filter` and `to-key`" } else { "`to-key`" };
         Some(format!(
             "{by} left out all {objects} objects: the function of `to-key` is called with the key \

@@ -1,0 +1,115 @@
+//! Journals that break, that are shared, and that are looked at. What is stored is tested in
+//! `store`.
+
+use super::*;
+
+fn journal(folder: &Path, id: &str) -> Journal {
+    let description = Description {
+        command: String::new(),
+        directory: PathBuf::new(),
+        job: "{}".to_owned(),
+        manifest: String::new(),
+        seed: 7,
+        created_ms: 0,
+    };
+    let none = (None, State::default());
+    let journal = Journal::in_folder(folder.to_owned(), id.to_owned(), description, none);
+    Journal { from_beginning: true, ..journal }
+}
+
+fn object(number: u32) -> ObjectEvent {
+    ObjectEvent {
+        action: ActionKind::Upload,
+        is_move: false,
+        source: Location::Local(PathBuf::from(format!("/a/{number}"))),
+        target: None,
+        bytes: 1,
+        reason: None,
+        expected: None,
+        outcome: Outcome::Done,
+    }
+}
+
+#[test]
+fn a_broken_journal_of_a_job_that_is_done_goes() {
+    for (ending, is_left) in [(Ending::Done, false), (Ending::Failed, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path(), "20260101-000000-jobwhich");
+        journal.begin(None);
+        journal.ended(&object(1));
+        let source = std::io::ErrorKind::StorageFull.into();
+        let path = folder.path().to_owned();
+        journal.end_with(&JournalError::Io { doing: "write", path, source });
+        journal.finish(None, ending);
+        assert_eq!(folder.path().read_dir().unwrap().count() > 0, is_left, "{ending:?}");
+    }
+}
+
+#[test]
+fn removals_that_a_limit_counts_are_known_after_a_kill() {
+    for counts in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let id = "20260101-000000-jobwhich";
+        let killed = journal(folder.path(), id);
+        killed.begin(None);
+        if counts {
+            killed.count_removals();
+        }
+        for number in 0..100 {
+            killed.ended(&ObjectEvent { action: ActionKind::Delete, ..object(number) });
+        }
+        // Neither a snapshot nor the end is written.
+        let totals = folder::status(folder.path(), id).unwrap().totals;
+        assert_eq!(totals.removed, if counts { 100 } else { 0 });
+    }
+}
+
+#[test]
+fn those_that_look_while_a_job_begins_cost_it_no_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let has_ended = AtomicBool::new(false);
+    let look = || {
+        while !has_ended.load(Ordering::Relaxed) {
+            folder::jobs(folder.path(), drop);
+        }
+    };
+    let keep = |number: usize| {
+        let journal = journal(folder.path(), &format!("20260101-{number:06}-jobwhich"));
+        journal.begin(None);
+        journal.ended(&object(1));
+        journal.save(None, Ending::Open);
+        let warning = journal.take_warning();
+        journal.finish(None, Ending::Done);
+        _ = folder::remove(folder.path(), journal.id());
+        warning
+    };
+    let warnings: Vec<String> = std::thread::scope(|scope| {
+        (0..3).for_each(|_| drop(scope.spawn(look)));
+        let warnings = (0..150).filter_map(keep).collect();
+        has_ended.store(true, Ordering::Relaxed);
+        warnings
+    });
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[test]
+fn a_journal_of_the_same_name_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for has_ended in [false, true] {
+        let id = if has_ended { "20260101-000000-endedjob" } else { "20260101-000000-jobwhich" };
+        let first = journal(folder.path(), id);
+        first.begin(None);
+        first.ended(&object(1));
+        if has_ended {
+            first.finish(None, Ending::Failed);
+        }
+        let second = journal(folder.path(), id);
+        second.begin(None);
+        assert!(!second.is_kept());
+        let warning = second.take_warning().unwrap();
+        assert!(warning.contains("goes on without a journal"), "{warning}");
+        second.finish(None, Ending::Done);
+        let status = folder::status(folder.path(), id).unwrap();
+        assert_eq!((status.totals.objects, status.process.is_none()), (1, has_ended));
+    }
+}
