@@ -193,8 +193,12 @@ impl Chooser {
         let chooser = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let (objects @ 1.., 0) = (chooser.called, chooser.named) else { return None };
         let by = if chooser.has_filter { "`filter` and `to-key`" } else { "`to-key`" };
+        let all = match objects {
+            1 => "the one object".to_owned(),
+            objects => format!("all {objects} objects"),
+        };
         Some(format!(
-            "{by} left out all {objects} objects: the function of `to-key` is called with the key \
+            "{by} left out {all}: the function of `to-key` is called with the key \
              as text, `(key, object) => …`, and returns the new one"
         ))
     }
