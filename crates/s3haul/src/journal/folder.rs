@@ -299,14 +299,30 @@ pub fn find_interrupted(request: &JournalRequest) -> Option<JobStatus> {
 }
 
 /// Removes journals that are too old or too many; gives the names of their jobs. Running jobs stay.
+///
+/// Opens only those whose file says that they may have to go: each job does this as it begins.
 pub fn prune(folder: &Path) -> Vec<String> {
-    let is_old = |(at, job): &(usize, JobStatus)| {
-        let age_max = if job.ending == Ending::Done { DONE_AGE_MAX } else { AGE_MAX };
-        *at >= JOURNALS_MAX || age(job.updated_ms) > age_max
+    let mut ids = ids(folder);
+    // Names begin with the time.
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    let is_old = |(at, id): &(usize, String)| {
+        let is_surplus = *at >= JOURNALS_MAX;
+        if !is_surplus && written_within(folder, id, DONE_AGE_MAX) {
+            return false;
+        }
+        status(folder, id).is_ok_and(|job| {
+            let age_max = if job.ending == Ending::Done { DONE_AGE_MAX } else { AGE_MAX };
+            is_surplus || age(job.updated_ms) > age_max
+        })
     };
-    let numbered = jobs(folder, |_| {}).into_iter().enumerate();
-    let old = numbered.filter(is_old).map(|(_, job)| job.id);
+    let old = ids.into_iter().enumerate().filter(is_old).map(|(_, id)| id);
     old.filter(|id| remove(folder, id).is_ok()).collect()
+}
+
+/// Whether the file of a journal is that young. A job that goes on writes to files beside it.
+fn written_within(folder: &Path, id: &str, age_max: Duration) -> bool {
+    let modified = fs::metadata(folder.join(format!("{id}.db"))).and_then(|file| file.modified());
+    modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age <= age_max))
 }
 
 /// Removes all journals, damaged ones too; gives the names of their jobs. Running jobs stay.

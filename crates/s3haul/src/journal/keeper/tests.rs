@@ -3,17 +3,20 @@
 
 use super::*;
 
-fn journal(folder: &Path, id: &str) -> Journal {
-    let description = Description {
+fn description() -> Description {
+    Description {
         command: String::new(),
         directory: PathBuf::new(),
         job: "{}".to_owned(),
         manifest: String::new(),
         seed: 7,
         created_ms: 0,
-    };
+    }
+}
+
+fn journal(folder: &Path, id: &str) -> Journal {
     let none = (None, State::default());
-    let journal = Journal::in_folder(folder.to_owned(), id.to_owned(), description, none);
+    let journal = Journal::in_folder(folder.to_owned(), id.to_owned(), description(), none);
     Journal { from_beginning: true, ..journal }
 }
 
@@ -43,6 +46,49 @@ fn a_broken_journal_of_a_job_that_is_done_goes() {
         journal.finish(None, ending);
         assert_eq!(folder.path().read_dir().unwrap().count() > 0, is_left, "{ending:?}");
     }
+}
+
+#[test]
+fn journals_that_are_too_old_or_too_many_go() {
+    const DAY: Duration = Duration::from_hours(24);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |id: &str| folder.path().join(format!("{id}.db"));
+    let now = SystemTime::now();
+    // What is kept of a job that was written so many days ago.
+    for (number, (ending, days, is_left)) in [
+        (Ending::Done, 6, true),
+        (Ending::Done, 8, false),
+        (Ending::Failed, 8, true),
+        (Ending::Failed, 61, false),
+        (Ending::Open, 61, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("20260101-{number:06}-jobwhich");
+        let mut store = Store::create(&file(&id), &description()).unwrap();
+        let age_ms = i64::try_from((DAY * days).as_millis()).unwrap();
+        let updated_ms = now_ms() - age_ms;
+        store.write(&Stored { ending, updated_ms, ..Stored::default() }, &[], None).unwrap();
+        drop(store);
+        let opened = File::options().write(true).open(file(&id)).unwrap();
+        opened.set_modified(now - DAY * days).unwrap();
+        let pruned = folder::prune(folder.path());
+        assert_eq!(pruned.is_empty(), is_left, "{ending:?} after {days} days");
+        assert_eq!(file(&id).exists(), is_left);
+    }
+
+    // The oldest go, the damaged and those of others never.
+    let (kept, damaged) = ("20260101-000000-jobwhich", "20250101-000000-damagedd");
+    std::fs::write(file(damaged), "no journal").unwrap();
+    std::fs::write(file("another"), "no journal").unwrap();
+    for number in 0..199 {
+        std::fs::copy(file(kept), file(&format!("20260102-{number:06}-jobwhich"))).unwrap();
+    }
+    let pruned = folder::prune(folder.path());
+    assert_eq!(pruned, ["20260101-000002-jobwhich", kept]);
+    assert!(file(damaged).exists() && file("another").exists());
+    assert_eq!(folder::prune(folder.path()), [""; 0]);
 }
 
 #[test]
