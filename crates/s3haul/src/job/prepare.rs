@@ -183,17 +183,21 @@ impl Prepared {
         }
     }
 
-    /// Whether a name below the target is that of an object of the source, which lies inside of the
-    /// target. Buckets of one name count as one also where the endpoints differ: these may lead to
-    /// one server.
+    /// Whether a name below the target is that of an object of the source, where one of them lies
+    /// inside of the other. Buckets of one name count as one also where the endpoints differ: these
+    /// may lead to one server.
     pub(crate) fn is_of_source(&self, relative: &str) -> bool {
         let (Side::Object(source), Some(Side::Object(target))) =
             (&self.plan.source, &self.plan.target)
         else {
             return false;
         };
-        let below = source.key.strip_prefix(target.key.as_str()).filter(|below| !below.is_empty());
-        source.bucket == target.bucket && below.is_some_and(|below| relative.starts_with(below))
+        let (source_key, target_key) = (source.key.as_str(), target.key.as_str());
+        let is_inside = || match source_key.strip_prefix(target_key) {
+            Some(below) => relative.starts_with(below),
+            None => target_key.starts_with(source_key),
+        };
+        source.bucket == target.bucket && source_key != target_key && is_inside()
     }
 
     /// Key in the target bucket for a relative name.

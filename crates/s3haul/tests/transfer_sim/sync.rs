@@ -313,6 +313,22 @@ async fn a_source_inside_of_the_target_is_not_removed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_target_inside_of_the_source_loses_nothing_of_it() {
+    let world = World::new();
+    for key in ["a", "out/old"] {
+        world.object(key, b"1").await;
+    }
+    let options = spec(&world, "s3://bucket", "s3://bucket/out", deleting());
+    let exclude = vec![FilterRule::Exclude("out/*".to_owned())];
+    let summary = world.run(TransferSpec { filters: exclude, ..options.clone() }).await.unwrap();
+    assert_eq!((summary.failed, summary.warnings), (0, 0), "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["a", "out/a", "out/old"], "a filter holds for both sides");
+    let summary = world.run(options).await.unwrap();
+    assert_eq!((summary.failed, summary.warnings), (0, 1), "{:?}", world.log.lines());
+    assert_eq!(world.keys().await, ["a", "out/a", "out/old", "out/out/a", "out/out/old"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_the_filter_leaves_out_of_the_source_alone_is_not_removed() {
     let world = World::new();
     // A bracket in a folder's name makes a pattern of it, on that side only.

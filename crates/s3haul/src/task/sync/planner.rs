@@ -53,7 +53,7 @@ struct Planner<'a, A, D> {
     decided: Decided<A, D>,
     guard: RemovalGuard,
     refusal: Option<Refusal>,
-    /// Whether a warning that the source lies inside of the target was reported.
+    /// Whether a warning that source and target overlap was reported.
     has_warned_of_overlap: bool,
     /// What was decided since this was last written to the journal.
     begun: Vec<Mark>,
@@ -305,7 +305,7 @@ impl<A: Action, D: Action> Planner<'_, A, D> {
         if is_of_source && !std::mem::replace(&mut self.has_warned_of_overlap, true) {
             let source = &self.job.spec.source;
             self.engine.report.warning(format!(
-                "the source `{source}` lies inside of the target: nothing is removed from it"
+                "the source `{source}` and the target overlap: nothing is removed from the source"
             ));
         }
         is_of_source || !self.job.filter.includes(name)
