@@ -48,7 +48,7 @@ use std::sync::Arc;
 use args::{ColorChoice, GlobalArgs, ProgressChoice};
 use failure::Failure;
 use printer::{Printer, ProgressStyle};
-use render::escape::{push_name, tame};
+use render::escape::{is_printable, push_name, tame};
 use settings::Environment;
 
 /// Prepares the process of the command for what it may use, before anything else. Where its address
@@ -155,9 +155,12 @@ fn report_usage(error: &clap::Error) -> u8 {
     } else {
         (Box::new(io::stdout()), io::stdout().is_terminal())
     };
-    // Colours as clap decides on them; a word of the command line may have come from a key.
+    // Colours as clap decides on them, but none of its own where a word of the command line, which
+    // may have come from a key, has some.
     let is_dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
-    let is_coloured = is_terminal && !is_dumb && std::env::var_os(env_vars::NO_COLOR).is_none();
+    let is_plain = std::env::args_os().all(|word| word.to_str().is_some_and(is_printable));
+    let has_colours = !is_dumb && is_plain && std::env::var_os(env_vars::NO_COLOR).is_none();
+    let is_coloured = is_terminal && has_colours;
     let mut bytes =
         if is_coloured { text.ansi().to_string() } else { text.to_string() }.into_bytes();
     if is_terminal {

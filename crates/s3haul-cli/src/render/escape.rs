@@ -81,7 +81,9 @@ pub(crate) fn tame(buffer: &mut Vec<u8>, start: usize, keeps_colours: bool) {
         while let Some(character) = rest.chars().next() {
             let colour = colour_length(rest).filter(|_| keeps_colours);
             let length = colour.unwrap_or(character.len_utf8());
-            if length > character.len_utf8() || !is_obeyed(character) {
+            if rest.starts_with("\r\n") {
+                // Lines of CSV end so; a terminal needs the line feed only.
+            } else if length > character.len_utf8() || !is_obeyed(character) {
                 buffer.extend_from_slice(&rest.as_bytes()[..length]);
             } else {
                 buffer.extend_from_slice(format!("\\u{:04x}", u32::from(character)).as_bytes());
@@ -134,6 +136,7 @@ mod tests {
             String::from_utf8(buffer).unwrap()
         };
         assert_eq!(tamed("a\tü\n".as_bytes()), "a\tü\n");
+        assert_eq!(tamed(b"a,b\r\n\r\r\n"), "a,b\n\\u000d\n");
         assert_eq!(tamed(b"\x1b[1;31merror\x1b[0m: \x1b[2J"), "\x1b[1;31merror\x1b[0m: \\u001b[2J");
         assert_eq!(tamed(b"\x1b]0;title\x07\r\x08"), "\\u001b]0;title\\u0007\\u000d\\u0008");
         assert_eq!(tamed("\u{9b}31m\u{7f}\u{202e}".as_bytes()), "\\u009b31m\\u007f\\u202e");
