@@ -68,7 +68,8 @@ impl TextFormat {
         if first.starts_with(REPORT_HEADER) {
             return Self::ReportCsv;
         }
-        if has_ending("jsonl") || has_ending("ndjson") {
+        // A whole document of JSON, such as a list of keys, is no line of JSON: that is said then.
+        if ["jsonl", "ndjson", "json"].into_iter().any(has_ending) {
             return Self::Jsonl;
         }
         if has_ending("csv") || is_header(first) { Self::Csv } else { Self::Lines }
@@ -113,6 +114,7 @@ mod tests {
             ("keys.csv.gz", "b,k\n", Format::Text(TextFormat::Csv)),
             ("-", " {\"key\":\"a\"}", Format::Text(TextFormat::Jsonl)),
             ("k.jsonl", "", Format::Text(TextFormat::Jsonl)),
+            ("k.json", "[\"a\",\"b\"]", Format::Text(TextFormat::Jsonl)),
             ("r", report, Format::Text(TextFormat::ReportJsonl)),
             ("r.csv", "event,action,outcome,reason\n", Format::Text(TextFormat::ReportCsv)),
         ] {

@@ -50,6 +50,8 @@ enum Shape {
 /// Where a report has what matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ReportColumns {
+    /// How many there are.
+    count: usize,
     event: usize,
     outcome: usize,
     source: usize,
@@ -132,7 +134,13 @@ impl TextEntries {
     /// The next row of comma-separated values.
     fn record(&mut self) -> Read1<Vec<String>> {
         self.number += 1;
-        let Some(cells) = Records::next_or_rest(&mut self.text, ROW_MAX)? else { return Ok(None) };
+        let found = match self.shape {
+            Shape::ReportCsv | Shape::ReportCells(_) => {
+                Records::next_ended(&mut self.text, ROW_MAX)?
+            }
+            _ => Records::next_or_rest(&mut self.text, ROW_MAX)?,
+        };
+        let Some(cells) = found else { return Ok(None) };
         cells.into_iter().map(text_of).collect::<Result<_, _>>().map(Some)
     }
 
@@ -152,15 +160,15 @@ impl TextEntries {
                 Ok(None)
             }
             Shape::ReportCells(columns) => {
-                let cell = |index: usize| cells.get(index).map_or("", String::as_str);
-                let ReportColumns { event, outcome, source, target, version_id } = *columns;
+                let ReportColumns { count, event, outcome, source, target, version_id } = *columns;
+                check_count(cells, count)?;
+                let cell = |index: usize| cells[index].as_str();
                 let version_id = version_id.map_or("", cell);
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
             }
             Shape::Cells { columns, is_url_encoded, may_be_short } => {
-                if cells.len() != columns.len() && !(*may_be_short && cells.len() >= 2) {
-                    let expected = columns.len();
-                    return Err(format!("it has {} cells and not {expected}", cells.len()));
+                if !(*may_be_short && (2..columns.len()).contains(&cells.len())) {
+                    check_count(cells, columns.len())?;
                 }
                 cells_entry(cells, columns, *is_url_encoded).map(Some)
             }
@@ -206,6 +214,13 @@ fn text_of(bytes: Vec<u8>) -> Result<String, Trouble> {
     String::from_utf8(bytes).map_err(|_| Trouble::Row("it is not UTF-8".to_owned()))
 }
 
+fn check_count(cells: &[String], expected: usize) -> Result<(), String> {
+    if cells.len() == expected {
+        return Ok(());
+    }
+    Err(format!("it has {} cells and not {expected}", cells.len()))
+}
+
 type Named = Result<Option<ManifestEntry>, String>;
 
 fn line_entry(line: &str) -> Named {
@@ -219,6 +234,11 @@ fn line_entry(line: &str) -> Named {
 fn shape_of(first: &[String]) -> Result<(Shape, bool), String> {
     let columns: Vec<_> = first.iter().map(|name| Column::of(name)).collect();
     if columns.contains(&Some(Column::Key)) {
+        for (index, column) in columns.iter().enumerate().filter(|(_, column)| column.is_some()) {
+            if columns[..index].contains(column) {
+                return Err(format!("it has the column `{}` twice", first[index]));
+            }
+        }
         let shape = Shape::Cells { columns, is_url_encoded: false, may_be_short: false };
         return Ok((shape, true));
     }
@@ -257,6 +277,7 @@ impl ReportColumns {
             found.ok_or_else(|| format!("a report has a column `{wanted}`"))
         };
         Ok(Self {
+            count: names.len(),
             event: column("event")?,
             outcome: column("outcome")?,
             source: column("source")?,

@@ -57,6 +57,8 @@ fn csv_with_names_has_its_columns_in_any_order() {
     assert_eq!((entry.key.as_str(), facts.etag.as_str(), facts.size), ("a%20b", "\"e\"", 5));
     assert_eq!(facts.storage_class, "GLACIER");
     assert!(keys(TextFormat::Csv, "key,size\na\n")[0].contains("it has 1 cells and not 2"));
+    assert!(keys(TextFormat::Csv, "key,Key\na,b\n")[0].contains("it has the column `Key` twice"));
+    assert_eq!(keys(TextFormat::Csv, "x,key,x\n1,a,2\n"), ["a"]);
 }
 
 /// `p/2,abc` was taken, its size unknown; the documentation says that such a row ends the command.
@@ -122,6 +124,27 @@ fn reports_name_what_was_done() {
                object,download,done,s3://b/a,/t/a\nobject,copy,skipped,s3://b/no,s3://c/no\n";
     assert_eq!(keys(TextFormat::ReportCsv, csv), ["a"]);
     assert!(keys(TextFormat::ReportCsv, "key\na\n")[0].contains("a column `event`"));
+}
+
+/// A row that was cut off named another object, or the current one instead of a version.
+#[test]
+fn a_report_that_breaks_off_names_nothing_else() {
+    let csv = "event,outcome,source,target,version_id\nobject,done,s3://b/a,,\n\
+               object,done,s3://b/logs/10,,v10\n";
+    let json = "{\"event\":\"object\",\"outcome\":\"done\",\"source\":\"s3://b/a\"}\n\
+                {\"event\":\"object\",\"outcome\":\"done\",\"source\":\"s3://b/logs/10\",\
+                 \"version_id\":\"v10\"}\n";
+    for (format, text) in [(TextFormat::ReportCsv, csv), (TextFormat::ReportJsonl, json)] {
+        for length in 0..text.len() {
+            let found = entries(format, &text.as_bytes()[..length]);
+            for entry in found.iter().flatten() {
+                let is_first = entry.key == "a" && entry.version == Version::Current;
+                let is_second = entry.key == "logs/10" && entry.version == Version::Named;
+                assert!(is_first || is_second, "{length}: {entry:?}");
+            }
+        }
+        assert_eq!(keys(format, text), ["a", "logs/10"]);
+    }
 }
 
 #[test]

@@ -44,6 +44,22 @@ impl Records {
         }
     }
 
+    /// The same where it must have one: without it a row of a report may be cut off, also within
+    /// its last cell.
+    pub(crate) fn next_ended(
+        reader: &mut impl BufRead,
+        bytes_max: u64,
+    ) -> io::Result<Option<Vec<Vec<u8>>>> {
+        match Self::read(reader, bytes_max)? {
+            Found::Whole(cells) => Ok(Some(cells)),
+            Found::Rest(None, _) => Ok(None),
+            Found::Rest(Some(_), _) => {
+                let message = "its last row is cut off: it has no line end";
+                Err(io::Error::new(io::ErrorKind::InvalidData, message))
+            }
+        }
+    }
+
     fn read(reader: &mut impl BufRead, bytes_max: u64) -> io::Result<Found> {
         let (mut cells, mut cell, mut state) = (Vec::new(), Vec::new(), State::Start);
         let mut taken = 0;

@@ -16,6 +16,7 @@ use crate::journal::Journal;
 use crate::journal::state::Position;
 use crate::plan::paths::Side;
 use crate::plan::removals::RemovalLimit;
+use crate::plan::versions::VersionRule;
 use s3haul_list::KeyRange;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
@@ -166,9 +167,11 @@ pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool
         }
         Side::Object(_) => {
             let mut listing = list(job, engine, "");
+            let counts_all = !matches!(job.spec.versions, None | Some(VersionRule::AsOf { .. }));
             while let Some(page) = listing.next().await? {
-                let is_of_versions = job.spec.versions.is_some() && listing.listed() > 0;
-                if is_of_versions || page.iter().any(|object| !object.is_folder_marker()) {
+                if (counts_all && listing.listed() > 0)
+                    || page.iter().any(|object| !object.is_folder_marker())
+                {
                     return Ok(true);
                 }
             }

@@ -51,11 +51,8 @@ fn is_untold(error: &Error) -> bool {
 pub(crate) async fn version_of_source(job: &Prepared, engine: &Engine) -> Result<Option<String>> {
     let Some(rule) = job.spec.versions else { return Ok(None) };
     let key = job.source_key();
-    let mut listing = NameListing::new(engine, one_key(job, key, rule));
-    while let Some(page) = listing.next().await? {
-        if let Some(version_id) = page.version_id(0) {
-            return Ok(Some(version_id.to_owned()));
-        }
+    if let Some(version_id) = find_version(job, engine, key, rule).await? {
+        return Ok(Some(version_id));
     }
     let service = ServiceError {
         status: 404,
@@ -64,6 +61,22 @@ pub(crate) async fn version_of_source(job: &Prepared, engine: &Engine) -> Result
         ..ServiceError::default()
     };
     Err(Error::service(ErrorKind::NotFound, "ListObjectVersions", service))
+}
+
+/// The first version of a key that a rule takes.
+pub(crate) async fn find_version(
+    job: &Prepared,
+    engine: &Engine,
+    key: &str,
+    rule: VersionRule,
+) -> Result<Option<String>> {
+    let mut listing = NameListing::new(engine, one_key(job, key, rule));
+    while let Some(page) = listing.next().await? {
+        if let Some(version_id) = page.version_id(0) {
+            return Ok(Some(version_id.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 fn one_key<'a>(job: &Prepared, key: &'a str, rule: VersionRule) -> NamesRequest<'a> {

@@ -4,24 +4,12 @@ use std::sync::Arc;
 
 use s3haul::event::ActionKind;
 use s3haul::job::{
-    Conditions, FilterRule, NameSource, Named, Names, Summary, SyncOptions, TransferCommand,
-    TransferSpec,
+    Conditions, FilterRule, NameSource, Named, Summary, SyncOptions, TransferCommand, TransferSpec,
 };
 use s3haul::location::{Location, ObjectName};
 use s3haul_sim::{Effect, Fault};
-use s3haul_wire::error::Result;
 
-use crate::world::{PART, World, bytes};
-
-/// Names that are held in memory.
-#[derive(Debug)]
-struct Held(Vec<Named>);
-
-impl NameSource for Held {
-    fn names(&self) -> Result<Names> {
-        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
-    }
-}
+use crate::world::{Held, PART, World, bytes};
 
 /// Lets all requests about some keys be refused.
 fn refuse(world: &World, operation: &str, keys: &[&str]) {

@@ -2,23 +2,12 @@
 
 use std::sync::Arc;
 
-use s3haul::job::{NameSource, Named, Names, ObjectChange, Summary, TransferCommand, TransferSpec};
+use s3haul::job::{NameSource, ObjectChange, Summary, TransferCommand, TransferSpec};
 use s3haul_sim::{Effect, Fault};
-use s3haul_wire::error::Result;
 use s3haul_wire::ops::CreateBucket;
 use s3haul_wire::{LockMode, ObjectProperties, Retention};
 
-use crate::world::World;
-
-/// Names that are held in memory.
-#[derive(Debug)]
-struct Held(Vec<Named>);
-
-impl NameSource for Held {
-    fn names(&self) -> Result<Names> {
-        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
-    }
-}
+use crate::world::{Held, World};
 
 fn change(set: impl FnOnce(&mut ObjectProperties)) -> ObjectChange {
     let mut properties = ObjectProperties::default();

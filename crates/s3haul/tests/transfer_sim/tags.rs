@@ -4,24 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use s3haul::job::{
-    FilterRule, NameSource, Named, Names, Summary, TagKeys, TagTask, Tags, TransferCommand,
-    TransferSpec,
+    FilterRule, NameSource, Summary, TagKeys, TagTask, Tags, TransferCommand, TransferSpec,
 };
 use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ObjectProperties;
-use s3haul_wire::error::Result;
 
-use crate::world::World;
-
-/// Names that are held in memory.
-#[derive(Debug)]
-struct Held(Vec<Named>);
-
-impl NameSource for Held {
-    fn names(&self) -> Result<Names> {
-        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
-    }
-}
+use crate::world::{Held, World};
 
 fn set(text: &str) -> TagTask {
     TagTask::Set(Tags::parse([text]).unwrap())

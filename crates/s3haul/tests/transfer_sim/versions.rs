@@ -4,26 +4,17 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use s3haul::event::ActionKind;
 use s3haul::job::{
-    FilterRule, NameSource, Named, Names, RemovalLimit, Rule, Streams, Summary, SyncOptions,
+    FilterRule, NameSource, Named, RemovalLimit, Rule, Streams, Summary, SyncOptions,
     TransferCommand, TransferSpec, VersionRule,
 };
+use s3haul::location::Location;
 use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ObjectProperties;
-use s3haul_wire::error::Result;
 use s3haul_wire::ops::{DeleteObject, ListVersions};
 
-use crate::world::{PART, World, bytes};
-
-/// Names that are held in memory.
-#[derive(Debug)]
-struct Held(Vec<Named>);
-
-impl NameSource for Held {
-    fn names(&self) -> Result<Names> {
-        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
-    }
-}
+use crate::world::{Held, PART, World, bytes};
 
 /// A world whose bucket keeps versions.
 async fn versioned() -> World {
@@ -353,6 +344,41 @@ async fn what_failed_to_come_as_it_was_comes_so_the_next_time() {
     let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
     assert_eq!((summary.done, summary.failed), (1, 0), "{:?}", world.log.lines());
     assert_eq!(std::fs::read(world.path("out/small")).unwrap(), b"old");
+}
+
+/// They were left, "because the source has it by now": the current objects were asked.
+#[tokio::test(start_paused = true)]
+async fn removals_are_asked_of_the_source_as_it_was() {
+    for is_empty_now in [false, true] {
+        let (world, at_s, _) = changed_since().await;
+        if is_empty_now {
+            for key in ["d/large", "d/small", "d/new", "d/same"] {
+                delete(&world, key).await;
+            }
+        }
+        let files = ["out/new", "out/removed", "out/same"];
+        for name in files {
+            world.file(name, b"1");
+        }
+        let removal = |name: &&str| Named {
+            action: ActionKind::Delete,
+            source: Location::Local(world.path(name)),
+            target: None,
+            collides: false,
+            expected: None,
+        };
+        let names: Arc<dyn NameSource> = Arc::new(Held(files.iter().map(removal).collect()));
+        let spec = as_of(&world, TransferCommand::Sync, "out", at_s);
+        let spec = TransferSpec { names: Some(names), ..spec };
+        let summary = world.run(spec.clone()).await.unwrap();
+        assert_eq!((summary.done, summary.warnings), (1, 2), "{:?}", world.log.lines());
+        assert_eq!(world.files(), ["out/removed", "out/same"]);
+        // Before that the source had nothing, and a source that has nothing empties nothing.
+        let before = Some(VersionRule::AsOf { at_s: at_s - 60 });
+        let summary = world.run(TransferSpec { versions: before, ..spec }).await.unwrap();
+        assert!(summary.fatal, "{:?}", world.log.lines());
+        assert_eq!(world.files(), ["out/removed", "out/same"]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

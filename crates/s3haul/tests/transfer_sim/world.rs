@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime};
 use s3haul::Result;
 use s3haul::event::{Event, EventSink, Outcome};
 use s3haul::job::{
-    COLLISION, CaseConflict, Clients, Conditions, CopyProps, Named, RestoreTask, Streams, Summary,
-    SyncOptions, TagTask, TransferCommand, TransferSpec, Tuning, run_transfer,
+    COLLISION, CaseConflict, Clients, Conditions, CopyProps, NameSource, Named, Names, RestoreTask,
+    Streams, Summary, SyncOptions, TagTask, TransferCommand, TransferSpec, Tuning, run_transfer,
 };
 use s3haul_sim::{DEFAULT_ACCESS_KEY, DEFAULT_SECRET_KEY, Sim, SimServer};
 use s3haul_wire::env::{BoxFuture, Clock, Connector, Env, Io};
@@ -27,6 +27,16 @@ use tokio_util::sync::CancellationToken;
 pub const PART: u64 = 5 << 20;
 /// Bytes that a pipe holds.
 const PIPE_BYTES: usize = 256 << 10;
+
+/// Names that are held in memory.
+#[derive(Debug)]
+pub struct Held(pub Vec<Named>);
+
+impl NameSource for Held {
+    fn names(&self) -> Result<Names> {
+        Ok(Box::new(self.0.clone().into_iter().map(Ok)))
+    }
+}
 
 /// Every connection is a pipe to a server.
 pub struct Pipes(pub Sim);

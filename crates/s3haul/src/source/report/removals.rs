@@ -29,8 +29,9 @@ use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::expected::Expected;
 use crate::plan::paths::Side;
 use crate::shard::Shard;
+use crate::source::entries::has_any;
+use crate::source::versions::find_version;
 use s3haul_wire::error::{Error, ErrorKind, Result};
-use s3haul_wire::ops::ListObjects;
 
 /// What is said of a removal that would be a mistake by now.
 const BACK: &str = "It is not removed, because the source has it by now.";
@@ -158,7 +159,7 @@ impl Removal for DeleteAction {
 
 async fn plan_removals<A: Removal>(
     job: &Prepared,
-    engine: &Engine,
+    engine: &Arc<Engine>,
     queue: Queue<A>,
     names: &Arc<dyn NameSource>,
 ) {
@@ -170,7 +171,7 @@ async fn plan_removals<A: Removal>(
 
 async fn queue_removals<A: Removal>(
     job: &Prepared,
-    engine: &Engine,
+    engine: &Arc<Engine>,
     queue: &Queue<A>,
     names: &Arc<dyn NameSource>,
 ) -> Result<()> {
@@ -278,16 +279,19 @@ fn below_target(job: &Prepared, engine: &Engine, named: &Named) -> Option<String
     Some(relative.to_owned())
 }
 
-/// Whether the source has a name by now.
+/// Whether the source has a name by now, or had it at the time that the job reads.
 async fn source_has(job: &Prepared, engine: &Engine, relative: &str) -> Result<bool> {
-    match job.plan.source.with(relative) {
-        Location::Local(path) => blocking(move || exists(&path)).await,
-        Location::Object(name) => match head(engine, &name.key, None).await {
+    match (job.plan.source.with(relative), job.spec.versions) {
+        (Location::Local(path), _) => blocking(move || exists(&path)).await,
+        (Location::Object(name), Some(rule)) => {
+            Ok(find_version(job, engine, &name.key, rule).await?.is_some())
+        }
+        (Location::Object(name), None) => match head(engine, &name.key, None).await {
             Ok(_) => Ok(true),
             Err(error) if is_missing(&error) => Ok(false),
             Err(error) => Err(error),
         },
-        Location::Stream => Ok(true),
+        (Location::Stream, _) => Ok(true),
     }
 }
 
@@ -301,22 +305,8 @@ fn exists(path: &Path) -> Result<bool> {
 }
 
 /// Fails when the source is empty, or cannot be asked.
-async fn refuse_empty_source(job: &Prepared, engine: &Engine) -> Result<()> {
-    let is_empty = match &job.plan.source {
-        Side::Local(folder) => {
-            let folder = folder.clone();
-            blocking(move || std::fs::read_dir(folder).map_or(true, |mut all| all.next().is_none()))
-                .await
-        }
-        Side::Object(name) => {
-            let (bucket, prefix) = (&name.bucket, &name.key);
-            let input = ListObjects { bucket, prefix, ..ListObjects::default() };
-            let page = engine.send(|| engine.source.list_objects(input)).await?;
-            page.iter().all(|object| object.is_folder_marker()) && !page.is_truncated
-        }
-        Side::Stream => true,
-    };
-    if !is_empty {
+async fn refuse_empty_source(job: &Prepared, engine: &Arc<Engine>) -> Result<()> {
+    if has_any(job, engine).await? {
         return Ok(());
     }
     let message = format!(
