@@ -108,6 +108,12 @@ fn nonsense_is_refused() {
         "nope",
         "cp a",
         "cp a b c",
+        // Clap alone would drop `--keep`, and everything would be removed.
+        "rm s3://b --recursive --versions --keep 3",
+        "rm s3://b --recursive --delete-markers-only --keep 3",
+        "rm s3://b --recursive --keep 3",
+        "sync a s3://b --to-key x --max-delete 3",
+        "sync a s3://b --to-key x --allow-empty-source",
         "cp a s3://b --acl all",
         "cp a s3://b --storage-class COLD",
         "cp a s3://b --sse none",

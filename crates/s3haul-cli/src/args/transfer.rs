@@ -217,10 +217,11 @@ pub(crate) struct SyncArgs {
     /// Remove at most this many names; leave the rest and fail. With %, remove nothing if this
     /// share of the names in the target would be exceeded; removals then begin when the whole
     /// target has been listed.
-    #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete")]
+    // Clap drops what an argument requires where that conflicts with another one.
+    #[arg(long, value_name = "NUMBER|PERCENT%", requires = "delete", conflicts_with = "to_key")]
     pub(crate) max_delete: Option<String>,
     /// Allow an empty source, which removes everything from the target.
-    #[arg(long, requires = "delete")]
+    #[arg(long, requires = "delete", conflicts_with = "to_key")]
     pub(crate) allow_empty_source: bool,
     /// Versions.
     #[command(flatten)]

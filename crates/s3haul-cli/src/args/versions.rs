@@ -24,7 +24,9 @@ pub(crate) struct RemovedVersionsArgs {
     pub(crate) noncurrent: bool,
     /// With --noncurrent, keep this many of the newest old versions of each object, and the delete
     /// markers that are newer than the oldest of these.
+    // Clap drops what an argument requires where that conflicts with another one.
     #[arg(long, value_name = "NUMBER", requires = "noncurrent")]
+    #[arg(conflicts_with_all = ["versions", "delete_markers_only"])]
     #[arg(help_heading = "Versions")]
     pub(crate) keep: Option<u64>,
     /// Remove versions that are locked in governance mode, too. Needs the permission
