@@ -179,6 +179,24 @@ fn objects_are_removed_and_changed_as_planned_only() {
     }
 }
 
+/// The version that replaced it was removed for good in between.
+#[test]
+fn an_old_version_that_became_current_is_left_alone() {
+    let bench = Bench::with_objects(&[]);
+    bench.ok("versioning enable s3://box");
+    for content in ["first", "second"] {
+        bench.file("new", content);
+        bench.ok("cp new s3://box/a --quiet");
+    }
+    plan(&bench, "rm --recursive --noncurrent s3://box");
+    bench.ok("rm --recursive --versions s3://box --min-size 6 --quiet");
+    assert_eq!(bench.ok("cat s3://box/a"), "first");
+    let output = bench.run("apply p.parquet");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("the object has changed since this was planned"));
+    assert_eq!(bench.ok("cat s3://box/a"), "first");
+}
+
 #[test]
 fn a_plan_is_summed_up() {
     let bench = Bench::with_objects(&["x/a", "x/gone"]);

@@ -354,6 +354,9 @@ async fn object<'a>(
     if job.removes() && !is_plan && !removals::is_still_taken(job, engine, named, &place).await {
         return Ok(None);
     }
+    if !removals::is_still_old(job, engine, named, &place).await {
+        return Ok(None);
+    }
     if job.acts_in_place() {
         return Ok(Some(Row { place, head: None, name: None, expected }));
     }

@@ -12,7 +12,7 @@ use s3haul::job::{
 use s3haul::location::Location;
 use s3haul_sim::{Effect, Fault};
 use s3haul_wire::ObjectProperties;
-use s3haul_wire::ops::{DeleteObject, ListVersions};
+use s3haul_wire::ops::{DeleteObject, HeadObject, ListVersions};
 
 use crate::world::{Held, PART, World, bytes};
 
@@ -245,6 +245,30 @@ async fn a_version_that_was_not_removed_is_removed_the_next_time() {
     let names: Arc<dyn NameSource> = Arc::new(Held(failed));
     let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
     assert!(summary.fatal && summary.done == 0, "{summary:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_version_that_is_current_by_now_is_not_removed() {
+    let world = some_versions().await;
+    let effect = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
+    let noncurrent = VersionRule::Noncurrent { keep: 0, older_than_s: None };
+    let spec = removal(&world, "s3://bucket/", noncurrent);
+    assert_eq!(world.run(spec.clone()).await.unwrap().failed, 3);
+    world.sim.weather().clear();
+    let head = HeadObject { bucket: "bucket", key: "d/a", ..HeadObject::default() };
+    let current = world.client.head_object(head).await.unwrap().version_id;
+    let removal = DeleteObject {
+        bucket: "bucket",
+        key: "d/a",
+        version_id: current.as_deref(),
+        ..DeleteObject::default()
+    };
+    world.client.delete_object(removal).await.unwrap();
+    let names: Arc<dyn NameSource> = Arc::new(Held(world.log.failed()));
+    let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
+    assert_eq!((summary.done, summary.warnings), (2, 1), "{:?}", world.log.lines());
+    assert_eq!(versions(&world).await, ["d/a: 2", "d/a2: 9", "d/b: x", "e: 5"]);
 }
 
 /// A small and a large object that are replaced, one that is removed, and one that is new; gives

@@ -16,7 +16,7 @@ use super::{
 use crate::action::queue::{Action, Planned as _, Queue, start};
 use crate::engine::core::{Engine, Place};
 use crate::engine::limits::blocking;
-use crate::engine::object::{head, head_at, is_missing};
+use crate::engine::object::{changed, head, head_at, is_missing};
 use crate::entry::{facts_of_file, facts_of_object, listed_as};
 use crate::event::ActionKind;
 use crate::fs::{FileInfo, TargetRoot, warning};
@@ -28,6 +28,7 @@ use crate::location::Location;
 use crate::plan::action::{DeleteAction, RemoveFileAction};
 use crate::plan::expected::Expected;
 use crate::plan::paths::Side;
+use crate::plan::versions::VersionRule;
 use crate::shard::Shard;
 use crate::source::entries::has_any;
 use crate::source::versions::find_version;
@@ -38,6 +39,8 @@ const BACK: &str = "It is not removed, because the source has it by now.";
 
 /// What is said of a removal that would hit the source.
 const OF_SOURCE: &str = "It is not removed, because it is of the source.";
+/// What is said of a removal of an old version.
+const CURRENT: &str = "It is not removed, because it is the current version by now.";
 /// What is said of a removal that the filters or conditions of this run leave out.
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
 
@@ -72,6 +75,30 @@ pub(crate) async fn is_still_taken(
         }
     };
     engine.report.warning(warning::skipping(&named.source, why));
+    false
+}
+
+/// Whether a version that `rm --noncurrent` chose is still not the current one: it is once what
+/// replaced it was removed for good.
+pub(crate) async fn is_still_old(
+    job: &Prepared,
+    engine: &Engine,
+    named: &Named,
+    place: &NamedPlace<'_>,
+) -> bool {
+    let is_of_old = matches!(job.spec.versions, Some(VersionRule::Noncurrent { .. }));
+    let Some(version_id) = place.version_id.filter(|_| is_of_old) else { return true };
+    let error = match head(engine, place.key, None).await {
+        Ok(head) if head.version_id.as_deref() != Some(version_id) => return true,
+        Err(error) if is_missing(&error) => return true,
+        Err(error) => error,
+        Ok(_) if named.expected.is_some() => changed("the object"),
+        Ok(_) => {
+            engine.report.warning(warning::skipping(&named.source, CURRENT));
+            return false;
+        }
+    };
+    engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
     false
 }
 
