@@ -139,6 +139,8 @@ impl Shared {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return refused(String::new(), "the line is not UTF-8");
         };
+        // Editors of Windows mark UTF-8 at the beginning of a file.
+        let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { text };
         let text = text.trim_end_matches(['\n', '\r']);
         let shown = Line::shown(text);
         if shown.is_empty() {

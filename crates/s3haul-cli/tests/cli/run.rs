@@ -58,7 +58,8 @@ fn all_lines_are_checked_before_the_first_runs() {
         ("rm 's3://box/b", "not closed"),
     ] {
         let bench = Bench::with_objects(&["a", "b"]);
-        bench.file("f", &format!("rm s3://box/a\n{line}\n"));
+        // With the mark that editors of Windows put before UTF-8.
+        bench.file("f", &format!("\u{feff}rm s3://box/a\n{line}\n"));
         let output = bench.run("run f");
         assert_eq!(output.status.code(), Some(252), "{line}: {output:?}");
         let messages = stderr(&output);
