@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::stream;
+use s3haul::plan::encoded_words;
 use s3haul::{Error, ErrorKind};
 use s3haul_wire::Client;
 use s3haul_wire::ops::HeadObject;
@@ -149,7 +150,11 @@ impl Shared {
         let permit = self.permits.acquire().await;
         let head = self.client.head_object(input).await;
         drop(permit);
-        Ok(self.find.metadata.takes(head?.properties.metadata.as_deref().unwrap_or_default()))
+        let mut metadata = head?.properties.metadata.unwrap_or_default();
+        for (_, value) in &mut metadata {
+            *value = encoded_words::decode(value).into_owned();
+        }
+        Ok(self.find.metadata.takes(&metadata))
     }
 
     async fn has_tags(&self, asked: &Asked) -> Result<bool, Error> {

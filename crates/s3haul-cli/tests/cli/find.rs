@@ -70,6 +70,9 @@ fn tags_and_metadata_are_asked_for() {
     assert_eq!(found(&bench, "s3://box --metadata TEAM=x"), [a, "s3://box/q/a"]);
     assert_eq!(found(&bench, "s3://box --metadata team --tag type=cooked"), [b]);
     assert_eq!(found(&bench, "s3://box --metadata team=x --serial --sort").len(), 2);
+    // S3 returns what is not ASCII as an encoded word.
+    bench.ok("set s3://box/p/c --add-metadata place=Köln");
+    assert_eq!(found(&bench, "s3://box --metadata place=Köln"), ["s3://box/p/c"]);
 }
 
 /// What the listing decides costs nothing.

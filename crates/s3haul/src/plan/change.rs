@@ -77,15 +77,14 @@ impl ObjectChange {
         if self.keep_acl && !self.copies() {
             return refuse("only a copy resets the ACL, and none of this takes one".to_owned());
         }
+        let given = || self.properties.metadata.iter().flatten().chain(&self.add_metadata);
         let mut seen = BTreeSet::new();
-        let added = self.add_metadata.iter().map(|(name, _)| name);
-        for name in added.chain(&self.remove_metadata) {
+        for name in given().map(|(name, _)| name).chain(&self.remove_metadata) {
             if !seen.insert(name.to_ascii_lowercase()) {
                 return refuse(format!("the metadata `{name}` is named twice"));
             }
         }
-        let given = self.properties.metadata.iter().flatten().chain(&self.add_metadata);
-        let bytes: usize = given.map(|(name, value)| name.len() + value.len()).sum();
+        let bytes: usize = given().map(|(name, value)| name.len() + value.len()).sum();
         if bytes > METADATA_BYTES_MAX {
             return refuse(format!(
                 "{bytes} bytes of metadata are more than the {METADATA_BYTES_MAX} that S3 keeps \
@@ -250,7 +249,8 @@ fn headers_of(properties: &ObjectProperties) -> [Option<&String>; 6] {
 
 /// Whether content headers or metadata differ.
 fn differs(wanted: &ObjectProperties, present: &ObjectProperties) -> bool {
-    let decoded = |(name, value): (String, String)| (name, decode(&value).into_owned());
+    // Spaces around a value are none of it (RFC 9110, 5.5).
+    let decoded = |(name, value): (String, String)| (name, decode(value.trim()).into_owned());
     let metadata = |of: &ObjectProperties| -> BTreeMap<_, _> {
         by_name(of.metadata.iter().flatten()).into_iter().map(decoded).collect()
     };
@@ -264,7 +264,9 @@ fn differs(wanted: &ObjectProperties, present: &ObjectProperties) -> bool {
 /// Whether two headers say the same: servers write dates in their own ways.
 fn is_same_text(one: Option<&String>, other: Option<&String>) -> bool {
     let date = |text: Option<&String>| httpdate::parse_http_date(text?).ok();
-    let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
+    let text = |text: Option<&'_ String>| {
+        text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
     text(one) == text(other) || date(one).is_some_and(|time| date(other) == Some(time))
 }
 

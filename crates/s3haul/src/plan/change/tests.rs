@@ -118,6 +118,7 @@ fn one_text_has_several_forms() {
         ..ObjectChange::default()
     };
     assert_eq!(add("ü 3").steps(&told, NOW_S).unwrap(), Steps::default());
+    assert_eq!(add(" ü 3 ").steps(&told, NOW_S).unwrap(), Steps::default());
     assert!(add("ü 4").steps(&told, NOW_S).unwrap().copy.is_some());
 }
 
@@ -231,6 +232,9 @@ fn nonsense_is_refused() {
         ..ObjectChange::default()
     };
     assert!(refusal(twice).contains("named twice"));
+    let metadata = Some(pairs(&[("q", "1"), ("Q", "2")]));
+    let both = change(ObjectProperties { metadata, ..ObjectProperties::default() });
+    assert!(refusal(both).contains("`Q` is named twice"));
     let add = |name: &str, value: &str| ObjectChange {
         add_metadata: pairs(&[(name, value)]),
         ..ObjectChange::default()
