@@ -402,7 +402,12 @@ pub(crate) fn command() -> clap::Command {
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
     let args = drop_in::with_help(args.into_iter().collect(), command);
     if args.iter().any(|word| word == "s3") {
-        return parse_with(&mut Cli::<TopCommand>::command(), args);
+        let is_aws = args.first().is_some_and(drop_in::is_aws);
+        let (global, mut command) = parse_with(&mut Cli::<TopCommand>::command(), args)?;
+        if is_aws {
+            take_literally(&mut command);
+        }
+        return Ok((global, command));
     }
     // Half of the definition, and so half of the milliseconds that it takes to make.
     let parsed = Cli::<Command>::try_parse_from(&args);
@@ -410,6 +415,18 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, 
     match planned(&args, &command)? {
         Some(args) => parse(args),
         None => Ok((global, command)),
+    }
+}
+
+/// Has a command of `aws s3` take addresses as `aws` does, to which `*` and `?` are characters: a
+/// script of its users that removes `a?` must not lose `ab`.
+fn take_literally(command: &mut Command) {
+    match command {
+        Command::Cp(args) => args.copy.raw = true,
+        Command::Mv(args) => args.copy.raw = true,
+        Command::Rm(args) => args.objects.raw = true,
+        Command::Ls(args) => args.raw = true,
+        _ => {}
     }
 }
 

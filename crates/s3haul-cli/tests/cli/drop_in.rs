@@ -63,6 +63,23 @@ fn scripts_of_bash_reach_the_command_as_aws() {
     assert_eq!(stdout(&by_link), stdout(&by_function), "{by_link:?}");
 }
 
+/// `rm s3://box/a?` removed `ab` as well.
+#[test]
+fn a_link_named_aws_takes_addresses_literally() {
+    let bench = Bench::with_objects(&["a?", "ab", "b*", "bc", "c?", "cd"]);
+    bench.ok("cp --raw s3://box/a? s3://box/e/*");
+    std::fs::create_dir(bench.folder().join("link")).unwrap();
+    symlink(BINARY, bench.folder().join("link/aws")).unwrap();
+    let calls = "aws s3 rm 's3://box/a?'; aws s3 mv 's3://box/b*' s3://box/moved\n\
+                 aws s3 cp 's3://box/c?' c; aws s3 ls 's3://box/e/*'\n";
+    let done = bash(&bench, &["link"], calls);
+    assert!(done.status.success() && stdout(&done).ends_with(" *\n"), "{done:?}");
+    let mut left = bench.lines("list s3://box --format keys");
+    left.sort();
+    assert_eq!(left, ["ab", "bc", "c?", "cd", "e/*", "moved"]);
+    assert!(bench.folder().join("c").is_file());
+}
+
 #[test]
 fn a_link_named_aws_finds_the_other_aws_or_says_that_there_is_none() {
     let bench = Bench::new();
