@@ -1431,22 +1431,10 @@ class Commands(Call):
         exclude: Sequence[str] | None = None,
         include: Sequence[str] | None = None,
         regex: Sequence[str] | None = None,
-        min_size: str | int | None = None,
-        max_size: str | int | None = None,
         newer_than: str | datetime | timedelta | None = None,
         older_than: str | datetime | timedelta | None = None,
         storage_classes: Sequence[str] | None = None,
         filter: str | None = None,
-        from_: str | None = None,
-        from_format: Literal[
-            "lines",
-            "csv",
-            "jsonl",
-            "inventory",
-            "parquet",
-            "report",
-        ]
-        | None = None,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
@@ -1483,9 +1471,6 @@ class Commands(Call):
             regex: Select only names that this regular expression matches somewhere; ^ and $ are the
                 ends of the name. As with --exclude, names are relative to the folder or prefix that
                 the command is given. With several expressions, one has to match.
-            min_size: Select only what has at least this size in bytes, such as 10, 10KB or 1.5GiB.
-                Units are powers of 1,024, with or without the i.
-            max_size: Select only what has at most this size, in the same forms.
             newer_than: Select only what was modified since this time: an age (a number and s, m, h,
                 d or w) such as 7d, or a date such as 2030-01-31 or 2030-01-31T12:00:00Z. A date
                 without a time zone is local.
@@ -1494,13 +1479,6 @@ class Commands(Call):
                 commas. Objects for which the server names no class count as STANDARD.
             filter: Select only objects for which this JavaScript function returns true: `js:(key,
                 object) => …`.
-            from_: Use the objects that this file names (- for standard input, or an s3:// address)
-                instead of a listing. The address is then a prefix, as with --recursive; objects
-                outside of it fail. Filters apply. For cp and mv, and where a script needs them,
-                size, `ETag`, time and storage class are read with a HEAD request for each object,
-                unless the file has them. Gzip files are unpacked.
-            from_format: Format of the file, where it cannot be recognized from its name and
-                beginning.
             page_size: Ask for this many keys a page of a listing, at most 1,000.
             request_payer: Accept being charged for requests to buckets whose owner lets requesters
                 pay.
@@ -1543,14 +1521,10 @@ class Commands(Call):
                 "exclude": exclude,
                 "include": include,
                 "regex": regex,
-                "min_size": min_size,
-                "max_size": max_size,
                 "newer_than": newer_than,
                 "older_than": older_than,
                 "storage_classes": storage_classes,
                 "filter": filter,
-                "from_": from_,
-                "from_format": from_format,
                 "page_size": page_size,
                 "request_payer": request_payer,
                 "report": report,
@@ -2793,8 +2767,8 @@ class Commands(Call):
         """List the versions and delete markers of an object, or of all objects under an address.
 
         Lines and formats are those of `list --versions`, in the order of the keys and of each key
-        the newest first. With --recursive, and for addresses that end in a slash or hold * or ?,
-        all keys under the address are listed; without, those of the named object.
+        the newest first. With --recursive, of a bucket, and for addresses that end in a slash or
+        hold * or ?, all keys under the address are listed; without, those of the named object.
 
         Args:
             path: Bucket or bucket and prefix, `s3://BUCKET/PREFIX`. It may hold * and ?, which
@@ -4589,22 +4563,10 @@ class AsyncCommands(AsyncCall):
         exclude: Sequence[str] | None = None,
         include: Sequence[str] | None = None,
         regex: Sequence[str] | None = None,
-        min_size: str | int | None = None,
-        max_size: str | int | None = None,
         newer_than: str | datetime | timedelta | None = None,
         older_than: str | datetime | timedelta | None = None,
         storage_classes: Sequence[str] | None = None,
         filter: str | None = None,
-        from_: str | None = None,
-        from_format: Literal[
-            "lines",
-            "csv",
-            "jsonl",
-            "inventory",
-            "parquet",
-            "report",
-        ]
-        | None = None,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
         report: StrPath | None = None,
@@ -4631,14 +4593,10 @@ class AsyncCommands(AsyncCall):
                 "exclude": exclude,
                 "include": include,
                 "regex": regex,
-                "min_size": min_size,
-                "max_size": max_size,
                 "newer_than": newer_than,
                 "older_than": older_than,
                 "storage_classes": storage_classes,
                 "filter": filter,
-                "from_": from_,
-                "from_format": from_format,
                 "page_size": page_size,
                 "request_payer": request_payer,
                 "report": report,

@@ -197,8 +197,8 @@ pub(crate) enum Command {
     /// List the versions and delete markers of an object, or of all objects under an address.
     ///
     /// Lines and formats are those of `list --versions`, in the order of the keys and of each key
-    /// the newest first. With --recursive, and for addresses that end in a slash or hold * or ?,
-    /// all keys under the address are listed; without, those of the named object.
+    /// the newest first. With --recursive, of a bucket, and for addresses that end in a slash or
+    /// hold * or ?, all keys under the address are listed; without, those of the named object.
     Versions(Deferred<VersionsArgs>),
     /// Find objects by name, size, age, storage class, tags and metadata.
     ///

@@ -62,6 +62,7 @@ pub(crate) struct AsOfArgs {
 
 /// Brings back what was removed, by removing delete markers.
 #[derive(Clone, Debug, Default, Args)]
+#[command(mut_args(hide_inapplicable))]
 pub(crate) struct UndeleteArgs {
     /// What to bring back.
     #[command(flatten)]
@@ -70,6 +71,13 @@ pub(crate) struct UndeleteArgs {
     /// a date such as 2030-01-31 or 2030-01-31T12:00:00Z. A date without a time zone is local.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
+}
+
+/// Does not show what no delete marker could meet, and lists of objects as they are now.
+fn hide_inapplicable(arg: Arg) -> Arg {
+    let name = arg.get_id().as_str();
+    let is_of_objects = matches!(name, "from" | "from_format" | "storage_class");
+    if is_of_objects || matches!(name, "min_size" | "max_size") { arg.hide(true) } else { arg }
 }
 
 /// Lists versions and delete markers.
