@@ -1433,7 +1433,6 @@ class Commands(Call):
         regex: Sequence[str] | None = None,
         newer_than: str | datetime | timedelta | None = None,
         older_than: str | datetime | timedelta | None = None,
-        storage_classes: Sequence[str] | None = None,
         filter: str | None = None,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
@@ -1475,8 +1474,6 @@ class Commands(Call):
                 d or w) such as 7d, or a date such as 2030-01-31 or 2030-01-31T12:00:00Z. A date
                 without a time zone is local.
             older_than: Select only what was modified before this time, in the same forms.
-            storage_classes: Select only objects of this storage class, or of several separated by
-                commas. Objects for which the server names no class count as STANDARD.
             filter: Select only objects for which this JavaScript function returns true: `js:(key,
                 object) => …`.
             page_size: Ask for this many keys a page of a listing, at most 1,000.
@@ -1523,7 +1520,6 @@ class Commands(Call):
                 "regex": regex,
                 "newer_than": newer_than,
                 "older_than": older_than,
-                "storage_classes": storage_classes,
                 "filter": filter,
                 "page_size": page_size,
                 "request_payer": request_payer,
@@ -4565,7 +4561,6 @@ class AsyncCommands(AsyncCall):
         regex: Sequence[str] | None = None,
         newer_than: str | datetime | timedelta | None = None,
         older_than: str | datetime | timedelta | None = None,
-        storage_classes: Sequence[str] | None = None,
         filter: str | None = None,
         page_size: int | None = None,
         request_payer: Literal["requester"] | None = None,
@@ -4595,7 +4590,6 @@ class AsyncCommands(AsyncCall):
                 "regex": regex,
                 "newer_than": newer_than,
                 "older_than": older_than,
-                "storage_classes": storage_classes,
                 "filter": filter,
                 "page_size": page_size,
                 "request_payer": request_payer,

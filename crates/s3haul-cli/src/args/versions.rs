@@ -76,7 +76,7 @@ pub(crate) struct UndeleteArgs {
 /// Does not show what no delete marker could meet, and lists of objects as they are now.
 fn hide_inapplicable(arg: Arg) -> Arg {
     let name = arg.get_id().as_str();
-    let is_of_objects = matches!(name, "from" | "from_format" | "storage_class");
+    let is_of_objects = matches!(name, "from" | "from_format" | "storage_classes");
     if is_of_objects || matches!(name, "min_size" | "max_size") { arg.hide(true) } else { arg }
 }
 

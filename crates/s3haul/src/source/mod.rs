@@ -7,6 +7,7 @@ pub mod hints;
 pub(crate) mod listing;
 pub(crate) mod manifest;
 pub(crate) mod pair;
+pub(crate) mod presence;
 pub(crate) mod report;
 pub(crate) mod side;
 pub(crate) mod versions;

@@ -27,7 +27,7 @@ use crate::journal::{Ending, Journal};
 use crate::location::Location;
 use crate::plan::paths::Side;
 use crate::script::rename::Chooser;
-use crate::source::entries::has_any;
+use crate::source::presence::has_any;
 use crate::source::report;
 use crate::source::versions::{refuse_unversioned, version_of_source};
 use crate::task::divided::{run_part, start_divided};

@@ -30,7 +30,7 @@ use crate::plan::expected::Expected;
 use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use crate::shard::Shard;
-use crate::source::entries::has_any;
+use crate::source::presence::has_any;
 use crate::source::versions::find_version;
 use s3haul_wire::error::{Error, ErrorKind, Result};
 
