@@ -278,6 +278,11 @@ fn objects_go_to_standard_output_whole_or_in_part() {
     let told = "download failed: s3://box/none to - An error occurred (404) when calling the \
                 HeadObject operation: Not Found\n";
     assert_eq!(support::stderr(&output), told);
+    let output = bench.run("cp s3://box/ -");
+    assert_eq!(output.status.code(), Some(1));
+    let told = "download failed: s3://box/ to - Parameter validation failed:\nInvalid length for \
+                parameter Key, value: 0, valid min length: 1\n";
+    assert_eq!(support::stderr(&output), told);
     assert_eq!(bench.status("cat s3://box/none"), 254);
     assert_eq!(bench.status("cat s3://box/none*"), 1);
 }

@@ -89,7 +89,7 @@ impl CompareSettings {
     pub(crate) fn nothing(&self) -> String {
         let CompareSpec { source, target, .. } = &self.spec;
         format!(
-            "neither `{source}` nor `{target}` has anything that is to be compared: nothing is \
+            "nothing was found in `{source}` and `{target}` that could be compared: nothing is \
              proved"
         )
     }

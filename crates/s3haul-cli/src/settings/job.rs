@@ -15,7 +15,7 @@ use s3haul::plan::s3_uri;
 use super::Settings;
 use super::conditions::{as_of, moments_and_sizes, second};
 use super::frame::{self, Frame, Keys, Machine};
-use super::object::{customer_key, key_pair, write_options};
+use super::object::{copy_write_options, customer_key, key_pair};
 use super::sides::SideSettings;
 use crate::args::{
     ConditionArgs, CopyArgs, CpArgs, FilterArgs, FromArgs, MvArgs, ObjectsArgs, OutputArgs,
@@ -50,7 +50,7 @@ impl JobRequest {
             as_of: as_of(&args.as_of)?,
             expected_size: args.expected_size,
             transfer: transfer(copy)?,
-            write: write_options(&copy.object)?,
+            write: copy_write_options(&copy.object)?,
         };
         Self::copying(settings, copy, Task::Copy(Box::new(task)))
     }
@@ -70,7 +70,7 @@ impl JobRequest {
             validate_same_s3_paths: args.validate_same_s3_paths
                 || settings.environment.is_true(variable),
             transfer: transfer(copy)?,
-            write: write_options(&copy.object)?,
+            write: copy_write_options(&copy.object)?,
         };
         Self::copying(settings, copy, Task::Move(Box::new(task)))
     }
@@ -91,7 +91,7 @@ impl JobRequest {
             to_key: args.to_key.clone(),
             as_of: as_of(&args.as_of)?,
             transfer: transfer(copy)?,
-            write: write_options(&copy.object)?,
+            write: copy_write_options(&copy.object)?,
         };
         Self::copying(settings, copy, Task::Sync(Box::new(task)))
     }
@@ -146,7 +146,7 @@ impl JobRequest {
                 no_overwrite: args.no_overwrite,
                 ..TransferOptions::default()
             },
-            write: write_options(&args.object)?,
+            write: copy_write_options(&args.object)?,
             ..CopyTask::default()
         };
         let request_payer = args.payer.is_requester();

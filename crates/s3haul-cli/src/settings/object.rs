@@ -40,6 +40,24 @@ pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> 
     })
 }
 
+/// The same for copies, which take an empty text for none, as `aws` does: of a variable that is
+/// not set.
+pub(super) fn copy_write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> {
+    let mut args = args.clone();
+    for text in [
+        &mut args.content_type,
+        &mut args.content_encoding,
+        &mut args.content_language,
+        &mut args.content_disposition,
+        &mut args.cache_control,
+        &mut args.expires,
+        &mut args.website_redirect,
+    ] {
+        *text = text.take().filter(|text| !text.is_empty());
+    }
+    write_options(&args)
+}
+
 /// Properties of the objects written.
 pub(super) fn properties(
     write: &WriteOptions,
@@ -192,6 +210,19 @@ mod tests {
         let args = ObjectArgs { sse: Some("aws:kms".into()), ..args };
         let expected = Some(Encryption::Kms { key_id: Some("k".into()) });
         assert_eq!(properties(&args).unwrap().encryption, expected);
+    }
+
+    #[test]
+    fn an_empty_text_says_nothing_of_a_copy() {
+        let none = Some(String::new());
+        let args = ObjectArgs {
+            content_type: none.clone(),
+            cache_control: none.clone(),
+            expires: none,
+            ..ObjectArgs::default()
+        };
+        let write = copy_write_options(&args).unwrap();
+        assert_eq!((write.content_type, write.cache_control, write.expires), (None, None, None));
     }
 
     #[test]

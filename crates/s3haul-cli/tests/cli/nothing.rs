@@ -55,7 +55,7 @@ fn nothing_found_follows_one_rule() {
         assert_eq!(output.status.code(), Some(code), "{command}: {messages}");
         let said = match messages.as_str() {
             "" => Says::Nothing,
-            text if text.starts_with("warning: neither `") => Says::Warning,
+            text if text.starts_with("warning: nothing was found in `") => Says::Warning,
             text if text.starts_with("s3haul: error: ") => Says::Error,
             text if text.starts_with("note: nothing was found at `s3://") => Says::Note,
             text => panic!("{command}: {text}"),

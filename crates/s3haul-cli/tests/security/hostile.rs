@@ -257,6 +257,17 @@ fn paths_lead_nowhere() {
         let (status, body) = server.signed("GET", &path, b"");
         assert!((400..500).contains(&status) && !body.contains("root:"), "{key}: {status} {body}");
     }
+    // Nor does a link that was put in the place of an object's file.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let outside = elsewhere.path().join("outside");
+    fs::write(&outside, "outer").unwrap();
+    assert_eq!(server.signed("PUT", "/box/d/linked", b"inner").0, 200);
+    let inside = server.folder.path().join("store/box/d/linked");
+    assert_eq!(fs::read(&inside).unwrap(), b"inner");
+    fs::remove_file(&inside).unwrap();
+    std::os::unix::fs::symlink(&outside, &inside).unwrap();
+    let (status, body) = server.signed("GET", "/box/d/linked", b"");
+    assert!(status >= 400 && !body.contains("outer"), "{status} {body}");
     // Keys are only names: they may be anything, and come back.
     for key in ["../up", "..%2fup2", "%00", "a%00b", "etc/new", "%0d%0aset-cookie:%20x", "."] {
         let path = format!("/box/{key}");

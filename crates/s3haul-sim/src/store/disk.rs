@@ -144,6 +144,18 @@ impl DiskStore {
         })
     }
 
+    /// Opens a file of an object, unless somebody put a link in its place.
+    fn open_file(&self, path: &str) -> StoreResult<File> {
+        let whole = self.root.join(path);
+        if self.leads_out(path) || whole.is_symlink() {
+            return Err(StoreError::Gone);
+        }
+        File::open(whole).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => StoreError::Gone,
+            _ => failed("opening an object's file")(error),
+        })
+    }
+
     fn load_uploads(&self) -> StoreResult {
         let uploads = self.hidden("uploads");
         for id in list_directory(&uploads)? {
@@ -277,7 +289,7 @@ impl DiskStore {
 
     fn append(&self, sink: &mut DiskSink, piece: &Piece) -> StoreResult {
         let (Blob::File(path), Some(writer)) = (&piece.blob, &mut sink.file) else { return Ok(()) };
-        let mut file = open_file(&self.root.join(path))?;
+        let mut file = self.open_file(path)?;
         file.seek(SeekFrom::Start(piece.offset)).map_err(failed("reading an object's file"))?;
         let copied =
             io::copy(&mut file.take(piece.length), writer).map_err(failed("joining files"))?;
@@ -303,13 +315,6 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> StoreResult<T> {
     let text = fs::read(path).map_err(failed("reading metadata"))?;
     serde_json::from_slice(&text)
         .map_err(|error| StoreError::Io { action: "reading metadata", source: error.into() })
-}
-
-fn open_file(path: &Path) -> StoreResult<File> {
-    File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => StoreError::Gone,
-        _ => failed("opening an object's file")(error),
-    })
 }
 
 /// Removes a file and the directories that it leaves empty, up to a top that stays.
@@ -370,7 +375,7 @@ impl Store for DiskStore {
 
     fn open(&self, blob: &Blob, range: Range<u64>) -> StoreResult<Box<dyn Source>> {
         let Blob::File(path) = blob else { return Ok(Box::new(NoSource)) };
-        let mut file = open_file(&self.root.join(path))?;
+        let mut file = self.open_file(path)?;
         file.seek(SeekFrom::Start(range.start)).map_err(failed("reading an object's file"))?;
         Ok(Box::new(DiskSource { file, remaining: range.end - range.start }))
     }

@@ -13,7 +13,7 @@
   const toArray = Function.prototype.call.bind(Array.prototype.map);
   // Not by a method of the array: a script may have replaced it.
   const add = (list, value) => { list[list.length] = value; };
-  const state = { at: -1, some: false, total: undefined, lines: [] };
+  const state = { at: -1, some: false, total: undefined, lines: [], json: false };
   const roles = Object.create(null);
 
   const item = (columns, i) => ({
@@ -98,6 +98,8 @@
       case "string":
         return json ? stringify(value) : value;
       case "number":
+        // What is no number, or has no end, JSON has no word for.
+        return json ? stringify(value) : String(value);
       case "bigint":
         return String(value);
       default:
@@ -144,7 +146,14 @@
     state.some = true;
   };
 
-  const console = { log: (...values) => { push(join(toArray(values, shown), " ")); } };
+  const logged = (values) => {
+    const text = () => join(toArray(values, shown), " ");
+    if (!state.json) return text();
+    const alone = values.length === 1 ? line(values[0], true) : stringify(text());
+    return alone === undefined ? "null" : alone;
+  };
+
+  const console = { log: (...values) => { push(logged(values)); } };
 
   return {
     state,
@@ -181,10 +190,12 @@
       return lines();
     },
     each(columns, json) {
+      state.json = json;
       walk(columns, (i) => { print("each", roles.each(columns, i), json); });
       return lines();
     },
     eachList(columns, json) {
+      state.json = json;
       const items = [];
       walk(columns, (i) => { add(items, item(columns, i)); });
       if (items.length > 0) print("map-list", roles["map-list"](items), json);

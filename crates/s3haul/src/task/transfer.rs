@@ -282,6 +282,12 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
     }
     let key = job.source_key().to_owned();
     let (version_id, found) = match version_of_source(job, engine).await {
+        // The bucket would be asked, and answers otherwise than for an object.
+        Ok(_) if key.is_empty() => {
+            let message = "Parameter validation failed:\nInvalid length for parameter Key, value: \
+                           0, valid min length: 1";
+            (None, Err(Error::new(ErrorKind::Request, message)))
+        }
         Ok(version_id) => {
             let found = head(engine, &key, version_id.as_deref()).await;
             (version_id, found)
