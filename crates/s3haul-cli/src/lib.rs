@@ -155,8 +155,8 @@ fn report_usage(error: &clap::Error) -> u8 {
     } else {
         (Box::new(io::stdout()), io::stdout().is_terminal())
     };
-    // Colours as clap decides on them, but none of its own where a word of the command line, which
-    // may have come from a key, has some.
+    // Colours as clap decides on them. None if an argument, which may have come from a key, holds
+    // control characters: clap would pass them on.
     let is_dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
     let is_plain = std::env::args_os().all(|word| word.to_str().is_some_and(is_printable));
     let has_colours = !is_dumb && is_plain && std::env::var_os(env_vars::NO_COLOR).is_none();

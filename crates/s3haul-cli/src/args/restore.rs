@@ -23,7 +23,7 @@ pub(crate) struct RestoreArgs {
     pub(crate) wait: bool,
     /// Only print whether objects are archived, in progress, restored (and until when) or not
     /// archived.
-    #[arg(long, conflicts_with_all = ["days", "tier", "wait", "plan"])]
+    #[arg(long, conflicts_with_all = ["days", "tier", "wait", "plan", "dryrun"])]
     pub(crate) status: bool,
     /// Objects.
     #[command(flatten)]

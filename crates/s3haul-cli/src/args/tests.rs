@@ -113,6 +113,7 @@ fn nonsense_is_refused() {
         "rm s3://b --recursive --delete-markers-only --keep 3",
         "rm s3://b --recursive --keep 3",
         "restore s3://b --recursive --status --plan p",
+        "restore s3://b --recursive --status --dryrun",
         "sync a s3://b --to-key x --max-delete 3",
         "sync a s3://b --to-key x --allow-empty-source",
         "cp a s3://b --acl all",

@@ -73,11 +73,13 @@ pub(crate) struct UndeleteArgs {
     pub(crate) since: Option<String>,
 }
 
-/// Does not show what no delete marker could meet, and lists of objects as they are now.
+/// Hides conditions that no delete marker could meet, and lists of objects as they are now.
 fn hide_inapplicable(arg: Arg) -> Arg {
-    let name = arg.get_id().as_str();
-    let is_of_objects = matches!(name, "from" | "from_format" | "storage_classes");
-    if is_of_objects || matches!(name, "min_size" | "max_size") { arg.hide(true) } else { arg }
+    let is_inapplicable = matches!(
+        arg.get_id().as_str(),
+        "from" | "from_format" | "storage_classes" | "min_size" | "max_size"
+    );
+    if is_inapplicable { arg.hide(true) } else { arg }
 }
 
 /// Lists versions and delete markers.

@@ -18,7 +18,7 @@ use super::fetch::fetch;
 use super::file::ORC_REFUSED;
 use super::parquet::ParquetEntries;
 use super::row::Column;
-use super::text::TextEntries;
+use super::text::{TextEntries, refuse_twice};
 
 /// Largest `manifest.json`.
 const DOCUMENT_MAX: u64 = 64 * 1024 * 1024;
@@ -108,8 +108,9 @@ impl Document {
     fn part_format(&self) -> std::result::Result<PartFormat, String> {
         match self.file_format.to_ascii_uppercase().as_str() {
             "CSV" => {
-                let names = self.file_schema.split(',');
-                let columns: Vec<_> = names.map(|name| Column::of(name.trim())).collect();
+                let names: Vec<_> = self.file_schema.split(',').map(str::trim).collect();
+                refuse_twice(&names, Column::of)?;
+                let columns: Vec<_> = names.into_iter().map(Column::of).collect();
                 if !columns.contains(&Some(Column::Key)) {
                     return Err(format!("its fileSchema `{}` has no Key", self.file_schema));
                 }

@@ -40,8 +40,6 @@ enum Shape {
     Cells {
         columns: Vec<Option<Column>>,
         is_url_encoded: bool,
-        /// Rows may have fewer cells than there are columns.
-        may_be_short: bool,
     },
     ReportCsv,
     ReportCells(ReportColumns),
@@ -89,7 +87,7 @@ impl TextEntries {
 
     /// Reads comma-separated values with these columns and no line of names, with URL-encoded keys.
     pub(super) fn of_columns(text: Text, columns: Vec<Option<Column>>, name: &str) -> Self {
-        let shape = Shape::Cells { columns, is_url_encoded: true, may_be_short: false };
+        let shape = Shape::Cells { columns, is_url_encoded: true };
         Self { text, shape, name: name.to_owned(), number: 0, is_over: false }
     }
 
@@ -166,10 +164,8 @@ impl TextEntries {
                 let version_id = version_id.map_or("", cell);
                 acted_upon(cell(event), cell(outcome), [cell(source), cell(target)], version_id)
             }
-            Shape::Cells { columns, is_url_encoded, may_be_short } => {
-                if !(*may_be_short && (2..columns.len()).contains(&cells.len())) {
-                    check_count(cells, columns.len())?;
-                }
+            Shape::Cells { columns, is_url_encoded } => {
+                check_count(cells, columns.len())?;
                 cells_entry(cells, columns, *is_url_encoded).map(Some)
             }
             Shape::Lines | Shape::Jsonl | Shape::ReportJsonl => Ok(None),
@@ -234,12 +230,8 @@ fn line_entry(line: &str) -> Named {
 fn shape_of(first: &[String]) -> Result<(Shape, bool), String> {
     let columns: Vec<_> = first.iter().map(|name| Column::of(name)).collect();
     if columns.contains(&Some(Column::Key)) {
-        for (index, column) in columns.iter().enumerate().filter(|(_, column)| column.is_some()) {
-            if columns[..index].contains(column) {
-                return Err(format!("it has the column `{}` twice", first[index]));
-            }
-        }
-        let shape = Shape::Cells { columns, is_url_encoded: false, may_be_short: false };
+        refuse_twice(first, Column::of)?;
+        let shape = Shape::Cells { columns, is_url_encoded: false };
         return Ok((shape, true));
     }
     if !(2..=3).contains(&first.len()) {
@@ -247,8 +239,10 @@ fn shape_of(first: &[String]) -> Result<(Shape, bool), String> {
                        URL-encoded key and perhaps a version";
         return Err(message.to_owned());
     }
-    let columns = vec![Some(Column::Bucket), Some(Column::Key), Some(Column::VersionId)];
-    Ok((Shape::Cells { columns, is_url_encoded: true, may_be_short: true }, false))
+    // S3 Batch Operations wants versions in all rows or in none.
+    let mut columns = vec![Some(Column::Bucket), Some(Column::Key), Some(Column::VersionId)];
+    columns.truncate(first.len());
+    Ok((Shape::Cells { columns, is_url_encoded: true }, false))
 }
 
 fn cells_entry(
@@ -270,8 +264,22 @@ fn cells_entry(
     Ok(row.into_entry())
 }
 
+/// Refuses names of which two mean the same column: which of them counts would be a guess.
+pub(super) fn refuse_twice<T: PartialEq>(
+    names: &[impl AsRef<str>],
+    meaning: impl Fn(&str) -> Option<T>,
+) -> Result<(), String> {
+    let meanings: Vec<_> = names.iter().map(|name| meaning(name.as_ref())).collect();
+    let is_twice = |at: &usize| meanings[*at].is_some() && meanings[..*at].contains(&meanings[*at]);
+    match (0..names.len()).find(is_twice) {
+        Some(at) => Err(format!("it has the column `{}` twice", names[at].as_ref())),
+        None => Ok(()),
+    }
+}
+
 impl ReportColumns {
     fn of(names: &[String]) -> Result<Self, String> {
+        refuse_twice(names, |name| Some(name.to_owned()))?;
         let column = |wanted: &str| {
             let found = names.iter().position(|name| name == wanted);
             found.ok_or_else(|| format!("a report has a column `{wanted}`"))

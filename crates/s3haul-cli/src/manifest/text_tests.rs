@@ -39,9 +39,11 @@ fn csv_without_names_is_that_of_batch_operations() {
         keys(TextFormat::Csv, "b,a%2Fb+c\nb,\"x,%22\"\r\nb,last"),
         ["a/b c", "x,\"", "last"]
     );
-    let all = entries(TextFormat::Csv, b"b,k,v1\nb,k2\n");
+    let all = entries(TextFormat::Csv, b"b,k,v1\nb,k2,\n");
     assert_eq!(all[0].as_ref().unwrap().version, Version::Named);
     assert_eq!(all[1].as_ref().unwrap().version, Version::Current);
+    // Cut off before its version, it would be the current object.
+    assert!(keys(TextFormat::Csv, "b,k,v1\nb,k2")[1].contains("it has 2 cells and not 3"));
     assert!(keys(TextFormat::Csv, "k\n")[0].contains("without a line of names"));
     assert!(keys(TextFormat::Csv, "b,%zz\n")[0].contains("`%zz` is not a key"));
     assert!(keys(TextFormat::Csv, "b,k\nb,\"k\n")[1].contains("ends within quotes"));
@@ -59,6 +61,8 @@ fn csv_with_names_has_its_columns_in_any_order() {
     assert!(keys(TextFormat::Csv, "key,size\na\n")[0].contains("it has 1 cells and not 2"));
     assert!(keys(TextFormat::Csv, "key,Key\na,b\n")[0].contains("it has the column `Key` twice"));
     assert_eq!(keys(TextFormat::Csv, "x,key,x\n1,a,2\n"), ["a"]);
+    let report = "event,outcome,source,source,target\n";
+    assert!(keys(TextFormat::ReportCsv, report)[0].contains("the column `source` twice"));
 }
 
 /// `p/2,abc` was taken, its size unknown; the documentation says that such a row ends the command.

@@ -44,8 +44,8 @@ impl Records {
         }
     }
 
-    /// The same where it must have one: without it a row of a report may be cut off, also within
-    /// its last cell.
+    /// Like [`Self::next_or_rest`], but an error if the last record has no line end: it may be cut
+    /// off, also within its last cell.
     pub(crate) fn next_ended(
         reader: &mut impl BufRead,
         bytes_max: u64,

@@ -1,6 +1,6 @@
 //! What written objects carry: flags into [`ObjectProperties`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use s3haul::job::value::{Checksum, ObjectEncryption, WriteOptions};
@@ -20,7 +20,13 @@ pub(super) fn write_options(args: &ObjectArgs) -> Result<WriteOptions, Failure> 
             None => text.to_owned(),
         };
         let pairs = shorthand::map("--metadata", &text)?;
-        Ok::<BTreeMap<_, _>, Failure>(pairs.into_iter().collect())
+        let metadata: BTreeMap<_, _> = pairs.into_iter().collect();
+        let mut seen = BTreeSet::new();
+        let twice = metadata.keys().find(|name| !seen.insert(name.to_ascii_lowercase()));
+        if let Some(name) = twice {
+            return Err(Failure::usage(format!("the metadata `{name}` is named twice")));
+        }
+        Ok::<_, Failure>(metadata)
     });
     Ok(WriteOptions {
         acl: args.acl.clone(),
@@ -52,6 +58,7 @@ pub(super) fn copy_write_options(args: &ObjectArgs) -> Result<WriteOptions, Fail
         &mut args.cache_control,
         &mut args.expires,
         &mut args.website_redirect,
+        &mut args.sse_kms_key_id,
     ] {
         *text = text.take().filter(|text| !text.is_empty());
     }
@@ -213,16 +220,27 @@ mod tests {
     }
 
     #[test]
+    fn names_of_metadata_have_no_case() {
+        let args = ObjectArgs { metadata: Some("q=1,Q=2".to_owned()), ..ObjectArgs::default() };
+        assert!(write_options(&args).unwrap_err().message.ends_with("is named twice"));
+    }
+
+    #[test]
     fn an_empty_text_says_nothing_of_a_copy() {
-        let none = Some(String::new());
+        let none = || Some(String::new());
         let args = ObjectArgs {
-            content_type: none.clone(),
-            cache_control: none.clone(),
-            expires: none,
+            content_type: none(),
+            content_encoding: none(),
+            content_language: none(),
+            content_disposition: none(),
+            cache_control: none(),
+            expires: none(),
+            website_redirect: none(),
+            sse_kms_key_id: none(),
             ..ObjectArgs::default()
         };
-        let write = copy_write_options(&args).unwrap();
-        assert_eq!((write.content_type, write.cache_control, write.expires), (None, None, None));
+        let expected = write_options(&ObjectArgs::default()).unwrap();
+        assert_eq!(copy_write_options(&args).unwrap(), expected);
     }
 
     #[test]

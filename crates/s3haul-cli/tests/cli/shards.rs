@@ -496,6 +496,18 @@ fn start_plan(bench: &Bench, plan: &str, folder: &str, flags: &str) {
     assert!(started.status.success(), "{started:?}");
 }
 
+/// Rows have numbers, and keys names: the source was asked for keys up to a number.
+#[test]
+fn removals_of_a_plan_are_done_whatever_the_source_is_called() {
+    let bench = Bench::with_objects(&["s/a", "s/b", "t/c", "t/d", "t/e", "t/f"]);
+    bench.ok("mb s3://ops");
+    bench.ok("sync --delete s3://box/s/ s3://box/t/ --plan p.parquet --quiet");
+    start_plan(&bench, "p.parquet", "s3://ops/plan", "--shards 4");
+    let worker = bench.run("worker --job s3://ops/plan");
+    assert!(worker.status.success(), "{worker:?}");
+    assert_eq!(bench.status("compare s3://box/s/ s3://box/t/"), 0);
+}
+
 #[test]
 fn what_a_plan_says_is_done_by_workers_also_after_kills() {
     let bench = bench();

@@ -192,12 +192,12 @@ impl Prepared {
         else {
             return false;
         };
-        let (source_key, target_key) = (source.key.as_str(), target.key.as_str());
-        let is_inside = || match source_key.strip_prefix(target_key) {
+        let is_inside = match source.key.strip_prefix(&target.key) {
+            Some("") => false,
             Some(below) => relative.starts_with(below),
-            None => target_key.starts_with(source_key),
+            None => target.key.starts_with(&source.key),
         };
-        source.bucket == target.bucket && source_key != target_key && is_inside()
+        source.bucket == target.bucket && is_inside
     }
 
     /// Key in the target bucket for a relative name.

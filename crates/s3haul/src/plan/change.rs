@@ -247,10 +247,14 @@ fn headers_of(properties: &ObjectProperties) -> [Option<&String>; 6] {
     ]
 }
 
+/// A value of a header; blanks around it are none of it (RFC 9110, 5.5).
+fn trimmed(value: &str) -> &str {
+    value.trim_matches([' ', '\t'])
+}
+
 /// Whether content headers or metadata differ.
 fn differs(wanted: &ObjectProperties, present: &ObjectProperties) -> bool {
-    // Spaces around a value are none of it (RFC 9110, 5.5).
-    let decoded = |(name, value): (String, String)| (name, decode(value.trim()).into_owned());
+    let decoded = |(name, value): (String, String)| (name, decode(trimmed(&value)).into_owned());
     let metadata = |of: &ObjectProperties| -> BTreeMap<_, _> {
         by_name(of.metadata.iter().flatten()).into_iter().map(decoded).collect()
     };
@@ -264,8 +268,8 @@ fn differs(wanted: &ObjectProperties, present: &ObjectProperties) -> bool {
 /// Whether two headers say the same: servers write dates in their own ways.
 fn is_same_text(one: Option<&String>, other: Option<&String>) -> bool {
     let date = |text: Option<&String>| httpdate::parse_http_date(text?).ok();
-    let text = |text: Option<&'_ String>| {
-        text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    let text = |text: Option<&String>| {
+        text.map(|text| trimmed(text).to_owned()).filter(|text| !text.is_empty())
     };
     text(one) == text(other) || date(one).is_some_and(|time| date(other) == Some(time))
 }

@@ -149,7 +149,11 @@
   const logged = (values) => {
     const text = () => join(toArray(values, shown), " ");
     if (!state.json) return text();
-    const alone = values.length === 1 ? line(values[0], true) : stringify(text());
+    // Errors and functions are what they are shown as: JSON has no other words for them.
+    const isShown = (value) =>
+      value instanceof Error || typeof value === "function" || typeof value === "symbol";
+    if (values.length !== 1 || isShown(values[0])) return stringify(text());
+    const alone = line(values[0], true);
     return alone === undefined ? "null" : alone;
   };
 

@@ -123,8 +123,9 @@ fn each_prints_what_it_logs_and_returns() {
         ["a/1.jpg,a/2.png,b"]
     );
     let text = "js:({Key: key}) => { console.log(key); console.log({a: [1]}); console.log(key, 1); \
-                console.log(null); console.log(-1 / 0) }";
+                console.log(null); console.log(-1 / 0); console.log(new TypeError('t')) }";
     let logged = runtime(&[(Role::Each, text)]).each(objects(), true).unwrap();
+    assert_eq!(logged[5], "\"TypeError: t\"");
     assert_eq!(logged[..5], ["\"a/1.jpg\"", "{\"a\":[1]}", "\"a/1.jpg 1\"", "null", "null"]);
     // Only here is there a console.
     let mut quiet = runtime(&[(Role::Map, "js:(key, o) => console.log(key)")]);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::listing::NameListing;
+use super::listing::{NameListing, NamesRequest};
 use super::manifest::ManifestStream;
 use super::report::ReportStream;
 use super::versions::version_of_source;
 use super::walk::FileStream;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::engine::object::{head, is_missing};
 use crate::entry::{EntryBatch, Preselected, SourceBatch};
 use crate::fs::WalkOptions;
@@ -15,6 +15,7 @@ use crate::job::prepare::Prepared;
 use crate::journal::Journal;
 use crate::journal::state::Position;
 use crate::plan::paths::Side;
+use crate::plan::removals::RemovalLimit;
 use s3haul_list::KeyRange;
 use s3haul_wire::ObjectHead;
 use s3haul_wire::error::{Error, ErrorKind, Result, ServiceError};
@@ -76,7 +77,7 @@ impl<'j> Entries<'j> {
                 FileStream::of_file(engine, path, options)
             })
         } else if is_listed(job) {
-            Source::Listing(Box::new(NameListing::of_source(job, engine, &after)))
+            Source::Listing(Box::new(list(job, engine, &after)))
         } else {
             Source::Object(true)
         };
@@ -154,6 +155,27 @@ pub(crate) fn is_listed(job: &Prepared) -> bool {
     let is_given = job.spec.names.is_some() || job.spec.manifest.is_some();
     let is_tree = job.plan.is_directory || job.source_key().is_empty() || job.removes_versions();
     !is_given && is_tree && matches!(job.plan.source, Side::Object(_))
+}
+
+/// Lists what patterns can take in.
+fn list(job: &Prepared, engine: &Engine, after: &str) -> NameListing {
+    // So many of a hundred under the address: of all of them, also those that are left out.
+    let counts_all = matches!(job.spec.sync.max_delete, RemovalLimit::Percent(_));
+    let range = job.range();
+    let request = NamesRequest {
+        after,
+        through: range.through.as_deref(),
+        place: Place::Source,
+        root: job.source_key(),
+        prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),
+        filter: (!counts_all).then_some(&*job.filter),
+        page_size: job.spec.page_size,
+        is_one: !job.plan.is_directory && !job.source_key().is_empty(),
+        versions: job.spec.versions,
+        proves_emptiness: false,
+        source_root: None,
+    };
+    NameListing::new(engine, request)
 }
 
 /// The one object that a command names. `None` where it is to be removed and does not exist.

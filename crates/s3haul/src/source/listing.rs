@@ -7,9 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::core::{Engine, Place};
-use crate::job::prepare::Prepared;
 use crate::plan::filter::{Filter, NameRange, RangeBounds};
-use crate::plan::removals::RemovalLimit;
 use crate::plan::s3_uri::is_directory_bucket;
 use crate::plan::versions::{VersionRule, VersionSelector};
 use crate::source::hints::{Hints, Listed, Original};
@@ -161,27 +159,6 @@ pub(crate) struct NameListing {
 }
 
 impl NameListing {
-    /// Lists what the patterns of a job can take in.
-    pub(crate) fn of_source(job: &Prepared, engine: &Engine, after: &str) -> Self {
-        // So many of a hundred under the address: of all of them, also those that are left out.
-        let counts_all = matches!(job.spec.sync.max_delete, RemovalLimit::Percent(_));
-        let range = job.range();
-        let request = NamesRequest {
-            after,
-            through: range.through.as_deref(),
-            place: Place::Source,
-            root: job.source_key(),
-            prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),
-            filter: (!counts_all).then_some(&*job.filter),
-            page_size: job.spec.page_size,
-            is_one: !job.plan.is_directory && !job.source_key().is_empty(),
-            versions: job.spec.versions,
-            proves_emptiness: false,
-            source_root: None,
-        };
-        Self::new(engine, request)
-    }
-
     /// Lists in the order of keys. Requests count among those of the job.
     pub(crate) fn new(engine: &Engine, names: NamesRequest<'_>) -> Self {
         let place = names.place;

@@ -2,23 +2,25 @@
 
 use std::sync::Arc;
 
-use super::listing::NameListing;
+use super::listing::{NameListing, NamesRequest};
 use super::walk::FileStream;
-use crate::engine::core::Engine;
+use crate::engine::core::{Engine, Place};
 use crate::fs::WalkOptions;
 use crate::job::prepare::Prepared;
+use crate::plan::filter::Filter;
 use crate::plan::paths::Side;
 use crate::plan::versions::VersionRule;
 use s3haul_wire::error::Result;
 
-/// Whether the source of a job has anything at all, whatever of it an earlier run has dealt with.
-/// It stops at the first page or batch that has something, taken or not.
+/// Whether the source of a job has anything at all, whatever of it this run would take or an
+/// earlier one has dealt with. It stops at the first page or batch that has something.
 pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool> {
     match &job.plan.source {
         Side::Local(folder) => {
             let follow_symlinks = job.spec.follow_symlinks;
             let options = WalkOptions { follow_symlinks, ..WalkOptions::default() };
-            let mut files = FileStream::of_folder(engine, folder, &job.filter, options);
+            let everything = Arc::new(Filter::all());
+            let mut files = FileStream::of_folder(engine, folder, &everything, options);
             while let Some(batch) = files.next().await {
                 if !batch.is_empty() {
                     return Ok(true);
@@ -26,7 +28,7 @@ pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool
             }
         }
         Side::Object(_) => {
-            let mut listing = NameListing::of_source(job, engine, "");
+            let mut listing = NameListing::new(engine, everything(job));
             let counts_all = !matches!(job.spec.versions, None | Some(VersionRule::AsOf { .. }));
             while let Some(page) = listing.next().await? {
                 if (counts_all && listing.listed() > 0)
@@ -39,4 +41,20 @@ pub(crate) async fn has_any(job: &Prepared, engine: &Arc<Engine>) -> Result<bool
         Side::Stream => return Ok(true),
     }
     Ok(false)
+}
+
+fn everything(job: &Prepared) -> NamesRequest<'_> {
+    NamesRequest {
+        after: "",
+        through: None,
+        place: Place::Source,
+        root: job.source_key(),
+        prefix: job.wildcard.as_ref().map_or(job.source_key(), |wildcard| wildcard.prefix()),
+        filter: None,
+        page_size: job.spec.page_size,
+        is_one: !job.plan.is_directory && !job.source_key().is_empty(),
+        versions: job.spec.versions,
+        proves_emptiness: false,
+        source_root: None,
+    }
 }

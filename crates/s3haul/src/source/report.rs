@@ -270,6 +270,7 @@ struct Row<'a> {
 
 /// Objects that are named, as they are now.
 async fn objects(job: &Prepared, engine: &Engine, batch: &[Named]) -> Result<SourceBatch> {
+    let batch = removals::still_old(job, engine, batch).await;
     let looked = batch.iter().map(|named| object(job, engine, named));
     let mut rows = Vec::with_capacity(batch.len());
     for row in join_all(looked).await {
@@ -352,9 +353,6 @@ async fn object<'a>(
     let expected = named.expected.clone();
     let is_plan = expected.is_some();
     if job.removes() && !is_plan && !removals::is_still_taken(job, engine, named, &place).await {
-        return Ok(None);
-    }
-    if !removals::is_still_old(job, engine, named, &place).await {
         return Ok(None);
     }
     if job.acts_in_place() {

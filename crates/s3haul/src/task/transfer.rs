@@ -270,6 +270,17 @@ async fn act(job: &Arc<Prepared>, engine: &Arc<Engine>) -> Result<()> {
     Ok(())
 }
 
+/// The version that is written to standard output; none for the current one.
+async fn stream_version(job: &Prepared, engine: &Arc<Engine>) -> Result<Option<String>> {
+    if job.source_key().is_empty() {
+        // The bucket would be asked, and answers otherwise than for an object.
+        let message = "Parameter validation failed:\nInvalid length for parameter Key, value: 0, \
+                       valid min length: 1";
+        return Err(Error::new(ErrorKind::Request, message));
+    }
+    version_of_source(job, engine).await
+}
+
 async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
     if job.plan.action == ActionKind::Upload {
         let key = job.target_key("-");
@@ -281,13 +292,7 @@ async fn run_stream(job: &Prepared, engine: &Arc<Engine>, streams: Streams) {
         return upload_stream(engine, streams.input, key, job.spec.expected_size).await;
     }
     let key = job.source_key().to_owned();
-    let (version_id, found) = match version_of_source(job, engine).await {
-        // The bucket would be asked, and answers otherwise than for an object.
-        Ok(_) if key.is_empty() => {
-            let message = "Parameter validation failed:\nInvalid length for parameter Key, value: \
-                           0, valid min length: 1";
-            (None, Err(Error::new(ErrorKind::Request, message)))
-        }
+    let (version_id, found) = match stream_version(job, engine).await {
         Ok(version_id) => {
             let found = head(engine, &key, version_id.as_deref()).await;
             (version_id, found)

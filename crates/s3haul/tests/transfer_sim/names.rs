@@ -204,6 +204,26 @@ async fn a_source_that_has_nothing_by_now_empties_nothing() {
     assert_eq!(world.keys().await, ["x/a"]);
 }
 
+/// What a filter leaves out is something, too.
+#[tokio::test(start_paused = true)]
+async fn a_source_of_which_a_filter_takes_nothing_is_not_empty() {
+    for source in ["s3://bucket/s", "in"] {
+        let world = World::new();
+        world.file("in/y/1", b"1");
+        for key in ["s/y/1", "t/x/1"] {
+            world.object(key, b"1").await;
+        }
+        let removed = Location::Object(ObjectName::new("bucket", "t/x/1"));
+        let action = ActionKind::Delete;
+        let named =
+            Named { action, source: removed, target: None, collides: false, expected: None };
+        let filters = vec![FilterRule::Exclude("*".into()), FilterRule::Include("x/*".into())];
+        let summary = removing(&world, (source, "s3://bucket/t"), vec![named], filters).await;
+        assert_eq!((summary.done, summary.fatal), (1, false), "{:?}", world.log.lines());
+        assert_eq!(world.keys().await, ["s/y/1"]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_path_that_leaves_the_folder_is_not_uploaded() {
     let world = World::new();

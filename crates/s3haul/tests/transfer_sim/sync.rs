@@ -313,7 +313,7 @@ async fn a_source_inside_of_the_target_is_not_removed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_inside_of_the_source_loses_nothing_of_it() {
+async fn nothing_of_a_source_around_the_target_is_removed() {
     let world = World::new();
     for key in ["a", "out/old"] {
         world.object(key, b"1").await;

@@ -234,7 +234,7 @@ async fn a_version_that_was_not_removed_is_removed_the_next_time() {
     world.sim.ledger().clear();
     let retry = TransferSpec { names: Some(names), ..spec.clone() };
     assert_eq!(world.run(retry).await.unwrap().done, 3, "{:?}", world.log.lines());
-    assert_eq!(world.sim.ledger().count("ListObjectVersions"), 0);
+    assert_eq!(world.sim.ledger().count("ListObjectVersions"), 2, "each key is asked about once");
     // Exactly those, although another one is not current any more.
     assert_eq!(versions(&world).await, ["d/a: 7 3", "d/a2: 9", "d/b: x", "e: 5"]);
     // A name without a version would be the current one.
@@ -269,6 +269,33 @@ async fn an_old_version_that_is_current_by_now_is_not_removed() {
     let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
     assert_eq!((summary.done, summary.warnings), (2, 1), "{:?}", world.log.lines());
     assert_eq!(versions(&world).await, ["d/a: 2", "d/a2: 9", "d/b: x", "e: 5"]);
+}
+
+/// Without the marker the key would be back.
+#[tokio::test(start_paused = true)]
+async fn an_old_delete_marker_that_is_current_by_now_is_not_removed() {
+    let world = versioned().await;
+    put(&world, "k", 1).await;
+    delete(&world, "k").await;
+    put(&world, "k", 2).await;
+    let effect = Effect::respond(403, "AccessDenied");
+    world.sim.weather().push(Fault::new(effect).operation("DeleteObjects").always());
+    let noncurrent = VersionRule::Noncurrent { keep: 0, older_than_s: None };
+    let spec = TransferSpec { recursive: true, ..removal(&world, "s3://bucket/", noncurrent) };
+    assert_eq!(world.run(spec.clone()).await.unwrap().failed, 2);
+    world.sim.weather().clear();
+    let head = HeadObject { bucket: "bucket", key: "k", ..HeadObject::default() };
+    let current = world.client.head_object(head).await.unwrap().version_id;
+    let version_id = current.as_deref();
+    let removal =
+        DeleteObject { bucket: "bucket", key: "k", version_id, ..DeleteObject::default() };
+    world.client.delete_object(removal).await.unwrap();
+    world.sim.ledger().clear();
+    let names: Arc<dyn NameSource> = Arc::new(Held(world.log.failed()));
+    let summary = world.run(TransferSpec { names: Some(names), ..spec }).await.unwrap();
+    assert_eq!((summary.done, summary.warnings), (1, 1), "{:?}", world.log.lines());
+    assert_eq!(versions(&world).await, ["k: x"]);
+    assert_eq!(world.sim.ledger().count("ListObjectVersions"), 2, "one of them is the test's");
 }
 
 /// A small and a large object that are replaced, one that is removed, and one that is new; gives

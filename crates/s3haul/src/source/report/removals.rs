@@ -4,6 +4,7 @@
 //! all, unless that was asked for: a source that is gone has no names either. And what `rm` asks
 //! again of what it failed at.
 
+use std::collections::{BTreeSet, HashMap};
 use std::io::ErrorKind as IoKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,8 +40,10 @@ const BACK: &str = "It is not removed, because the source has it by now.";
 
 /// What is said of a removal that would hit the source.
 const OF_SOURCE: &str = "It is not removed, because it is of the source.";
+
 /// What is said of a removal of an old version.
 const CURRENT: &str = "It is not removed, because it is the current version by now.";
+
 /// What is said of a removal that the filters or conditions of this run leave out.
 const LEFT_OUT: &str = "It is not removed, because a filter leaves it out.";
 
@@ -78,28 +81,46 @@ pub(crate) async fn is_still_taken(
     false
 }
 
-/// Whether a version that `rm --noncurrent` chose is still not the current one: it is once what
-/// replaced it was removed for good.
-pub(crate) async fn is_still_old(
+/// Those of a batch that are still not current, where `rm --noncurrent` chose them: an old version
+/// is current once what replaced it was removed for good. Each key is asked about once.
+pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
-    named: &Named,
-    place: &NamedPlace<'_>,
-) -> bool {
-    let is_of_old = matches!(job.spec.versions, Some(VersionRule::Noncurrent { .. }));
-    let Some(version_id) = place.version_id.filter(|_| is_of_old) else { return true };
-    let error = match head(engine, place.key, None).await {
-        Ok(head) if head.version_id.as_deref() != Some(version_id) => return true,
-        Err(error) if is_missing(&error) => return true,
-        Err(error) => error,
-        Ok(_) if named.expected.is_some() => changed("the object"),
-        Ok(_) => {
-            engine.report.warning(warning::skipping(&named.source, CURRENT));
-            return false;
-        }
+    batch: &'n [Named],
+) -> Vec<&'n Named> {
+    if !matches!(job.spec.versions, Some(VersionRule::Noncurrent { .. })) {
+        return batch.iter().collect();
+    }
+    let newest = VersionRule::All { older_than_s: None };
+    let keys: BTreeSet<&str> = batch.iter().filter_map(|named| Some(object_of(named)?.0)).collect();
+    let asked = keys.into_iter().map(|key| async move {
+        let version_id = find_version(job, engine, key, newest).await;
+        (key, version_id)
+    });
+    let found: HashMap<_, _> = join_all(asked).await.into_iter().collect();
+    let is_old = |named: &&Named| {
+        let Some((key, version_id)) = object_of(named) else { return true };
+        let error = match found.get(key) {
+            Some(Err(error)) => error.duplicate(),
+            Some(Ok(Some(current))) if current == version_id && named.expected.is_some() => {
+                changed("the object")
+            }
+            Some(Ok(Some(current))) if current == version_id => {
+                engine.report.warning(warning::skipping(&named.source, CURRENT));
+                return false;
+            }
+            _ => return true,
+        };
+        engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
+        false
     };
-    engine.conclude_unplanned(job.plan.action, named.source.clone(), None, error);
-    false
+    batch.iter().filter(is_old).collect()
+}
+
+/// Key and version of what is named.
+fn object_of(named: &Named) -> Option<(&str, &str)> {
+    let Location::Object(name) = &named.source else { return None };
+    Some((&name.key, name.version_id.as_deref()?))
 }
 
 /// The removals of a `sync` that are named, once its transfers are done.
