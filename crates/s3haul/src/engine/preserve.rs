@@ -39,7 +39,8 @@ pub(crate) fn set_attributes(
 
 /// What the file of an object gets: the object's time, or what its metadata preserves.
 pub(crate) fn finish_of(settings: &Settings, head: &ObjectHead) -> Finish {
-    let plain = Finish::at(head.last_modified_s);
+    let is_new = settings.no_overwrite;
+    let plain = Finish { is_new, ..Finish::at(head.last_modified_s) };
     if !settings.preserves {
         return plain;
     }
@@ -50,5 +51,5 @@ pub(crate) fn finish_of(settings: &Settings, head: &ObjectHead) -> Finish {
         meta::system_time(seconds, u32::try_from(nanoseconds.rem_euclid(SECOND_NS)).ok()?)
     });
     let modified = time.or(plain.modified);
-    Finish { modified, is_exact: time.is_some(), permissions: preserved.permissions }
+    Finish { modified, is_exact: time.is_some(), permissions: preserved.permissions, is_new }
 }

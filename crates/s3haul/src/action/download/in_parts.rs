@@ -194,7 +194,9 @@ fn commit(writing: Arc<Writing>, modified_s: i64) -> Result<Committed> {
     };
     // The engine is let go last.
     let Writing { engine, file, finish, .. } = writing;
-    let finish = finish.into_inner().unwrap_or_else(|| Finish::at(modified_s));
+    let is_new = engine.settings.no_overwrite;
+    let plain = || Finish { is_new, ..Finish::at(modified_s) };
+    let finish = finish.into_inner().unwrap_or_else(plain);
     if engine.settings.is_move {
         file.sync()?;
         return file.commit_durably(finish);

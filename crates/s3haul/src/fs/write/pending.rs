@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::directories::open_root;
@@ -107,6 +107,8 @@ pub struct Finish {
     pub is_exact: bool,
     /// Permissions of owner, group and others, whatever the umask says.
     pub permissions: Option<u32>,
+    /// A file that is there by then stays (`--no-overwrite`).
+    pub is_new: bool,
 }
 
 impl Finish {
@@ -335,8 +337,9 @@ impl PendingFile {
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed; the temporary file is removed then. What cannot be set is not
-    /// an error but a warning in [`Committed`].
+    /// When it cannot be renamed, and of [`ErrorKind::PreconditionFailed`] when it must be new and
+    /// is not; the temporary file is removed then. What cannot be set is not an error but a warning
+    /// in [`Committed`].
     pub fn commit(mut self, finish: Finish) -> Result<Committed> {
         let WriteMode::Temporary(temporary) = &mut self.mode else {
             return Ok(Committed::default());
@@ -347,14 +350,12 @@ impl PendingFile {
         }
         let warning = finish.apply(&self.file, &self.place.path);
         if let Some(name) = temporary.as_deref() {
-            let Place { parent, name: target, .. } = &self.place;
-            if !leftover::leads_to(parent.as_fd(), name, self.file.as_fd()) {
+            if !leftover::leads_to(self.place.parent.as_fd(), name, self.file.as_fd()) {
                 return Err(self
                     .place
                     .fail("another process took what was written of", Errno::STALE));
             }
-            rustix::fs::renameat(parent, name, parent, target)
-                .map_err(|errno| self.place.fail("could not replace", errno))?;
+            self.place.take(name, finish.is_new)?;
         }
         *temporary = None;
         Ok(Committed { warning })
@@ -394,6 +395,31 @@ impl Place {
             }
         }
         Err(self.fail("could not create a temporary file for", Errno::EXIST))
+    }
+
+    /// Gives the place to a temporary file.
+    fn take(&self, temporary: &str, is_new: bool) -> Result<()> {
+        let Self { parent, name, path } = self;
+        let exists = || {
+            let message = format!("`{}` exists by now", path.display());
+            Error::new(ErrorKind::PreconditionFailed, message)
+        };
+        if is_new {
+            let flags = RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(parent, temporary, parent, name, flags) {
+                Ok(()) => return Ok(()),
+                Err(Errno::EXIST) => return Err(exists()),
+                // File systems such as NFS have no such rename.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                    if rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                        return Err(exists());
+                    }
+                }
+                Err(errno) => return Err(self.fail("could not create", errno)),
+            }
+        }
+        rustix::fs::renameat(parent, temporary, parent, name)
+            .map_err(|errno| self.fail("could not replace", errno))
     }
 
     /// The permissions that a new file gets here. They are found by creating one: the umask cannot

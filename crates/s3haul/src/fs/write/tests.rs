@@ -214,6 +214,23 @@ fn a_file_is_unreadable_before_it_has_its_permissions() {
     }
 }
 
+/// `--no-overwrite` replaced a file that appeared while its object was received.
+#[test]
+fn a_file_that_must_be_new_replaces_none_that_appeared() {
+    let place = place();
+    let is_new = Finish { is_new: true, ..Finish::default() };
+    let pending = place.root.create("f").unwrap();
+    pending.write_at(0, b"received").unwrap();
+    fs::write(place.root.path_of("f"), b"appeared").unwrap();
+    let error = pending.commit(is_new).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PreconditionFailed);
+    assert_eq!(fs::read(place.root.path_of("f")).unwrap(), b"appeared");
+    symlink("nowhere", place.root.path_of("link")).unwrap();
+    assert!(place.root.create("link").unwrap().commit(is_new).is_err());
+    let _ = place.root.create("g").unwrap().commit(is_new).unwrap();
+    assert_eq!(place.names(""), ["f", "g", "link"]);
+}
+
 #[test]
 fn names_that_lead_out_are_distinguished() {
     let place = place();
