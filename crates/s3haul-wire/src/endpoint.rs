@@ -195,7 +195,7 @@ fn is_virtual_hostable_with_dots(bucket: &str) -> bool {
 }
 
 /// Suffix of host names in the partition of a region.
-fn dns_suffix(region: &str) -> &'static str {
+pub(crate) fn dns_suffix(region: &str) -> &'static str {
     const SUFFIXES: [(&str, &str); 7] = [
         ("cn-", "amazonaws.com.cn"),
         ("us-iso-", "c2s.ic.gov"),

@@ -35,6 +35,10 @@ pub(crate) struct GlobalArgs {
     /// Use this profile of ~/.aws/config and ~/.aws/credentials.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+    /// The profile is that of one side, and was named for what it says: it goes before the
+    /// environment, which is of both.
+    #[arg(skip)]
+    pub(crate) is_profile_of_side: bool,
     /// Send requests to this region, and make buckets in it.
     #[arg(long, global = true, value_name = "REGION")]
     pub(crate) region: Option<String>,
@@ -149,6 +153,7 @@ impl GlobalArgs {
         let outer = outer.clone();
         Self {
             profile: self.profile.or(outer.profile),
+            is_profile_of_side: self.is_profile_of_side,
             region: self.region.or(outer.region),
             endpoint_url: self.endpoint_url.or(outer.endpoint_url),
             no_sign_request: self.no_sign_request || outer.no_sign_request,

@@ -128,12 +128,10 @@ fn unused_names(profile: &Profile) -> impl Iterator<Item = &str> {
 }
 
 fn region(global: &GlobalArgs, environment: &Environment, profile: &Profile) -> Option<String> {
-    let region = global.region.as_deref().or_else(|| {
-        environment
-            .first(&[env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION])
-            .or_else(|| profile.get("region"))
-    });
-    region.map(str::to_owned)
+    let own = profile.get("region");
+    let region = global.region.as_deref().or(own.filter(|_| global.is_profile_of_side));
+    let variables = [env_vars::AWS_REGION, env_vars::AWS_DEFAULT_REGION];
+    region.or_else(|| environment.first(&variables)).or(own).map(str::to_owned)
 }
 
 fn endpoint_url(
@@ -157,10 +155,9 @@ fn endpoint_url(
         return Ok(None);
     }
     let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];
-    let url = match environment.first(&variables) {
-        None => profile.endpoint_url()?,
-        url => url,
-    };
+    let own = profile.endpoint_url()?;
+    let first = own.filter(|_| global.is_profile_of_side);
+    let url = first.or_else(|| environment.first(&variables)).or(own);
     match url {
         Some(url) if !has_http_scheme(url) => {
             Err(Failure::other(format!("Invalid endpoint: {}", without_user(url))))

@@ -45,6 +45,26 @@ fn endpoints_for_s3_win_and_can_be_ignored() {
     assert_eq!(url(&[both[0], ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")]), None);
 }
 
+/// With `AWS_ENDPOINT_URL` set both sides were one service, and `verify` found them the same.
+#[test]
+fn a_profile_of_one_side_goes_before_what_the_environment_says_of_both() {
+    let config = "[profile home]\nendpoint_url = http://home\nregion = of-home\n[profile bare]\n";
+    let environment = [("AWS_ENDPOINT_URL", "http://all"), ("AWS_REGION", "of-all")];
+    let endpoint = |profile: &str, is_profile_of_side: bool| {
+        let profile = Some(profile.to_owned());
+        let global = GlobalArgs { profile, is_profile_of_side, ..GlobalArgs::default() };
+        let endpoint = settings(&global, &environment, config).unwrap().client.endpoint;
+        (endpoint.url.unwrap(), endpoint.region.unwrap())
+    };
+    let (home, all) = (("http://home", "of-home"), ("http://all", "of-all"));
+    for (profile, is_of_side, expected) in
+        [("home", true, home), ("home", false, all), ("bare", true, all)]
+    {
+        let (url, region) = endpoint(profile, is_of_side);
+        assert_eq!((url.as_str(), region.as_str()), expected, "{profile} {is_of_side}");
+    }
+}
+
 #[test]
 fn nonsense_is_an_error_with_the_code_of_aws() {
     let status = |global: &GlobalArgs, pairs: &[(&str, &str)], config: &str| {

@@ -90,6 +90,7 @@ impl Side<'_> {
         let plain_url = if leaves_endpoint { &None } else { &plain.endpoint_url };
         GlobalArgs {
             profile: or(self.profile, &plain.profile),
+            is_profile_of_side: self.profile.is_some(),
             endpoint_url: or(self.endpoint_url, plain_url),
             region: or(self.region, &plain.region),
             no_sign_request: self.no_sign_request

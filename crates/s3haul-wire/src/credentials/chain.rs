@@ -3,14 +3,10 @@
 //! A source that is configured and fails ends the search with its error; one that is not there is
 //! passed over. A profile named by the caller takes precedence over the environment.
 
-use std::path::PathBuf;
+use reqsign_aws_v4::{Credential, ECSCredentialProvider, IMDSv2CredentialProvider};
+use reqsign_core::{Context, ProvideCredential};
 
-use reqsign_aws_v4::{
-    AssumeRoleCredentialProvider, AssumeRoleWithWebIdentityCredentialProvider, Credential,
-    ECSCredentialProvider, IMDSv2CredentialProvider, RequestSigner, StaticCredentialProvider,
-};
-use reqsign_core::{Context, ProvideCredential, Signer};
-
+use super::sts::Sts;
 use super::{process, sso};
 use crate::credentials::profile::{ConfigFiles, Keys, Profile, partial};
 use crate::endpoint::DEFAULT_REGION;
@@ -161,18 +157,16 @@ impl Chain {
         Box::pin(async move {
             let Some(profile) = files.profile(name) else {
                 return if depth == 0 {
-                    self.web_identity_of_environment().await
+                    self.web_identity_of_environment(None).await
                 } else {
                     Ok(None)
                 };
             };
-            if let Some(role_arn) = profile.get("role_arn")
-                && let Some(found) = self.role(files, name, &profile, role_arn, depth).await?
-            {
-                return Ok(Some(found));
+            if let Some(role_arn) = profile.get("role_arn") {
+                return self.role(files, name, &profile, role_arn, depth).await.map(Some);
             }
             if depth == 0
-                && let Some(found) = self.web_identity_of_environment().await?
+                && let Some(found) = self.web_identity_of_environment(Some(&profile)).await?
             {
                 return Ok(Some(found));
             }
@@ -182,6 +176,12 @@ impl Chain {
 
     /// SSO, credentials file, process, config file.
     async fn plain(&self, files: &ConfigFiles, profile: &Profile) -> Result<Option<Credential>> {
+        if profile.get("login_session").is_some() {
+            return Err(failed(
+                "credentials of `aws login` are read by `aws` alone: `aws configure \
+                 export-credentials --format env` prints them for the environment",
+            ));
+        }
         if sso::is_configured(profile) {
             return sso::provide(&self.context, files, profile).await.map(Some);
         }
@@ -201,13 +201,13 @@ impl Chain {
         profile: &Profile,
         role_arn: &str,
         depth: usize,
-    ) -> Result<Option<Credential>> {
+    ) -> Result<Credential> {
         if depth >= PROFILE_DEPTH_MAX {
             return Err(failed("Infinite loop in credential configuration detected"));
         }
         if let Some(path) = profile.get("web_identity_token_file") {
             let session = profile.get("role_session_name");
-            return self.web_identity(role_arn, path, session).await.map(Some);
+            return self.web_identity(role_arn, path, session, Some(profile)).await;
         }
         let source = if let Some(source) = profile.get("source_profile") {
             let found = if source == name {
@@ -222,12 +222,13 @@ impl Chain {
         } else if let Some(source) = profile.get("credential_source") {
             self.credential_source(source).await?
         } else {
-            return Ok(None);
+            // Else the keys of the profile itself would be used, which are of another identity.
+            return Err(partial("assume-role", "source_profile or credential_source"));
         };
         if profile.get("mfa_serial").is_some() {
             return Err(failed("roles that ask for an MFA code are not supported"));
         }
-        self.assume(profile, role_arn, source).await.map(Some)
+        self.assume(profile, role_arn, source).await
     }
 
     async fn credential_source(&self, source: &str) -> Result<Credential> {
@@ -249,44 +250,64 @@ impl Chain {
             .unwrap_or_else(|| DEFAULT_REGION.to_owned())
     }
 
+    /// The address that is configured for a service instead of Amazon's: `variable` is its name in
+    /// those of the environment, `section` that in the profile's `services`.
+    pub(super) fn service_endpoint(
+        &self,
+        (variable, section): (&str, &str),
+        profile: Option<&Profile>,
+    ) -> Result<Option<String>> {
+        let ignored = self
+            .variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
+            .or_else(|| profile?.get("ignore_configured_endpoint_urls").map(str::to_owned));
+        if ignored.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let of_service = self.variable(&format!("AWS_ENDPOINT_URL_{variable}"));
+        let Some(url) = of_service.or_else(|| self.variable("AWS_ENDPOINT_URL")) else {
+            let url = profile.map(|profile| profile.endpoint_url_of(section)).transpose()?;
+            return Ok(url.flatten().map(str::to_owned));
+        };
+        Ok(Some(url))
+    }
+
+    fn sts(&self, profile: Option<&Profile>) -> Result<Sts<'_>> {
+        Ok(Sts {
+            context: &self.context,
+            region: self.sts_region(profile),
+            endpoint: self.service_endpoint(("STS", "sts"), profile)?,
+        })
+    }
+
     async fn assume(
         &self,
         profile: &Profile,
         role_arn: &str,
         source: Credential,
     ) -> Result<Credential> {
-        let region = self.sts_region(Some(profile));
-        let mut keys =
-            StaticCredentialProvider::new(&source.access_key_id, &source.secret_access_key);
-        if let Some(token) = &source.session_token {
-            keys = keys.with_session_token(token);
-        }
-        let signer = Signer::new(self.context.clone(), keys, RequestSigner::new("sts", &region));
         let session = profile.get("role_session_name").unwrap_or(SESSION_NAME);
-        let mut provider = AssumeRoleCredentialProvider::new(role_arn.to_owned(), signer)
-            .with_role_session_name(session.to_owned())
-            .with_region(region)
-            .with_regional_sts_endpoint();
-        if let Some(id) = profile.get("external_id") {
-            provider = provider.with_external_id(id.to_owned());
+        let mut parameters = vec![("RoleArn", role_arn), ("RoleSessionName", session)];
+        for (parameter, name) in
+            [("ExternalId", "external_id"), ("DurationSeconds", "duration_seconds")]
+        {
+            parameters.extend(profile.get(name).map(|value| (parameter, value)));
         }
-        if let Some(seconds) = profile.get("duration_seconds").and_then(|text| text.parse().ok()) {
-            provider = provider.with_duration_seconds(seconds);
-        }
-        required(provider.provide_credential(&self.context).await)
+        self.sts(Some(profile))?.assume(&source, &parameters).await
     }
 
-    async fn web_identity_of_environment(&self) -> Result<Option<Credential>> {
+    async fn web_identity_of_environment(
+        &self,
+        profile: Option<&Profile>,
+    ) -> Result<Option<Credential>> {
         if self.profile.is_some() {
             return Ok(None);
         }
-        let (Some(role_arn), Some(path)) =
-            (self.variable("AWS_ROLE_ARN"), self.variable("AWS_WEB_IDENTITY_TOKEN_FILE"))
-        else {
-            return Ok(None);
-        };
+        let Some(path) = self.variable("AWS_WEB_IDENTITY_TOKEN_FILE") else { return Ok(None) };
+        let role_arn = self.variable("AWS_ROLE_ARN").ok_or_else(|| {
+            failed("AWS_WEB_IDENTITY_TOKEN_FILE is set, but no role: AWS_ROLE_ARN is missing")
+        })?;
         let session = self.variable("AWS_ROLE_SESSION_NAME");
-        self.web_identity(&role_arn, &path, session.as_deref()).await.map(Some)
+        self.web_identity(&role_arn, &path, session.as_deref(), profile).await.map(Some)
     }
 
     async fn web_identity(
@@ -294,15 +315,17 @@ impl Chain {
         role_arn: &str,
         path: &str,
         session: Option<&str>,
+        profile: Option<&Profile>,
     ) -> Result<Credential> {
-        let provider = AssumeRoleWithWebIdentityCredentialProvider::with_config(
-            role_arn.to_owned(),
-            PathBuf::from(path),
-        )
-        .with_role_session_name(session.unwrap_or(SESSION_NAME).to_owned())
-        .with_region(self.sts_region(None))
-        .with_regional_sts_endpoint();
-        required(provider.provide_credential(&self.context).await)
+        let read = self.context.file_read(path).await;
+        let token = read.map_err(|error| failed(format!("no token of a web identity: {error}")))?;
+        let token = String::from_utf8_lossy(&token);
+        let parameters = [
+            ("RoleArn", role_arn),
+            ("RoleSessionName", session.unwrap_or(SESSION_NAME)),
+            ("WebIdentityToken", token.trim()),
+        ];
+        self.sts(profile)?.assume_with_token(&parameters).await
     }
 
     async fn container(&self) -> Result<Option<Credential>> {

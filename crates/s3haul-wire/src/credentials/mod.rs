@@ -9,3 +9,4 @@ pub(crate) mod process;
 pub(crate) mod profile;
 pub(crate) mod program;
 pub(crate) mod sso;
+pub(crate) mod sts;

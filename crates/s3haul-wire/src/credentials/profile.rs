@@ -158,9 +158,16 @@ impl Profile {
     /// The endpoint that the profile's `services` section names for S3, or its own. A section that
     /// is missing or empty is an error of kind [`ErrorKind::Config`].
     pub fn endpoint_url(&self) -> Result<Option<&str>> {
+        self.endpoint_url_of("s3")
+    }
+
+    /// The same of another service.
+    pub(crate) fn endpoint_url_of(&self, service: &str) -> Result<Option<&str>> {
         let of_services = match (self.get("services"), &self.services) {
             (None, _) => None,
-            (Some(_), Some(services)) if !services.is_empty() => services.get("s3").and_then(block),
+            (Some(_), Some(services)) if !services.is_empty() => {
+                services.get(service).and_then(block)
+            }
             (Some(name), _) => {
                 let message = format!(
                     "The profile is configured to use the services section but the \"{name}\" \
@@ -169,7 +176,7 @@ impl Profile {
                 return Err(Error::new(ErrorKind::Config, message));
             }
         };
-        let url = of_services.and_then(|s3| s3.get("endpoint_url")).map(String::as_str);
+        let url = of_services.and_then(|own| own.get("endpoint_url")).map(String::as_str);
         Ok(url.or_else(|| self.get("endpoint_url")))
     }
 

@@ -156,7 +156,9 @@ async fn roles_are_assumed_through_source_profiles() {
              region=eu-west-1\nexternal_id=ext\n\
              [profile loop]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop2\n\
              [profile loop2]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=loop\n\
-             [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=absent\n",
+             [profile none]\nrole_arn=arn:aws:iam::123456789012:role/l\nsource_profile=absent\n\
+             [profile own]\nrole_arn=arn:aws:iam::123456789012:role/l\n\
+             aws_access_key_id=OWN\naws_secret_access_key=s\n",
         );
     assert_eq!(home.key(Some("a")).await.unwrap(), "STSKEY0123456789");
     let seen = format!("{:?}", home.seen.lock().unwrap());
@@ -164,6 +166,39 @@ async fn roles_are_assumed_through_source_profiles() {
     assert!(seen.contains("ExternalId=ext"), "{seen}");
     assert!(home.key(Some("loop")).await.unwrap_err().to_string().contains("Infinite loop"));
     assert!(home.key(Some("none")).await.unwrap_err().to_string().contains("absent"));
+    // The keys of the profile are of another identity than its role.
+    let own = home.key(Some("own")).await.unwrap_err().to_string();
+    let partial = "Partial credentials found in assume-role, missing: source_profile or \
+                   credential_source";
+    assert_eq!(own, partial);
+}
+
+/// Keys and tokens went to Amazon although another service was configured.
+#[tokio::test]
+async fn roles_are_had_from_the_service_that_is_configured() {
+    let config = "[profile a]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
+                  services=local\n[services local]\nsts =\n  endpoint_url=http://sts.section\n\
+                  [profile b]\nrole_arn=arn:aws:iam::123456789012:role/a\nsource_profile=base\n\
+                  endpoint_url=http://sts.profile\n";
+    let keys = "[base]\naws_access_key_id=BASE\naws_secret_access_key=s\n";
+    let home = || Home::new().file(".aws/config", config).file(".aws/credentials", keys);
+    let all = ("AWS_ENDPOINT_URL", "http://sts.all");
+    let own = ("AWS_ENDPOINT_URL_STS", "http://sts.own");
+    let ignored = ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true");
+    for (profile, variables, expected) in [
+        ("a", &[][..], "http://sts.section"),
+        ("b", &[], "http://sts.profile"),
+        ("b", &[all], "http://sts.all"),
+        ("a", &[all, own], "http://sts.own"),
+        ("b", &[all, own, ignored], "https://sts.us-east-1.amazonaws.com/"),
+    ] {
+        let set = |home: Home, (name, value): &(&str, &str)| home.set(name, value);
+        let home = variables.iter().fold(home(), set);
+        assert_eq!(home.key(Some(profile)).await.unwrap(), "STSKEY0123456789");
+        let seen = home.seen.lock().unwrap();
+        assert!(seen[0].0.starts_with(expected), "{profile} {variables:?}: {seen:?}");
+        assert!(seen[0].1.contains("Action=AssumeRole&"), "{seen:?}");
+    }
 }
 
 #[tokio::test]
