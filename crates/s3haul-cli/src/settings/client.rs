@@ -149,9 +149,12 @@ fn endpoint_url(
             without_user(url)
         )));
     }
-    let ignored = environment.is_true(env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS)
-        || flag("ignore_configured_endpoint_urls", profile.get("ignore_configured_endpoint_urls"))?;
-    if ignored {
+    // Nothing else is true to botocore here, and requests must not go to Amazon that it sends
+    // elsewhere.
+    let is_true = |value: Option<&str>| value.is_some_and(|text| text.eq_ignore_ascii_case("true"));
+    if is_true(environment.get(env_vars::AWS_IGNORE_CONFIGURED_ENDPOINT_URLS))
+        || is_true(profile.get("ignore_configured_endpoint_urls"))
+    {
         return Ok(None);
     }
     let variables = [env_vars::AWS_ENDPOINT_URL_S3, env_vars::AWS_ENDPOINT_URL];

@@ -42,7 +42,9 @@ fn endpoints_for_s3_win_and_can_be_ignored() {
     assert_eq!(url(&both).as_deref(), Some("http://s3"));
     assert_eq!(url(&both[..1]).as_deref(), Some("http://all"));
     assert_eq!(url(&[]).as_deref(), Some("http://profile"));
-    assert_eq!(url(&[both[0], ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")]), None);
+    let ignoring = |value| url(&[both[0], ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", value)]);
+    assert_eq!((ignoring("true"), ignoring("True")), (None, None));
+    assert_eq!(ignoring("1").as_deref(), Some("http://all"));
 }
 
 /// With `AWS_ENDPOINT_URL` set both sides were one service, and `verify` found them the same.

@@ -183,7 +183,10 @@ impl Chain {
             ));
         }
         if sso::is_configured(profile) {
-            return sso::provide(&self.context, files, profile).await.map(Some);
+            let configured = [("SSO_OIDC", "sso_oidc"), ("SSO", "sso")]
+                .map(|names| self.service_endpoint(names, Some(profile)));
+            let [oidc, portal] = configured;
+            return sso::provide(&self.context, files, profile, [oidc?, portal?]).await.map(Some);
         }
         if let Some(keys) = profile.shared_keys()? {
             return Ok(Some(keys.into()));

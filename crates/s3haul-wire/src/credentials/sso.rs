@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::failed;
 use crate::credentials::profile::{ConfigFiles, Profile, text};
+use crate::endpoint::dns_suffix;
 use crate::error::{Error, Result};
 use crate::sign::signature::encode_query;
 use crate::units::hex;
@@ -24,7 +25,10 @@ const RENEW_BEFORE: Duration = Duration::from_mins(5);
 
 /// What a profile says of its role.
 struct Role<'f> {
-    region: &'f str,
+    /// Where tokens are renewed.
+    oidc: String,
+    /// Where credentials are had.
+    portal: String,
     account_id: &'f str,
     role_name: &'f str,
     /// What the cached token is filed under.
@@ -76,13 +80,15 @@ pub(super) fn is_configured(profile: &Profile) -> bool {
     profile.get("sso_account_id").is_some() || profile.get("sso_session").is_some()
 }
 
-/// Credentials of the profile's role.
+/// Credentials of the profile's role. The services that renew tokens and give credentials may have
+/// other addresses than Amazon's.
 pub(super) async fn provide(
     context: &Context,
     files: &ConfigFiles,
     profile: &Profile,
+    configured: [Option<String>; 2],
 ) -> Result<Credential> {
-    let role = role(files, profile)?;
+    let role = role(files, profile, configured)?;
     let token = cached_token(context, &role).await?;
     let is_ending = token
         .expires_at
@@ -94,7 +100,11 @@ pub(super) async fn provide(
     exchange(context, &role, &access_token).await
 }
 
-fn role<'f>(files: &'f ConfigFiles, profile: &'f Profile) -> Result<Role<'f>> {
+fn role<'f>(
+    files: &'f ConfigFiles,
+    profile: &'f Profile,
+    [oidc, portal]: [Option<String>; 2],
+) -> Result<Role<'f>> {
     let missing = |name: &str| failed(format!("the profile uses SSO but lacks `{name}`"));
     let session = match profile.get("sso_session") {
         None => None,
@@ -109,8 +119,14 @@ fn role<'f>(files: &'f ConfigFiles, profile: &'f Profile) -> Result<Role<'f>> {
         session.and_then(|(_, section)| text(section, name)).or_else(|| profile.get(name))
     };
     let start_url = setting("sso_start_url").ok_or_else(|| missing("sso_start_url"))?;
+    let region = setting("sso_region").ok_or_else(|| missing("sso_region"))?;
+    let address = |configured: Option<String>, name: &str| match configured {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => format!("https://{name}.{region}.{}", dns_suffix(region)),
+    };
     Ok(Role {
-        region: setting("sso_region").ok_or_else(|| missing("sso_region"))?,
+        oidc: address(oidc, "oidc"),
+        portal: address(portal, "portal.sso"),
         account_id: profile.get("sso_account_id").ok_or_else(|| missing("sso_account_id"))?,
         role_name: profile.get("sso_role_name").ok_or_else(|| missing("sso_role_name"))?,
         cache_name: session.map_or(start_url, |(name, _)| name),
@@ -149,7 +165,7 @@ async fn renew(context: &Context, role: &Role<'_>, token: &Token) -> Result<Stri
     let body = serde_json::to_vec(&request).map_err(|_| expired())?;
     let sent = Request::builder()
         .method(Method::POST)
-        .uri(format!("https://oidc.{}.amazonaws.com/token", role.region))
+        .uri(format!("{}/token", role.oidc))
         .header(http::header::CONTENT_TYPE, "application/json")
         .body(Bytes::from(body))
         .map_err(|_| expired())?;
@@ -166,8 +182,7 @@ async fn renew(context: &Context, role: &Role<'_>, token: &Token) -> Result<Stri
 
 async fn exchange(context: &Context, role: &Role<'_>, access_token: &str) -> Result<Credential> {
     let query = encode_query(&[("role_name", role.role_name), ("account_id", role.account_id)]);
-    let url =
-        format!("https://portal.sso.{}.amazonaws.com/federation/credentials?{query}", role.region);
+    let url = format!("{}/federation/credentials?{query}", role.portal);
     let sent = Request::builder()
         .uri(url)
         .header("x-amz-sso_bearer_token", access_token)

@@ -142,8 +142,10 @@ where
 }
 
 fn read(file: &Path) -> Option<Vec<Boundary>> {
-    let length = fs::metadata(file).ok()?.len();
-    let bytes = (length <= BYTES_MAX).then(|| fs::read(file).ok())??;
+    // What somebody put there instead may have no end.
+    let found = fs::symlink_metadata(file).ok()?;
+    let is_usual = found.is_file() && found.len() <= BYTES_MAX;
+    let bytes = is_usual.then(|| fs::read(file).ok())??;
     let HintFile { version, boundaries } = serde_json::from_slice(&bytes).ok()?;
     let mut read = Vec::with_capacity(boundaries.len());
     let mut before = String::new();
@@ -249,6 +251,16 @@ mod tests {
             let boundaries = read(file.path()).unwrap_or_default();
             prop_assert!(boundaries.windows(2).all(|pair| pair[0].key < pair[1].key));
         }
+    }
+
+    /// A link to `/dev/zero` took all memory.
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["hints.json", "link.json"].map(|name| folder.path().join(name));
+        write(&file, vec![Boundary { key: "a".to_owned(), keys: 1 }]).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!((read(&file).is_some(), read(&link)), (true, None));
     }
 
     #[test]

@@ -243,6 +243,14 @@ async fn sso_uses_the_cached_token_and_renews_it() {
     let home = home.file(&cache, renewable);
     assert_eq!(home.key(Some("s")).await.unwrap(), "SSOKEY");
     assert!(format!("{:?}", home.seen.lock().unwrap()).contains("\"new\""));
+    home.seen.lock().unwrap().clear();
+    let home = home
+        .set("AWS_ENDPOINT_URL_SSO_OIDC", "http://oidc.own/")
+        .set("AWS_ENDPOINT_URL", "http://portal.sso.own");
+    assert_eq!(home.key(Some("s")).await.unwrap(), "SSOKEY");
+    let seen = format!("{:?}", home.seen.lock().unwrap());
+    assert!(seen.contains("http://oidc.own/token"), "{seen}");
+    assert!(seen.contains("http://portal.sso.own/federation/credentials?"), "{seen}");
 }
 
 fn metadata(seen: &crate::testing::Seen) -> Reply {
