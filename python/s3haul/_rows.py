@@ -302,7 +302,15 @@ def _next(rows: _s3haul.Rows) -> _s3haul.Batch | None:
 
 @cache
 def _row(names: tuple[str, ...]) -> Any:
-    return namedtuple("Row", names)
+    def reduce(self: tuple[Any, ...]) -> tuple[Any, ...]:
+        # Another process makes the class anew: it has no name in this module.
+        return _rebuilt, (names, tuple(self))
+
+    return type("Row", (namedtuple("Row", names),), {"__slots__": (), "__reduce__": reduce})
+
+
+def _rebuilt(names: tuple[str, ...], cells: tuple[Any, ...]) -> Any:
+    return _row(names)._make(cells)
 
 
 def _filtered(batch: Any, answer: Any) -> Any:

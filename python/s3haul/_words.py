@@ -19,6 +19,10 @@ _FLAGS = {"storage_classes": "source-storage-class"}
 _FLAGS_OF = {("find", "names"): "name", ("find", "tags"): "tag"}
 #: Flags that have a whole map as one value, as JSON.
 _MAPS = {"metadata", "add_metadata"}
+#: Parameters for which a period is an age.
+_AGES = {"newer_than", "older_than", "since", "as_of"}
+#: Parameters for which a period begins now.
+_FROM_NOW = {"expires", "retain_until"}
 #: Flags that have a list as one value, separated by commas.
 _LISTS = {"remove_metadata"}
 
@@ -109,6 +113,8 @@ def _filters(value: Any, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _flag(command: str, name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, timedelta) and name in _AGES | _FROM_NOW:
+        value = _moment(name, value)
     flag = "--" + (_FLAGS_OF.get((command, name)) or _FLAGS.get(name) or name.replace("_", "-"))
     try:
         if value is None or value is False:
@@ -118,7 +124,11 @@ def _flag(command: str, name: str, value: Any) -> Iterator[str]:
         elif isinstance(value, Mapping):
             yield from _mapping(command, name, flag, value)
         elif _is_sequence(value):
-            items = [text(item) for item in value]
+            given = list(value)
+            for item in given:
+                if isinstance(item, Mapping):
+                    yield from _mapping(command, name, flag, item)
+            items = [text(item) for item in given if not isinstance(item, Mapping)]
             if name in _LISTS and items:
                 items = [",".join(items)]
             yield from (f"{flag}={item}" for item in items)
@@ -153,8 +163,16 @@ def _time(value: datetime) -> str:
     return value.astimezone(timezone.utc).replace(tzinfo=None).isoformat() + "Z"
 
 
+def _moment(name: str, value: timedelta) -> datetime | timedelta:
+    """What a period means. An age of whole seconds is one on the command line, too."""
+    if name in _AGES and not value % timedelta(seconds=1):
+        return value
+    now = datetime.now(timezone.utc)
+    return now + value if name in _FROM_NOW else now - value
+
+
 def _period(value: timedelta) -> str:
     seconds, rest = divmod(value, timedelta(seconds=1))
     if not rest:
         return f"{seconds}s"
-    return f"{value / timedelta(milliseconds=1):g}ms"
+    return f"{round(value / timedelta(milliseconds=1))}ms"

@@ -130,6 +130,20 @@ def work():
 threading.Thread(target=work, daemon=True).start()
 started.wait()
 """,
+    "with calls in threads": """
+import itertools, threading
+row = next(iter(client.list("s3://synthetic")))
+calls = itertools.count()
+started = threading.Event()
+def work():
+    while True:
+        client.read(f"s3://synthetic/{row.key}")
+        if next(calls) > 100:
+            started.set()
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+started.wait()
+""",
     "with a server": """
 server.__enter__()
 """,

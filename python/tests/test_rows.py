@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
@@ -37,6 +38,7 @@ def test_rows_are_what_boto3_lists(bucket: Bucket) -> None:
     times = [row.last_modified.replace(microsecond=0) for row in rows]
     assert times == [row["LastModified"].replace(microsecond=0) for row in found]
     assert rows[0].last_modified.tzinfo is timezone.utc
+    assert pickle.loads(pickle.dumps(rows)) == rows, "for pools of processes"
 
 
 def test_libraries_take_the_stream(bucket: Bucket) -> None:

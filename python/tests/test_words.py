@@ -24,12 +24,14 @@ def words(options: object, head: str = "cp") -> list[str]:
         ({"newer_than": date(2030, 1, 31)}, ["--newer-than=2030-01-31"]),
         ({"newer_than": timedelta(days=2)}, ["--newer-than=172800s"]),
         ({"latency": timedelta(milliseconds=30)}, ["--latency=30ms"]),
+        ({"latency": timedelta(seconds=3605.125)}, ["--latency=3605125ms"]),
         (
             {"as_of": datetime(2030, 1, 31, 13, tzinfo=timezone(timedelta(hours=1)))},
             ["--as-of=2030-01-31T12:00:00Z"],
         ),
         ({"older_than": datetime(2030, 1, 31, 13)}, ["--older-than=2030-01-31T13:00:00"]),
         ({"tags": {"a": "b", "c": 1}}, ["--tags=a=b", "--tags=c=1"]),
+        ({"tags": [{"a": "b"}, "c=1"]}, ["--tags=a=b", "--tags=c=1"]),
         ({"metadata": {"a,b": "c=d"}}, ['--metadata={"a,b": "c=d"}']),
         ({"remove_metadata": ["a", "b"]}, ["--remove-metadata=a,b"]),
         ({"exclude": ["*"], "include": ["*.csv"]}, ["--exclude=*", "--include=*.csv"]),
@@ -41,6 +43,18 @@ def words(options: object, head: str = "cp") -> list[str]:
 )
 def test_options_are_flags(options: dict[str, object], expected: list[str]) -> None:
     assert words(options) == ["cp", *expected]
+
+
+def test_periods_are_ages_or_begin_now() -> None:
+    for name, period, shift in [
+        ("newer_than", timedelta(seconds=1.5), timedelta(seconds=-1.5)),
+        ("retain_until", timedelta(days=2), timedelta(days=2)),
+        ("expires", timedelta(seconds=90.25), timedelta(seconds=90.25)),
+    ]:
+        before = datetime.now(timezone.utc)
+        [_, word] = words({name: period})
+        moment = datetime.fromisoformat(word.split("=")[1].replace("Z", "+00:00")) - shift
+        assert before <= moment <= datetime.now(timezone.utc), word
 
 
 def test_some_commands_have_flags_of_their_own() -> None:

@@ -5,6 +5,7 @@
 //! waits or works does so without Python's lock.
 #![expect(clippy::needless_pass_by_value, reason = "what Python calls gets values")]
 
+mod detached;
 mod failure;
 mod log;
 mod many;
@@ -25,6 +26,7 @@ mod _s3haul {
 
     use pyo3::prelude::*;
 
+    use super::detached::{detached, notice_end};
     #[pymodule_export]
     use super::many::{Getter, Putter};
     #[pymodule_export]
@@ -39,7 +41,7 @@ mod _s3haul {
     /// Runs a command line, the program's name first, and returns its exit code.
     #[pyfunction]
     fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
-        py.detach(|| s3haul_cli::run(words))
+        detached(py, || s3haul_cli::run(words))
     }
 
     /// What requests cost in USD at the prices of S3 Standard in us-east-1.
@@ -51,6 +53,7 @@ mod _s3haul {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        notice_end(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

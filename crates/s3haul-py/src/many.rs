@@ -17,6 +17,7 @@ use s3haul_wire::{Client, Error, ObjectProperties, Payload};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::detached::detached;
 use crate::failure::{exception, of_error};
 use crate::runtime::runtime;
 use crate::session::{Session, joined, shared_bytes, variables};
@@ -51,7 +52,7 @@ impl<T: Send + 'static> Many<T> {
         let variables = variables(py)?;
         let client =
             || session.get().and_then(|session| runtime.block_on(session.client(variables)));
-        let (client, usual) = py.detach(client).map_err(|failure| exception(py, &failure))?;
+        let (client, usual) = detached(py, client).map_err(|failure| exception(py, &failure))?;
         let (sender, results) = async_channel::bounded(waiting_max.max(1));
         let room = Arc::new(Semaphore::new(at_once.unwrap_or(usual).clamp(1, AT_ONCE_MAX)));
         let process = std::process::id();
@@ -81,7 +82,7 @@ impl<T: Send + 'static> Many<T> {
     /// Results that have come, at most so many; waits for the first one.
     fn take(&self, py: Python<'_>, seconds: f64, max: usize) -> Vec<(usize, Result<T, Error>)> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        py.detach(|| {
+        detached(py, || {
             let first = || {
                 self.runtime.block_on(async {
                     tokio::time::timeout(patience, self.results.recv()).await.ok()?.ok()

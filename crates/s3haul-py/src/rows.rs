@@ -19,6 +19,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 use s3haul_cli::embed::Failure;
 use tokio::time::timeout;
 
+use crate::detached::detached;
 use crate::failure::{exception, internal};
 use crate::log;
 use crate::runtime::runtime;
@@ -199,7 +200,7 @@ impl Rows {
         let patience = Duration::try_from_secs_f64(seconds)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let next = || self.own.lock().unwrap_or_else(PoisonError::into_inner).next_within(patience);
-        let item = py.detach(|| {
+        let item = detached(py, || {
             let item = next();
             if matches!(item, Ok(None | Some(Err(_)))) {
                 log::flush();

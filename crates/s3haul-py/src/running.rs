@@ -10,6 +10,7 @@ use s3haul::job::Summary;
 use s3haul_cli::embed::{Ended, Failure};
 use tokio_util::sync::CancellationToken;
 
+use crate::detached::detached;
 use crate::failure::exception;
 use crate::log;
 use crate::rows::Batch;
@@ -108,7 +109,7 @@ impl Running {
             }
             is_ended
         };
-        if !py.detach(wait) {
+        if !detached(py, wait) {
             return Ok(None);
         }
         let ended = self.end.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +135,7 @@ impl Running {
 
     /// The failures of single objects so far, as a batch; 100,000 at most.
     fn failures(&self, py: Python<'_>) -> PyResult<Batch> {
-        let batch = py.detach(|| self.watcher.failures().into_batch(&failures()));
+        let batch = detached(py, || self.watcher.failures().into_batch(&failures()));
         batch.map(Batch).map_err(|error| exception(py, &crate::failure::internal(error)))
     }
 }

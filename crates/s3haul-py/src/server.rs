@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use s3haul_cli::embed;
 
+use crate::detached::detached;
 use crate::failure::exception;
 use crate::runtime::runtime;
 
@@ -30,7 +31,7 @@ impl Server {
     #[new]
     fn new(py: Python<'_>, flags: Vec<OsString>) -> PyResult<Self> {
         let runtime = runtime()?;
-        let server = py.detach(|| runtime.block_on(embed::Server::start(&flags)));
+        let server = detached(py, || runtime.block_on(embed::Server::start(&flags)));
         let server = server.map_err(|failure| exception(py, &failure))?;
         Ok(Self {
             url: server.url.clone(),
@@ -50,7 +51,7 @@ impl Server {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let runtime = runtime()?;
         if let Some(server) = server {
-            py.detach(|| runtime.block_on(server.stop()));
+            detached(py, || runtime.block_on(server.stop()));
         }
         Ok(())
     }

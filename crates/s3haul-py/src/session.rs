@@ -15,6 +15,7 @@ use s3haul_wire::{CredentialsConfig, CredentialsFunction};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::detached::detached;
 use crate::failure::{exception, internal};
 use crate::log;
 use crate::rows::{Rows, Rowsender};
@@ -79,7 +80,7 @@ impl Session {
     /// The job that a command is, as JSON.
     fn job(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<String> {
         let line = line(py, words)?;
-        let job = py.detach(|| self.shared.get()?.job(&line));
+        let job = detached(py, || self.shared.get()?.job(&line));
         job.map_err(|failure| exception(py, &failure))
     }
 
@@ -109,7 +110,7 @@ impl Session {
     /// What `list`, `versions` or `find` with these words lists.
     fn rows(&self, py: Python<'_>, words: Vec<OsString>, has_versions: bool) -> PyResult<Rows> {
         let line = line(py, words)?;
-        py.detach(|| self.shared.get()?.refuse_nonsense(&line))
+        detached(py, || self.shared.get()?.refuse_nonsense(&line))
             .map_err(|failure| exception(py, &failure))?;
         let (shared, line) = (Arc::clone(&self.shared), Arc::new(line));
         let start = move |rows: Rowsender| {
@@ -137,7 +138,7 @@ impl Session {
     /// What `compare` or `verify` with these words finds.
     fn compared(&self, py: Python<'_>, words: Vec<OsString>) -> PyResult<Rows> {
         let line = line(py, words)?;
-        py.detach(|| self.shared.get()?.refuse_nonsense(&line))
+        detached(py, || self.shared.get()?.refuse_nonsense(&line))
             .map_err(|failure| exception(py, &failure))?;
         let (shared, line) = (Arc::clone(&self.shared), Arc::new(line));
         let start = move |rows: Rowsender| {
