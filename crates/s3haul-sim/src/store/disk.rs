@@ -144,7 +144,7 @@ impl DiskStore {
         })
     }
 
-    /// Opens a file of an object, unless somebody put a link in its place.
+    /// Opens a file of an object, unless a link was put in its place.
     fn open_file(&self, path: &str) -> StoreResult<File> {
         let whole = self.root.join(path);
         if self.leads_out(path) || whole.is_symlink() {

@@ -8,7 +8,7 @@ use reqsign_core::{Context, ProvideCredential};
 
 use super::sts::Sts;
 use super::{process, sso};
-use crate::credentials::profile::{ConfigFiles, Keys, Profile, partial};
+use crate::credentials::profile::{ConfigFiles, Keys, Profile, failed, partial};
 use crate::endpoint::DEFAULT_REGION;
 use crate::env::BoxFuture;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,11 +25,6 @@ pub(super) struct Chain {
     /// Profile named by the caller.
     profile: Option<String>,
     region: Option<String>,
-}
-
-/// An error about credentials.
-pub(super) fn failed(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Credentials, message)
 }
 
 fn none_found() -> Error {

@@ -5,7 +5,7 @@ use reqsign_aws_v4::Credential;
 use reqsign_core::Context;
 use serde::Deserialize;
 
-use super::chain::failed;
+use super::profile::failed;
 use crate::config::CredentialsFunction;
 use crate::credentials::profile::shell_words;
 use crate::error::{Error, Result};

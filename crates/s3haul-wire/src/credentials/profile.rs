@@ -221,7 +221,11 @@ fn keys(section: Option<&Section>, source: &str) -> Result<Option<Keys>> {
 
 /// The error for a key without its secret.
 pub(crate) fn partial(source: &str, missing: &str) -> Error {
-    let message = format!("Partial credentials found in {source}, missing: {missing}");
+    failed(format!("Partial credentials found in {source}, missing: {missing}"))
+}
+
+/// An error about credentials.
+pub(super) fn failed(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Credentials, message)
 }
 

@@ -13,7 +13,7 @@ use reqsign_core::Context;
 use reqsign_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::chain::failed;
+use super::profile::failed;
 use crate::credentials::profile::{ConfigFiles, Profile, text};
 use crate::endpoint::dns_suffix;
 use crate::error::{Error, Result};

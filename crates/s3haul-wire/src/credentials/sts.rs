@@ -11,7 +11,7 @@ use reqsign_aws_v4::{Credential, RequestSigner, StaticCredentialProvider};
 use reqsign_core::time::Timestamp;
 use reqsign_core::{Context, Signer};
 
-use super::chain::failed;
+use super::profile::failed;
 use crate::endpoint::dns_suffix;
 use crate::error::{Error, Result, ServiceError};
 use crate::sign::signature::encode_query;
@@ -30,7 +30,7 @@ pub(super) struct Sts<'c> {
 }
 
 impl Sts<'_> {
-    /// The role of somebody who has credentials: parameters of the request beside its action.
+    /// A role, by other credentials: parameters of the request beside its action.
     pub(super) async fn assume(
         &self,
         source: &Credential,
@@ -46,7 +46,7 @@ impl Sts<'_> {
         self.call("AssumeRole", parameters, Some(signer)).await
     }
 
-    /// The role of somebody who has a token of another service.
+    /// A role, by a token of another service.
     pub(super) async fn assume_with_token(
         &self,
         parameters: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! Whether a source has anything at all, which is asked before a run goes on or removes something.
+//! Whether a source has anything at all: checked before a run goes on or removes something.
 
 use std::sync::Arc;
 

@@ -234,7 +234,7 @@ async fn a_version_that_was_not_removed_is_removed_the_next_time() {
     world.sim.ledger().clear();
     let retry = TransferSpec { names: Some(names), ..spec.clone() };
     assert_eq!(world.run(retry).await.unwrap().done, 3, "{:?}", world.log.lines());
-    assert_eq!(world.sim.ledger().count("ListObjectVersions"), 2, "each key is asked about once");
+    assert_eq!(world.sim.ledger().count("ListObjectVersions"), 2, "each key is listed once");
     // Exactly those, although another one is not current any more.
     assert_eq!(versions(&world).await, ["d/a: 7 3", "d/a2: 9", "d/b: x", "e: 5"]);
     // A name without a version would be the current one.

@@ -82,7 +82,7 @@ pub(crate) async fn is_still_taken(
 }
 
 /// Those of a batch that are still not current, where `rm --noncurrent` chose them: an old version
-/// is current once what replaced it was removed for good. Each key is asked about once.
+/// is current once what replaced it was removed for good. Each key is listed once.
 pub(super) async fn still_old<'n>(
     job: &Prepared,
     engine: &Engine,
